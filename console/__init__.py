@@ -1,0 +1,1 @@
+"""Where people meet it: commands, screens and reports over one session."""

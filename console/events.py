@@ -1,0 +1,70 @@
+"""Owns what a session may yield, and nothing else: small frozen facts, in the order they happen.
+
+``RoundJudged`` comes only after its round is committed to the store; a colour on a screen
+may come only from it.
+"""
+
+from dataclasses import dataclass
+
+from probes.judging.verdict import Finding, Verdict
+from probes.model import ClosedRound, Result, Round, Test
+from topology.model import Fabric
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """A session is ready to run, to go on, or to be looked at. ``plan`` holds all its rounds."""
+
+    session: str
+    label: str
+    fabric: Fabric
+    suite: str
+    plan: tuple[Round, ...]
+    at: float
+    live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """The tests of this round are on their way."""
+
+    round: Round
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TestStarted:
+    """One test is being run now."""
+
+    test: Test
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TestEnded:
+    """One test has its result; nothing is judged before the round closes."""
+
+    result: Result
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundJudged:
+    """A round is closed, judged and stored. ``findings`` are those of the whole session so far."""
+
+    closed: ClosedRound
+    verdicts: tuple[Verdict, ...]
+    findings: tuple[Finding, ...]
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """Nothing more will come. ``complete`` is False when rounds of the plan were not run."""
+
+    at: float
+    complete: bool
+    because: str = ""
+
+
+Event = SessionOpened | RoundStarted | TestStarted | TestEnded | RoundJudged | SessionEnded

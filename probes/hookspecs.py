@@ -1,0 +1,15 @@
+"""Declares the hooks that a plugin may implement; runs nothing. See ``docs/howto/write-a-probe.md``."""
+
+from collections.abc import Sequence
+
+import pluggy
+
+from probes.api import Probe
+
+PROJECT = "benchconsole"
+spec = pluggy.HookspecMarker(PROJECT)
+
+
+@spec
+def bench_probes() -> Sequence[Probe]:  # type: ignore[empty-body]
+    """Return the probes that this plugin brings."""

@@ -1,0 +1,225 @@
+"""Owns the vocabulary of measuring: targets, outputs, readings, measurements, failures, tests, rounds.
+
+All frozen; all values in base units. Refuses to know how a node is reached (``probes.remote``),
+what a number is worth (``probes.judging``) and how anything is shown.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import ClassVar
+
+from topology.model import Direction, Flow, Node, NodeId
+from topology.units import Shown, Unit
+
+Labels = tuple[tuple[str, str], ...]
+"""What tells one number from another of the same metric (direction, pattern, block size); sorted."""
+
+
+def labels(**values: object) -> Labels:
+    """Labels from keywords, sorted by name, values as text."""
+    return tuple(sorted((name, str(value)) for name, value in values.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A declared measurement: dotted name (``iperf3.throughput``), base unit, how it is shown."""
+
+    name: str
+    unit: Unit
+    summary: str
+    shown: Shown = Shown.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One number that a parser read, with the text it was read from."""
+
+    metric: str
+    value: float
+    unit: Unit
+    labels: Labels = ()
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something a node says of itself; ``unit`` is None for text."""
+
+    fact: str
+    value: str | float
+    unit: Unit | None = None
+    labels: Labels = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a command left behind, as bytes; ``stdout`` and ``stderr`` may be cut at ``truncated``."""
+
+    argv: tuple[str, ...]
+    stdout: bytes = b""
+    stderr: bytes = b""
+    exit_status: int | None = 0
+    signal: str | None = None
+    seconds: float = 0.0
+    truncated: bool = False
+    node: str = ""
+
+    @property
+    def text(self) -> str:
+        """Standard output decoded; bytes that are not UTF-8 become U+FFFD."""
+        return self.stdout.decode("utf-8", errors="replace")
+
+    @property
+    def error_text(self) -> str:
+        """Standard error decoded the same way."""
+        return self.stderr.decode("utf-8", errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What one test runs on: ``node`` alone, or ``node`` sending to ``peer``.
+
+    ``options`` are the stage's options after the probe's own defaults.
+    """
+
+    node: Node
+    peer: Node | None = None
+    options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def key(self) -> str:
+        """``n1`` or ``n1>n2``: unique within a round, stable over sessions."""
+        return self.node.id if self.peer is None else f"{self.node.id}>{self.peer.id}"
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every node that must be reached."""
+        return (self.node,) if self.peer is None else (self.node, self.peer)
+
+
+class FailedAt(StrEnum):
+    """Where a test failed. The first four mean that the node could not be asked."""
+
+    UNREACHABLE = "unreachable"
+    HOST_KEY_UNKNOWN = "host key unknown"
+    HOST_KEY_CHANGED = "host key changed"
+    LOGIN = "login refused"
+    LOST = "connection lost"
+    MISSING_TOOL = "tool missing"
+    TIMEOUT = "timed out"
+    FLOODED = "too much output"
+    TOOL = "tool failed"
+    OUTPUT = "output not understood"
+    PROBE = "probe raised"
+    CANCELLED = "cancelled"
+
+    @property
+    def means_unreachable(self) -> bool:
+        """Whether the node could not be asked at all, as against asked without an answer."""
+        return self in _UNREACHABLE
+
+
+_UNREACHABLE = frozenset(
+    (FailedAt.UNREACHABLE, FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED, FailedAt.LOGIN)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A test that gave no number: at which stage, on which node, and what was seen."""
+
+    stage: FailedAt
+    detail: str
+    node: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One probe on one target within one round. ``id`` is unique within a plan.
+
+    ``bundle`` names the element that this test loads together with the other tests of its
+    round that carry the same name (empty: the test stands alone); such tests are judged by
+    their sum.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest collects by name, and this is the field's word
+
+    id: str
+    probe: str
+    target: Target
+    round: int
+    bundle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """What the tests of a round load together: one directed link, or several that share the load.
+
+    ``name`` is what the tests carry; ``elements`` are the directed links that are meant to fill.
+    """
+
+    name: str
+    elements: tuple[Direction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Tests that run together. ``because`` says in words what the round is for."""
+
+    number: int
+    stage: str
+    probe: str
+    tests: tuple[Test, ...]
+    seconds: float
+    because: str
+    bundles: tuple[Bundle, ...] = ()
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows that this round sends at once, one for each test that has a peer, in order."""
+        return tuple(
+            Flow(test.target.node.id, test.target.peer.id) for test in self.tests if test.target.peer
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A reading tied to the test, the target and the moment (UTC, seconds since 1970)."""
+
+    id: str
+    test: Test
+    reading: Reading
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Everything one test gave: outputs always, then measurements and facts, or a failure."""
+
+    test: Test
+    outputs: tuple[Output, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    failure: Failure | None = None
+    started: float = 0.0
+    seconds: float = 0.0
+
+
+class CloseReason(StrEnum):
+    """Why a round ended."""
+
+    COMPLETE = "all answered"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRound:
+    """A round with its results; only now are there peers to compare with."""
+
+    round: Round
+    results: tuple[Result, ...]
+    reason: CloseReason
+    started: float
+    ended: float

@@ -1,0 +1,74 @@
+"""Owns the narrow border between a probe and a node: run a command, or keep one running.
+
+Probes and the runner see only these protocols; ``probes.ssh`` speaks them over asyncssh and
+``probes.testing`` plays them. Commands are argument lists, never shell strings.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from probes.errors import ProbeError
+from probes.model import FailedAt, Failure, Output
+from topology.model import Node, NodeId
+
+
+class RemoteError(ProbeError):
+    """A command that could not be brought to its end. ``output`` is what it had said by then."""
+
+    def __init__(self, failure: Failure, output: Output | None = None) -> None:
+        self.failure = failure
+        self.output = output
+        super().__init__(f"{failure.node}: {failure.stage}: {failure.detail}")
+
+
+class Running(Protocol):
+    """A command that goes on while others run (a server); it is ended when its context is left."""
+
+    async def says(self, text: str, *, timeout: float) -> None:
+        """Wait until its output holds ``text``; RemoteError when it ends first or time is over."""
+
+    async def output(self) -> Output:
+        """Wait for its end and return everything that it said."""
+
+
+class Remote(Protocol):
+    """One node, reached. Every command runs under the watchdog and within ``timeout`` seconds."""
+
+    @property
+    def node(self) -> NodeId:
+        """The node's name."""
+
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+        """Run ``argv`` to its end. A non-zero exit is an Output; RemoteError is for having no end."""
+
+    def start(self, argv: Sequence[str], *, timeout: float) -> AbstractAsyncContextManager[Running]:
+        """Start ``argv`` and leave it running inside the context, at most ``timeout`` seconds."""
+
+
+class Reach(Protocol):
+    """Opens and keeps the connections of a session: one per node, reused until ``close``."""
+
+    async def remote(self, node: Node) -> Remote:
+        """The connection to ``node``, opened at first use; RemoteError says at which stage it failed."""
+
+    async def close(self) -> None:
+        """End everything that was opened; nothing of ours runs on afterwards."""
+
+
+class Contact(Protocol):
+    """The nodes of one test while it runs."""
+
+    @property
+    def here(self) -> Remote:
+        """The target's node (the sender, of a pair)."""
+
+    @property
+    def there(self) -> Remote:
+        """The target's peer (the receiver); ProbeError when the target has none."""
+
+    async def together(self) -> None:
+        """Wait until every test of the round is ready to send, so that their loads overlap."""
+
+
+__all__ = ["Contact", "FailedAt", "Reach", "Remote", "RemoteError", "Running"]

@@ -1,0 +1,1 @@
+"""What was seen, kept. The only package that knows SQLite."""

@@ -1,0 +1,46 @@
+"""Owns what can be wrong with a topology: facts about where and what, never how it is printed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a file; ``line`` and ``column`` count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: where, what was found, what was expected, what it may have meant."""
+
+    where: Position
+    found: str
+    expected: str
+    near: str | None = None
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {self.near}?" if self.near else ""
+        return f"{self.where}: {self.found}, expected {self.expected}{hint}"
+
+
+class TopologyError(Exception):
+    """A topology that cannot be used; ``problems`` holds every one that was found, in file order."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(sorted(problems, key=lambda problem: problem.where))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class SelectionError(Exception):
+    """A node selection that is empty, malformed, or names what the topology does not have."""
+
+
+class RoutingError(Exception):
+    """Two nodes between which the described links give no path."""

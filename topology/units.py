@@ -1,0 +1,250 @@
+"""Owns every conversion between written quantities and base units, both ways.
+
+Base units inside the program: byte, second, byte/s, FLOP/s, 1/s and 1. On screen network
+rates are bits per second with SI prefixes, storage rates are bytes per second with SI
+prefixes, memory is bytes with IEC prefixes. ``b`` is a bit and ``B`` is a byte, always;
+``k`` is 1000 and ``Ki`` is 1024. Refuses whatever could be read two ways: a bare number for
+a rate, ``mb/s``, ``KB``, a link speed in bytes.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from enum import StrEnum
+
+
+class Unit(StrEnum):
+    """The base units that a measurement may carry (see ``docs/reference/contract.md``)."""
+
+    BYTE = "B"
+    SECOND = "s"
+    BYTE_RATE = "B/s"
+    FLOP_RATE = "FLOP/s"
+    PER_SECOND = "1/s"
+    ONE = "1"
+
+
+class Shown(StrEnum):
+    """How a value of one unit is written for people; the unit alone does not tell."""
+
+    NETWORK = "network"
+    STORAGE = "storage"
+    MEMORY = "memory"
+    PLAIN = "plain"
+    PERCENT = "percent"
+
+
+class UnitError(ValueError):
+    """A quantity that cannot be read, or could be read two ways.
+
+    Carries ``found``, ``expected`` and, where one is near, ``suggestion``.
+    """
+
+    def __init__(self, found: str, expected: str, suggestion: str | None = None) -> None:
+        self.found = found
+        self.expected = expected
+        self.suggestion = suggestion
+        hint = f", did you mean {suggestion}?" if suggestion else ""
+        super().__init__(f"found {found!r}, expected {expected}{hint}")
+
+
+_SI = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+_IEC = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
+_TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+_NUMBER = re.compile(r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>[^0-9\s.].*?)?\s*")
+_PREFIX = r"(?P<prefix>[kMGTP]|[KMGTP]i)?"
+_RATE = re.compile(_PREFIX + r"(?P<symbol>b|bit|bits|B)(?P<per>/s|ps)")
+_SIZE = re.compile(_PREFIX + r"B")
+_FLOPS = re.compile(r"(?P<prefix>[kMGTP])?(?:FLOP/s|FLOPS|flop/s)")
+_PER_SECOND = re.compile(r"(?P<prefix>[kMGTP])?(?:IOPS|/s|1/s|Hz)")
+
+EXPECTED = {
+    Unit.BYTE: "a size such as 128 GiB or 4 TB",
+    Unit.SECOND: "a time such as 30 s, 5 min or 200 us",
+    Unit.BYTE_RATE: "a rate such as 10 Gb/s (bits) or 1.2 GB/s (bytes)",
+    Unit.FLOP_RATE: "a rate such as 645 GFLOP/s",
+    Unit.PER_SECOND: "a rate such as 20 kIOPS or 50 Hz",
+    Unit.ONE: "a plain number or a percentage such as 80 %",
+}
+LINK_SPEED = "a link speed in bits per second such as 10 Gb/s"
+
+
+def _split(text: str, expected: str) -> tuple[float, str]:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise UnitError(text, expected)
+    number = float(match["number"])
+    if not math.isfinite(number) or number > 1e30:
+        raise UnitError(text, expected)
+    return number, match["unit"] or ""
+
+
+def _factor(prefix: str | None) -> float:
+    prefix = prefix or ""
+    return _IEC[prefix] if prefix in _IEC else _SI[prefix]
+
+
+def _near(number: float, unit: str) -> str | None:
+    """Offer the spellings that ``unit`` might have meant."""
+    lower = unit.lower().replace(" ", "")
+    shown = f"{number:g}"
+    match = re.fullmatch(r"([kmgtp]?)(i?)(b|bit|bits|byte|bytes)(/s|ps|/sec|psec)?", lower)
+    if match is None:
+        return None
+    prefix, binary, symbol, per = match.groups()
+    big = "k" if prefix == "k" and not binary else prefix.upper()
+    rate = "/s" if per else ""
+    if symbol.startswith("byte"):
+        return f"{shown} {big}{binary}B{rate}"
+    if symbol.startswith("bit") or (per is None and symbol == "b" and not unit.endswith("B")):
+        return f"{shown} {big}{binary}b{rate or '/s'}"
+    if per is None:
+        return f"{shown} {big}B (1000) or {shown} {big.upper()}iB (1024)"
+    return f"{shown} {big}{binary}b/s (bits) or {shown} {big}{binary}B/s (bytes)"
+
+
+def _rate(number: float, unit: str, text: str) -> float:
+    match = _RATE.fullmatch(unit)
+    if match is None:
+        guess = f"{text.strip()} Gb/s" if not unit else _near(number, unit)
+        if re.fullmatch(r"[kMGTP]", unit):
+            guess = f"{number:g} {unit}b/s (bits) or {number:g} {unit}B/s (bytes)"
+        raise UnitError(text, EXPECTED[Unit.BYTE_RATE], guess)
+    bits = match["symbol"] != "B"
+    return number * _factor(match["prefix"]) / (8.0 if bits else 1.0)
+
+
+def _scaled(number: float, unit: str, text: str, *, pattern: re.Pattern[str], of: Unit) -> float:
+    match = pattern.fullmatch(unit)
+    if match is None:
+        raise UnitError(text, EXPECTED[of], _near(number, unit))
+    return number * _factor(match["prefix"])
+
+
+def _time(number: float, unit: str, text: str) -> float:
+    if unit not in _TIME:
+        raise UnitError(text, EXPECTED[Unit.SECOND], f"{number:g} s" if not unit else None)
+    return number * _TIME[unit]
+
+
+def _one(number: float, unit: str, text: str) -> float:
+    if unit not in ("", "%"):
+        raise UnitError(text, EXPECTED[Unit.ONE])
+    return number / 100.0 if unit == "%" else number
+
+
+def parse(text: str, unit: Unit) -> float:
+    """Read ``text`` as a quantity of ``unit`` and return it in that base unit.
+
+    Raises UnitError for anything that is not exactly one reading: a missing unit, an unknown
+    or ambiguous one, a negative or non-finite number.
+    """
+    number, suffix = _split(text, EXPECTED[unit])
+    if unit is Unit.BYTE_RATE:
+        return _rate(number, suffix, text)
+    if unit is Unit.SECOND:
+        return _time(number, suffix, text)
+    if unit is Unit.ONE:
+        return _one(number, suffix, text)
+    pattern = {Unit.BYTE: _SIZE, Unit.FLOP_RATE: _FLOPS, Unit.PER_SECOND: _PER_SECOND}[unit]
+    return _scaled(number, suffix, text, pattern=pattern, of=unit)
+
+
+def parse_link_speed(text: str) -> float:
+    """Read the speed of a port or link, in bits by custom, and return byte/s.
+
+    The one place where a bare prefix is enough: ``40G`` on a port has one meaning in the
+    field. Bytes are refused, because a port written in bytes is a slip of factor eight.
+    """
+    number, suffix = _split(text, LINK_SPEED)
+    if number == 0:
+        raise UnitError(text, LINK_SPEED)
+    if suffix in ("k", "M", "G", "T"):
+        return number * _SI[suffix] / 8.0
+    match = _RATE.fullmatch(suffix)
+    if match is None:
+        guess = f"{number:g} Gb/s" if not suffix else _near(number, suffix)
+        raise UnitError(text, LINK_SPEED, guess)
+    if match["symbol"] == "B" or (match["prefix"] or "").endswith("i"):
+        prefix = (match["prefix"] or "").rstrip("i")
+        raise UnitError(text, LINK_SPEED, f"{number:g} {prefix}b/s")
+    return number * _factor(match["prefix"]) / 8.0
+
+
+def digits3(value: float) -> str:
+    """``value`` with three significant digits, never in exponent form: 9.90, 118.8 is 119."""
+    if value == 0:
+        return "0"
+    places = 2 - math.floor(math.log10(abs(value)))
+    rounded = round(value, places)
+    if rounded and math.floor(math.log10(abs(rounded))) > math.floor(math.log10(abs(value))):
+        places -= 1
+    return f"{rounded:,.{max(places, 0)}f}"
+
+
+def _with_prefix(value: float, symbol: str) -> str:
+    size = abs(value)
+    for prefix, factor in reversed(_SI.items()):
+        if size >= factor * 0.9995 and (size or not prefix):
+            return f"{digits3(value / factor)} {prefix}{symbol}"
+    return f"{digits3(value)} {symbol}"
+
+
+def network_rate(value: float) -> str:
+    """byte/s as bits per second: 1.25e9 is ``10.0 Gb/s``."""
+    return _with_prefix(value * 8.0, "b/s")
+
+
+def storage_rate(value: float) -> str:
+    """byte/s as bytes per second: 149e6 is ``149 MB/s``."""
+    return _with_prefix(value, "B/s")
+
+
+def disk_size(value: float) -> str:
+    """Bytes with SI prefixes, as disks are sold: ``4.00 TB``."""
+    return _with_prefix(value, "B")
+
+
+def memory_size(value: float) -> str:
+    """Bytes with IEC prefixes, as memory is sold: ``128 GiB``."""
+    for prefix, factor in reversed(_IEC.items()):
+        if abs(value) >= factor:
+            return f"{digits3(value / factor)} {prefix}B"
+    return f"{digits3(value)} B"
+
+
+def duration(value: float) -> str:
+    """Seconds for people: ``11.4 µs``, ``38:06``, ``2:05:00``."""
+    if value < 60:
+        for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+            if value >= factor:
+                return f"{digits3(value / factor)} {unit}"
+        return f"{digits3(value * 1e9)} ns"
+    hours, rest = divmod(round(value), 3600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+
+
+def percent(value: float) -> str:
+    """A share as a whole percentage: 0.297 is ``30 %``."""
+    return f"{round(value * 100):d} %"
+
+
+_SHOW: dict[tuple[Unit, Shown], Callable[[float], str]] = {
+    (Unit.BYTE_RATE, Shown.NETWORK): network_rate,
+    (Unit.BYTE, Shown.MEMORY): memory_size,
+    (Unit.ONE, Shown.PERCENT): percent,
+}
+_SHOW_BY_UNIT: dict[Unit, Callable[[float], str]] = {
+    Unit.BYTE_RATE: storage_rate,
+    Unit.BYTE: disk_size,
+    Unit.SECOND: duration,
+    Unit.FLOP_RATE: lambda value: _with_prefix(value, "FLOP/s"),
+    Unit.PER_SECOND: lambda value: _with_prefix(value, "/s"),
+    Unit.ONE: digits3,
+}
+
+
+def show(value: float, unit: Unit, shown: Shown = Shown.PLAIN) -> str:
+    """``value`` in base ``unit`` as people read it, with its letter; ``shown`` picks bits or bytes."""
+    return _SHOW.get((unit, shown), _SHOW_BY_UNIT[unit])(value)
