@@ -1,1 +1,15 @@
 """What the fabric is and what it can carry. Pure: no network, no database, no clock, no screen."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topology.model import Fabric
+    from topology.vocabulary import Vocabulary
+
+
+def load(path: Path | str, vocabulary: "Vocabulary | None" = None) -> "Fabric":
+    """Read one topology file; see ``topology.resolve.load`` (imported on use: it brings pydantic)."""
+    from topology.resolve import load as resolve
+
+    return resolve(path, vocabulary)

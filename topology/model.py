@@ -201,7 +201,7 @@ class Fabric:
     mtu: int
     text: str
     simulated: bool = False
-    declared_ratio: float | None = None
+    file: str = ""
 
     @cached_property
     def links_at(self) -> Mapping[str, tuple[Link, ...]]:

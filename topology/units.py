@@ -117,7 +117,10 @@ def _rate(number: float, unit: str, text: str) -> float:
 def _scaled(number: float, unit: str, text: str, *, pattern: re.Pattern[str], of: Unit) -> float:
     match = pattern.fullmatch(unit)
     if match is None:
-        raise UnitError(text, EXPECTED[of], _near(number, unit))
+        guess = _near(number, unit)
+        if of is Unit.BYTE and unit.endswith(("/s", "ps")):
+            guess = f"{number:g} {unit.removesuffix('/s').removesuffix('ps')}"
+        raise UnitError(text, EXPECTED[of], guess)
     return number * _factor(match["prefix"])
 
 

@@ -1,0 +1,151 @@
+"""Owns node sets: expanding and folding names, and choosing nodes of a fabric. ClusterShell parses.
+
+Counts before it expands, accepts only names that are RFC 1123 labels, and never asks a group
+source outside the fabric (ClusterShell's default would run shell commands). Refuses empty and
+unmatched selections: nothing is never read as everything.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+
+from ClusterShell.NodeSet import NodeSet, NodeSetException
+from ClusterShell.NodeUtils import GroupResolver, GroupSource
+
+from topology.errors import SelectionError
+from topology.model import Fabric, NodeId
+
+MAX_NODES = 200_000
+"""More names than this in one set is taken for a slip of the keyboard."""
+
+NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*")
+_RANGE = re.compile(r"\[([^\[\]]*)\]")
+_STEP = re.compile(r"0*(\d{1,18})(?:-0*(\d{1,18})(?:/(\d{1,9}))?)?")
+_GROUP = re.compile(r"@([A-Za-z0-9_:.-]+)")
+_NO_GROUPS = GroupResolver(GroupSource("none", {}))
+
+
+def near(word: str, known: Iterable[str]) -> str | None:
+    """The known name that ``word`` most likely meant, if any is close."""
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def _size(text: str) -> int:
+    """An upper bound of how many names ``text`` stands for, without expanding it."""
+    total = 1
+    for ranges in _RANGE.findall(text):
+        members = 0
+        for part in ranges.split(","):
+            match = _STEP.fullmatch(part.strip())
+            if match is None:
+                raise SelectionError(f"{text!r} is not a node set: bad range [{ranges}]")
+            low, high = int(match[1]), int(match[2] or match[1])
+            if high < low:
+                raise SelectionError(f"{text!r} is not a node set: range {part} runs backwards")
+            members += (high - low) // int(match[3] or 1) + 1 if int(match[3] or 1) else 0
+        total *= members
+        if total > MAX_NODES:
+            raise SelectionError(f"{text!r} stands for more than {MAX_NODES:,} names")
+    return total
+
+
+def _check_padding(text: str) -> None:
+    for ranges in _RANGE.findall(text):
+        widths = {
+            len(number)
+            for part in ranges.split(",")
+            for number in re.split(r"[-/]", part.strip())[:2]
+            if number.startswith("0") and len(number) > 1
+        }
+        plain = {len(n) for part in ranges.split(",") for n in re.split(r"[-/]", part.strip())[:2]}
+        if widths and plain != widths:
+            raise SelectionError(
+                f"{text!r} mixes paddings in [{ranges}]: write every number with {max(widths)} digits"
+            )
+
+
+def expand(text: str) -> list[str]:
+    """``n[01-03],x`` as names in order. Raises SelectionError for anything that is not a set of names."""
+    if not text.strip():
+        raise SelectionError("an empty node set, expected names such as n[01-16]")
+    if "@" in text:
+        raise SelectionError(f"{text!r} names a group, expected plain names here")
+    _size(text)
+    _check_padding(text)
+    try:
+        names = list(NodeSet(text, resolver=_NO_GROUPS))
+    except NodeSetException as error:
+        raise SelectionError(f"{text!r} is not a node set: {error}") from None
+    for name in names:
+        if not NAME.fullmatch(name) or len(name) > 253:
+            raise SelectionError(f"{name!r} is not a host name, expected letters, digits, '-' and '.'")
+    if not names:
+        raise SelectionError(f"{text!r} stands for no name")
+    return names
+
+
+def fold(names: Iterable[str]) -> str:
+    """Names as one short node set: ``n[01-16],st1``."""
+    return str(NodeSet.fromlist(list(names), resolver=_NO_GROUPS))
+
+
+def groups(nodes: Mapping[str, tuple[str, str]], attached: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Group name to folded members: ``all``, each role, ``class:NAME`` and ``switch:NAME``.
+
+    ``nodes`` maps a name to (role, class), ``attached`` a switch to its nodes.
+    """
+    members: dict[str, list[str]] = {"all": list(nodes)}
+    for name, (role, kind) in nodes.items():
+        members.setdefault(role, []).append(name)
+        members.setdefault(f"class:{kind}", []).append(name)
+    for switch, names in attached.items():
+        members[f"switch:{switch}"] = list(names)
+    return {group: fold(names) for group, names in members.items() if names}
+
+
+def choose(text: str, known: Mapping[str, object], known_groups: Mapping[str, str]) -> list[str]:
+    """The names of ``known`` that ``text`` selects, in the order of ``known``.
+
+    ``text`` is a node set with ``@group``, ``!`` ``&`` ``^`` as in ClusterShell. Raises
+    SelectionError for names and groups that are not there, and for an empty result.
+    """
+    if not text.strip(" ,"):
+        raise SelectionError("an empty node selection, expected names or @groups (all nodes are @all)")
+    for group in _GROUP.findall(text):
+        if group not in known_groups:
+            hint = near(group, known_groups)
+            raise SelectionError(f"unknown group @{group}" + (f", did you mean @{hint}?" if hint else ""))
+    _size(text)
+    try:
+        wanted = NodeSet(text, resolver=GroupResolver(GroupSource("fabric", dict(known_groups))))
+    except NodeSetException as error:
+        raise SelectionError(f"{text!r} is not a node set: {error}") from None
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        hint = near(unknown[0], known)
+        raise SelectionError(f"unknown node {fold(unknown)}" + (f", did you mean {hint}?" if hint else ""))
+    chosen = [name for name in known if name in wanted]
+    if not chosen:
+        raise SelectionError(f"{text!r} selects no node")
+    return chosen
+
+
+def fabric_groups(fabric: Fabric) -> dict[str, str]:
+    """The groups of a resolved fabric (see ``groups``)."""
+    return groups(
+        {node.id: (node.role.value, node.hardware.name) for node in fabric.nodes.values()},
+        {switch: [node.id for node in fabric.attached(switch)] for switch in fabric.switches},
+    )
+
+
+def select(fabric: Fabric, include: str | None, exclude: str | None = None) -> tuple[NodeId, ...]:
+    """The nodes of ``fabric`` in ``include`` (None: all) and not in ``exclude``; never empty."""
+    known_groups = fabric_groups(fabric)
+    chosen = list(fabric.nodes) if include is None else choose(include, fabric.nodes, known_groups)
+    if exclude is not None:
+        without = set(choose(exclude, fabric.nodes, known_groups))
+        chosen = [name for name in chosen if name not in without]
+        if not chosen:
+            raise SelectionError(f"nothing is left after leaving out {exclude!r}")
+    return tuple(NodeId(name) for name in chosen)
