@@ -121,9 +121,7 @@ class FailedAt(StrEnum):
         return self in _UNREACHABLE
 
 
-_UNREACHABLE = frozenset(
-    (FailedAt.UNREACHABLE, FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED, FailedAt.LOGIN)
-)
+_UNREACHABLE = frozenset((FailedAt.UNREACHABLE, FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED, FailedAt.LOGIN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +177,7 @@ class Round:
     @property
     def flows(self) -> tuple[Flow, ...]:
         """The flows that this round sends at once, one for each test that has a peer, in order."""
-        return tuple(
-            Flow(test.target.node.id, test.target.peer.id) for test in self.tests if test.target.peer
-        )
+        return tuple(Flow(test.target.node.id, test.target.peer.id) for test in self.tests if test.target.peer)
 
 
 @dataclass(frozen=True, slots=True)

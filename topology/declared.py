@@ -85,8 +85,8 @@ def parse_any(text: str) -> tuple[float, Unit]:
             return parse(text, unit), unit
         except UnitError as error:
             failure = failure if failure and failure.suggestion else error
-    assert failure is not None
-    raise UnitError(text, "a quantity such as 1 GB/s, 10 Gb/s, 80 % or 645 GFLOP/s", failure.suggestion)
+    suggestion = failure.suggestion if failure else None
+    raise UnitError(text, "a quantity such as 1 GB/s, 10 Gb/s, 80 % or 645 GFLOP/s", suggestion)
 
 
 class Declarations:
@@ -166,9 +166,7 @@ class Declarations:
 
     def suite(self, name: str, stages: list[dict[str, raw.Scalar] | None]) -> Suite:
         """One suite; stages with problems are left out and reported."""
-        read = [
-            self._stage(("suites", name, index), stage) for index, stage in enumerate(stages) if stage is not None
-        ]
+        read = [self._stage(("suites", name, index), stage) for index, stage in enumerate(stages) if stage is not None]
         return Suite(name, tuple(stage for stage in read if stage is not None))
 
     def _stage(self, here: Location, written: dict[str, raw.Scalar]) -> Stage | None:

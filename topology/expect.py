@@ -108,7 +108,11 @@ def _binding(used: Usage, capacity: Floats, rate: Floats, load: Floats, toleranc
 
 
 def expect(
-    fabric: Fabric, flows: Sequence[Flow], *, routes: Routes | None = None, capacity: Mapping[Direction, float] | None = None
+    fabric: Fabric,
+    flows: Sequence[Flow],
+    *,
+    routes: Routes | None = None,
+    capacity: Mapping[Direction, float] | None = None,
 ) -> tuple[Expectation, ...]:
     """What each of ``flows`` should reach when all of them run at once.
 

@@ -226,9 +226,7 @@ class Fabric:
 
     def switch_of(self, node: str) -> tuple[SwitchId, ...]:
         """The switches that ``node`` is cabled to."""
-        return tuple(
-            SwitchId(link.other(node)) for link in self.links_at[node] if link.other(node) in self.switches
-        )
+        return tuple(SwitchId(link.other(node)) for link in self.links_at[node] if link.other(node) in self.switches)
 
     def tier(self, device: str) -> int:
         """0 for a node, else the tier of the switch."""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from topology import raw
 from topology.declared import Declarations, Report, hardware
 from topology.errors import Problem, SelectionError, TopologyError
-from topology.importers.native import Document, Location, read
+from topology.importers.native import Document, Location, parse, read
 from topology.model import (
     Access,
     Fabric,
@@ -117,7 +117,9 @@ class _Resolver:
                 found.append(name)
             elif name not in self.named:
                 known = [*self.nodes, *self.switches]
-                self.report.add(location, f"unknown device {name!r}", "a node or switch of this file", near(name, known))
+                self.report.add(
+                    location, f"unknown device {name!r}", "a node or switch of this file", near(name, known)
+                )
         return found
 
     def resolve_links(self) -> None:
@@ -159,7 +161,11 @@ class _Resolver:
             return None if path is None else str((folder / Path(path).expanduser()).absolute())
 
         return Access(
-            written.user, written.port, absolute(written.config), absolute(written.known_hosts), absolute(written.identity)
+            written.user,
+            written.port,
+            absolute(written.config),
+            absolute(written.known_hosts),
+            absolute(written.identity),
         )
 
     def declarations(self, vocabulary: Vocabulary | None) -> Declarations:
@@ -178,7 +184,15 @@ def load(path: Path | str, vocabulary: Vocabulary | None = None) -> Fabric:
     TopologyError with every problem, in file order.
     """
     path = Path(path)
-    document = read(path)
+    return _resolve(read(path), path, vocabulary)
+
+
+def load_text(text: str, path: Path | str, vocabulary: Vocabulary | None = None) -> Fabric:
+    """The same for a text that was read from ``path`` once, as the store keeps it."""
+    return _resolve(parse(text, str(path)), Path(path), vocabulary)
+
+
+def _resolve(document: Document, path: Path, vocabulary: Vocabulary | None) -> Fabric:
     written, problems = validate(document)
     problems = [*document.problems, *problems]
     if written is None:
@@ -194,9 +208,7 @@ def _fabric(
     resolver.resolve_nodes()
     resolver.resolve_links()
     declared = resolver.declarations(vocabulary)
-    criteria = [
-        declared.criterion(index, item) for index, item in enumerate(written.criteria) if item is not None
-    ]
+    criteria = [declared.criterion(index, item) for index, item in enumerate(written.criteria) if item is not None]
     suites = {name: declared.suite(name, stages) for name, stages in written.suites.items()}
     problems = [*problems, *resolver.report.problems, *_gaps(document, resolver.report)]
     if not resolver.nodes and not problems:
@@ -222,8 +234,7 @@ def _fabric(
 def _gaps(document: Document, report: Report) -> list[Problem]:
     """Empty list items, which say nothing and were surely meant to."""
     found = Report(report.document, [])
-    data = document.data
-    assert isinstance(data, dict)
+    data = document.data if isinstance(document.data, dict) else {}
     lists: Mapping[Location, object] = {("links",): data.get("links"), ("criteria",): data.get("criteria")}
     for location, items in lists.items():
         for index, item in enumerate(items if isinstance(items, list) else []):

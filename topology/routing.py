@@ -112,3 +112,19 @@ class Routes:
         except RoutingError:
             return False
         return True
+
+    def climbs_once(self, source: str, sink: str) -> bool:
+        """Whether no path between the two goes down to a switch and up from it again.
+
+        Such a path is what the cables allow but what no fabric routes on purpose.
+        """
+        tier = self._fabric.tier
+        entered = set()
+        left = set()
+        for way in self.shares(source, sink):
+            there = self._fabric.links[way.link].other(way.source)
+            if tier(there) < tier(way.source):
+                entered.add(there)
+            elif tier(there) > tier(way.source):
+                left.add(way.source)
+        return entered.isdisjoint(left - {source})

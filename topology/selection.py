@@ -18,7 +18,9 @@ from topology.model import Fabric, NodeId
 MAX_NODES = 200_000
 """More names than this in one set is taken for a slip of the keyboard."""
 
-NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*")
+NAME = re.compile(
+    r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*"
+)
 _RANGE = re.compile(r"\[([^\[\]]*)\]")
 _STEP = re.compile(r"0*(\d{1,18})(?:-0*(\d{1,18})(?:/(\d{1,9}))?)?")
 _GROUP = re.compile(r"@([A-Za-z0-9_:.-]+)")
@@ -60,9 +62,7 @@ def _check_padding(text: str) -> None:
         }
         plain = {len(n) for part in ranges.split(",") for n in re.split(r"[-/]", part.strip())[:2]}
         if widths and plain != widths:
-            raise SelectionError(
-                f"{text!r} mixes paddings in [{ranges}]: write every number with {max(widths)} digits"
-            )
+            raise SelectionError(f"{text!r} mixes paddings in [{ranges}]: write every number with {max(widths)} digits")
 
 
 def expand(text: str) -> list[str]:

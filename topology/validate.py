@@ -8,6 +8,7 @@ import copy
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from topology import raw
 from topology.errors import Problem, TopologyError
@@ -79,7 +80,7 @@ def _written(value: object) -> str:
     return "nothing" if value is None else repr(value)
 
 
-def _problem(error: Any, document: Document) -> Problem:
+def _problem(error: ErrorDetails, document: Document) -> Problem:
     kind = error["type"]
     missing = kind == "missing"
     location = _real(error["loc"], document.data, missing=missing)
@@ -100,7 +101,7 @@ def _problem(error: Any, document: Document) -> Problem:
     return Problem(document.at(location), found, expected)
 
 
-def _cut(data: Any, location: Location) -> None:
+def _cut(data: Any, location: Location)   -> None:
     """Remove what stands at ``location``, leaving list positions as they are."""
     here = data
     for part in location[:-1]:

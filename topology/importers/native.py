@@ -160,16 +160,19 @@ _SCALARS = {
 }
 
 
-def read(path: Path, name: str | None = None) -> Document:
-    """Read the file. Raises TopologyError when it is not one YAML document at all.
+def read(path: Path) -> Document:
+    """Read a file. Raises TopologyError when it is not one YAML document at all."""
+    return parse(_text(path, str(path)), str(path))
 
-    ``name`` is how the file is called in messages (default: the path as given). Problems that
-    leave the rest readable (duplicate keys, tags) are collected in the Document.
+
+def parse(text: str, name: str) -> Document:
+    """Read ``text``, called ``name`` in messages. TopologyError when it is not one YAML document.
+
+    Problems that leave the rest readable (duplicate keys, tags) are collected in the Document.
     """
-    shown = name or str(path)
-    document = Document(shown, _text(path, shown))
-    node = _compose(document.text, shown)
+    document = Document(name, text)
+    node = _compose(text, name)
     if node is None:
-        raise TopologyError([Problem(Position(shown, 1, 1), "an empty file", "a topology (see: benchconsole init)")])
+        raise TopologyError([Problem(Position(name, 1, 1), "an empty file", "a topology (see: benchconsole init)")])
     document.data = _Reader(document).read(node, ())
     return document

@@ -1,0 +1,69 @@
+# Every target works straight after the clone on Debian 12; what is missing is installed first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CONSTRAINTS := constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
+LAB_TOOLS := iperf3 fio sshd ssh ip tc unshare nsenter losetup mkfs.ext4 ethtool tmux
+LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2fsprogs ethtool dmidecode tmux
+
+.PHONY: demo test check lint types contracts unit lab lab-down tools clean
+
+# With a terminal: the console on a simulated cluster. Without one: the same run, summarised.
+demo: $(BIN)/.run
+	@$(BIN)/benchconsole demo
+
+test: $(BIN)/.dev tools lint types contracts unit
+
+check: $(BIN)/.dev lint types contracts
+
+lint: $(BIN)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(BIN)/.dev
+	$(BIN)/mypy
+
+contracts: $(BIN)/.dev
+	$(BIN)/lint-imports
+
+unit: $(BIN)/.dev
+	$(BIN)/python -m pytest
+
+# The laboratory: namespaces with real sshd, iperf3 and fio. Needs root.
+lab: $(BIN)/.dev tools
+	$(BIN)/python -m tests.lab up
+
+lab-down: $(BIN)/.dev
+	$(BIN)/python -m tests.lab down
+
+# Tools of the laboratory; installed only where one is missing and this is root.
+tools:
+	@missing=; for tool in $(LAB_TOOLS); do PATH="$$PATH:/usr/sbin:/sbin" command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ]; then \
+	    echo "installing what the laboratory needs:$$missing"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(LAB_PACKAGES) >/dev/null; \
+	  else echo "the laboratory needs$$missing: apt-get install $(LAB_PACKAGES)" >&2; fi; \
+	fi
+
+$(BIN)/python:
+	@if ! $(PYTHON) -m venv $(VENV) >/dev/null 2>&1; then \
+	  rm -rf $(VENV); \
+	  if [ "$$(id -u)" = 0 ]; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null && $(PYTHON) -m venv $(VENV); \
+	  else echo "python3-venv is missing: apt-get install python3-venv" >&2; exit 1; fi; \
+	fi
+
+$(BIN)/.run: $(BIN)/python pyproject.toml $(CONSTRAINTS)
+	@echo "installing benchconsole into $(VENV) (once)"
+	@$(PIP) --editable .
+	@touch $@
+
+$(BIN)/.dev: $(BIN)/python pyproject.toml $(CONSTRAINTS)
+	@echo "installing benchconsole and its development tools into $(VENV) (once)"
+	@$(PIP) --editable '.[dev]'
+	@touch $@ $(BIN)/.run
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .hypothesis .import_linter_cache

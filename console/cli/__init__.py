@@ -1,0 +1,135 @@
+"""Owns the command line: which commands there are, and where each one lives.
+
+A command's module is imported when that command is called, so that help, completion and
+``sessions`` start fast. Refuses to do any work itself.
+"""
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from console.exits import BadInput, Exit, complain
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "open": ("console.cli.open", "Open the console on a topology file, or on a stored session."),
+    "demo": ("console.cli.demo", "Open the console on a simulated cluster that answers real SSH on loopback."),
+    "init": ("console.cli.init", "Write a commented topology file to start from."),
+    "check": ("console.cli.check", "Check a topology file and print what it can carry. Connects to nothing."),
+    "run": ("console.cli.run", "Run a suite without the screen: one line per event, a summary at the end."),
+    "sessions": ("console.cli.sessions", "List the stored sessions."),
+    "show": ("console.cli.show", "Print the summary of a stored session."),
+    "report": ("console.cli.report", "Export a stored session as html, md, csv, json or text."),
+    "judge": ("console.cli.judge", "Judge stored measurements again, touching no node."),
+    "parse": ("console.cli.parse", "Run one probe's parser on captured output."),
+    "probes": ("console.cli.probes", "List the probes: what they measure, need and load."),
+    "trust": ("console.cli.trust", "Show the host keys of nodes and, with consent, trust them."),
+    "clean": ("console.cli.clean", "Show what earlier sessions left running on nodes and, with consent, end it."),
+}
+
+
+class Commands(click.Group):
+    """Finds commands by name without importing the others; a bare file name means ``open``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of work, not of the alphabet."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{COMMANDS[cmd_name][0]} defines no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list from the table, importing nothing."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Take a topology file in the place of a command as ``open FILE``."""
+        name = args[0]
+        if name not in COMMANDS and (name.endswith((".yaml", ".yml")) or Path(name).is_file()):
+            args = ["open", *args]
+        elif name not in COMMANDS:
+            import difflib
+
+            near = difflib.get_close_matches(name, COMMANDS, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else "See benchconsole --help."
+            ctx.fail(f"No such command or file {name!r}. {hint}")
+        return super().resolve_command(ctx, args)
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        click.echo(f"benchconsole {version('benchconsole')}")
+        ctx.exit()
+
+
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version.")
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Accept, tune and repair clusters: what was measured beside what the fabric should give.
+
+    Without a command the console opens on its start page; with a topology file it opens on that
+    fabric. Nothing is sent to any node before you have seen a plan.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.exit(ctx.invoke(_open_start))
+
+
+def _open_start(**_options: Any) -> int:
+    from console.cli.open import start
+
+    return start()
+
+
+def main() -> None:
+    """Run the command line; every ending has its exit code (see ``console.exits``)."""
+    os.umask(0o077)
+    try:
+        code = command.main(prog_name="benchconsole", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        code = done.exit_code
+    except click.ClickException as error:
+        complain(f"benchconsole: {error.format_message()}")
+        code = Exit.BAD_INPUT
+    except BadInput as error:
+        complain(str(error))
+        code = Exit.BAD_INPUT
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted")
+        code = Exit.INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away (| head): not ours to complain about.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = Exit.PASSED
+    except Exception as error:
+        code = _internal(error)
+    sys.exit(int(code or 0))
+
+
+def _internal(error: Exception) -> int:
+    """Known errors of the house are bad input; anything else is ours, with its trace."""
+    from console.cli.trouble import known
+
+    words = known(error)
+    if words is not None:
+        complain(words)
+        return Exit.BAD_INPUT
+    import traceback
+
+    complain("".join(traceback.format_exception(error)))
+    complain("benchconsole: internal error (please report the lines above)")
+    return Exit.INTERNAL

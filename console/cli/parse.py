@@ -1,0 +1,120 @@
+"""Runs one probe's parser on output that was captured somewhere."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from console.exits import BadInput, Exit, complain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from probes.model import Output
+
+    Parser = Callable[[Output], list[dict[str, object]]]
+
+
+@click.command("parse")
+@click.argument("probe")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--stderr", "stderr", type=click.Path(path_type=Path, exists=True), help="What it said on standard error.")
+@click.option("--exit-status", type=int, default=0, help="What it ended with.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON: a list; several files, one line each.")
+def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status: int, as_json: bool) -> None:
+    """Read what PROBE printed from each FILE (- is standard input) and print its measurements.
+
+    Output that cannot be trusted gives exit code 2 and one line on standard error.
+    """
+    parser = _parser(probe)
+    error_text = stderr.read_bytes() if stderr else b""
+    failed = False
+    for name in files:
+        try:
+            found = parser(_output(probe, name, error_text, exit_status))
+        except BadInput as error:
+            failed = True
+            if as_json and len(files) > 1:
+                click.echo(json.dumps({"file": name, "error": str(error)}))
+            complain(f"{name}: {error}")
+            continue
+        _print(name, found, as_json=as_json, several=len(files) > 1)
+    if failed:
+        raise click.exceptions.Exit(Exit.BAD_INPUT)
+
+
+def _output(probe: str, name: str, error_text: bytes, exit_status: int) -> "Output":
+    from probes.model import Output
+
+    try:
+        text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}") from None
+    return Output((probe,), text, error_text, exit_status)
+
+
+def _parser(name: str) -> "Parser":
+    from console.cli.common import installed
+    from probes.builtin.inventory import SOURCES
+    from probes.errors import ProbeOutputError
+    from probes.model import Fact, Reading
+    from probes.runner import read
+
+    probes = installed()
+    if name not in probes and name not in SOURCES:
+        from topology.selection import near
+
+        known = [*probes, *SOURCES]
+        hint = near(name, known)
+        raise BadInput(f"unknown probe {name!r}, expected one of {', '.join(known)}" + (f"; did you mean {hint}?" if hint else ""))
+
+    def parser(output: "Output") -> list[dict[str, object]]:
+        items: list[Reading | Fact] = []
+        try:
+            if name in probes:
+                readings, facts = read(probes[name], output)
+                items = [*readings, *facts]
+            elif output.exit_status:
+                raise ProbeOutputError(f"exit status {output.exit_status}", "exit status 0")
+            else:
+                items = list(SOURCES[name](output.text))
+        except ProbeOutputError as error:
+            raise BadInput(f"found {error.found}, expected {error.expected}") from None
+        return [_as_dict(item) for item in items]
+
+    return parser
+
+
+def _as_dict(item: object) -> dict[str, object]:
+    from probes.model import Reading
+
+    if isinstance(item, Reading):
+        return {
+            "metric": item.metric,
+            "value": item.value,
+            "unit": item.unit.value,
+            "labels": dict(item.labels),
+            "raw": item.raw,
+        }
+    from probes.model import Fact
+
+    if not isinstance(item, Fact):
+        raise TypeError(f"a parser gave {type(item).__name__}")
+    unit = None if item.unit is None else item.unit.value
+    return {"fact": item.fact, "value": item.value, "unit": unit, "labels": dict(item.labels)}
+
+
+def _print(name: str, found: list[dict[str, object]], *, as_json: bool, several: bool) -> None:
+    from console.wording import plain
+
+    if as_json and several:
+        click.echo(json.dumps({"file": name, "measurements": found}, allow_nan=False))
+    elif as_json:
+        click.echo(json.dumps(found, indent=1, allow_nan=False))
+    else:
+        for item in found:
+            labels = " ".join(f"{key}={value}" for key, value in dict(item["labels"]).items())  # type: ignore[call-overload]
+            what = item.get("metric") or item.get("fact")
+            click.echo(plain(f"{what} {labels} {item['value']} {item['unit'] or ''}".replace("  ", " ")))

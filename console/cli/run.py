@@ -1,0 +1,168 @@
+"""Runs a suite without the screen; the same session as on it, told as lines."""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from console.cli.common import (
+    db_option,
+    exclude_option,
+    installed,
+    label_option,
+    nodes_option,
+    open_store,
+    read_topology,
+    suite_option,
+    topology_argument,
+)
+from console.exits import BadInput, Exit, complain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from console.session import Session
+    from console.view import RunView
+    from probes.api import Probe
+    from probes.model import Round
+    from store.store import Store
+
+_ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
+
+
+@click.command("run")
+@topology_argument
+@suite_option
+@nodes_option
+@exclude_option
+@db_option
+@label_option
+@click.option("--dry-run", is_flag=True, help="Print the plan and stop; nothing is sent.")
+@click.option("--resume", metavar="SESSION", default=None, help="Finish an interrupted session (id, label, last).")
+@click.option("--jsonl", type=click.Path(path_type=Path, allow_dash=True), default=None, help="Events as JSON lines.")
+@click.option("--allow-untested", is_flag=True, help="Exit 0 although something was not tested; recorded.")
+@click.option("--quiet", is_flag=True, help="Only the summary.")
+def command(
+    topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
+    dry_run: bool, resume: str | None, jsonl: Path | None, allow_untested: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Run a suite on the nodes of TOPOLOGY and judge it.
+
+    Exit codes: 0 everything judged passed, 1 something is below its threshold, 2 bad input and
+    nothing was started, 3 not everything was tested, 4 internal error, 129 130 143 ended by a
+    signal. 1 wins over 3.
+    """
+    from console.session import Choice, Session
+    from topology.selection import select
+
+    probes = installed()
+    fabric = read_topology(topology, probes)
+    chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
+    choice = Choice(suite, chosen, label, {"allow_untested": 1} if allow_untested else {})
+    with open_store(db) as store:
+        session = _resumed(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
+        rounds = session.unfinished() if resume else session.propose()
+        if dry_run:
+            _print_plan(rounds)
+            return
+        if resume and not rounds:
+            complain(f"session {session.id} is complete; nothing is left to run")
+        code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested)
+    raise click.exceptions.Exit(code)
+
+
+def _resumed(store: "Store", name: str, topology: Path, probes: "Mapping[str, Probe]") -> "Session":
+    """The session to go on with; its own stored fabric counts, and must be that of the file."""
+    from console.session import Session
+
+    session = Session.stored(store, name, probes)
+    if session.fabric.text != topology.read_text(encoding="utf-8-sig"):
+        raise BadInput(
+            f"benchconsole: session {session.id} was made with another text of {session.fabric.file}, "
+            f"expected the same file; start a new session, or put the file back"
+        )
+    return session
+
+
+def _print_plan(rounds: "Sequence[Round]") -> None:
+    from probes.plan import describe
+
+    click.echo(describe(rounds))
+    for each in rounds:
+        click.echo(f"round {each.number}  {each.stage}: {len(each.tests):,} tests, about {each.seconds:.0f} s; {each.because}")
+        for bundle in each.bundles:
+            flows = [test.target.key for test in each.tests if test.bundle == bundle.name]
+            click.echo(f"    fills {bundle.name}: {', '.join(flows[:8])}{' ...' if len(flows) > 8 else ''}")
+
+
+def run_session(
+    session: "Session", rounds: "Sequence[Round]", *, jsonl: Path | None = None, quiet: bool = False,
+    allow_untested: bool = False,
+) -> int:  # fmt: skip
+    """Run ``rounds`` to the end and print the summary; the exit code."""
+    import gc
+
+    gc.set_threshold(50_000, 50, 100)  # a fan-out makes many short-lived objects: fewer collections, less time
+    to_stdout = str(jsonl) == "-"
+    stream = sys.stdout if to_stdout else jsonl.open("w", encoding="utf-8") if jsonl else None
+    try:
+        view, ended_by = asyncio.run(_follow(session, rounds, stream, sys.stderr if to_stdout else sys.stdout, quiet))
+    finally:
+        if stream is not None and not to_stdout:
+            stream.close()
+    return finish(view, ended_by, allow_untested=allow_untested, out=sys.stderr if to_stdout else sys.stdout)
+
+
+def finish(view: "RunView", ended_by: int | None, *, allow_untested: bool, out: TextIO) -> int:
+    """Print the summary of a run and give its exit code."""
+    from console.reports import Options, render
+    from console.view import exit_code
+
+    out.write("\n")
+    render("text", view, out, Options(ascii="utf" not in (out.encoding or "").lower()))
+    out.flush()
+    if ended_by is not None:
+        complain(f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}")
+        return _ENDINGS[signal.Signals(ended_by)]
+    return exit_code(view, allow_untested=allow_untested)
+
+
+async def _follow(
+    session: "Session", rounds: "Sequence[Round]", stream: TextIO | None, out: TextIO, quiet: bool
+) -> "tuple[RunView, int | None]":
+    """Drive the session and fold its events; the last view, and the signal that ended it."""
+    from console.events import SessionEnded
+    from console.lines import as_json, as_lines
+    from console.view import RunView, advance
+
+    caught: list[int] = []
+
+    def stop(number: int) -> None:
+        caught.append(number)
+        session.stop(now=True)
+
+    loop = asyncio.get_running_loop()
+    for number in _ENDINGS:
+        loop.add_signal_handler(number, stop, number)
+    view = RunView(session.fabric)
+    for event in session.replay:
+        view = advance(view, event)
+    if not rounds:
+        return view, None
+    session.start(rounds)
+    async for event in session.live():
+        view = advance(view, event)
+        if stream is not None:
+            stream.write(as_json(event))
+            stream.flush()
+        if not quiet:
+            for line in as_lines(event, view):
+                out.write(f"{line}\n")
+            out.flush()
+        if isinstance(event, SessionEnded):
+            break
+    await session.finished()
+    return view, caught[0] if caught else None

@@ -1,0 +1,67 @@
+"""Lists the stored sessions. Imports nothing heavy: it answers at once, on any terminal."""
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.common import db_option
+
+if TYPE_CHECKING:
+    from store.model import SessionSummary
+
+
+@click.command("sessions")
+@db_option
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def command(db: Path | None, as_json: bool) -> None:
+    """List the stored sessions, newest first.
+
+    The id, the label, and last, last-1 ... name a session in other commands.
+    """
+    from dataclasses import asdict
+
+    from store.database import Database
+    from store.listing import sessions
+    from store.places import default_path
+
+    path = db or default_path()
+    found = sessions(Database.open(path)) if path.exists() else ()
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in found], indent=1, allow_nan=False))
+        return
+    if not found:
+        click.echo("no session yet; benchconsole demo makes one, benchconsole run TOPOLOGY another")
+        return
+    click.echo(f"{'id':8}  {'label':16} {'fabric':12} {'when':16} {'tested':>13}  verdict")
+    for each in reversed(found):
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.started))
+        tested = f"{each.tested:,} of {each.planned:,}"
+        badge = "  SIMULATED" if each.simulated else ""
+        click.echo(
+            f"{each.id:8}  {_fit(each.label, 16)} {_fit(each.fabric, 12)} {when} {tested:>13}  {_verdict(each)}{badge}"
+        )
+
+
+def _fit(text: str, width: int) -> str:
+    clean = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return clean[: width - 1].ljust(width - 1) + ("…" if len(clean) >= width else " ")
+
+
+def _verdict(each: "SessionSummary") -> str:
+    words = [
+        f"{number:,} {name}"
+        for number, name in (
+            (each.fails, "below"),
+            (each.watches, "watched"),
+            (each.unknowns, "unknown"),
+            (each.unreachable, "unreachable"),
+            (each.failed, "failed"),
+            (each.skipped, "skipped"),
+        )
+        if number
+    ]
+    said = ", ".join(words) or ("all passed" if each.passes else "nothing judged")
+    return said if each.state.value == "complete" else f"{said} ({each.state.value})"

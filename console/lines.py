@@ -1,0 +1,100 @@
+"""Owns events as lines: for people who watch a run without the screen, and as JSON for scripts."""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
+from console.view import RunView, eta, state_of
+from console.wording import SIGNS, expected, measured, plain
+from probes.judging.verdict import Finding, Level, Verdict
+from topology.units import duration
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))
+
+
+def as_lines(event: Event, view: RunView) -> Iterator[str]:
+    """What a person wants to know of ``event``: rounds, what failed in them, how long it still takes."""
+    if isinstance(event, SessionOpened):
+        tests = sum(len(each.tests) for each in event.plan)
+        simulated = "  SIMULATED" if event.fabric.simulated else ""
+        yield f"{_clock(event.at)}  session {event.session or 'new'}: {len(event.plan)} rounds, {tests:,} tests{simulated}"
+    elif isinstance(event, RoundStarted):
+        left = eta(view, event.at)
+        words = f", {duration(left[0])} to {duration(left[1])} left" if left else ""
+        each = event.round
+        yield f"{_clock(event.at)}  round {each.number} of {len(view.plan)}: {each.stage}, {len(each.tests):,} tests{words}"
+    elif isinstance(event, TestEnded) and event.result.failure:
+        failure = event.result.failure
+        target = event.result.test.target.key
+        yield f"{_clock(event.at)}    ? {target}: {failure.stage} on {failure.node}: {plain(failure.detail)}"
+    elif isinstance(event, RoundJudged):
+        yield from (f"{_clock(event.closed.ended)}    {line}" for line in _below(event))
+    elif isinstance(event, SessionEnded):
+        yield f"{_clock(event.at)}  {'complete' if event.complete else 'stopped: ' + plain(event.because)}"
+
+
+def _below(event: RoundJudged) -> Iterator[str]:
+    for verdict in event.verdicts:
+        if verdict.level is not Level.PASS:
+            sign = SIGNS[state_of(verdict)].glyph
+            labels = " ".join(value for _, value in verdict.labels)
+            what = f"{verdict.subject} {verdict.metric} {labels}".strip()
+            yield f"{sign} {plain(what)}: {measured(verdict)}, expected {expected(verdict)}: {plain(verdict.because)}"
+
+
+def as_json(event: Event) -> str:
+    """``event`` as one JSON line, in base units; ``event`` names its kind."""
+    return json.dumps({"event": type(event).__name__, **_fields(event)}, allow_nan=False) + "\n"
+
+
+def _fields(event: Event) -> dict[str, object]:
+    if isinstance(event, SessionOpened):
+        tests = sum(len(each.tests) for each in event.plan)
+        return {
+            "session": event.session,
+            "label": event.label,
+            "fabric": event.fabric.name,
+            "suite": event.suite,
+            "simulated": event.fabric.simulated,
+            "rounds": len(event.plan),
+            "tests": tests,
+            "at": event.at,
+        }
+    if isinstance(event, RoundStarted):
+        each = event.round
+        return {"round": each.number, "stage": each.stage, "tests": len(each.tests), "at": event.at}
+    if isinstance(event, TestStarted):
+        return {"test": event.test.id, "at": event.at}
+    if isinstance(event, TestEnded):
+        result = event.result
+        failure = result.failure
+        return {
+            "test": result.test.id,
+            "at": event.at,
+            "measurements": [
+                {"metric": m.reading.metric, "value": m.reading.value, "unit": m.reading.unit, "labels": dict(m.reading.labels)}
+                for m in result.measurements
+            ],
+            "failure": None if failure is None else asdict(failure),
+        }
+    if isinstance(event, RoundJudged):
+        return {
+            "round": event.closed.round.number,
+            "reason": event.closed.reason,
+            "verdicts": [_verdict(verdict) for verdict in event.verdicts],
+            "findings": [_finding(finding) for finding in event.findings],
+            "at": event.closed.ended,
+        }
+    return {"at": event.at, "complete": event.complete, "because": event.because}
+
+
+def _verdict(verdict: Verdict) -> dict[str, object]:
+    return {**asdict(verdict), "labels": dict(verdict.labels), "share": verdict.share}
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return asdict(finding)

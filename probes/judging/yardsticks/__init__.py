@@ -1,0 +1,1 @@
+"""One file for each kind of yardstick: a closed round in, verdicts out. Registered in ``judge``."""

@@ -1,0 +1,140 @@
+"""Judges throughput against what the described fabric allows the flows that ran together.
+
+A flow that stands alone is held against its own expectation; the flows of a bundle are held
+against the sum of theirs, since which flow of a bundle is slow is a matter of the hash.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from probes.judging.bench import Bench, matching, nodes_of
+from probes.judging.grading import grade
+from probes.judging.verdict import Kind, Level, Verdict
+from probes.model import ClosedRound, FailedAt, Measurement, Result
+from topology.elements import direction_name
+from topology.expect import MODEL, Expectation, expect
+from topology.model import Basis, Criterion, Direction, Flow
+from topology.units import percent
+
+DISTURBING = frozenset((FailedAt.LOST, FailedAt.TIMEOUT, FailedAt.FLOODED, FailedAt.TOOL, FailedAt.OUTPUT))
+"""Failures after which it is not known how much a test had loaded the links it shares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One flow that gave a number, in byte/s of payload, with what it should have reached."""
+
+    result: Result
+    measurement: Measurement
+    flow: Flow
+    expected: Expectation
+
+    @property
+    def value(self) -> float:
+        """What arrived."""
+        return self.measurement.reading.value
+
+
+def sent(bench: Bench, closed: ClosedRound, criterion: Criterion) -> tuple[Sent, ...]:
+    """The flows of a round that gave a number for ``criterion``, with the expectation of their company."""
+    found = []
+    for result in closed.results:
+        target = result.test.target
+        if target.peer is None:
+            continue
+        for measurement in matching(criterion, result)[:1]:
+            ends = (target.node.id, target.peer.id)
+            inward = ("direction", "in") in measurement.reading.labels
+            found.append((result, measurement, Flow(*(reversed(ends) if inward else ends))))
+    expected = expect(bench.fabric, [flow for _, _, flow in found], routes=bench.routes)
+    return tuple(Sent(*each, limit) for each, limit in zip(found, expected, strict=True))
+
+
+def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
+    """One verdict for each lone flow and for each bundle, for each criterion on capacity."""
+    for criterion in bench.criteria:
+        if criterion.basis is not Basis.CAPACITY:
+            continue
+        flows = sent(bench, closed, criterion)
+        disturbed = _disturbed(bench, closed)
+        for name, members in _subjects(flows):
+            yield _judge(bench, criterion, name, members, disturbed)
+
+
+def _subjects(flows: Sequence[Sent]) -> list[tuple[str, list[Sent]]]:
+    found: dict[str, list[Sent]] = {}
+    for each in flows:
+        test = each.result.test
+        found.setdefault(test.bundle or test.target.key, []).append(each)
+    return list(found.items())
+
+
+def _disturbed(bench: Bench, closed: ClosedRound) -> dict[Direction, str]:
+    """Links that a test loaded whose own load is not known, with that test's target."""
+    found: dict[Direction, str] = {}
+    for result in closed.results:
+        target = result.test.target
+        if target.peer is not None and result.failure and result.failure.stage in DISTURBING:
+            for way in bench.routes.shares(target.node.id, target.peer.id):
+                found[way] = target.key
+    return found
+
+
+def limits(bench: Bench, members: Sequence[Sent]) -> str:
+    """The elements that bound the expectation, in words; ties are all named, at most three in full."""
+    ways = dict.fromkeys(way for each in members for way in each.expected.limiting)
+    names = [direction_name(bench.fabric, way) for way in ways]
+    shown = ", ".join(names[:3])
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
+
+
+def _judge(
+    bench: Bench, criterion: Criterion, name: str, members: Sequence[Sent], disturbed: dict[Direction, str]
+) -> Verdict:
+    value = sum(each.value for each in members)
+    expected = sum(each.expected.value for each in members)
+    required = criterion.required * expected
+    target = None if criterion.target is None else criterion.target * expected
+    level = grade(value, required, comparator=criterion.comparator, target=target)
+    share = percent(value / expected)
+    because = f"{share} of expected, at least {percent(criterion.required)} asked"
+    if level is not Level.PASS:
+        asked = criterion.required if level is Level.FAIL or criterion.target is None else criterion.target
+        because = f"{share} of expected, below {percent(asked)}"
+        troubled = _trouble(bench, members, disturbed)
+        if troubled:
+            level, because = Level.UNKNOWN, f"{share} of expected, but {troubled} ran into trouble on the same link"
+    first = members[0]
+    reading = first.measurement.reading
+    nodes = dict.fromkeys(node for each in members for node in nodes_of(each.result))
+    return Verdict(
+        test=first.result.test.id,
+        round=first.result.test.round,
+        probe=first.result.test.probe,
+        subject=name,
+        nodes=tuple(nodes),
+        metric=reading.metric,
+        labels=reading.labels,
+        level=level,
+        kind=Kind.CAPACITY,
+        because=because,
+        unit=reading.unit,
+        shown=bench.shown(reading.metric),
+        value=value,
+        expected=expected,
+        required=required,
+        source=f"capacity ({MODEL})",
+        limiting=limits(bench, members),
+        evidence=tuple(each.measurement.id for each in members),
+    )
+
+
+def _trouble(bench: Bench, members: Sequence[Sent], disturbed: dict[Direction, str]) -> str:
+    """The target of a test in trouble that shared a link with ``members``, or nothing."""
+    if not disturbed:
+        return ""
+    for each in members:
+        for way in bench.routes.shares(each.flow.source, each.flow.sink):
+            if way in disturbed:
+                return disturbed[way]
+    return ""

@@ -1,0 +1,76 @@
+"""Judges measurements against the fixed numbers of the file: absolute ones, and shares of a stated peak."""
+
+from collections.abc import Iterator
+
+from probes.judging.bench import Bench, matching, nodes_of
+from probes.judging.grading import grade, rounded
+from probes.judging.verdict import Kind, Level, Verdict
+from probes.model import ClosedRound, Measurement, Result
+from topology.model import Basis, Comparator, Criterion
+from topology.units import percent, show
+
+
+def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
+    """One verdict for each measurement and each criterion that speaks of it."""
+    for result in closed.results:
+        for criterion in bench.criteria:
+            if criterion.basis is not Basis.CAPACITY:
+                for measurement in matching(criterion, result):
+                    yield _judge(bench, criterion, result, measurement)
+
+
+def _judge(bench: Bench, criterion: Criterion, result: Result, measurement: Measurement) -> Verdict:
+    reading = measurement.reading
+    scale, basis = 1.0, ""
+    if criterion.basis is Basis.PEAK:
+        hardware = result.test.target.node.hardware
+        if hardware.peak is None:
+            return _verdict(bench, criterion, result, measurement, Level.UNKNOWN, None, "no peak is declared")
+        scale, basis = hardware.peak, f" of peak ({hardware.peak_basis or 'basis not stated'})"
+    required = criterion.required * scale
+    target = None if criterion.target is None else criterion.target * scale
+    level = grade(reading.value, required, comparator=criterion.comparator, target=target, step=criterion.rounding)
+    because = _because(bench, criterion, reading.value, level, scale) + basis
+    return _verdict(bench, criterion, result, measurement, level, required, because)
+
+
+def _because(bench: Bench, criterion: Criterion, value: float, level: Level, scale: float) -> str:
+    shown = bench.shown(criterion.metric)
+    unit = bench.metrics[criterion.metric].unit if criterion.metric in bench.metrics else criterion.unit
+    least = criterion.comparator is Comparator.AT_LEAST
+    bound = criterion.target if level is Level.WATCH and criterion.target is not None else criterion.required
+    words = percent(bound) if criterion.basis is Basis.PEAK else show(bound * scale, unit, shown)
+    note = ""
+    if criterion.rounding:
+        note = f", rounded to {show(rounded(value, criterion.rounding), unit, shown)}"
+    if level is Level.PASS:
+        return f"{'at least' if least else 'at most'} {words}{note}"
+    which = "target" if level is Level.WATCH else "required"
+    return f"{'below' if least else 'above'} the {which} {words}{note}"
+
+
+def _verdict(
+    bench: Bench, criterion: Criterion, result: Result, measurement: Measurement, level: Level,
+    required: float | None, because: str,
+) -> Verdict:  # fmt: skip
+    reading = measurement.reading
+    test = result.test
+    return Verdict(
+        test=test.id,
+        round=test.round,
+        probe=test.probe,
+        subject=test.target.key,
+        nodes=nodes_of(result),
+        metric=reading.metric,
+        labels=reading.labels,
+        level=level,
+        kind=Kind.CRITERION,
+        because=because,
+        unit=reading.unit,
+        shown=bench.shown(reading.metric),
+        value=reading.value,
+        expected=required,
+        required=required,
+        source=criterion.source or "criterion",
+        evidence=(measurement.id,),
+    )

@@ -1,0 +1,71 @@
+"""Owns what a probe must declare to be used, as checks of one probe by itself."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from probes.api import Metric, Probe, ProbeError, Safety, Shape, Unit
+from topology.units import Shown
+
+SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+"""What a probe's name looks like: lower-case words and digits joined by hyphens."""
+
+_PART = re.compile(r"[a-z][a-z0-9_-]*")
+
+
+def refuse_malformed(probe: Probe) -> None:
+    """Raise ProbeError with everything that is missing or of the wrong kind in ``probe``'s declaration."""
+    faults = list(_faults(probe))
+    if faults:
+        raise ProbeError("; ".join(faults))
+
+
+def _faults(probe: Probe) -> Iterator[str]:
+    kind = type(probe)
+    name: object = getattr(probe, "name", None)
+    if not isinstance(name, str) or not SLUG.fullmatch(name):
+        yield f"name: found {name!r}, expected a slug such as clock-offset"
+        return
+    summary: object = getattr(probe, "summary", None)
+    if not isinstance(summary, str) or not summary.strip() or "\n" in summary:
+        yield f"summary: found {summary!r}, expected one line of text"
+    yield from _metrics(probe, name)
+    yield from _mappings(probe)
+    if not isinstance(probe.safety, Safety):
+        yield f"safety: found {probe.safety!r}, expected a Safety"
+    if not isinstance(probe.shape, Shape):
+        yield f"shape: found {probe.shape!r}, expected a Shape"
+    if not _number(probe.timeout) or probe.timeout <= 0:
+        yield f"timeout: found {probe.timeout!r}, expected seconds above 0"
+    if kind.command is Probe.command and kind.run is Probe.run:
+        yield "neither command() nor run() is defined"
+
+
+def _metrics(probe: Probe, name: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for metric in probe.metrics:
+        if not isinstance(metric, Metric) or not isinstance(metric.unit, Unit) or not isinstance(metric.shown, Shown):
+            yield f"metrics: found {metric!r}, expected a Metric with a Unit"
+            continue
+        owner, _, rest = metric.name.partition(".")
+        if owner != name or not all(_PART.fullmatch(part) for part in rest.split(".")):
+            yield f"metrics: found {metric.name!r}, expected a name such as {name}.rate"
+        if metric.name in seen:
+            yield f"metrics: {metric.name!r} is declared twice"
+        seen.add(metric.name)
+
+
+def _mappings(probe: Probe) -> Iterator[str]:
+    if not isinstance(probe.tools, Mapping) or not all(
+        isinstance(tool, str) and isinstance(package, str) for tool, package in probe.tools.items()
+    ):
+        yield f"tools: found {probe.tools!r}, expected programs and the packages that bring them"
+    if not isinstance(probe.options, Mapping) or not all(
+        isinstance(option, str) and (isinstance(value, str) or _number(value))
+        for option, value in probe.options.items()
+    ):
+        yield f"options: found {probe.options!r}, expected names with a text or a finite number each"
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
