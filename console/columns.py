@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from console import wording
-from console.view import RunView, State, state_of
+from console.view import RunView, State, state_of, superseding
 from probes.judging.verdict import Kind, Verdict
-from probes.model import Failure, Labels, Measurement, Result, Test
+from probes.model import FailedAt, Failure, Labels, Measurement, Result, Test
 from topology.units import Shown, percent
 
 Cell = str | float | int | None
@@ -27,7 +27,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
     UNREACHABLE = "unreachable"
     SKIPPED = "skipped"
-    NOT_APPLICABLE = "not applicable"
+    REPEATED = "repeated later"
     WAITING = "not run"
 
 
@@ -66,7 +66,22 @@ def verdict_row(verdict: Verdict, stage: str) -> Row:
 
 
 def rows(view: RunView) -> Iterator[Row]:
-    """Every row of a session in the order of its plan; each verdict once, no test left out."""
+    """Every row of a session in the order of its plan; each verdict once, no test left out.
+
+    What a later test repeats says so in its outcome: reports for people leave it out.
+    """
+    newest = superseding(view)
+    for row in _all_rows(view):
+        repeated = row.test in view.results and row.test not in newest
+        yield replace(row, outcome=Outcome.REPEATED) if repeated else row
+
+
+def standing(view: RunView) -> Iterator[Row]:
+    """The rows that count: those of ``rows`` that no later test repeats."""
+    return (row for row in rows(view) if row.outcome is not Outcome.REPEATED)
+
+
+def _all_rows(view: RunView) -> Iterator[Row]:
     stages = {round.number: round.stage for round in view.plan}
     shown = {verdict.metric: verdict.shown for verdicts in view.verdicts.values() for verdict in verdicts}
     seen: set[Verdict] = set()
@@ -90,12 +105,12 @@ def rows(view: RunView) -> Iterator[Row]:
 
 
 def outcome_of(result: Result) -> Outcome:
-    """What became of one test that ended."""
-    if result.failure is not None:
-        return Outcome.UNREACHABLE if result.failure.stage.means_unreachable else Outcome.FAILED
-    if result.measurements or result.facts:
+    """What became of one test that ended, counted as ``console.view.coverage`` counts."""
+    if result.failure is None:
         return Outcome.TESTED
-    return Outcome.NOT_APPLICABLE
+    if result.failure.stage.means_unreachable:
+        return Outcome.UNREACHABLE
+    return Outcome.SKIPPED if result.failure.stage is FailedAt.MISSING_TOOL else Outcome.FAILED
 
 
 def failure_words(failure: Failure) -> str:
@@ -137,18 +152,15 @@ def _unjudged(view: RunView, test: Test, stage: str, shown: Mapping[str, Shown])
         for measurement in result.measurements:
             how = shown.get(measurement.reading.metric, Shown.PLAIN)
             yield replace(measured, measurement=measurement, shown=how)
-    elif result.facts:
-        yield replace(blank, state=State.MEASURED, outcome=Outcome.TESTED, because="facts only")
     else:
-        yield replace(blank, outcome=Outcome.NOT_APPLICABLE, because="gave nothing to measure")
+        because = "facts only" if result.facts else "gave nothing to measure"
+        yield replace(blank, state=State.MEASURED, outcome=Outcome.TESTED, because=because)
 
 
 def _not_run(view: RunView, blank: Row) -> Row:
     if blank.test in view.running:
         return replace(blank, state=State.RUNNING, because="still running")
-    if view.ended is None:
-        return blank
-    return replace(blank, outcome=Outcome.SKIPPED, because=view.because or "not run")
+    return blank if view.ended is None else replace(blank, because=view.because or "not run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +218,14 @@ def _unit(row: Row) -> str:
 
 
 def _measured(row: Row) -> str:
-    if row.outcome in (Outcome.FAILED, Outcome.UNREACHABLE):
-        return FAILED_TO_RUN if row.outcome is Outcome.FAILED else wording.NOT_MEASURED
+    if row.outcome is Outcome.FAILED:
+        return FAILED_TO_RUN
     if row.verdict:
         return wording.measured(row.verdict) or wording.NOT_MEASURED
     if row.measurement:
         reading = row.measurement.reading
         return wording.quantity(reading.value, reading.unit, row.shown)
-    return wording.NOT_APPLICABLE if row.outcome is Outcome.NOT_APPLICABLE else wording.NOT_MEASURED
+    return wording.NOT_MEASURED
 
 
 def _expected(row: Row) -> str:
@@ -234,8 +246,8 @@ def _kind(row: Row) -> str:
 
 
 def _from(row: Row) -> str:
-    source = row.verdict.source if row.verdict else ""
-    return wording.plain(f"{_kind(row)}: {source}" if source and _kind(row) else source or _kind(row))
+    """The clause where there is one: people look it up; the kind of yardstick otherwise."""
+    return wording.plain(row.verdict.source) if row.verdict and row.verdict.source else _kind(row)
 
 
 def _required(row: Row) -> Cell:
@@ -271,8 +283,13 @@ def _level(row: Row) -> str:
     return row.verdict.level if row.verdict else ""
 
 
+def state_word(row: Row) -> str:
+    """The word of a state in tables; a test that ran and failed is not merely unknown."""
+    return row.outcome if row.outcome is Outcome.FAILED else wording.SIGNS[row.state].word
+
+
 COLUMNS: tuple[Column, ...] = (
-    Column("state", "state", lambda row: row.state, lambda row: state_word(row), rank=lambda row: row.state.rank),
+    Column("state", "state", lambda row: row.state, state_word, rank=lambda row: row.state.rank),
     _words("outcome", "outcome", lambda row: row.outcome),
     _words("level", "level", _level),
     _words("stage", "stage", lambda row: row.stage),
@@ -299,11 +316,6 @@ COLUMNS: tuple[Column, ...] = (
 )
 
 BY_NAME: Mapping[str, Column] = {column.name: column for column in COLUMNS}
-
-
-def state_word(row: Row) -> str:
-    """The word of a state in tables; a test that ran and failed is not merely unknown."""
-    return row.outcome if row.outcome is Outcome.FAILED else wording.SIGNS[row.state].word
 
 
 def chosen(*names: str) -> tuple[Column, ...]:

@@ -8,7 +8,7 @@ Refuses to know click and textual.
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
+from console.view import RunView, advance
 from probes.judging.bench import Bench
 from probes.judging.findings import Judged, findings
 from probes.judging.judge import judge_round
@@ -30,7 +31,7 @@ from topology.selection import fold
 from topology.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from probes.api import Probe
+    from probes.api import Probe, Safety
     from probes.remote import Reach
     from store.store import Store
 
@@ -104,6 +105,7 @@ class Session:
         self._free.set()
         self._stopping = False
         self._replay: tuple[Event, ...] = ()
+        self._told: list[Event] = []
 
     @classmethod
     def stored(
@@ -129,6 +131,7 @@ class Session:
             events.append(RoundJudged(stored.closed, stored.verdicts, found, stored.attempt))
         events.append(SessionEnded(ended if ended is not None else self._clock(), complete, because or "interrupted"))
         self._replay = tuple(events)
+        self._told = list(events)
 
     # -- what a screen or a command asks
 
@@ -152,17 +155,33 @@ class Session:
         """Whether the next round is held until ``go_on``."""
         return not self._free.is_set()
 
-    def propose(self, suite: str | None = None, *, failed_only: bool = False) -> tuple[Round, ...]:
+    def propose(
+        self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()
+    ) -> tuple[Round, ...]:
         """The rounds that ``start`` would run, without running anything.
 
-        ``failed_only`` repeats the tests that failed, gave no number, or are behind a finding.
-        Raises PlanError when there is nothing to run.
+        ``failed_only`` repeats the tests that gave no number or are below what is asked;
+        ``only`` repeats the tests with these ids. Raises PlanError for a suite that gives none.
         """
         first = max((each.number for each in self.plan), default=0) + 1
+        if only:
+            chosen_tests = [test for each in self._closed_rounds() for test in each.tests if test.id in only]
+            return rerun(chosen_tests, self._closed_rounds(), first=first)
         if failed_only:
             return rerun(self._failed_tests(), self._closed_rounds(), first=first)
         chosen = suite_named(self.fabric, suite or self.choice.suite)
         return plan(self.fabric, chosen, self._probes, nodes=self.choice.nodes, first=first)
+
+    def safety(self, probe: str) -> "Safety":
+        """What a probe does to a node in use."""
+        return self._probes[probe].safety
+
+    def view(self) -> RunView:
+        """The session as it stands in the store."""
+        view = RunView(self.fabric)
+        for event in self._told or self._replay:
+            view = advance(view, event)
+        return view
 
     def unfinished(self) -> tuple[Round, ...]:
         """The rounds of the plan that are not closed."""
@@ -233,6 +252,11 @@ class Session:
         suite = self.choice.suite or suite_named(self.fabric, None).name
         return SessionOpened(self.id, self.choice.label, self.fabric, suite, self.plan, at, live)
 
+    def _tell(self, event: Event) -> None:
+        """Say what stands in the store, and remember having said it."""
+        self._told.append(event)
+        self._queue.put_nowait(event)
+
     async def _drive(self, rounds: Sequence[Round]) -> None:
         because = ""
         reach: Reach | None = None
@@ -266,7 +290,7 @@ class Session:
                 await self._store.extend_plan(self.id, fresh)
         else:
             self.id = await self._store.create_session(self._new(now), self.plan)
-        self._queue.put_nowait(self._opened(now, live=True))
+        self._tell(self._opened(now, live=True))
 
     def _new(self, now: float) -> NewSession:
         suite = self.choice.suite or suite_named(self.fabric, None).name
@@ -302,7 +326,7 @@ class Session:
         await self._store.append_round(self.id, closed, verdicts, judged_by=self._judged_by())
         self._judged[closed.round.number] = (closed, verdicts)
         found = findings(self._bench, list(self._judged.values()))
-        self._queue.put_nowait(RoundJudged(closed, verdicts, found))
+        self._tell(RoundJudged(closed, verdicts, found))
 
     def _judged_by(self) -> str:
         return f"benchconsole {version('benchconsole')}, criteria {criteria_mark(self.fabric)}"
@@ -317,7 +341,7 @@ class Session:
             if self.id:
                 await self._store.end_session(self.id, at=now, complete=complete, because=because)
         finally:
-            self._queue.put_nowait(SessionEnded(now, complete, because))
+            self._tell(SessionEnded(now, complete, because))
 
     async def judge_again(self, criteria_from: Fabric | None = None) -> None:
         """Judge every stored round again, with the criteria of another file where one is given.

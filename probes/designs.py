@@ -76,10 +76,10 @@ class _Trunks:
         self.routes = routes
         self.nodes = nodes
         chosen = set(nodes)
-        self.members = {
+        self.members: dict[str, list[NodeId]] = {
             switch: [node.id for node in fabric.attached(switch) if node.id in chosen] for switch in fabric.switches
         }
-        self.homes = [switch for switch, members in self.members.items() if members]
+        self.homes: list[str] = [switch for switch, members in self.members.items() if members]
         self.covered: set[Direction] = set()
 
     def rate(self, node: NodeId) -> float:

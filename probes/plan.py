@@ -11,7 +11,7 @@ from types import MappingProxyType
 from probes.api import Probe, Shape
 from probes.designs import DEFAULT_DESIGN, DESIGNS, Layout
 from probes.errors import PlanError
-from probes.model import Round, Target, Test
+from probes.model import Bundle, Round, Target, Test
 from topology.model import Fabric, NodeId, Stage, Suite
 from topology.routing import Routes
 from topology.selection import near
@@ -108,7 +108,7 @@ def _pair_rounds(fabric: Fabric, probe: Probe, design: str, layout: Layout, opti
     """One layout as rounds of at most MOST_TESTS tests; a load is never torn apart."""
     rounds: list[Round] = []
     tests: list[Test] = []
-    bundles = []
+    bundles: list[Bundle] = []
     for load in [*layout.loads, None]:
         if tests and (load is None or len(tests) + len(load.flows) > MOST_TESTS):
             seconds = probe.estimate(options)

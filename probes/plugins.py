@@ -13,8 +13,8 @@ import pluggy
 
 from probes import hookspecs
 from probes.api import Probe
+from probes.declaration import refuse_malformed
 from probes.errors import ProbeError
-from probes.shape import refuse_malformed
 
 GROUP = "benchconsole.probes"
 """The entry-point group that plugins are found under."""
@@ -114,9 +114,7 @@ class _Shelf:
 
     def refuse(self, name: str, distribution: str, during: str, error: BaseException) -> None:
         """Record that a plugin, or a part of it, was left out."""
-        said = " ".join(str(error).split())[:300] or "without a word"
-        kind = "" if isinstance(error, ProbeError) else f"{type(error).__name__}: "
-        self.broken.append(BrokenPlugin(name, distribution, f"{during}: {kind}{said}"))
+        self.broken.append(BrokenPlugin(name, distribution, f"{during}: {_words(error)}"))
 
     def _ask(self, plugin: object) -> Iterator[object]:
         others = list(self._manager.get_plugins())
@@ -140,3 +138,12 @@ class _Shelf:
             raise ProbeError(f"name {probe.name} is taken by {self.origin[probe.name]}")
         self.probes[probe.name] = probe
         self.origin[probe.name] = distribution
+
+
+def _words(error: BaseException) -> str:
+    """One line about ``error``; an exception of a plugin may even fail to say what it is."""
+    try:
+        said = " ".join(str(error).split())[:300]
+    except Exception:
+        said = "an error that cannot be printed"
+    return said if isinstance(error, ProbeError) else f"{type(error).__name__}: {said}".rstrip(": ")

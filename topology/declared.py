@@ -1,8 +1,10 @@
 """Owns the meaning of what a file declares beside the cabling: node classes, criteria, suites."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+
+from pydantic import BaseModel
 
 from topology import raw
 from topology.errors import Problem, SelectionError
@@ -63,7 +65,7 @@ def _facts_of(section: str, part: object) -> Iterator[tuple[str, object]]:
         yield "total", part
     elif isinstance(part, dict):
         yield from part.items()
-    elif isinstance(part, raw.BaseModel):
+    elif isinstance(part, BaseModel):
         yield from ((key, value) for key, value in part if value is not None)
 
 
@@ -93,7 +95,7 @@ class Declarations:
     """Turns criteria and suites into the model; knows the nodes and what the probes offer."""
 
     def __init__(
-        self, report: Report, nodes: Mapping[str, object], groups: Mapping[str, str], vocabulary: Vocabulary | None
+        self, report: Report, nodes: Collection[str], groups: Mapping[str, str], vocabulary: Vocabulary | None
     ) -> None:
         self.report = report
         self.nodes = nodes

@@ -91,12 +91,18 @@ def max_min(used: Usage, capacity: Floats, demand: Floats) -> Floats:
 def certify(used: Usage, capacity: Floats, demand: Floats, rate: Floats, tolerance: float = 1e-6) -> bool:
     """Whether ``rate`` is max-min fair: no link over capacity, and every flow at its demand or
     on a full link on which no flow is faster."""
-    load = np.bincount(used.link, weights=used.share * rate[used.flow], minlength=len(capacity))
+    load = _load(used, rate, len(capacity))
     if (load > capacity * (1 + tolerance)).any():
         return False
     good = rate >= demand * (1 - tolerance)
     good[used.flow[_binding(used, capacity, rate, load, tolerance)]] = True
     return bool(good.all())
+
+
+def _load(used: Usage, rate: Floats, links: int) -> Floats:
+    """The byte/s that each link carries."""
+    found: Floats = np.bincount(used.link, weights=used.share * rate[used.flow], minlength=links).astype(np.float64)
+    return found
 
 
 def _binding(used: Usage, capacity: Floats, rate: Floats, load: Floats, tolerance: float) -> NDArray[np.bool_]:
@@ -126,7 +132,7 @@ def expect(
     limits = np.array([known.get(way, fabric.links[way.link].capacity) * fabric.goodput for way in directions])
     demand = np.array([np.inf if flow.demand is None else flow.demand for flow in flows])
     rate = max_min(used, limits, demand)
-    load = np.bincount(used.link, weights=used.share * rate[used.flow], minlength=len(limits))
+    load = _load(used, rate, len(limits))
     limiting: list[list[Direction]] = [[] for _ in flows]
     for index in np.flatnonzero(_binding(used, limits, rate, load, 1e-6)):
         limiting[used.flow[index]].append(directions[used.link[index]])

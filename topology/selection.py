@@ -7,7 +7,7 @@ unmatched selections: nothing is never read as everything.
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from ClusterShell.NodeSet import NodeSet, NodeSetException
 from ClusterShell.NodeUtils import GroupResolver, GroupSource
@@ -104,7 +104,7 @@ def groups(nodes: Mapping[str, tuple[str, str]], attached: Mapping[str, Iterable
     return {group: fold(names) for group, names in members.items() if names}
 
 
-def choose(text: str, known: Mapping[str, object], known_groups: Mapping[str, str]) -> list[str]:
+def choose(text: str, known: Collection[str], known_groups: Mapping[str, str]) -> list[str]:
     """The names of ``known`` that ``text`` selects, in the order of ``known``.
 
     ``text`` is a node set with ``@group``, ``!`` ``&`` ``^`` as in ClusterShell. Raises

@@ -51,10 +51,5 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"]) -> "Fabric":
 def stored_view(store: "Store", name: str, probes: Mapping[str, "Probe"]) -> "RunView":
     """A stored session as the view that screens and reports share."""
     from console.session import Session
-    from console.view import RunView, advance
 
-    session = Session.stored(store, name, probes)
-    view = RunView(session.fabric)
-    for event in session.replay:
-        view = advance(view, event)
-    return view
+    return Session.stored(store, name, probes).view()

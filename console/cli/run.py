@@ -109,7 +109,7 @@ def run_session(
     to_stdout = str(jsonl) == "-"
     stream = sys.stdout if to_stdout else jsonl.open("w", encoding="utf-8") if jsonl else None
     try:
-        view, ended_by = asyncio.run(_follow(session, rounds, stream, sys.stderr if to_stdout else sys.stdout, quiet))
+        view, ended_by = asyncio.run(follow(session, rounds, stream, sys.stderr if to_stdout else sys.stdout, quiet))
     finally:
         if stream is not None and not to_stdout:
             stream.close()
@@ -130,7 +130,7 @@ def finish(view: "RunView", ended_by: int | None, *, allow_untested: bool, out: 
     return exit_code(view, allow_untested=allow_untested)
 
 
-async def _follow(
+async def follow(
     session: "Session", rounds: "Sequence[Round]", stream: TextIO | None, out: TextIO, quiet: bool
 ) -> "tuple[RunView, int | None]":
     """Drive the session and fold its events; the last view, and the signal that ended it."""

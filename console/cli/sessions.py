@@ -28,7 +28,7 @@ def command(db: Path | None, as_json: bool) -> None:
     from store.places import default_path
 
     path = db or default_path()
-    found = sessions(Database.open(path)) if path.exists() else ()
+    found = sessions(Database.open(path), time.time()) if path.exists() else ()
     if as_json:
         click.echo(json.dumps([asdict(each) for each in found], indent=1, allow_nan=False))
         return

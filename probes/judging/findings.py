@@ -78,7 +78,7 @@ def _link(bench: Bench, link: Link, causes: Sequence[Cause]) -> Finding:
     capacity = bench.capacity(low)
     nic = is_nic(bench.fabric, low)
     where = direction_name(bench.fabric, low) if nic and len(ways) == 1 else link_name(bench.fabric, link)
-    certain = len({observation.verdict.round for observation in seen}) > 1
+    certain = len({(observation.verdict.round, observation.verdict.subject) for observation in seen}) > 1
     both = "in and out" if len(ways) > 1 else ("out" if low.source == link.a else "in") + " only"
     value, wanted = network_rate(carried[low]), network_rate(capacity)
     nodes = _behind(bench, link)

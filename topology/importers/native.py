@@ -5,6 +5,7 @@ seen with both positions. Refuses non-core tags, and files that are too large, t
 multiply themselves by aliases.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -110,7 +111,9 @@ class _Reader:
             return self._mapping(node, location)
         if isinstance(node, SequenceNode):
             return [self.read(item, (*location, index)) for index, item in enumerate(node.value)]
-        return self._scalar(node)
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        raise TypeError(f"YAML gave a {type(node).__name__}")
 
     def _mapping(self, node: MappingNode, location: Location) -> dict[str, object]:
         found: dict[str, object] = {}
@@ -150,7 +153,7 @@ def _nothing(_text: str) -> object:
     return None
 
 
-_SCALARS = {
+_SCALARS: dict[str, Callable[[str], object]] = {
     "str": str,
     "int": lambda text: int(text.replace("_", ""), 0) if text.lower().startswith(("0x", "0o")) else int(text),
     "float": float,

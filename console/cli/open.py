@@ -1,0 +1,65 @@
+"""Opens the console. The screen is painted before a store, a probe or SSH is imported."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.common import db_option, label_option
+
+if TYPE_CHECKING:
+    from console.conductor import SessionConductor
+
+
+@click.command("open")
+@click.argument("what", metavar="TOPOLOGY|SESSION", default="last")
+@db_option
+@label_option
+def command(what: str, db: Path | None, label: str) -> None:
+    """Open the console on a topology file, or on a stored session (id, label, last, last-1)."""
+    raise click.exceptions.Exit(open_console(what, db, label))
+
+
+def open_console(what: str, db: Path | None = None, label: str = "", *, start: bool = False) -> int:
+    """Show ``what`` until the operator leaves; ``start`` runs the default suite at once."""
+    from console.tui.app import run
+
+    path = Path(what)
+    if what.endswith((".yaml", ".yml")) or path.is_file():
+        _check_file(path)
+        return run(lambda: _on_file(path, db, label, start=start))
+    return run(lambda: _on_session(what, db))
+
+
+def _check_file(path: Path) -> None:
+    """Every problem of the file goes to the terminal as it is, not to a screen that closes."""
+    from console.cli.common import installed, read_topology
+
+    read_topology(path, installed())
+
+
+def _on_file(path: Path, db: Path | None, label: str, *, start: bool) -> "SessionConductor":
+    from console.cli.common import installed, open_store, read_topology
+    from console.conductor import SessionConductor
+    from console.session import Choice, Session
+
+    probes = installed()
+    session = Session(read_topology(path, probes), probes, open_store(db), Choice(label=label))
+    if start:
+        session.start(session.propose())
+    return SessionConductor(session)
+
+
+def _on_session(name: str, db: Path | None) -> "SessionConductor":
+    from console.cli.common import installed, open_store
+    from console.conductor import SessionConductor
+    from console.session import Session
+
+    return SessionConductor(Session.stored(open_store(db, create=False), name, installed()))
+
+
+def start() -> int:
+    """The start page: open a file, start the demo, browse sessions."""
+    from console.cli.start import start_page
+
+    return start_page()

@@ -1,0 +1,102 @@
+"""Owns the simulated cluster as the console sees it: a directory with a topology file, and its end.
+
+Everything that answers lives in a child process, so that the console's event loop is its own
+and the numbers cross real sockets. Refuses to know what is simulated (``serve`` and below).
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import sys
+from asyncio.subprocess import PIPE, Process
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import console
+from console.demo.scenarios import FABRIC, SCENARIOS
+
+_PORT = re.compile(r"(?<=\bport: )\d+")
+_SOURCES = str(Path(console.__file__).resolve().parents[1])
+_START = 30.0
+_END = 5.0
+
+
+class DemoError(Exception):
+    """A simulated cluster that could not be started; says what its process said."""
+
+
+class SimulatedCluster:
+    """Serves a scenario inside ``async with``; ``topology_path`` is then ready to be opened.
+
+    ``directory`` receives the topology, ``ssh_config``, ``known_hosts`` and the key, and keeps them.
+    """
+
+    def __init__(self, scenario: str, directory: Path) -> None:
+        if scenario not in SCENARIOS:
+            raise DemoError(f"found scenario {scenario!r}, expected one of {', '.join(SCENARIOS)}")
+        self.scenario = SCENARIOS[scenario]
+        self.directory = directory
+        self.port = 0
+        self._process: Process | None = None
+
+    @property
+    def topology_path(self) -> Path:
+        """The topology file with the addresses, the port and the keys of this cluster."""
+        return self.directory / "meridian.yaml"
+
+    @property
+    def log(self) -> Path:
+        """What the simulation said on stderr; empty when all is well."""
+        return self.directory / "simulation.log"
+
+    @property
+    def pid(self) -> int | None:
+        """The child process, while there is one."""
+        return self._process.pid if self._process else None
+
+    async def __aenter__(self) -> Self:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        path = os.pathsep.join(filter(None, (_SOURCES, os.environ.get("PYTHONPATH"))))
+        with self.log.open("wb") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-m", "console.demo.serve", self.scenario.name, str(self.directory.absolute()),
+                stdin=PIPE, stdout=PIPE, stderr=log, start_new_session=True,
+                env={**os.environ, "PYTHONPATH": path},
+            )  # fmt: skip
+        try:
+            self.port = await asyncio.wait_for(self._told_port(self._process), _START)
+        except BaseException:
+            await self._end()
+            raise
+        self.topology_path.write_text(_PORT.sub(str(self.port), FABRIC.read_text(), count=1))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._end()
+
+    async def _told_port(self, process: Process) -> int:
+        line = await process.stdout.readline() if process.stdout else b""
+        if not line:
+            await process.wait()
+            said = self.log.read_text(errors="replace").strip().splitlines()
+            raise DemoError(f"the simulated cluster did not start: {said[-1] if said else 'it said nothing'}")
+        return int(json.loads(line)["port"])
+
+    async def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None or process.returncode is not None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), _END)
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()

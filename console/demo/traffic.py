@@ -1,0 +1,113 @@
+"""Owns simulated iperf3 in time: servers that wait, clients that send together, shares when all are in.
+
+Time is compressed: a test of seconds is answered in a fraction of one. Clients whose servers
+were started together belong together, so a sitting closes when every waiting server has its
+client, or when nobody has come for a while; only then are the shares computed. That keeps the
+numbers right on a busy machine, where the clients of one round arrive far apart.
+"""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+from console.demo.network import Load, Network
+from topology.model import NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast simulated time goes: ``quiet`` is how long a sitting waits for one more client."""
+
+    factor: float = 0.04
+    quiet: float = 0.25
+    longest: float = 0.4
+
+    def seconds(self, simulated: float) -> float:
+        """Real seconds for simulated ones."""
+        return min(self.longest, simulated * self.factor)
+
+
+@dataclass(slots=True)
+class Port:
+    """One ``iperf3 -s``: where it listens, whether a test runs on it, whether one has."""
+
+    node: NodeId
+    number: int
+    busy: bool = False
+    served: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def waits(self) -> bool:
+        """Whether its client is still to come."""
+        return not self.busy and not self.served.is_set()
+
+
+@dataclass(slots=True)
+class _Sitting:
+    """Flows that send at the same time. ``rates`` is set when everyone is in."""
+
+    loads: list[Load] = field(default_factory=list)
+    rates: "asyncio.Future[tuple[float, ...]]" = field(default_factory=asyncio.Future)
+
+
+class Traffic:
+    """The servers and flows of the whole simulated network."""
+
+    def __init__(self, network: Network, pace: Pace | None = None) -> None:
+        self.network = network
+        self.pace = pace or Pace()
+        self._ports: dict[tuple[str, int], Port] = {}
+        self._sitting: _Sitting | None = None
+        self._closing: asyncio.TimerHandle | None = None
+
+    def listen(self, node: NodeId, number: int) -> Port:
+        """Open a port at ``node``; KeyError when another server listens there."""
+        if (node, number) in self._ports:
+            raise KeyError(number)
+        port = self._ports[node, number] = Port(node, number)
+        return port
+
+    def leave(self, port: Port) -> None:
+        """Close ``port``."""
+        del self._ports[port.node, port.number]
+        # The server that goes may be the one that the others were kept waiting for.
+        self._close_when_full()
+
+    def port(self, node: str, number: int) -> Port | None:
+        """The server that listens there."""
+        return self._ports.get((node, number))
+
+    async def send(self, load: Load, port: Port, simulated: float) -> float:
+        """Send ``load`` by the server at ``port``; byte/s of payload, after the compressed time."""
+        sitting = self._sitting = self._sitting or _Sitting()
+        place = len(sitting.loads)
+        sitting.loads.append(load)
+        port.busy = True
+        self._wait_for_more()
+        self._close_when_full()
+        try:
+            rates = await asyncio.shield(sitting.rates)
+            await asyncio.sleep(self.pace.seconds(simulated))
+        except asyncio.CancelledError:
+            sitting.loads[place] = replace(load, streams=0)
+            raise
+        finally:
+            port.busy = False
+            port.served.set()
+        return rates[place]
+
+    def _wait_for_more(self) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+        self._closing = asyncio.get_running_loop().call_later(self.pace.quiet, self._close)
+
+    def _close_when_full(self) -> None:
+        if not any(port.waits for port in self._ports.values()):
+            self._close()
+
+    def _close(self) -> None:
+        sitting, self._sitting = self._sitting, None
+        if self._closing is not None:
+            self._closing.cancel()
+            self._closing = None
+        if sitting is not None and not sitting.rates.done():
+            sitting.rates.set_result(self.network.shares(sitting.loads))

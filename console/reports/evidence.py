@@ -1,0 +1,158 @@
+"""Owns the evidence shown beside a trouble: the commands of a test, how they ended, what they printed.
+
+Output is cut to its beginning and its end before it is decoded, so that a tool that flooded
+costs no memory; every cut is counted. Lines are ``plain``. Refuses to know a format.
+"""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from console.columns import failure_words
+from console.reports.content import folded, ordered, shortened
+from console.view import RunView, superseding
+from console.wording import plain, plain_lines
+from probes.judging.verdict import Level
+from probes.model import Failure, Result
+from topology.units import duration
+
+FIRST, LAST = 8, 24
+LINE = 200
+HEAD_BYTES, TAIL_BYTES = 4_096, 16_384
+READ = 8
+CASES = 60
+"""Cases listed in an appendix; the rest is counted and left to the JSON report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command as it was given, with an excerpt of what it left behind."""
+
+    node: str
+    argv: tuple[str, ...]
+    exit_status: int | None
+    signal: str
+    seconds: float
+    truncated: bool
+    stdout: tuple[str, ...]
+    stderr: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The command as it could be typed, made plain."""
+        return shortened(shlex.join(self.argv), 600)
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        if self.signal:
+            end = f"ended by signal {plain(self.signal)}"
+        else:
+            end = "no exit status" if self.exit_status is None else f"exit status {self.exit_status}"
+        took = f" after {duration(self.seconds)}" if self.seconds > 0 else ""
+        return f"{end}{took}{', output cut by us' if self.truncated else ''}"
+
+
+def commands(result: Result) -> tuple[Command, ...]:
+    """The commands of a test, in the order they were given."""
+    return tuple(
+        Command(
+            node=output.node or result.test.target.node.id,
+            argv=output.argv,
+            exit_status=output.exit_status,
+            signal=output.signal or "",
+            seconds=output.seconds,
+            truncated=output.truncated,
+            stdout=excerpt(output.stdout),
+            stderr=excerpt(output.stderr),
+        )
+        for output in result.outputs
+    )
+
+
+def excerpt(raw: bytes) -> tuple[str, ...]:
+    """The first and last lines of an output; what lies between is counted."""
+    middle = max(len(raw) - HEAD_BYTES - TAIL_BYTES, 0)
+    if not middle:
+        lines = plain_lines(raw.decode("utf-8", "replace").rstrip("\n")) if raw.strip() else []
+        cut = len(lines) - FIRST - LAST
+        if cut <= 0:
+            return tuple(_line(line) for line in lines)
+        return (*map(_line, lines[:FIRST]), f"… {cut:,} lines cut …", *map(_line, lines[-LAST:]))
+    first = plain_lines(raw[:HEAD_BYTES].decode("utf-8", "replace"))[:FIRST]
+    last = plain_lines(raw[-TAIL_BYTES:].decode("utf-8", "replace").rstrip("\n"))[-LAST:]
+    return (*map(_line, first), f"… cut, {len(raw):,} bytes in all …", *map(_line, last))
+
+
+def _line(line: str) -> str:
+    return line if len(line) <= LINE else f"{line[:LINE]} … (cut, {len(line):,} characters)"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One trouble with the commands of one test that shows it; ``alike`` are the nodes with the same."""
+
+    subject: str
+    probe: str
+    reason: str
+    alike: str
+    tests: int
+    commands: tuple[Command, ...]
+    read_from: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Appendix:
+    """The cases worth printing, and how many were left out."""
+
+    cases: tuple[Case, ...]
+    left_out: int
+
+
+def appendix(view: RunView, most: int = CASES) -> Appendix:
+    """Tests without a number, one for each reason, then tests below their threshold."""
+    cases = [*_failures(view), *_below(view)]
+    return Appendix(tuple(cases[:most]), max(len(cases) - most, 0))
+
+
+def _failures(view: RunView) -> Iterator[Case]:
+    by_reason: dict[str, list[tuple[Result, Failure]]] = {}
+    for result in superseding(view).values():
+        # Where no command was sent there is no output to look at; "not judged" names those nodes.
+        if result.failure is not None and result.outputs:
+            by_reason.setdefault(failure_words(result.failure), []).append((result, result.failure))
+    for reason, alike in by_reason.items():
+        shown = max((result for result, _ in alike), key=lambda result: len(result.outputs))
+        yield Case(
+            subject=plain(shown.test.target.key),
+            probe=plain(shown.test.probe),
+            reason=shortened(reason),
+            alike=folded(failure.node for _, failure in alike),
+            tests=len(alike),
+            commands=commands(shown),
+            read_from=(),
+        )
+
+
+def _below(view: RunView) -> Iterator[Case]:
+    """Tests with a failing verdict, those that findings rest on first."""
+    newest = superseding(view)
+    named = [test for finding in ordered(view.findings) if finding.level is Level.FAIL for test in finding.tests]
+    for test in dict.fromkeys([*named, *view.verdicts]):
+        result = newest.get(test)
+        failing = [verdict for verdict in view.verdicts.get(test, ()) if verdict.level is Level.FAIL]
+        if result is None or result.failure is not None or not failing:
+            continue
+        evidence = {item for verdict in failing for item in verdict.evidence}
+        sent = commands(result)
+        printed = "\n".join(line for command in sent for line in command.stdout)
+        read = [shortened(m.reading.raw, LINE) for m in result.measurements if m.id in evidence and m.reading.raw]
+        yield Case(
+            subject=plain(result.test.target.key),
+            probe=plain(result.test.probe),
+            reason=shortened("; ".join(dict.fromkeys(verdict.because for verdict in failing))),
+            alike=folded(node.id for node in result.test.target.nodes),
+            tests=1,
+            commands=sent,
+            read_from=tuple(line for line in read if line not in printed)[:READ],
+        )

@@ -1,0 +1,215 @@
+"""Owns the Markdown report, for tickets and mail: short enough to paste, whole enough to act on.
+
+Text from nodes cannot become a link, a mention, HTML or a table cell of its own: what could is
+set as code. Refuses pictures and long tables; those are in the HTML report.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
+
+from console import view as picture
+from console.columns import chosen
+from console.reports import content, tables
+from console.reports.content import Options, folded, shortened
+from console.view import RunView, State, state_of_level
+from console.wording import SIGNS, count, plain
+from probes.judging.verdict import Finding
+
+ROWS = 60
+"""Rows of results below their threshold that are listed; tickets have limits, and readers too."""
+RESULT_COLUMNS = chosen("state", "subject", "metric", "labels", "value", "expected", "from", "share", "because")
+_ACTIVE = re.compile(r"://|www\.|[@<]|#\d|&[#\w]+;|\]\s*[(:\[]|javascript:", re.IGNORECASE)
+# Brackets stay as they are (node sets are full of them): alone they make no link.
+_MARKUP = re.compile(r"[`*|]|~~|\\(?=[!-/:-@\[-`{-~])|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+
+
+def render(view: RunView, out: TextIO, options: Options) -> None:
+    """Write the report line by line."""
+    blocks = (
+        _head(view, options),
+        _coverage(view),
+        _findings(view),
+        _not_judged(view),
+        _results(view),
+        _inventory(view),
+        _criteria(view),
+        _built(view),
+    )
+    for block in blocks:
+        for line in block:
+            out.write(f"{line}\n")
+
+
+def inline(text: str) -> str:
+    """``text`` for a paragraph: as it reads when it is tame, as code when a reader could act on it."""
+    safe = plain(text).strip()
+    if _ACTIVE.search(safe):
+        return _code(safe)
+    return _MARKUP.sub(lambda found: "".join(f"\\{letter}" for letter in found[0]), safe)
+
+
+def cell(text: str) -> str:
+    """``text`` for a table cell; a bar would end the cell, even within code."""
+    safe = plain(text).strip()
+    if not _ACTIVE.search(safe):
+        return inline(safe)
+    # Readers differ on a bar after a backslash, so that one bar is drawn broken.
+    return _code(safe).replace("\\|", "\\¦").replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    gap = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{gap}{text}{gap}{fence}"
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
+    aligned = frozenset(right)
+    yield f"| {' | '.join(headings)} |"
+    yield f"|{'|'.join('---:' if index in aligned else '---' for index in range(len(headings)))}|"
+    for row in rows:
+        yield f"| {' | '.join(cell(text) for text in row)} |"
+    yield ""
+
+
+def _signed(state: State, word: str | None = None) -> str:
+    return f"{SIGNS[state].glyph} {word or SIGNS[state].word}"
+
+
+def _head(view: RunView, options: Options) -> Iterator[str]:
+    yield f"# Acceptance test report: {inline(view.fabric.name)}, {inline(content.name_of(view))}"
+    yield ""
+    if view.fabric.simulated:
+        yield "**SIMULATED: no real cluster was measured.**"
+        yield ""
+    said = content.summary(view)
+    yield f"**{SIGNS[said.state].glyph} {inline(said.sentence)}**"
+    yield ""
+    yield from _table(("", ""), content.title(view, options))
+
+
+def _coverage(view: RunView) -> Iterator[str]:
+    yield "## Coverage"
+    yield ""
+    covered = content.coverage_lines(view)
+    yield from _table(("tests", "number", "which means"), ((c.name, f"{c.number:,}", c.meaning) for c in covered), (1,))
+    yield content.UNTESTED
+    yield ""
+
+
+def _findings(view: RunView) -> Iterator[str]:
+    yield "## Findings"
+    yield ""
+    if not view.findings:
+        yield "None." if view.verdicts else "None: nothing was judged."
+        yield ""
+    for number, finding in enumerate(content.ordered(view.findings), 1):
+        yield from _finding(view, number, finding)
+
+
+def _finding(view: RunView, number: int, finding: Finding) -> Iterator[str]:
+    state = state_of_level(finding.level)
+    place = inline(shortened(finding.where or finding.element, 120))
+    yield f"### {number}. {SIGNS[state].glyph} {finding.suspect}, {place}"
+    yield ""
+    yield f"**{inline(shortened(finding.what))}**"
+    yield ""
+    who = f": {inline(folded(finding.nodes))}" if finding.nodes else ""
+    tests = count(len(finding.tests), "test")
+    yield f"- level: {_signed(state)}, {finding.confidence}, {tests}, {count(len(finding.nodes), 'node')}{who}"
+    for name, texts in content.finding_details(view, finding):
+        if len(texts) == 1:
+            yield f"- {name}: {inline(texts[0])}"
+        else:
+            yield f"- {name}:"
+            yield from (f"  - {inline(text)}" for text in texts)
+    yield ""
+
+
+def _not_judged(view: RunView) -> Iterator[str]:
+    reasons = picture.not_judged(view)
+    if not reasons:
+        return
+    yield "## Not judged"
+    yield ""
+    rows = (
+        (reason.stage, shortened(reason.detail), folded(reason.nodes), f"{len(reason.nodes):,}", f"{reason.tests:,}")
+        for reason in reasons
+    )
+    yield from _table(("failed at", "what was seen", "nodes", "number", "tests"), rows, (3, 4))
+    yield "None of these counts as passed."
+    yield ""
+
+
+def _results(view: RunView) -> Iterator[str]:
+    found = tables.metric_tables(view)
+    if not found:
+        return
+    yield "## Results"
+    yield ""
+    headings = ("stage", "metric", "labels", "number", "lowest", "median", "highest", "expected", "judged")
+    rows = (
+        (table.stage, table.metric, s.labels, f"{s.number:,}", s.lowest, s.middle, s.highest, s.expected, s.states)
+        for table in found
+        for s in table.spreads
+    )
+    yield from _table(headings, rows, (3, 4, 5, 6, 7))
+    bad = [row for table in found for row in table.rows if row.state.rank < State.MEASURED.rank]
+    bad.sort(key=lambda row: row.state.rank)
+    if not bad:
+        return
+    yield "### Not passed"
+    yield ""
+    right = [index for index, column in enumerate(RESULT_COLUMNS) if column.numeric]
+    listed = ([column.shown(row) for column in RESULT_COLUMNS] for row in bad[:ROWS])
+    yield from _table([column.heading for column in RESULT_COLUMNS], listed, right)
+    if len(bad) > ROWS:
+        yield f"{len(bad) - ROWS:,} more rows that did not pass are in the CSV and JSON reports."
+        yield ""
+
+
+def _inventory(view: RunView) -> Iterator[str]:
+    held, unlike = tables.inventory(view)
+    strange = tables.unlike_class(view)
+    if not (held or unlike or strange):
+        return
+    yield "## Inventory"
+    yield ""
+    yield f"{count(held, 'declared fact')} found as declared, {count(len(unlike), 'difference')}."
+    yield ""
+    headings = ("fact", "found", "declared", "nodes", "number")
+    if unlike:
+        rows = ((d.fact, d.found, d.declared, d.nodes, f"{d.number:,}") for d in unlike)
+        yield from _table(headings, rows, (4,))
+    if strange:
+        yield "Unlike most nodes of their class (not declared, not judged):"
+        yield ""
+        rows = ((d.fact, d.found, d.declared, d.nodes, f"{d.number:,}") for d in strange)
+        yield from _table(("fact", "found", "most have", "nodes", "number"), rows, (4,))
+
+
+def _criteria(view: RunView) -> Iterator[str]:
+    lines = tables.criteria(view)
+    if not lines:
+        return
+    yield "## Criteria"
+    yield ""
+    headings = ("clause", "metric", "applies to", "required", "target", "rounding", "outcome")
+    rows = (
+        (c.source, c.metric, c.applies, c.bound, c.target, c.rounding, f"{SIGNS[c.state].glyph} {c.outcome}")
+        for c in lines
+    )
+    yield from _table(headings, rows)
+
+
+def _built(view: RunView) -> Iterator[str]:
+    lines = tables.oversubscribed(view)
+    if not lines:
+        return
+    yield "## Oversubscription as built"
+    yield ""
+    headings = ("switches", "number", "role", "to nodes", "upward", "same tier", "ratio")
+    rows = ((s.switches, f"{s.number:,}", s.role, s.down, s.up, s.side, s.ratio) for s in lines)
+    yield from _table(headings, rows, (1, 3, 4, 5, 6))

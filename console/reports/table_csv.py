@@ -1,0 +1,53 @@
+"""Owns the CSV report: one row per verdict, one per number not judged alone, one per test without a number.
+
+Numbers stay numbers in base units; text cannot become a formula in a spreadsheet and holds no
+control characters. Streamed row by row; refuses to fold or round.
+"""
+
+import csv
+import math
+import re
+from typing import TextIO
+
+from console.columns import COLUMNS, Cell, Row, rows
+from console.reports.content import Options
+from console.view import RunView
+from console.wording import plain
+
+LONGEST = 32_000
+"""Spreadsheets hold 32,767 characters in a cell and lose the cell, or the rest of it, beyond."""
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_TRIGGERS = frozenset("=+-@\t\r\n＝＋－＠")
+
+
+def render(view: RunView, out: TextIO, options: Options) -> None:
+    """Write heading and rows as they come."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([column.name for column in COLUMNS])
+    for row in rows(view):
+        writer.writerow(_cells(row, options.raw_csv))
+
+
+def _cells(row: Row, raw: bool) -> list[str | float | int]:
+    return [cell(column.value(row), raw=raw) for column in COLUMNS]
+
+
+def cell(value: Cell, *, raw: bool = False) -> str | float | int:
+    """One value as a cell: numbers as they are, text guarded, nothing as an empty cell."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        # A value that is no number is no measurement; an empty cell is read as missing everywhere.
+        return value if math.isfinite(value) else ""
+    if raw:
+        return plain(value)
+    text = plain(value[:LONGEST])
+    if len(value) > LONGEST:
+        text += f" … (cut, {len(value):,} characters)"
+    if _is_formula(value) and not _NUMBER.fullmatch(value):
+        return f"'{text}"
+    return text
+
+
+def _is_formula(text: str) -> bool:
+    return text[:1] in _TRIGGERS or text.lstrip()[:1] in _TRIGGERS if text else False

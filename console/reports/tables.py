@@ -1,0 +1,304 @@
+"""Owns the tables that reports for people share: results by metric, criteria, inventory, oversubscription.
+
+Long tables fold what passes into node sets; what was folded or cut is always counted in words.
+Refuses to judge and to know a format.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from console.columns import BY_NAME, Outcome, Row, labels_text, standing
+from console.reports.content import folded, shortened
+from console.view import RunView, State, state_of_level, superseding, worst
+from console.wording import NOT_MEASURED, count, plain, quantity
+from probes.judging.verdict import Level, Verdict
+from topology.analysis.oversubscription import Oversubscription, oversubscription
+from topology.model import Basis, Comparator, Criterion
+from topology.units import Shown, Unit, percent, show
+
+LONG = 400
+"""With more rows than this in all, those that pass fold; of the others each table lists so many, worst first."""
+INVENTORY = "inventory"
+LABEL_SETS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The numbers of one metric with one set of labels, as words; ``passed`` folds the nodes."""
+
+    labels: str
+    number: int
+    lowest: str
+    middle: str
+    highest: str
+    expected: str
+    passed: str
+    states: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTable:
+    """One metric of one stage. ``rows`` are those worth listing, ``note`` says what is not there."""
+
+    stage: str
+    probe: str
+    metric: str
+    rows: tuple[Row, ...]
+    spreads: tuple[Spread, ...]
+    note: str
+    state: State
+
+
+def metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, ...]:
+    """Results by stage and metric, in the order of the plan; inventory has a table of its own."""
+    grouped: dict[tuple[str, str, str], list[Row]] = {}
+    for row in standing(view):
+        metric = str(BY_NAME["metric"].value(row) or "")
+        if row.probe != INVENTORY and metric:
+            grouped.setdefault((row.stage, row.probe, metric), []).append(row)
+    folding = sum(map(len, grouped.values())) > limit
+    return tuple(_metric_table(key, found, limit if folding else None) for key, found in grouped.items())
+
+
+def _metric_table(key: tuple[str, str, str], found: list[Row], limit: int | None) -> MetricTable:
+    state, subject = BY_NAME["state"], BY_NAME["subject"]
+    found.sort(key=lambda row: (state.sort(row), _shortfall(row), subject.sort(row)))
+    listed, note = found, ""
+    if limit is not None:
+        notable = [row for row in found if row.state.rank < State.MEASURED.rank]
+        listed = notable[:limit]
+        note = f"{len(found) - len(notable):,} of {count(len(found), 'row')} folded"
+        if len(notable) > limit:
+            note += f"; {len(notable) - limit:,} more that did not pass are in the CSV and JSON reports"
+    by_labels: dict[str, list[Row]] = {}
+    for row in found:
+        by_labels.setdefault(str(BY_NAME["labels"].value(row) or ""), []).append(row)
+    spreads = [_spread(labels, members) for labels, members in by_labels.items()]
+    if len(spreads) > LABEL_SETS:
+        spreads.sort(key=lambda spread: spread.state.rank)
+        note = f"{note}; {len(spreads) - LABEL_SETS:,} more sets of labels not listed".lstrip("; ")
+        spreads = spreads[:LABEL_SETS]
+    stage, probe, metric = key
+    return MetricTable(
+        stage=plain(stage),
+        probe=plain(probe),
+        metric=shortened(metric, 80),
+        rows=tuple(listed),
+        spreads=tuple(spreads),
+        note=note,
+        state=worst(row.state for row in found),
+    )
+
+
+def _shortfall(row: Row) -> float:
+    share = row.verdict.share if row.verdict else None
+    return 1.0 if share is None else share
+
+
+def _spread(labels: str, members: list[Row]) -> Spread:
+    values = [value for row in members if isinstance(value := BY_NAME["value"].value(row), float | int)]
+    verdict = next((row.verdict for row in members if row.verdict), None)
+    reading = next((row.measurement.reading for row in members if row.measurement), None)
+    unit = verdict.unit if verdict else reading.unit if reading else None
+    shown = verdict.shown if verdict else members[0].shown
+    passed = [node for row in members if row.state is State.PASS for node in row.nodes]
+    expected = {BY_NAME["expected"].shown(row) for row in members if row.verdict}
+    return Spread(
+        labels=shortened(labels, 120),
+        number=len(values),
+        lowest=quantity(min(values), unit, shown) if values else NOT_MEASURED,
+        middle=quantity(median(values), unit, shown) if values else NOT_MEASURED,
+        highest=quantity(max(values), unit, shown) if values else NOT_MEASURED,
+        expected=expected.pop() if len(expected) == 1 else "differs" if expected else NOT_MEASURED,
+        passed=folded(passed),
+        states=tally_words(row.state for row in members),
+        state=worst(row.state for row in members),
+    )
+
+
+def tally_words(states: Iterable[State]) -> str:
+    """``2 fail, 14 pass``: states counted, worst first."""
+    counts: dict[State, int] = {}
+    for state in states:
+        counts[state] = counts.get(state, 0) + 1
+    return ", ".join(f"{counts[state]:,} {state}" for state in State if state in counts)
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionLine:
+    """One criterion with what came of it; all text, ``state`` for the sign."""
+
+    source: str
+    metric: str
+    applies: str
+    bound: str
+    target: str
+    rounding: str
+    outcome: str
+    state: State
+
+
+def criteria(view: RunView) -> tuple[CriterionLine, ...]:
+    """The criteria of the fabric in file order; one that nothing was held against says so."""
+    by_metric: dict[str, list[Verdict]] = {}
+    for row in standing(view):
+        if row.verdict:
+            by_metric.setdefault(row.verdict.metric, []).append(row.verdict)
+    return tuple(_criterion(criterion, by_metric) for criterion in view.fabric.criteria)
+
+
+def _held(criterion: Criterion, verdict: Verdict) -> bool:
+    """Whether this verdict was made with this criterion."""
+    return (
+        verdict.source == criterion.source
+        and set(criterion.where) <= set(verdict.labels)
+        and (not criterion.nodes or bool(criterion.nodes.intersection(verdict.nodes)))
+    )
+
+
+def _criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdict]]) -> CriterionLine:
+    verdicts = by_metric.get(criterion.metric, [])
+    held = [verdict for verdict in verdicts if _held(criterion, verdict)]
+    shown = verdicts[0].shown if verdicts else Shown.PLAIN
+    where = labels_text(criterion.where)
+    nodes = folded(sorted(criterion.nodes)) if criterion.nodes else "all nodes"
+    word = "at least" if criterion.comparator is Comparator.AT_LEAST else "at most"
+    return CriterionLine(
+        source=shortened(criterion.source) or NOT_MEASURED,
+        metric=plain(criterion.metric),
+        applies=shortened(f"{nodes}; {where}" if where else nodes),
+        bound=f"{word} {_bound(criterion, criterion.required, shown)}",
+        target=NOT_MEASURED if criterion.target is None else _bound(criterion, criterion.target, shown),
+        rounding=f"to {show(criterion.rounding, criterion.unit, shown)}" if criterion.rounding else "none",
+        outcome=_outcome(held),
+        state=worst(state_of_level(verdict.level) for verdict in held),
+    )
+
+
+def _bound(criterion: Criterion, value: float, shown: Shown) -> str:
+    if criterion.basis is Basis.ABSOLUTE:
+        return show(value, criterion.unit, shown)
+    return f"{percent(value)} of {criterion.basis}"
+
+
+def _outcome(held: list[Verdict]) -> str:
+    if not held:
+        return "not tested"
+    counts = {level: sum(verdict.level is level for verdict in held) for level in Level}
+    worst_first = (Level.FAIL, Level.WATCH, Level.UNKNOWN, Level.PASS)
+    return ", ".join(f"{counts[level]:,} {level}" for level in worst_first if counts[level])
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One declared fact that nodes do not meet, or do not share with their class."""
+
+    fact: str
+    found: str
+    declared: str
+    nodes: str
+    number: int
+    state: State
+
+
+def inventory(view: RunView) -> tuple[int, tuple[Difference, ...]]:
+    """How many declared facts held, and those that did not, folded by what was found instead."""
+    held = 0
+    unlike: dict[tuple[str, str, str, State], list[str]] = {}
+    for row in standing(view):
+        if row.probe != INVENTORY or row.verdict is None or row.outcome is not Outcome.TESTED:
+            continue
+        if row.state is State.PASS:
+            held += 1
+            continue
+        labels = BY_NAME["labels"].shown(row)
+        fact = f"{row.verdict.metric} ({labels})" if labels else row.verdict.metric
+        key = (fact, BY_NAME["value"].shown(row), BY_NAME["expected"].shown(row), row.state)
+        unlike.setdefault(key, []).extend(row.nodes)
+    ordered = sorted(unlike.items(), key=lambda item: (item[0][3].rank, item[0][0]))
+    lines = (
+        Difference(shortened(fact, 80), shortened(found), shortened(declared), folded(nodes), len(nodes), state)
+        for (fact, found, declared, state), nodes in ordered
+    )
+    return held, tuple(lines)
+
+
+def unlike_class(view: RunView) -> tuple[Difference, ...]:
+    """Facts in which a few nodes differ from four fifths of their own class; nothing is judged by it.
+
+    A fact without such a majority (a serial number, an address) is different by nature; a fact
+    that was judged is in ``inventory`` already.
+    """
+    judged = {verdict.metric for found in view.verdicts.values() for verdict in found if verdict.probe == INVENTORY}
+    answers: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for result in superseding(view).values():
+        node = result.test.target.node
+        for fact in result.facts:
+            if fact.fact in judged:
+                continue
+            name = f"{fact.fact} ({labels_text(fact.labels)})" if fact.labels else fact.fact
+            values = answers.setdefault((node.hardware.name, name), {})
+            values.setdefault(_fact_text(fact.value, fact.unit, fact.fact), []).append(node.id)
+    strange: list[Difference] = []
+    for (_, name), values in sorted(answers.items()):
+        strange.extend(_minority(name, values))
+    return tuple(strange)
+
+
+def _minority(fact: str, values: Mapping[str, list[str]]) -> Iterator[Difference]:
+    total = sum(len(nodes) for nodes in values.values())
+    usual, holders = max(values.items(), key=lambda item: len(item[1]))
+    if len(values) == 1 or len(holders) * 5 < total * 4:
+        return
+    for value, nodes in values.items():
+        if value != usual:
+            yield Difference(
+                shortened(fact, 80), shortened(value), shortened(usual), folded(nodes), len(nodes), State.MEASURED
+            )
+
+
+def _fact_text(value: str | float, unit: Unit | None, fact: str) -> str:
+    if isinstance(value, str):
+        return value
+    shown = Shown.MEMORY if fact.startswith("memory") else Shown.PLAIN
+    return quantity(value, unit, shown)
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchLine:
+    """One group of switches that are built alike; ``ratio`` has two decimals, as the field writes it."""
+
+    switches: str
+    number: int
+    role: str
+    down: str
+    up: str
+    side: str
+    ratio: str
+
+
+def oversubscribed(view: RunView) -> tuple[SwitchLine, ...]:
+    """Static oversubscription per switch, switches of one role that are alike folded into one line."""
+    alike: dict[tuple[str, float, float, float], list[Oversubscription]] = {}
+    for found in oversubscription(view.fabric):
+        role = view.fabric.switches[found.switch].role
+        alike.setdefault((role, found.down, found.up, found.side), []).append(found)
+    return tuple(
+        SwitchLine(
+            switches=folded(member.switch for member in members),
+            number=len(members),
+            role=role,
+            down=show(down, Unit.BYTE_RATE, Shown.NETWORK),
+            up=show(up, Unit.BYTE_RATE, Shown.NETWORK) if up else "nothing above",
+            side=show(side, Unit.BYTE_RATE, Shown.NETWORK) if side else "none",
+            ratio=ratio_text(members[0].ratio),
+        )
+        for (role, down, up, side), members in alike.items()
+    )
+
+
+def ratio_text(ratio: float | None) -> str:
+    """``2.00:1``, or n/a at the top."""
+    return "n/a" if ratio is None else f"{ratio:.2f}:1"

@@ -1,0 +1,188 @@
+"""Owns the grouped summary that ``run`` prints at its end and ``show`` prints later.
+
+Plain text for any terminal, good from 60 columns up; ``ascii`` on request. No colours, no
+control characters, nothing that a node could have smuggled in.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from console import view as picture
+from console.reports import content
+from console.reports.content import Options, folded, shortened
+from console.reports.tables import MetricTable, Spread, metric_tables
+from console.view import RunView, State, state_of_level
+from console.wording import ASCII_OF, SIGNS, count, plain
+from probes.judging.verdict import Finding
+
+NARROWEST = 60
+NODE_LINES = 12
+REASON_LINES = 20
+
+
+def render(view: RunView, out: TextIO, options: Options) -> None:
+    """Write the summary, one line at a time."""
+    width = max(options.width, NARROWEST)
+    for line in _lines(view, width):
+        out.write(_finished(line, options.ascii) + "\n")
+
+
+def _finished(line: str, ascii_only: bool) -> str:
+    line = line.rstrip()
+    if not ascii_only:
+        return line
+    return "".join(letter if letter.isascii() else "?" for letter in line.translate(ASCII_OF))
+
+
+def _lines(view: RunView, width: int) -> Iterator[str]:
+    yield from _head(view, width)
+    yield from _section("findings", _findings(view, width))
+    yield from _section("not judged", _not_judged(view, width))
+    yield from _section("nodes", _nodes(view, width))
+    yield from _section("results", _results(view, width))
+    yield ""
+    yield from _wrapped(content.coverage_sentence(view), width, "coverage   ")
+    yield " " * 11 + content.UNTESTED
+
+
+def _section(name: str, lines: Iterable[str]) -> Iterator[str]:
+    body = list(lines)
+    if body:
+        yield ""
+        yield name
+        yield from body
+
+
+def _head(view: RunView, width: int) -> Iterator[str]:
+    crumb = " › ".join(part for part in (plain(view.fabric.name), content.name_of(view), plain(view.suite)) if part)
+    badge = "SIMULATED" if view.fabric.simulated else ""
+    room = width - len(badge)
+    yield padded(clipped(crumb, room - 2), room) + badge
+    yield content.when(view)
+    yield ""
+    summary = content.summary(view)
+    yield from _wrapped(summary.sentence, width, f"{SIGNS[summary.state].glyph} ")
+
+
+def _findings(view: RunView, width: int) -> Iterator[str]:
+    findings = content.ordered(view.findings)
+    places = [shortened(finding.where or finding.element, 60) for finding in findings]
+    where = min(max((cells(place) for place in places), default=0), 24)
+    for finding, place in zip(findings, places, strict=True):
+        head = f" {SIGNS[state_of_level(finding.level)].glyph} {finding.suspect:<8} {padded(place, where)}  "
+        yield from _wrapped(shortened(finding.what), width, head)
+        yield from _finding_tail(finding, width)
+
+
+def _finding_tail(finding: Finding, width: int) -> Iterator[str]:
+    counts = f"{count(len(finding.nodes), 'node')}, {finding.confidence}, {count(len(finding.tests), 'test')}"
+    indent = " " * 12
+    yield from _wrapped(counts, width, indent)
+    if finding.cannot_tell:
+        yield from _wrapped(shortened(finding.cannot_tell), width, f"{indent}cannot tell: ")
+    if finding.do:
+        yield from _wrapped(shortened(finding.do), width, f"{indent}do: ")
+
+
+def _not_judged(view: RunView, width: int) -> Iterator[str]:
+    reasons = picture.not_judged(view)
+    for reason in reasons[:REASON_LINES]:
+        state = State.UNREACHABLE if reason.stage.means_unreachable else State.UNKNOWN
+        detail = f": {shortened(reason.detail, 200)}" if reason.detail else ""
+        yield from _wrapped(f"{reason.stage}{detail}", width, f" {SIGNS[state].glyph} ")
+        who = f"{folded(reason.nodes)} ({count(len(reason.nodes), 'node')}, {count(reason.tests, 'test')})"
+        yield from _wrapped(who, width, "   ")
+    if len(reasons) > REASON_LINES:
+        left = reasons[REASON_LINES:]
+        yield f"   and {count(len(left), 'more reason')} with {count(sum(reason.tests for reason in left), 'test')}"
+
+
+def _nodes(view: RunView, width: int) -> Iterator[str]:
+    """Nodes folded by state, worst first; those that pass are only counted."""
+    by_state: dict[State, list[str]] = {}
+    for node, seen in view.nodes.items():
+        by_state.setdefault(seen.state, []).append(node)
+    quiet = (State.PASS, State.SKIPPED)
+    for state in State:
+        names = by_state.get(state, [])
+        head = f" {SIGNS[state].glyph} {state:<12}{len(names):>6,}"
+        if names and state not in quiet:
+            yield from _wrapped(folded(names), width, f"{head}  ", most=NODE_LINES)
+        elif names:
+            yield head
+
+
+def _results(view: RunView, width: int) -> Iterator[str]:
+    found = [(_result_name(table, spread), spread) for table in metric_tables(view) for spread in table.spreads]
+    widest = min(max((cells(name) for name, _ in found), default=0), max(width - 48, 20))
+    if found:
+        yield f"   {padded('', widest)} number" + "".join(f"{head:>13}" for head in ("lowest", "median", "expected"))
+    for name, spread in found:
+        numbers = "".join(f"{number:>13}" for number in (spread.lowest, spread.middle, spread.expected))
+        yield f" {SIGNS[spread.state].glyph} {padded(clipped(name, widest), widest)} {spread.number:>6,}{numbers}"
+
+
+def _result_name(table: MetricTable, spread: Spread) -> str:
+    return f"{table.metric} {spread.labels}".strip()
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal ``text`` takes."""
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )
+
+
+def padded(text: str, width: int) -> str:
+    """``text`` with blanks up to ``width`` columns."""
+    return text + " " * (width - cells(text))
+
+
+def clipped(text: str, width: int) -> str:
+    """``text`` within ``width`` columns; what is cut ends in an ellipsis."""
+    if cells(text) <= width:
+        return text
+    kept = ""
+    for letter in text:
+        if cells(kept + letter) >= width:
+            break
+        kept += letter
+    return kept + "…"
+
+
+def _pieces(text: str, room: int) -> Iterator[tuple[str, str]]:
+    """Words with the blank before them; one too long is broken, after a comma where there is one."""
+    for word in text.split():
+        glue, rest = " ", word
+        while cells(rest) > room:
+            end = room
+            while cells(rest[:end]) > room:
+                end -= 1
+            comma = rest.rfind(",", 0, end)
+            end = comma + 1 if comma > 0 else end
+            yield glue, rest[:end]
+            glue, rest = "", rest[end:]
+        if rest:
+            yield glue, rest
+
+
+def _wrapped(text: str, width: int, head: str, most: int = 0) -> Iterator[str]:
+    """``text`` after ``head``, going on under its first word; at most ``most`` lines when given."""
+    indent = cells(head)
+    lines, line, fresh = [], head, True
+    for glue, piece in _pieces(text, width - indent):
+        if fresh:
+            line += piece
+        elif cells(line + glue + piece) > width:
+            lines.append(line)
+            line = " " * indent + piece
+        else:
+            line += glue + piece
+        fresh = False
+    lines.append(line)
+    if most and len(lines) > most:
+        left = len(lines) - most
+        lines = [*lines[:most], f"{' ' * indent}and {count(left, 'more line')} of names"]
+    yield from lines

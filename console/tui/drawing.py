@@ -1,0 +1,220 @@
+"""Owns rows of cells before they are painted: text pieces with tones, fitted to exact widths.
+
+Pure functions of values; everything that the screens show passes through here, so text of a
+node gets no further than ``plain``. Refuses to know Textual: ``painting`` turns rows to strips.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+
+from console.tui.themes import Ground, Ink, Tone
+from console.view import State
+from console.wording import SIGNS
+
+TEXT = Tone()
+BOLD = Tone(bold=True)
+BRIGHT = Tone(Ink.BRIGHT)
+STRONG = Tone(Ink.BRIGHT, bold=True)
+MUTED = Tone(Ink.MUTED)
+FAINT = Tone(Ink.FAINT)
+TRACK = Tone(Ink.TRACK)
+ACCENT = Tone(Ink.ACCENT)
+KEY = ACCENT
+ACTIVE = Tone(Ink.ACCENT, bold=True)
+PASS = Tone(Ink.PASS)
+WATCH = Tone(Ink.WATCH)
+WATCH_BOLD = Tone(Ink.WATCH, bold=True)
+FAIL = Tone(Ink.FAIL)
+FAIL_BOLD = Tone(Ink.FAIL, bold=True)
+FAIL_CELL = Tone(Ink.ON_FILL, Ground.FILL)
+LOAD = Tone(Ink.LOAD)
+SLOT = Tone(Ink.SLOT)
+RUNNING = Tone(Ink.RUNNING)
+BADGE = Tone(Ink.BRIGHT, Ground.BADGE, bold=True)
+FROZEN_BADGE = Tone(Ink.ON_ACCENT, Ground.ACCENT, bold=True)
+
+_SIGN_TONE = {
+    State.FAIL: FAIL_CELL,
+    State.UNREACHABLE: Tone(Ink.UNREACHABLE, bold=True),
+    State.WATCH: WATCH_BOLD,
+    State.UNKNOWN: TEXT,
+    State.AFFECTED: WATCH,
+    State.HELD: MUTED,
+    State.RUNNING: RUNNING,
+    State.MEASURED: TEXT,
+    State.SKIPPED: MUTED,
+    State.PASS: MUTED,
+}
+_WORD_TONE = _SIGN_TONE | {
+    State.FAIL: FAIL,
+    State.UNREACHABLE: Tone(Ink.UNREACHABLE),
+    State.WATCH: WATCH,
+    State.PASS: MUTED,
+}
+
+
+class Piece(NamedTuple):
+    """Text of one tone."""
+
+    text: str
+    tone: Tone = TEXT
+
+
+Row = tuple[Piece, ...]
+BLANK: Row = ()
+
+
+def sign_tone(state: State) -> Tone:
+    """How the glyph of ``state`` looks."""
+    return _SIGN_TONE[state]
+
+
+def word_tone(state: State) -> Tone:
+    """How a word or number that says ``state`` looks."""
+    return _WORD_TONE[state]
+
+
+def value_tone(state: State) -> Tone:
+    """How a judged number looks: coloured and bold only when it deviates."""
+    tone = _WORD_TONE[state]
+    return tone._replace(bold=True) if state in (State.FAIL, State.WATCH) else tone
+
+
+def sign(state: State) -> Piece:
+    """The glyph of ``state``; white on red for a fault."""
+    return Piece(SIGNS[state].glyph, _SIGN_TONE[state])
+
+
+def on(row: Iterable[Piece], ground: Ground) -> Row:
+    """``row`` on another ground; pieces that have a ground of their own keep it."""
+    return tuple(
+        Piece(text, tone._replace(ground=ground) if tone.ground is Ground.BG else tone) for text, tone in row
+    )
+
+
+_SEL_KEEPS = (Ink.FG, Ink.BRIGHT, Ink.ACCENT, Ink.LOAD, Ink.SLOT, Ink.FAINT, Ink.TRACK)
+
+
+def selected(row: Iterable[Piece]) -> Row:
+    """A row under the cursor: muted becomes plain and words bright; a lone sign keeps its colour."""
+    made = []
+    for text, tone in row:
+        if tone.ground is Ground.BG:
+            ink = tone.ink
+            if len(text.strip()) > 1 and ink not in _SEL_KEEPS:
+                ink = Ink.FG if ink is Ink.MUTED else Ink.BRIGHT
+            elif ink is Ink.MUTED or ink is Ink.FAINT:
+                ink = Ink.FG
+            tone = Tone(ink, Ground.SEL, tone.bold)
+        made.append(Piece(text, tone))
+    if made and made[0].text[:1] == " ":
+        made[0] = Piece(made[0].text[1:], made[0].tone)
+        made.insert(0, Piece("▌", Tone(Ink.ACCENT, Ground.SEL)))
+    return tuple(made)
+
+
+def width_of(text: str) -> int:
+    """Cells that ``text`` takes."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def clip(text: str, width: int) -> str:
+    """``text`` in at most ``width`` cells, with ``…`` where something is cut."""
+    if width_of(text) <= width:
+        return text
+    if width < 1:
+        return ""
+    return set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def fit(text: str, width: int, align: str = "<") -> str:
+    """``text`` in exactly ``width`` cells, aligned ``<``, ``>`` or ``^``."""
+    text = clip(text, width)
+    gap = width - width_of(text)
+    left = {"<": 0, ">": gap, "^": gap // 2}[align]
+    return " " * left + text + " " * (gap - left)
+
+
+def row_width(row: Iterable[Piece]) -> int:
+    """Cells that ``row`` takes."""
+    return sum(width_of(piece.text) for piece in row)
+
+
+def plain_text(row: Iterable[Piece]) -> str:
+    """What a row says, without tones."""
+    return "".join(piece.text for piece in row)
+
+
+class Line:
+    """A row in the making, from left to right; what does not fit into ``width`` is cut."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.at = 0
+        self._pieces: list[Piece] = []
+
+    def to(self, column: int) -> "Line":
+        """Go to ``column``; stay when already past it."""
+        gap = min(column, self.width) - self.at
+        if gap > 0:
+            self._add(" " * gap, TEXT)
+        return self
+
+    def put(self, text: str, tone: Tone = TEXT, width: int | None = None, align: str = "<") -> "Line":
+        """Add ``text``, in exactly ``width`` cells when given."""
+        if width is not None:
+            text = fit(text, min(width, self.room), align)
+        self._add(clip(text, self.room), tone)
+        return self
+
+    def extend(self, pieces: Iterable[Piece]) -> "Line":
+        """Add finished pieces."""
+        for text, tone in pieces:
+            self.put(text, tone)
+        return self
+
+    def right(self, pieces: Iterable[Piece], margin: int = 1) -> "Line":
+        """Add ``pieces`` so that they end ``margin`` cells before the edge; nothing when they do not fit."""
+        pieces = tuple(pieces)
+        column = self.width - margin - row_width(pieces)
+        if column >= self.at + (1 if self.at else 0):
+            self.to(column).extend(pieces)
+        return self
+
+    @property
+    def room(self) -> int:
+        """Cells that are left."""
+        return max(self.width - self.at, 0)
+
+    def row(self) -> Row:
+        """What was drawn."""
+        return tuple(self._pieces)
+
+    def _add(self, text: str, tone: Tone) -> None:
+        if text:
+            self._pieces.append(Piece(text, tone))
+            self.at += width_of(text)
+
+
+def wrapped(text: str, width: int, most: int) -> list[str]:
+    """``text`` in at most ``most`` lines of ``width`` cells, broken at spaces; the last one is cut."""
+    lines: list[str] = []
+    line = ""
+    words = text.split()
+    while words and width > 0:
+        word = words.pop(0)
+        if not line:
+            line = word
+        elif width_of(line) + 1 + width_of(word) <= width:
+            line = f"{line} {word}"
+        elif len(lines) == most - 1:
+            line = " ".join((line, word, *words))
+            break
+        else:
+            lines.append(line)
+            line = word
+    if line and len(lines) < most:
+        lines.append(line)
+    return [clip(line, width) for line in lines]

@@ -1,0 +1,63 @@
+"""Owns the messages that screens and the application exchange; widgets define their own beside themselves."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from probes.model import Measurement
+from topology.model import NodeId
+
+
+@dataclass
+class OpenNode(Message):
+    """Show one node."""
+
+    node: NodeId
+
+
+@dataclass
+class OpenFinding(Message):
+    """Show one finding, by its place in the list."""
+
+    index: int
+
+
+@dataclass
+class ShowInFabric(Message):
+    """Put the fabric's cursor on a node or link, by id."""
+
+    element: str
+
+
+@dataclass
+class OpenRaw(Message):
+    """Show the output from which a measurement was read; any output of ``test`` when there is no measurement."""
+
+    test: str
+    measurement: Measurement | None = None
+
+
+@dataclass
+class Plan(Message):
+    """Propose rounds and show them: a suite, what failed, or the tests ``only``."""
+
+    suite: str | None = None
+    failed_only: bool = False
+    only: Collection[str] = ()
+
+
+@dataclass
+class Say(Message):
+    """One line for the operator, in place of the keys for a while."""
+
+    text: str
+    wrong: bool = False
+
+
+@dataclass
+class Copy(Message):
+    """Send text to the clipboard of the operator's terminal."""
+
+    text: str
+    what: str

@@ -1,0 +1,87 @@
+"""Owns the last step to the terminal: rows to strips with shared styles, ASCII where that is all there is."""
+
+from dataclasses import dataclass, field
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from console.tui.drawing import TEXT, Row, clip, row_width, width_of
+from console.tui.themes import Ground, Palette, Tone
+from console.wording import ASCII_OF
+
+
+def to_ascii(text: str) -> str:
+    """``text`` in characters up to 126, of the same width; what has no stand-in becomes ``?``."""
+    if text.isascii():
+        return text
+    text = text.translate(ASCII_OF)
+    if text.isascii():
+        return text
+    return "".join(
+        character if character.isascii() else "?" * width_of(character) for character in text
+    )
+
+
+@dataclass(slots=True)
+class Painter:
+    """Makes strips. ``ascii`` and the palette belong to the terminal, not to a widget."""
+
+    palette: Palette = field(default_factory=Palette)
+    ascii: bool = False
+
+    def strip(self, row: Row, width: int, ground: Ground = Ground.BG) -> Strip:
+        """``row`` in exactly ``width`` cells; neighbours of one style and blanks share a segment."""
+        pieces = self._pieces(row, width, ground)
+        segments: list[Segment] = []
+        text, tone = "", Tone(ground=ground)
+        for more, its in pieces:
+            if its == tone or not text or (its.ground is tone.ground and not more.strip()):
+                tone = its if not text else tone
+                text += more
+            elif its.ground is tone.ground and not text.strip():
+                text, tone = text + more, its
+            else:
+                segments.append(Segment(text, self.palette.style(tone)))
+                text, tone = more, its
+        if text:
+            segments.append(Segment(text, self.palette.style(tone)))
+        return Strip(segments, width)
+
+    def _pieces(self, row: Row, width: int, ground: Ground) -> list[tuple[str, Tone]]:
+        made = []
+        left = width
+        for text, tone in row:
+            cells = width_of(text)
+            if cells > left:
+                text = clip(text, left)
+                cells = width_of(text)
+            if not text:
+                continue
+            left -= cells
+            if tone.ground is Ground.BG and ground is not Ground.BG:
+                tone = tone._replace(ground=ground)
+            made.append((to_ascii(text) if self.ascii else text, tone))
+        if left > 0:
+            made.append((" " * left, TEXT._replace(ground=ground)))
+        return made
+
+
+def differing(old: Row, new: Row) -> tuple[int, int] | None:
+    """First and last column + 1 in which two rows differ, None when they are alike."""
+    if old == new:
+        return None
+    first = 0
+    for one, other in zip(old, new, strict=False):
+        if one != other:
+            break
+        first += width_of(one.text)
+    if row_width(old) != row_width(new):
+        return first, max(row_width(old), row_width(new))
+    last = row_width(new)
+    for one, other in zip(reversed(old), reversed(new), strict=False):
+        if one != other:
+            break
+        last -= width_of(one.text)
+    return first, max(last, first + 1)
+
+

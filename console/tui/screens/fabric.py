@@ -1,0 +1,218 @@
+"""The fabric: racks, nodes and uplinks as one map, the worst fault above it, the others below."""
+
+from collections.abc import Sequence
+
+from textual import on
+from textual.widget import Widget
+
+from console.tui import reading
+from console.tui.actions import MOVES
+from console.tui.messages import Copy, OpenFinding, OpenNode, Plan
+from console.tui.screens.frame import Frame
+from console.tui.shape import Shape, shape_of
+from console.tui.widgets.also import Also
+from console.tui.widgets.crumb import tally_row
+from console.tui.widgets.fabric_map import FabricMap
+from console.tui.widgets.headline import Headline, clauses
+from console.tui.widgets.legend import Legend
+from console.tui.widgets.spots import Mark
+from console.view import RunView, State, coverage, tally
+from console.wording import plain
+from topology.model import Fabric, LinkId, NodeId
+
+
+class FabricScreen(Frame):
+    """``n`` walks the faults; enter opens the node or the finding under the cursor."""
+
+    TAB = "Fabric"
+    VALID = (
+        *MOVES, "left", "right", "next_fault", "previous_fault", "values", "more_detail", "less_detail",
+        "finding", "repeat", "copy",
+    )  # fmt: skip
+    KEYS = (
+        "enter", "next_fault", "values", "command", "help", "freeze", ("plan", "plan a run"), "export",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headline = Headline()
+        self.map = FabricMap(id="map")
+        self.also = Also()
+        self.legend = Legend()
+        self.faults: tuple[reading.Fault, ...] = ()
+        self.fault = 0
+        self.walked = False
+        self._shape: tuple[Fabric, Shape] | None = None
+
+    def parts(self) -> Sequence[Widget]:
+        """Headline, map, the other faults, legend."""
+        return (self.headline, self.map, self.also, self.legend)
+
+    def on_mount(self) -> None:
+        """The map has the keys."""
+        super().on_mount()
+        self.map.focus()
+
+    def paint(self, view: RunView) -> None:
+        """Everything anew."""
+        shape = self.shape_of(view.fabric)
+        self.faults = reading.faults(view)
+        self.fault = min(self.fault, max(len(self.faults) - 1, 0))
+        counts, total = tally(view), len(view.nodes)
+        site = [plain(view.fabric.name), "fabric", plain(view.label)]
+        self.crumb.show(
+            [part for part in site if part], tally_row(counts, total), tally_row(counts, total, ""),
+            tally_row(counts, total, "", brief=True),
+        )  # fmt: skip
+        self._say_headline(view)
+        self._share_height(view, shape)
+        self.map.show(view, shape)
+
+    def shape_of(self, fabric: Fabric) -> Shape:
+        """The rows of the map, worked out once for each fabric."""
+        if self._shape is None or self._shape[0] is not fabric:
+            self._shape = (fabric, shape_of(fabric))
+        return self._shape[1]
+
+    def show_element(self, element: str) -> None:
+        """Put the cursor on a node or link."""
+        if self.run_view is None:
+            return
+        if element in self.run_view.fabric.nodes:
+            self.map.go(Mark(node=NodeId(element)))
+        elif element in self.run_view.fabric.links:
+            self.map.go(Mark(link=LinkId(element)))
+
+    def _share_height(self, view: RunView, shape: Shape) -> None:
+        """The map first; other faults and the legend from what is left; at least the worst where it is tight."""
+        low = self.size.height < 20
+        room = self.size.height - (4 if low else 7)
+        others = max(len(self.faults) - 1, 0)
+        spare = room - min(self.map.needed(self.size.width), room)
+        if len(shape.racks) > 48:
+            spare = max(0, min(room - 36, 8))
+        wanted = min(others, 6) + 1 if others else 0
+        also = min(wanted, spare) if spare >= 3 else 0
+        self.also.styles.height = also
+        self.legend.styles.height = 2 if spare - also >= 3 else 0
+        self.legend.show(values=self.map.values)
+        self.also.show(self.faults, self.fault)
+
+    def _say_headline(self, view: RunView) -> None:
+        if not self.faults:
+            self.headline.show(*quiet_headline(view))
+            return
+        fault = self.faults[self.fault]
+        lead, rest = clauses(fault.where, fault.what)
+        aside = f"finding {self.fault + 1} of {len(self.faults)}"
+        self.headline.show(fault.state, lead, rest, why=fault.reason, aside=aside)
+
+    def step(self, rows: int) -> None:
+        """Up and down on the map."""
+        if abs(rows) >= 10**9:
+            self.map.edge(rows > 0)
+        else:
+            self.map.move(0, rows)
+
+    def action_left(self) -> None:
+        """One cell to the left."""
+        self.map.move(-1, 0)
+
+    def action_right(self) -> None:
+        """One cell to the right."""
+        self.map.move(1, 0)
+
+    def action_next_fault(self) -> None:
+        """The next fault; the first time the one in the headline."""
+        self._walk(1)
+
+    def action_previous_fault(self) -> None:
+        """The fault before."""
+        self._walk(-1)
+
+    def _walk(self, step: int) -> None:
+        if not self.faults or self.run_view is None:
+            self.say("No fault is known.")
+            return
+        if self.walked:
+            self.fault = (self.fault + step) % len(self.faults)
+        self.walked = True
+        self._say_headline(self.run_view)
+        self.also.show(self.faults, self.fault)
+        fault = self.faults[self.fault]
+        if fault.links:
+            self.map.go(Mark(link=fault.links[0]))
+        elif fault.nodes:
+            self.map.go(Mark(node=fault.nodes[0]))
+
+    def action_values(self) -> None:
+        """Cells as states or as values."""
+        self.map.values = not self.map.values
+        self.map.redraw()
+        self.legend.show(values=self.map.values)
+
+    def action_more_detail(self) -> None:
+        """Fewer nodes in a cell."""
+        self.map.refold(1)
+
+    def action_less_detail(self) -> None:
+        """More nodes in a cell."""
+        self.map.refold(-1)
+
+    def action_enter(self) -> None:
+        """Open what the cursor stands on; without a cursor, the fault in the headline."""
+        if self.map.mark is None and self.faults:
+            self.action_finding()
+        else:
+            self.map.open()
+
+    def action_finding(self) -> None:
+        """The finding that speaks of what the cursor stands on, else the one in the headline."""
+        if self.run_view is None or not self.faults:
+            return
+        mark = self.map.mark or Mark()
+        found = next((i for i, f in enumerate(self.faults) if f.finding and _speaks_of(f, mark)), None)
+        index = found if found is not None else self.fault
+        if self.faults[index].finding is not None:
+            self.post_message(OpenFinding(index))
+
+    def action_repeat(self) -> None:
+        """Repeat what failed."""
+        self.post_message(Plan(failed_only=True))
+
+    def action_copy(self) -> None:
+        """Copy the headline."""
+        if self.faults:
+            fault = self.faults[self.fault]
+            self.post_message(Copy(f"{fault.where}: {fault.what}\n{fault.reason}\n", "the headline"))
+
+    @on(FabricMap.Opened)
+    def _opened(self, event: FabricMap.Opened) -> None:
+        if event.node is not None:
+            self.post_message(OpenNode(event.node))
+            return
+        index = next((i for i, fault in enumerate(self.faults) if event.link in fault.links), None)
+        if index is None:
+            self.say("No finding speaks of this link.")
+        else:
+            self.post_message(OpenFinding(index))
+
+
+def _speaks_of(fault: reading.Fault, mark: Mark) -> bool:
+    assert fault.finding is not None
+    return mark.link in fault.links if mark.link else mark.node in fault.finding.nodes
+
+
+def quiet_headline(view: RunView) -> tuple[State | None, str, str]:
+    """What the headline says when no fault is known."""
+    if view.current is not None:
+        done = len(view.closed)
+        what = f" of {len(view.plan)}, {plain(view.current.stage)}: {plain(view.current.because)}"
+        return State.RUNNING, f"Round {done + 1}", what
+    if not view.results:
+        return None, "Nothing has run on this fabric yet.", "  R plans a run and shows it before anything is sent."
+    covered = coverage(view)
+    if covered.complete:
+        return State.PASS, "Everything that was planned was tested, and no fault was found.", ""
+    tested = f"{covered.tested:,} of {covered.planned:,} tests gave a number."
+    return State.UNKNOWN, "No fault was found,", f" but only {tested}"

@@ -1,0 +1,52 @@
+"""Owns the short list under the map: the faults that the headline does not speak of."""
+
+from collections.abc import Sequence
+
+from textual import events
+
+from console.tui.drawing import MUTED, STRONG, TEXT, Line, Row, clip, sign, width_of
+from console.tui.messages import OpenFinding
+from console.tui.reading import Fault
+from console.tui.widgets.canvas import Canvas
+
+
+class Also(Canvas):
+    """One line for each fault; what does not fit is counted."""
+
+    DEFAULT_CSS = "Also { height: 0; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.faults: Sequence[Fault] = ()
+        self.skip = 0
+
+    def show(self, faults: Sequence[Fault], skip: int) -> None:
+        """Show ``faults`` but the one in the headline."""
+        self.faults, self.skip = faults, skip
+        self.redraw()
+
+    @property
+    def others(self) -> list[tuple[int, Fault]]:
+        """Faults with their places, without the one in the headline."""
+        return [(index, fault) for index, fault in enumerate(self.faults) if index != self.skip]
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """A blank row, then one row a fault."""
+        others = self.others
+        room = height - 1
+        shown = others if len(others) <= room else others[: room - 1]
+        widest = min(max([6, *(width_of(fault.where) for _, fault in shown)]), 24)
+        rows: list[Row] = [()]
+        for place, (_, fault) in enumerate(shown):
+            line = Line(width).to(1).put("also" if not place else "", MUTED).to(7)
+            line.extend((sign(fault.state),)).put("  ").put(fault.where, STRONG, widest).put("  ")
+            rows.append(line.put(clip(fault.what, line.room - 1), TEXT).row())
+        if len(shown) < len(others):
+            rows.append(Line(width).to(10).put(f"{len(others) - len(shown)} more, 4 shows them", MUTED).row())
+        return rows
+
+    def on_click(self, event: events.Click) -> None:
+        """Open the fault that was clicked."""
+        index = event.y - 1
+        if 0 <= index < len(self.others) and self.others[index][1].finding is not None:
+            self.post_message(OpenFinding(self.others[index][0]))

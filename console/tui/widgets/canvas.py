@@ -1,0 +1,76 @@
+"""Owns repainting: a widget says what its rows are, and only the cells that changed are sent again."""
+
+from textual.app import App
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from console.tui.drawing import BLANK, Row
+from console.tui.painting import Painter, differing
+from console.tui.themes import Ground
+
+
+class Canvas(Widget):
+    """A widget made of rows. Subclasses give ``draw``; after any change they call ``redraw``."""
+
+    DEFAULT_CSS = "Canvas { height: 1fr; width: 1fr; }"
+    GROUND = Ground.BG
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows: list[Row] | None = None
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """The rows as they should be now; missing ones are blank."""
+        raise NotImplementedError
+
+    @property
+    def painter(self) -> Painter:
+        """The application's painter."""
+        return painter_of(self.app)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows as they are painted."""
+        if self._rows is None:
+            self._rows = self._drawn()
+        return self._rows
+
+    def redraw(self) -> None:
+        """Draw anew and send what differs from the last time."""
+        if self._rows is None or not self.is_attached:
+            return
+        old, self._rows = self._rows, self._drawn()
+        regions = []
+        for y, (before, after) in enumerate(zip(old, self._rows, strict=True)):
+            span = differing(before, after)
+            if span is not None:
+                regions.append(Region(span[0], y, span[1] - span[0], 1))
+        if regions:
+            self.refresh(*regions)
+
+    def repaint(self) -> None:
+        """Forget everything that was painted: another size, theme or terminal."""
+        self._rows = None
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """Draw for the new size."""
+        self.repaint()
+
+    def render_line(self, y: int) -> Strip:
+        """One row as a strip."""
+        rows = self.rows
+        row = rows[y] if y < len(rows) else BLANK
+        return self.painter.strip(row, self.size.width, self.GROUND)
+
+    def _drawn(self) -> list[Row]:
+        width, height = self.size
+        rows = self.draw(width, height)[:height] if width and height else []
+        return rows + [BLANK] * (height - len(rows))
+
+
+def painter_of(app: "App[object]") -> Painter:
+    """The painter that the application carries."""
+    painter = getattr(app, "painter", None)
+    return painter if isinstance(painter, Painter) else Painter()

@@ -1,0 +1,58 @@
+"""Owns the second row: the way here at the left, the tally at the right."""
+
+from collections.abc import Mapping, Sequence
+
+from console.tui.drawing import FAIL, FAINT, MUTED, PASS, STRONG, Line, Piece, Row, row_width, sign_tone
+from console.tui.themes import Tone
+from console.tui.widgets.canvas import Canvas
+from console.view import State
+from console.wording import SIGNS
+
+
+class Crumb(Canvas):
+    """``jetstream › nodes › c12n05`` and what the screen counts; its cheap parts go first when it narrows."""
+
+    DEFAULT_CSS = "Crumb { height: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: Sequence[str] = ()
+        self.tallies: Sequence[Row] = ()
+
+    def show(self, parts: Sequence[str], *tallies: Row) -> None:
+        """``tallies`` say the same at falling length; the first that fits is drawn."""
+        self.parts, self.tallies = tuple(parts), tallies
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """The one row."""
+        tally = next((t for t in self.tallies if row_width(t) <= max(width - 14, width // 2)), ())
+        line = Line(max(width - row_width(tally) - 3, 0)).to(1)
+        parts = list(self.parts)
+        while len(parts) > 2 and sum(len(part) + 3 for part in parts) > line.room:
+            parts.pop()
+        for index, part in enumerate(parts):
+            if index:
+                line.put(" › ", FAINT)
+            line.put(part, STRONG if index == len(parts) - 1 else MUTED)
+        whole = Line(width).extend(line.row())
+        return [whole.right(tally).row()]
+
+
+def tally_row(counts: Mapping[State, int], total: int, noun: str = " nodes", *, brief: bool = False) -> Row:
+    """``✗ 3  ▲ 2  · 323  of 347 nodes``: worst first, what is zero is left out, pass and total never."""
+    made: list[Piece] = []
+    for state in State:
+        number = counts.get(state, 0)
+        if not number or (brief and state.rank > State.HELD.rank and state is not State.PASS):
+            continue
+        bold = state in (State.FAIL, State.WATCH, State.UNREACHABLE)
+        tone = PASS if state is State.PASS else _tally_tone(state)
+        made.append(Piece(f"{SIGNS[state].glyph} {number:,}", tone._replace(bold=bold)))
+        made.append(Piece("  "))
+    made.append(Piece(f"of {total:,}{noun}", MUTED))
+    return tuple(made)
+
+
+def _tally_tone(state: State) -> Tone:
+    return FAIL if state is State.FAIL else sign_tone(state)

@@ -1,0 +1,278 @@
+"""Owns the map of the fabric: which drawing of it fits, where the cursor stands, what is in sight."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.message import Message
+
+from console.tui.drawing import FAINT, MUTED, Line, Row
+from console.tui.shape import Rack, Shape
+from console.tui.widgets.canvas import Canvas
+from console.tui.widgets.fabric_blocks import FOLDS, Caption, block_lines, blocks_of, choose_grid
+from console.tui.widgets.fabric_columns import Columns, choose_columns, rack_spots
+from console.tui.widgets.fabric_rows import Blank, Heading, MapLine, Note, RackLine, ServerLine, Spines
+from console.tui.widgets.spots import Mark, Picture, Spacing, Spot, node_spots
+from console.view import RunView, State
+from topology.model import Fabric, LinkId, NodeId
+
+_MOST_ROWS = 48
+
+
+class FabricMap(Canvas, can_focus=True):
+    """Racks, nodes and uplinks. ``show`` gives it a view; it tells what the cursor opens."""
+
+    @dataclass
+    class Opened(Message):
+        """Enter was pressed on a node or a link."""
+
+        node: NodeId | None
+        link: LinkId | None
+
+    @dataclass
+    class Marked(Message):
+        """The cursor went somewhere else."""
+
+        mark: Mark
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.shape: Shape | None = None
+        self.view: RunView | None = None
+        self.mark: Mark | None = None
+        self.values = False
+        self.fold = 0
+        self.top = 0
+        self._lines: Sequence[MapLine] = ()
+        self._laid_out: tuple[object, ...] = ()
+        self._places: dict[Mark, tuple[int, int]] = {}
+
+    def show(self, view: RunView, shape: Shape) -> None:
+        """Draw ``view``."""
+        self.view, self.shape = view, shape
+        self.redraw()
+
+    def needed(self, width: int) -> int:
+        """Lines that the whole map would take, one rack a line."""
+        if self.view is None or self.shape is None:
+            return 0
+        columns = choose_columns(self.view.fabric, self.shape, width)
+        if columns is None or len(self.shape.racks) > _MOST_ROWS:
+            return 1000
+        return len(_row_lines(self.view.fabric, self.shape, columns, loose=False, notes=False))
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """The lines in sight."""
+        if self.view is None or self.shape is None:
+            return []
+        self._lay_out(width, height)
+        self._follow(height)
+        faint = len(self.shape.racks) > _MOST_ROWS
+        picture = Picture(self.view, self.mark, self.values, faint)
+        shown = list(self._lines[self.top : self.top + height])
+        rows = [line.draw(picture, width) for line in shown]
+        hidden = len(self._lines) - self.top - height
+        if hidden > 0 and rows:
+            rows[-1] = Line(width).to(1).put(f"{hidden + 1:,} lines more, down shows them", MUTED).row()
+        return rows
+
+    def go(self, mark: Mark) -> None:
+        """Put the cursor on a node or link."""
+        self.mark = mark
+        self.redraw()
+        self.post_message(self.Marked(mark))
+
+    def move(self, across: int, down: int) -> None:
+        """One step; up and down keep the column as well as they can."""
+        self._lay_out(*self.size)
+        place = self._places.get(self.mark) if self.mark else None
+        if place is None:
+            first = next((line.spots[0] for line in self._lines if line.spots and line.spots[0].nodes), None)
+            if first is not None:
+                self.go(_mark(first))
+            return
+        line, index = place
+        if across:
+            spots = self._lines[line].spots
+            self.go(_mark(spots[max(0, min(index + across, len(spots) - 1))]))
+        else:
+            self._move_down(line, self._lines[line].spots[index].x, down)
+
+    def edge(self, last: bool) -> None:
+        """First or last node."""
+        self._lay_out(*self.size)
+        lines = [line for line in self._lines if line.spots]
+        if lines:
+            self.go(_mark(lines[-1].spots[-1] if last else lines[0].spots[0]))
+
+    def refold(self, step: int) -> None:
+        """More or fewer nodes in a cell, where cells fold."""
+        grid = next((line for line in self._lines if isinstance(line, Caption)), None)
+        if grid is not None:
+            index = FOLDS.index(grid.fold) - step
+            self.fold = FOLDS[max(0, min(index, len(FOLDS) - 1))]
+            self.redraw()
+
+    def open(self) -> None:
+        """Say what the cursor stands on."""
+        if self.mark is not None:
+            self.post_message(self.Opened(self.mark.node, self.mark.link))
+
+    def on_click(self, event: events.Click) -> None:
+        """Mark what was clicked; open it the second time."""
+        index = self.top + event.y
+        if index >= len(self._lines):
+            return
+        spot = next((s for s in self._lines[index].spots if s.x - 1 <= event.x <= s.x + s.width), None)
+        if spot is None:
+            return
+        if event.chain > 1:
+            self.open()
+        else:
+            self.go(_mark(spot))
+
+    def on_mouse_scroll_down(self) -> None:
+        """One line down."""
+        self.move(0, 1)
+
+    def on_mouse_scroll_up(self) -> None:
+        """One line up."""
+        self.move(0, -1)
+
+    def _move_down(self, line: int, x: int, down: int) -> None:
+        step = 1 if down > 0 else -1
+        target, left = line, abs(down)
+        for candidate in range(line + step, len(self._lines) if step > 0 else -1, step):
+            if self._lines[candidate].spots:
+                target, left = candidate, left - 1
+                if not left:
+                    break
+        if target != line:
+            nearest = min(self._lines[target].spots, key=lambda spot: abs(spot.x - x))
+            self.go(_mark(nearest))
+
+    def _follow(self, height: int) -> None:
+        """Scroll so that the cursor is in sight; at the top show the heading too."""
+        last = max(len(self._lines) - height, 0)
+        place = self._places.get(self.mark) if self.mark else None
+        if place is not None:
+            line = place[0]
+            # The last line in sight may carry the count of what is hidden: keep the cursor off it.
+            low = line - height + (2 if last else 1)
+            self.top = min(max(self.top, low), max(line - 1, 0))
+            if line <= self._first_spot():
+                self.top = 0
+        self.top = max(0, min(self.top, last))
+
+    def _first_spot(self) -> int:
+        return next((index for index, line in enumerate(self._lines) if line.spots), 0)
+
+    def _lay_out(self, width: int, height: int) -> None:
+        assert self.view is not None and self.shape is not None
+        folded = self._foldable(self.shape, height)
+        key = (self.shape, width, height, self.fold, folded)
+        if key == self._laid_out:
+            return
+        self._laid_out = key
+        self._lines = _lines(self.view.fabric, self.shape, width, height, fold=self.fold, passing=folded)
+        self._places = {}
+        for number, line in enumerate(self._lines):
+            for index, spot in enumerate(line.spots):
+                for node in spot.nodes:
+                    self._places.setdefault(Mark(node=node), (number, index))
+                if spot.link is not None:
+                    self._places.setdefault(Mark(link=spot.link), (number, index))
+
+    def _foldable(self, shape: Shape, height: int) -> frozenset[str]:
+        """Names of racks that pass, when there is not room for all of them."""
+        if self.view is None or len(shape.racks) + 3 <= height or len(shape.racks) > _MOST_ROWS:
+            return frozenset()
+        marked = self.mark or Mark()
+        return frozenset(
+            rack.name
+            for rack in shape.racks
+            if _passes(self.view, rack) and marked.node not in rack.nodes
+            and all(link.id != marked.link for link in rack.uplinks)
+        )  # fmt: skip
+
+
+def _passes(view: RunView, rack: Rack) -> bool:
+    nodes = (view.nodes.get(node) for node in rack.nodes)
+    links = (view.links.get(link.id) for link in rack.uplinks)
+    return all(seen is not None and seen.state is State.PASS for seen in nodes) and all(
+        seen is None or seen.state in (State.PASS, State.SKIPPED) for seen in links
+    )
+
+
+def _mark(spot: Spot) -> Mark:
+    return Mark(link=spot.link) if spot.link is not None else Mark(node=spot.nodes[0])
+
+
+def _lines(
+    fabric: Fabric, shape: Shape, width: int, height: int, *, fold: int, passing: frozenset[str]
+) -> list[MapLine]:
+    columns = choose_columns(fabric, shape, width)
+    if columns is not None and len(shape.racks) <= _MOST_ROWS:
+        for loose, notes in ((True, True), (False, False)):
+            lines = _row_lines(fabric, shape, columns, loose=loose, notes=notes)
+            if len(lines) <= height:
+                return lines
+        if passing:
+            return _row_lines(fabric, shape, columns, loose=False, notes=False, passing=passing)
+        return lines
+    return _block_lines(fabric, shape, width, height, fold)
+
+
+def _row_lines(
+    fabric: Fabric, shape: Shape, columns: Columns, *, loose: bool, notes: bool, passing: frozenset[str] = frozenset()
+) -> list[MapLine]:
+    lines: list[MapLine] = []
+    if shape.top:
+        cross = tuple(Spot(18, 3, link=link.id) for link in shape.cross)
+        lines += [Spines(shape, cross if len(shape.top) == 2 else ())]
+        lines += [Blank()] if not passing else []
+    lines.append(Heading(columns))
+    for group in shape.groups:
+        shown = [rack for rack in group.racks if rack.name not in passing]
+        for place, rack in enumerate(shown):
+            lines.append(RackLine(columns, rack, group, place, rack_spots(columns, rack, place, group)))
+            if loose:
+                lines.append(Note(columns, rack) if notes else Blank())
+    if passing:
+        lines.append(Folded(tuple(rack.name for rack in shape.racks if rack.name in passing)))
+    if shape.servers:
+        lines += [Blank()] if not passing and not loose else []
+        lines += _server_lines(shape, columns.cells_at, columns.name_at, columns.slots_at, columns.spacing)
+    return lines
+
+
+def _server_lines(shape: Shape, cells_at: int, name_at: int, end: int, spacing: Spacing) -> list[MapLine]:
+    return [
+        ServerLine(row, cells_at, name_at, end, node_spots(row.nodes, cells_at, spacing)) for row in shape.servers
+    ]
+
+
+def _block_lines(fabric: Fabric, shape: Shape, width: int, height: int, fold: int) -> list[MapLine]:
+    lines: list[MapLine] = []
+    if shape.top:
+        lines += [Spines(shape), Blank()]
+    servers = len(shape.servers) + 1 if shape.servers else 0
+    grid = choose_grid(blocks_of(shape), width, height - len(lines) - servers - 2, fold)
+    lines += [Blank() if line is None else line for line in block_lines(grid)]
+    if shape.servers:
+        lines.append(Blank())
+        lines += _server_lines(shape, 24, 1, 0, Spacing(0, 0, grid.spacing.fold))
+    return [*lines, Blank(), Caption(grid.spacing.fold)]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Racks that pass, in one line."""
+
+    names: tuple[str, ...]
+    spots: tuple[Spot, ...] = ()
+
+    def draw(self, picture: Picture, width: int) -> Row:
+        """``leaf1 leaf2 leaf4 to leaf8 all pass``."""
+        text = " ".join(self.names) if len(self.names) < 6 else f"{self.names[0]} to {self.names[-1]}, {len(self.names)}"
+        return Line(width).to(1).put("· ", FAINT).put(f"{text} all pass", MUTED).row()

@@ -1,0 +1,54 @@
+"""Owns the headline and its reason: the worst thing on the screen in one sentence."""
+
+import re
+
+from console.tui.drawing import BLANK, MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of
+from console.tui.widgets.canvas import Canvas
+from console.view import State
+
+
+class Headline(Canvas):
+    """``what`` is a sentence, its first clause bold; ``why`` follows in muted; ``aside`` stands at the right."""
+
+    DEFAULT_CSS = "Headline { height: 2; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state: State | None = None
+        self.lead = ""
+        self.what = ""
+        self.why = ""
+        self.aside = ""
+
+    def show(self, state: State | None, lead: str, what: str, *, why: str = "", aside: str = "") -> None:
+        """Say something else."""
+        self.state, self.lead, self.what, self.why, self.aside = state, lead, what, why, aside
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """Two rows; one where there is no more room."""
+        if not (self.lead or self.what):
+            return []
+        line = Line(width).to(1)
+        if self.state is not None:
+            line.extend((sign(self.state),)).put(" ")
+        room = line.room - 1
+        aside = self.aside if width_of(self.aside) + 24 < room else self.aside.removeprefix("finding ")
+        aside = aside.replace(" of ", "/") if width < 100 and re.fullmatch(r"(finding )?[\d,]+ of [\d,]+", aside) else aside
+        room -= width_of(aside) + 2 if aside else 0
+        lead = clip(self.lead, max(room, 8))
+        line.put(lead, STRONG).put(clip(self.what, max(room - width_of(lead), 0)), TEXT)
+        if aside:
+            line.right((Piece(aside, MUTED),))
+        indent = 3 if self.state is not None else 1
+        why = Line(width).to(indent).put(clip(self.why, width - indent - 1), MUTED).row() if self.why else BLANK
+        return [line.row(), why]
+
+
+def clauses(where: str, what: str) -> tuple[str, str]:
+    """A finding as a bold lead and the rest: ``n3 out gives 2.97 of 9.90 Gb/s`` and `` with every partner``."""
+    head = f"{where}: " if re.match(r"[\d▸]", what) else f"{where} "
+    cut = re.search(r"[;:,.](?= )| with ", what)
+    if cut is None or cut.start() < 4:
+        return head + what, ""
+    return head + what[: cut.start()], what[cut.start() :]

@@ -1,0 +1,267 @@
+"""Owns the table of nodes: which columns fit, order, filter, and one row for each node in sight."""
+
+import re
+from collections.abc import Sequence
+
+from console.tui.drawing import (
+    ACTIVE,
+    FAINT,
+    MUTED,
+    STRONG,
+    TEXT,
+    Line,
+    Piece,
+    Row,
+    sign,
+    value_tone,
+    width_of,
+    word_tone,
+)
+from console.tui.filtering import EVERYTHING, Filter
+from console.tui.node_columns import (
+    MetricColumn,
+    NodeRow,
+    deviating,
+    key_of,
+    metric_columns,
+    under_of,
+)
+from console.tui.widgets.listing import Listing
+from console.view import RunView, State
+from console.wording import NOT_MEASURED, SIGNS, plain
+from topology.model import NodeId
+
+_DIGITS = "¹²³"
+_PARTS = re.compile(r"([0-9]+)")
+
+
+class NodeTable(Listing):
+    """Nodes as rows, metrics as columns. The screen gives it views, filters and sort keys."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.view: RunView | None = None
+        self.metrics: tuple[MetricColumn, ...] = ()
+        self.order: list[NodeRow] = []
+        self.sorts: list[tuple[str, bool]] = [("state", False), ("node", False)]
+        self.picked = 0
+        self.filter: Filter = EVERYTHING
+        self.folded = False
+        self.folded_away = 0
+        self._under: dict[str, str] = {}
+        self.table: dict[str, NodeRow] = {}
+        self._widths: dict[str, int] = {}
+        self._plan: tuple[int, list[tuple[str, int, int]]] = (0, [])
+
+    def show(self, view: RunView) -> None:
+        """Take a new view; the cursor stays on its node."""
+        if self.view is None or self.view.fabric is not view.fabric:
+            self._under = under_of(view.fabric)
+        if self.view is None or self.view.verdicts is not view.verdicts:
+            self.metrics = metric_columns(view)
+        self.view = view
+        self._widths = {column: self._width(column) for column in self.columns}
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Filter and sort anew; the cursor stays on its node where that is still shown."""
+        if self.view is None:
+            return
+        here = self.chosen
+        known = self.table
+        self.table = {
+            name: known[name] if name in known and known[name].view is seen and known[name].columns is self.metrics
+            else NodeRow(seen, self._under.get(name, ""), self.metrics)
+            for name, seen in self.view.nodes.items()
+        }  # fmt: skip
+        rows = [row for row in self.table.values() if not self.filter.tests or self.filter.keeps(row)]
+        kept = [row for row in rows if row.state is not State.PASS] if self.folded else rows
+        self.folded_away = len(rows) - len(kept)
+        for column, descending in reversed(self.sorts):
+            kept.sort(key=lambda row, column=column: self._key(row, column), reverse=descending)  # type: ignore[misc]
+        self.order = kept
+        if here is not None:
+            self.cursor = next((i for i, row in enumerate(kept) if row.view.node.id == here), self.cursor)
+        self.redraw()
+
+    @property
+    def chosen(self) -> NodeId | None:
+        """The node under the cursor."""
+        return self.order[self.cursor].view.node.id if self.cursor < len(self.order) else None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column by its key, from left to right."""
+        return ("state", "node", "under", *(key_of(metric) for metric in self.metrics), "limit", "why")
+
+    @property
+    def count(self) -> int:
+        """Rows after the filter."""
+        return len(self.order)
+
+    def sort_by(self, column: str, *, also: bool = False) -> None:
+        """Sort by ``column``; again to turn it round; ``also`` after the others."""
+        known = dict(self.sorts)
+        if also:
+            others = [(name, down) for name, down in self.sorts if name != column][:2]
+            self.sorts = [*others, (column, not known[column] if column in known else False)]
+        else:
+            down = not self.sorts[0][1] if self.sorts and self.sorts[0][0] == column else False
+            rest = [(name, way) for name, way in (("state", False), ("node", False)) if name != column]
+            self.sorts = [(column, down), *rest][:3] if column != "node" else [(column, down)]
+        self.arrange()
+
+    def pick(self, step: int) -> None:
+        """Go to another column."""
+        self.picked = max(0, min(self.picked + step, len(self.columns) - 1))
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """Choose the columns once, then draw what is in sight."""
+        self._plan = (width, self._places(width, self.visible(width)))
+        return super().draw(width, height)
+
+    def _planned(self, width: int) -> list[tuple[str, int, int]]:
+        return self._plan[1] if self._plan[0] == width else self._places(width, self.visible(width))
+
+    def heading(self, width: int) -> list[Row]:
+        """Names, units, and what was expected."""
+        planned = self._planned(width)
+        rows = [Line(width), Line(width), Line(width)]
+        for row in rows:
+            row.to(1)
+        rows[2].put("expected", MUTED)
+        for column, x, wide in planned:
+            metric = self._metric(column)
+            name = metric.heading if metric else column
+            align = ">" if metric else "<"
+            tone = ACTIVE if column == self.columns[self.picked] else MUTED
+            mark = self._sort_mark(column)
+            rows[0].to(x).put(name + mark, tone, wide, align)
+            if metric:
+                rows[1].to(x).put(metric.scale.symbol, MUTED, wide, ">")
+                rows[2].to(x).put(metric.bound or "", MUTED, wide, ">")
+        some = [rows[0].row()]
+        if any(self._metric(column) for column, _, _ in planned):
+            some += [rows[1].row(), rows[2].row()]
+        return some
+
+    def row(self, index: int, width: int) -> Row:
+        """One node."""
+        row = self.order[index]
+        line = Line(width).to(1)
+        quiet = row.state in (State.PASS, State.SKIPPED, State.MEASURED)
+        for column, x, wide in self._planned(width):
+            line.to(x)
+            if column == "state":
+                line.extend((sign(row.state), Piece(" "))).put(SIGNS[row.state].word, word_tone(row.state), wide - 2)
+            elif column == "node":
+                line.put(plain(row.view.node.id), TEXT if quiet else STRONG, wide)
+            elif (metric := self._metric(column)) is not None:
+                self._number(line, row, metric, wide, quiet=quiet)
+            else:
+                strong = column in ("limit", "why") and row.state in (State.FAIL, State.WATCH, State.UNREACHABLE)
+                line.put(row.words(column), TEXT if strong else MUTED, wide)
+        return line.row()
+
+    def empty(self, width: int) -> list[Row]:
+        """Say why there is nothing."""
+        if self.filter.text:
+            return [(), Line(width).to(1).put("No node matches this filter.  ").put("esc", ACTIVE).put(" clears it").row()]
+        return [(), Line(width).to(1).put("No nodes are described.").row()]
+
+    def visible(self, width: int) -> tuple[str, ...]:
+        """The columns that fit: the picked one, those that deviate, then the others from the left."""
+        every = self.columns
+        wanted = ["state", "node", every[min(self.picked, len(every) - 1)]]
+        wanted += sorted(
+            (key_of(metric) for metric in self.metrics), key=lambda key: not self._deviates(key)
+        )
+        wanted[3:3] = ["limit", "why"] if width >= 100 else []
+        wanted += ["under", "limit", "why"]
+        room, chosen = width - 2, set()
+        for column in dict.fromkeys(wanted):
+            needed = self._widths[column] + 2
+            if needed <= room:
+                room -= needed
+                chosen.add(column)
+        return tuple(column for column in every if column in chosen)
+
+    @property
+    def hidden(self) -> int:
+        """How many columns do not fit."""
+        return len(self.columns) - len(self.visible(self.size.width))
+
+    def as_text(self, *, only: Sequence[NodeRow] | None = None) -> str:
+        """Rows as tab-separated text with a heading, every column."""
+        rows = self.order if only is None else only
+        lines = ["\t".join(self._title(column) for column in self.columns)]
+        lines += ["\t".join(row.words(column) for column in self.columns) for row in rows]
+        return "\n".join(plain(line.replace("\t", "␉")).replace("␉", "\t") for line in lines) + "\n"
+
+    def _title(self, column: str) -> str:
+        metric = self._metric(column)
+        return f"{metric.heading} {metric.scale.symbol}".strip() if metric else column
+
+    def _number(self, line: Line, row: NodeRow, metric: MetricColumn, wide: int, *, quiet: bool) -> None:
+        verdict = row.worst.get(metric.metric)
+        if verdict is None:
+            failed = any(each.stage.value for each in row.view.failures) and row.state is not State.UNREACHABLE
+            line.put(NOT_MEASURED if not failed else "–", FAINT, wide, ">")
+            return
+        state = deviating(verdict)
+        tone = value_tone(state) if state not in (State.PASS, State.UNKNOWN) else MUTED if quiet else TEXT
+        line.put(metric.scale.shown(verdict.value), tone, wide, ">")
+
+    def _places(self, width: int, shown: Sequence[str]) -> list[tuple[str, int, int]]:
+        """Column, where it starts, how wide it is; what is over goes to the last one that holds words."""
+        x, made = 1, []
+        for column in shown:
+            wide = self._widths[column]
+            if column == shown[-1] and column in ("why", "limit", "under"):
+                wide = max(width - x - 1, wide)
+            made.append((column, x, wide))
+            x += wide + 2
+        return made
+
+    def _width(self, column: str) -> int:
+        metric = self._metric(column)
+        if metric is not None:
+            return max(width_of(metric.heading) + 1, width_of(metric.scale.symbol), 7)
+        if column == "state":
+            return 10
+        if column == "node":
+            return min(max([5, *(len(name) for name in self._under)]), 16)
+        if column == "under":
+            return min(max([6, *(width_of(text) for text in self._under.values())]), 16)
+        return {"limit": 14, "why": 20}[column]
+
+    def _metric(self, column: str) -> MetricColumn | None:
+        return next((metric for metric in self.metrics if key_of(metric) == column), None)
+
+    def _deviates(self, column: str) -> bool:
+        metric = self._metric(column)
+        if metric is None:
+            return False
+        return any(deviating(row.worst.get(metric.metric)).rank <= State.WATCH.rank
+                   for row in self.order[:64] if row.state is not State.PASS)  # fmt: skip
+
+    def _sort_mark(self, column: str) -> str:
+        place = next((index for index, (name, _) in enumerate(self.sorts) if name == column), None)
+        if place is None:
+            return ""
+        return _DIGITS[place] + ("▾" if self.sorts[place][1] else "")
+
+    def _key(self, row: NodeRow, column: str) -> tuple[object, ...]:
+        if column == "state":
+            return (row.state.rank,)
+        if self._metric(column) is not None:
+            number = row.number(column)
+            return (1, 0.0) if number is None or number != number else (0, number)
+        return natural(row.words(column))
+
+
+def natural(text: str) -> tuple[object, ...]:
+    """A key that puts n2 before n10."""
+    return tuple((0, int(part)) if part.isdigit() and part.isascii() else (1, part) for part in _PARTS.split(text) if part)
+

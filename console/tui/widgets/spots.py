@@ -1,0 +1,140 @@
+"""Owns where on a map something can be chosen, and how a run of cells is drawn around the cursor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from console.tui.drawing import ACCENT, TEXT, Piece, Row, sign_tone
+from console.tui.reading import node_share, standing
+from console.tui.themes import Ground, Ink, Tone
+from console.tui.wires import ramp
+from console.view import NodeView, RunView, State, worst
+from console.wording import SIGNS
+from topology.model import LinkId, NodeId
+
+_RUNNING_CELL = Tone(Ink.RUNNING_CELL)
+_FOLDED_PASS = Tone(Ink.FAINT)
+
+
+class Spot(NamedTuple):
+    """Something that the cursor can stand on: a node or a link, ``width`` cells from ``x``."""
+
+    x: int
+    width: int
+    nodes: tuple[NodeId, ...] = ()
+    link: LinkId | None = None
+
+    def holds(self, other: "Mark | None") -> bool:
+        """Whether the cursor is here."""
+        return other is not None and (
+            other.node in self.nodes if other.node is not None else other.link == self.link and self.link is not None
+        )
+
+
+class Mark(NamedTuple):
+    """What the cursor stands on, by name, so that it survives another layout."""
+
+    node: NodeId | None = None
+    link: LinkId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything that a line of the map is drawn from."""
+
+    view: RunView
+    mark: Mark | None = None
+    values: bool = False
+    faint: bool = False
+
+
+class Spacing(NamedTuple):
+    """How far cells stand apart: ``gap`` between them, ``extra`` more after every fourth; ``fold`` nodes a cell."""
+
+    gap: int = 1
+    extra: int = 1
+    fold: int = 1
+
+    def x(self, index: int) -> int:
+        """Column of cell ``index``."""
+        return index * (1 + self.gap) + (index // 4) * self.extra
+
+    def cells(self, count: int) -> int:
+        """How many cells ``count`` nodes take."""
+        return -(-count // self.fold)
+
+    def width(self, count: int) -> int:
+        """Columns that ``count`` nodes take."""
+        return self.x(self.cells(count) - 1) + 1 if count else 0
+
+
+def node_spots(nodes: Sequence[NodeId], x: int, spacing: Spacing) -> tuple[Spot, ...]:
+    """Where the cells of ``nodes`` are when the first one is at ``x``."""
+    return tuple(
+        Spot(x + spacing.x(index), 1, tuple(nodes[index * spacing.fold : (index + 1) * spacing.fold]))
+        for index in range(spacing.cells(len(nodes)))
+    )
+
+
+def cell(picture: Picture, nodes: Sequence[NodeId]) -> Piece:
+    """One cell: the worst of its nodes, as a state or as a value."""
+    seen = [picture.view.nodes.get(node) for node in nodes]
+    if picture.values:
+        return _value_cell([node for node in seen if node is not None])
+    state = worst(State.SKIPPED if node is None else standing(node) for node in seen)
+    if state is State.RUNNING:
+        return Piece(SIGNS[state].glyph, _RUNNING_CELL)
+    if state is State.PASS and picture.faint:
+        return Piece(SIGNS[state].glyph, _FOLDED_PASS)
+    return Piece(SIGNS[state].glyph, sign_tone(state))
+
+
+def _value_cell(nodes: Sequence[NodeView]) -> Piece:
+    if any(node.state is State.UNREACHABLE for node in nodes):
+        return Piece(SIGNS[State.UNREACHABLE].glyph, sign_tone(State.UNREACHABLE))
+    found = [value for value in map(node_share, nodes) if value is not None]
+    return ramp(min(found, default=None))
+
+
+def cells(picture: Picture, spots: Sequence[Spot], origin: int, width: int) -> Row:
+    """Cells at their places in ``width`` columns from ``origin``; the cursor in brackets where there is room."""
+    characters, tones = [" "] * width, [TEXT] * width
+    chosen = None
+    for spot in spots:
+        at = spot.x - origin
+        if not 0 <= at < width:
+            continue
+        characters[at], tones[at] = cell(picture, spot.nodes)
+        if spot.holds(picture.mark):
+            chosen = at
+    if chosen is not None:
+        _bracket(characters, tones, chosen)
+    return joined(characters, tones)
+
+
+def _bracket(characters: list[str], tones: list[Tone], at: int) -> None:
+    left, right = at - 1, at + 1
+    open_left = left >= 0 and characters[left] == " "
+    open_right = right < len(characters) and characters[right] == " "
+    if open_left and open_right:
+        characters[left], characters[right] = "[", "]"
+        tones[left] = tones[right] = ACCENT
+    else:
+        tone = tones[at]
+        tones[at] = tone if tone.ground is Ground.FILL else Tone(Ink.BRIGHT, Ground.SEL, bold=True)
+        for side, mark, is_open in ((left, "[", open_left), (right, "]", open_right)):
+            if is_open:
+                characters[side], tones[side] = mark, ACCENT
+
+
+def joined(characters: Sequence[str], tones: Sequence[Tone]) -> Row:
+    """Single cells as pieces; blanks go with the piece before them."""
+    made: list[list[str]] = []
+    kinds: list[Tone] = []
+    for character, tone in zip(characters, tones, strict=True):
+        if made and (kinds[-1] == tone or (character == " " and kinds[-1].ground is tone.ground)):
+            made[-1].append(character)
+        else:
+            made.append([character])
+            kinds.append(tone)
+    return tuple(Piece("".join(text), tone) for text, tone in zip(made, kinds, strict=True))

@@ -1,0 +1,97 @@
+"""Owns the first row: where one is, and the badges that are never dropped."""
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.message import Message
+
+from console.tui.drawing import BADGE, FROZEN_BADGE, MUTED, Line, Piece, Row, row_width
+from console.tui.themes import Ground, Ink, Tone
+from console.tui.widgets.canvas import Canvas
+
+TABS = (("1", "Fabric"), ("2", "Nodes"), ("3", "Run"), ("4", "Findings"))
+_SELECTED = Tone(Ink.BRIGHT, Ground.SEL, bold=True)
+_SELECTED_KEY = Tone(Ink.ACCENT, Ground.SEL, bold=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Badges:
+    """What must be seen on every screen. ``frozen`` is the age of the picture in seconds."""
+
+    simulated: bool = False
+    read_only: bool = False
+    paused: bool = False
+    frozen: float | None = None
+    waiting: int = 0
+
+
+def badge_row(badges: Badges) -> Row:
+    """Every badge, the one that matters most at the right."""
+    made: list[Piece] = []
+    if badges.frozen is not None:
+        minutes, seconds = divmod(int(badges.frozen), 60)
+        made += [Piece(f" FROZEN {minutes}:{seconds:02d} +{badges.waiting:,} ", FROZEN_BADGE), Piece(" ")]
+    if badges.paused:
+        made += [Piece(" PAUSED ", FROZEN_BADGE), Piece(" ")]
+    if badges.read_only:
+        made += [Piece(" READ-ONLY ", BADGE), Piece(" ")]
+    if badges.simulated:
+        made += [Piece(" SIMULATED ", BADGE)]
+    elif made:
+        made.pop()
+    return tuple(made)
+
+
+class Tabs(Canvas):
+    """Tabs at the left, badges at the right; tabs are cut before badges are."""
+
+    DEFAULT_CSS = "Tabs { height: 1; dock: top; }"
+    GROUND = Ground.PANEL
+
+    @dataclass
+    class Clicked(Message):
+        """A tab was clicked."""
+
+        key: str
+
+    def __init__(self, active: str) -> None:
+        super().__init__()
+        self.active = active
+        self.badges = Badges()
+
+    def show(self, badges: Badges) -> None:
+        """Show other badges."""
+        if badges != self.badges:
+            self.badges = badges
+            self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """The one row."""
+        badges = badge_row(self.badges)
+        line = Line(width)
+        room = width - row_width(badges) - 1
+        for key, name in self._tabs(room):
+            if name == self.active:
+                line.put(f" {key}", _SELECTED_KEY).put(f" {name} ", _SELECTED)
+            else:
+                line.put(f" {key} {name} ", MUTED)
+        line.right(badges, margin=0)
+        return [line.row()]
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which tab was clicked."""
+        x = 0
+        for key, name in self._tabs(self.size.width - row_width(badge_row(self.badges)) - 1):
+            x += len(name) + 4
+            if event.x < x:
+                self.post_message(self.Clicked(key))
+                return
+
+    def _tabs(self, room: int) -> list[tuple[str, str]]:
+        """As many as fit; the active one always."""
+        every = list(TABS)
+        while every and sum(len(name) + 4 for _, name in every) > room and len(every) > 1:
+            every.remove(next(tab for tab in reversed(every) if tab[1] != self.active))
+        return every
+
+

@@ -1,0 +1,19 @@
+"""Owns the probes that come with the console, registered by the hook that a stranger's plugin uses.
+
+Every module here imports ``probes.api``, the standard library and this package, nothing else.
+Refuses to be special: nothing in here is reachable for a built-in that is not for a plugin.
+"""
+
+from collections.abc import Sequence
+
+from probes.api import Probe, hook
+
+
+@hook
+def bench_probes() -> Sequence[Probe]:
+    """Return the built-in probes; their modules are imported here and not with the package."""
+    from probes.builtin.fio import Fio
+    from probes.builtin.inventory import Inventory
+    from probes.builtin.iperf3 import Iperf3
+
+    return (Inventory(), Iperf3(), Fio())

@@ -1,0 +1,113 @@
+"""Owns the node probe ``inventory``: one command that reads, and a parser for each source it reads.
+
+It changes nothing and needs no privileges; what a node does not tell is simply not among the
+facts. Refuses to guess: a source that failed, or that was cut, gives no fact.
+"""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from probes.api import Fact, Output, Probe, ProbeOutputError, Safety, Target
+from probes.builtin.captured import refuse_failed
+from probes.builtin.inventory import (
+    cpuinfo,
+    cpupower,
+    dmidecode,
+    ethtool,
+    ip,
+    kernel,
+    lsblk,
+    lscpu,
+    meminfo,
+    numactl,
+    os_release,
+    script,
+    sysctl,
+    sysfs,
+)
+
+SOURCES: Mapping[str, Callable[[str], Sequence[Fact]]] = MappingProxyType(
+    {
+        "cpuinfo": cpuinfo.parse,
+        "cpupower": cpupower.parse,
+        "dmidecode": dmidecode.parse,
+        "ethtool": ethtool.parse,
+        "ip": ip.parse,
+        "kernel": kernel.parse,
+        "lsblk": lsblk.parse,
+        "lscpu": lscpu.parse,
+        "meminfo": meminfo.parse,
+        "numactl": numactl.parse,
+        "os-release": os_release.parse,
+        "sysctl": sysctl.parse,
+        "sysfs": sysfs.parse,
+    }
+)
+"""Source name to its parser: text in, facts out, ProbeOutputError when there are none."""
+
+
+def _word() -> str:
+    return secrets.token_hex(8)
+
+
+class Inventory(Probe):
+    """Facts about processors, memory, disks, interfaces, firmware, kernel and its settings."""
+
+    name = "inventory"
+    summary = "What a node is made of and how it is set, read without changing anything"
+    tools = MappingProxyType({"lscpu": "util-linux", "lsblk": "util-linux", "ip": "iproute2"})
+    safety = Safety.READS
+    timeout = 60.0
+
+    def __init__(self, word: Callable[[], str] = _word) -> None:
+        self._word = word
+
+    def command(self, target: Target) -> Sequence[str]:
+        """One fixed script whose argument is a word that nobody on the node could foresee."""
+        return script.command(self._word())
+
+    def parse(self, output: Output) -> Sequence[Fact]:
+        """The facts of every source that answered; the first source to name a fact is believed.
+
+        ProbeOutputError when no source answered.
+        """
+        refuse_failed(output, "the inventory script")
+        word = script.word_of(output.argv, output.text)
+        if word is None:
+            raise ProbeOutputError("no mark of the inventory script", "the answers of its sources")
+        facts: dict[tuple[str, object], Fact] = {}
+        for answer in script.answers(output.text, word):
+            for fact in _read(answer):
+                facts.setdefault((fact.fact, fact.labels), fact)
+        if not facts:
+            raise ProbeOutputError("no source that answered", "at least one of " + ", ".join(SOURCES))
+        return tuple(facts.values())
+
+    def estimate(self, options: Mapping[str, str | int | float]) -> float:
+        """Seconds: a few dozen short commands."""
+        return 3.0
+
+
+def _read(answer: script.Answer) -> Iterator[Fact]:
+    """The facts of one answer; a failed or unreadable source costs its own facts only."""
+    if answer.status != 0 or answer.source not in SOURCES:
+        return
+    try:
+        found = SOURCES[answer.source](answer.text)
+    except ProbeOutputError:
+        return
+    governors = [str(fact.value) for fact in found if fact.fact == "cpu.governor"]
+    yield from (fact for fact in found if fact.fact != "cpu.governor")
+    if governors:
+        yield Fact("cpu.governor", _together(governors))
+
+
+def _together(values: Sequence[str]) -> str:
+    """One word when all agree, else each with how many say it, most common first."""
+    counts = Counter(values).most_common()
+    return counts[0][0] if len(counts) == 1 else ", ".join(f"{value} ({count})" for value, count in counts)
+
+
+__all__ = ["SOURCES", "Inventory"]

@@ -1,0 +1,137 @@
+"""Owns the pair probe ``iperf3``: a one-off server at the peer, a client at the node, one reading of both.
+
+The node sends, the peer receives, and the rate that counts is the receiver's. Refuses to reuse
+a server that is already there, and to bind to anything but the tested address.
+"""
+
+import ipaddress
+import random
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from probes.api import (
+    Contact,
+    Metric,
+    Node,
+    Output,
+    PlanError,
+    Probe,
+    Reading,
+    RemoteError,
+    Safety,
+    Shape,
+    Shown,
+    Target,
+    Unit,
+)
+from probes.builtin import iperf3_json, iperf3_text
+from probes.builtin.captured import refuse_failed
+
+_PORTS = (20_000, 32_000)
+"""Above the registered services and below the ports that Linux hands out by itself."""
+
+_ATTEMPTS = 4
+_IDLE = 60
+"""Seconds after which a server without a client ends by itself; covers the wait for the round."""
+
+
+class Iperf3(Probe):
+    """TCP between two nodes. Options: ``streams``, ``seconds`` and ``omit`` (s, the slow start left out)."""
+
+    name = "iperf3"
+    summary = "TCP throughput from one node to another, as the receiver counts it"
+    metrics = (
+        Metric("iperf3.throughput", Unit.BYTE_RATE, "payload that arrived", Shown.NETWORK),
+        Metric("iperf3.stream", Unit.BYTE_RATE, "payload of one stream that arrived", Shown.NETWORK),
+        Metric("iperf3.retransmits", Unit.ONE, "segments that the sender sent again"),
+        Metric("iperf3.loss", Unit.ONE, "share of datagrams that did not arrive", Shown.PERCENT),
+        Metric("iperf3.jitter", Unit.SECOND, "jitter of datagrams at the receiver"),
+    )
+    tools = MappingProxyType({"iperf3": "iperf3"})
+    options = MappingProxyType({"streams": 4, "seconds": 5, "omit": 1})
+    safety = Safety.LOADS
+    shape = Shape.PAIR
+    timeout = 60.0
+
+    def __init__(self, ports: random.Random | None = None) -> None:
+        self._ports = ports or random.SystemRandom()
+
+    def estimate(self, options: Mapping[str, str | int | float]) -> float:
+        """Seconds of sending, what is omitted, and the set-up."""
+        merged = {**self.options, **options}
+        return float(_whole(merged, "seconds", 1) + _whole(merged, "omit", 0) + 3)
+
+    def client(self, target: Target, port: int) -> list[str]:
+        """The command that sends; PlanError for options that are not whole numbers in range."""
+        peer, options = _peer(target), {**self.options, **target.options}
+        argv = ["iperf3", "-c", peer.data_address, *_bound(target.node.data_address), "-p", str(port)]
+        argv += ["-P", str(_whole(options, "streams", 1, 128)), "-t", str(_whole(options, "seconds", 1))]
+        return [*argv, "-O", str(_whole(options, "omit", 0)), "-J"]
+
+    def server(self, target: Target, port: int, *, idle: bool = True) -> list[str]:
+        """The command that receives once; ``idle`` False leaves out what versions before 3.10 lack."""
+        argv = ["iperf3", "-s", "-1", *_bound(_peer(target).data_address), "-p", str(port), "--forceflush"]
+        return [*argv, "--idle-timeout", str(_IDLE)] if idle else argv
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        """Start the server, wait for the round, send, and return what the client said."""
+        seconds = self.estimate(target.options)
+        idle, attempt = True, 1
+        while True:
+            port = self._ports.randrange(*_PORTS)
+            server = contact.there.start(self.server(target, port, idle=idle), timeout=_IDLE + seconds + 30)
+            async with server as listening:
+                try:
+                    await listening.says("Server listening on", timeout=15)
+                except RemoteError as error:
+                    old = idle and _says(error, "unrecognized option", "unknown option", "Usage:")
+                    if attempt == _ATTEMPTS or not (old or _says(error, "in use")):
+                        raise
+                    idle, attempt = idle and not old, attempt + 1
+                    continue
+                await contact.together()
+                return (await contact.here.run(self.client(target, port), timeout=seconds + 25),)
+
+    def parse(self, output: Output) -> Sequence[Reading]:
+        """Read JSON of versions 3.1 to 3.17 and later, its line-by-line form, or the text form.
+
+        ProbeOutputError when the run failed, when nothing arrived, or when the receiver's word is missing.
+        """
+        refuse_failed(output, "iperf3")
+        iperf3_text.refuse_complaint(output.error_text)
+        if iperf3_json.is_json(output.text):
+            return iperf3_json.readings(output.text)
+        return iperf3_text.readings(output.text)
+
+
+def _peer(target: Target) -> Node:
+    if target.peer is None:
+        raise PlanError("iperf3 needs a pair of nodes")
+    return target.peer
+
+
+def _bound(address: str) -> list[str]:
+    """``-B address`` for a literal address; a name may mean another interface, so it is left out."""
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        return []
+    return ["-B", address]
+
+
+def _whole(options: Mapping[str, str | int | float], name: str, least: int, most: int = 86_400) -> int:
+    try:
+        number = float(options[name])
+    except ValueError:
+        number = -1.0
+    if not (number.is_integer() and least <= number <= most):
+        raise PlanError(f"iperf3 option {name}: found {options[name]!r}, expected a whole number {least} to {most}")
+    return int(number)
+
+
+def _says(error: RemoteError, *words: str) -> bool:
+    """Whether the failure, or what the command had said by then, holds one of ``words``."""
+    said = error.failure.detail
+    if error.output is not None:
+        said += error.output.text + error.output.error_text
+    return any(word in said for word in words)

@@ -1,0 +1,161 @@
+"""Reads what iperf3 says with ``-J`` or ``--json-stream``, client or server side, versions 3.1 and later.
+
+``end.sum_received`` is what the receiver got. UDP of old versions has only ``end.sum``, which
+is what was sent, so the lost datagrams are taken off. Formats read off iperf3 itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
+from probes.builtin.captured import Document, begins_document, documents, mapping, one_line, real, sequence
+
+_FIRST = "start|end|error|event|intervals|title|data"
+_BITS = 8.0
+_FASTEST = 1e14
+"""byte/s; what is above it is a division by a vanishing time, not a network."""
+
+
+def is_json(text: str) -> bool:
+    """Whether ``text`` holds iperf3's JSON, be it whole or cut."""
+    return begins_document(text, first=_FIRST)
+
+
+def readings(text: str) -> Sequence[Reading]:
+    """Every reading of every finished run in ``text``; ProbeOutputError when one failed or none is whole."""
+    found = [reading for run in _runs(text) for reading in _run(run)]
+    if not found:
+        raise ProbeOutputError("no whole JSON document with an end", "iperf3 JSON up to its last brace")
+    # --json-stream-full-output tells the same run twice
+    return tuple(dict.fromkeys(found))
+
+
+def _runs(text: str) -> Iterator[Document]:
+    start: object = None
+    for document in documents(text, first=_FIRST):
+        event, data = document.get("event"), document.get("data")
+        if event == "start":
+            start = data
+        elif event == "end":
+            yield {"start": start, "end": data}
+        elif event == "error":
+            raise ProbeOutputError(f"error in the JSON: {one_line(str(data))}", "a run without error")
+        elif event is None and ({"error", "intervals"} & document.keys() or isinstance(document.get("end"), dict)):
+            yield document
+
+
+def _run(document: Document) -> Iterator[Reading]:
+    if "error" in document:
+        raise ProbeOutputError(f"error in the JSON: {one_line(str(document['error']))}", "a run without error")
+    start, end = mapping(document.get("start")), mapping(document.get("end"))
+    if not end:
+        raise ProbeOutputError("JSON without an end", "end with sum_received")
+    server = "accepted_connection" in start
+    ways = [way for way in _ways(start, end) if not (server and way.unheard)]
+    if not ways:
+        raise ProbeOutputError("zero bytes received at this end", "the JSON of the end that received")
+    for way in ways:
+        yield from _throughput(way)
+        yield from _datagrams(way) if way.udp else _retransmits(way)
+        yield from _streams(way)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One direction of a run: out when this end sent. ``suffix`` is how ``end`` names its sums."""
+
+    end: Document
+    direction: str
+    suffix: str
+    udp: bool
+    streams: tuple[Document, ...]
+
+    @property
+    def labels(self) -> Labels:
+        protocol = "udp" if self.udp else "tcp"
+        return labels(direction=self.direction, protocol=protocol, streams=len(self.streams))
+
+    @property
+    def unheard(self) -> bool:
+        """Whether this end sent and was not told what arrived, as a server is not."""
+        return not real(self.sum("sum_received").get("bytes"))
+
+    def sum(self, name: str) -> Document:
+        return mapping(self.end.get(name + self.suffix))
+
+
+def _ways(start: Document, end: Document) -> Iterator[_Way]:
+    test, streams = mapping(start.get("test_start")), [mapping(stream) for stream in sequence(end.get("streams"))]
+    udp = str(test.get("protocol", "UDP" if "sum" in end else "TCP")).upper() == "UDP"
+    # from the server's side the client's sending is receiving
+    first = "out" if (test.get("reverse") == 1) == ("accepted_connection" in start) else "in"
+    if not any(name.endswith("_bidir_reverse") for name in end):
+        yield _Way(end, first, "", udp, tuple(streams))
+        return
+    for direction, suffix in ((first, ""), ("in" if first == "out" else "out", "_bidir_reverse")):
+        own = [stream for stream in streams if _sends(stream) is (direction == "out")]
+        yield _Way(end, direction, suffix, udp, tuple(own))
+
+
+def _sends(stream: Document) -> object:
+    return mapping(stream.get("udp", stream.get("receiver"))).get("sender")
+
+
+def _throughput(way: _Way) -> Iterator[Reading]:
+    name, got = "sum_received", way.sum("sum_received")
+    if not got and way.udp:
+        name, got = "sum", way.sum("sum")
+    value = _rate(got, f"end.{name}{way.suffix}")
+    if name == "sum":
+        value *= 1.0 - (_loss(got) or 0.0)
+    if value <= 0 or real(got.get("bytes")) == 0:
+        raise ProbeOutputError(f"zero bytes in end.{name}{way.suffix}", "a receiver that got data")
+    raw = f"end.{name}{way.suffix}.bits_per_second {got.get('bits_per_second')}"
+    yield Reading("iperf3.throughput", value, Unit.BYTE_RATE, way.labels, raw)
+
+
+def _retransmits(way: _Way) -> Iterator[Reading]:
+    resent = real(way.sum("sum_sent").get("retransmits"))
+    if resent is not None and resent >= 0:
+        raw = f"end.sum_sent{way.suffix}.retransmits {resent:.0f}"
+        yield Reading("iperf3.retransmits", resent, Unit.ONE, way.labels, raw)
+
+
+def _datagrams(way: _Way) -> Iterator[Reading]:
+    got = next((found for name in ("sum_received", "sum") if "packets" in (found := way.sum(name))), {})
+    loss, jitter = _loss(got), real(got.get("jitter_ms"))
+    if loss is not None:
+        raw = f"lost_packets {got.get('lost_packets')} of packets {got.get('packets')}"
+        yield Reading("iperf3.loss", loss, Unit.ONE, way.labels, raw)
+    if jitter is not None and jitter >= 0:
+        yield Reading("iperf3.jitter", jitter * 1e-3, Unit.SECOND, way.labels, f"jitter_ms {jitter}")
+
+
+def _streams(way: _Way) -> Iterator[Reading]:
+    for number, stream in enumerate(way.streams, start=1):
+        got = mapping(stream.get("udp", stream.get("receiver")))
+        if "bits_per_second" not in got or (way.udp and not real(got.get("bytes"))):
+            continue  # a receiver of UDP is not told what was sent
+        value = _rate(got, f"stream {number}")
+        if way.udp:
+            value *= 1.0 - (_loss(got) or 0.0)  # per stream even new versions tell what was sent
+        marks = (*way.labels, ("stream", str(number)))
+        raw = f"stream {number} bits_per_second {got['bits_per_second']}"
+        yield Reading("iperf3.stream", value, Unit.BYTE_RATE, tuple(sorted(marks)), raw)
+
+
+def _rate(got: Document, where: str) -> float:
+    bits = real(got.get("bits_per_second"))
+    if bits is None or not 0 <= bits / _BITS < _FASTEST:
+        raise ProbeOutputError(f"bits_per_second {one_line(str(got.get('bits_per_second')))} in {where}", "a rate")
+    return bits / _BITS
+
+
+def _loss(got: Document) -> float | None:
+    """Share of the datagrams that did not arrive; None when they were not counted."""
+    lost, packets = real(got.get("lost_packets")), real(got.get("packets"))
+    if lost is None or not packets:
+        return None
+    if not 0 <= lost <= packets:
+        raise ProbeOutputError(f"{lost:.0f} of {packets:.0f} datagrams lost", "a part of them")
+    return lost / packets

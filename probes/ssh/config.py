@@ -1,0 +1,206 @@
+"""Owns what the ssh configuration says about a host: where, as whom, with which keys, through whom.
+
+asyncssh reads the files (Host, Match, Include, ...); this module asks it once per host, off the
+event loop, and takes from it what can be obeyed. Refuses every setting that would turn the
+verification of host keys off, would forward the agent, or would run something in our name.
+"""
+
+import copy
+import os
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncssh
+
+from probes.ssh.hostkeys import KnownHosts, Trusted
+from topology.model import Access
+
+_USER_CONFIG = "~/.ssh/config"
+_SYSTEM_CONFIG = "/etc/ssh/ssh_config"
+_USER_KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
+_SYSTEM_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
+_FAST_CIPHERS = "^aes128-gcm@openssh.com,aes256-gcm@openssh.com"
+"""In front of the others, not instead of them: old nodes must still be reached."""
+
+_HOST_KEY_ORDER = (
+    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+    "rsa-sha2-512", "rsa-sha2-256", "ssh-rsa",
+)  # fmt: skip
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
+
+
+class ConfigError(Exception):
+    """A configuration that cannot or must not be followed; ``unverified`` when it is about host keys."""
+
+    def __init__(self, detail: str, *, unverified: bool = False) -> None:
+        self.unverified = unverified
+        super().__init__(detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where someone wants to go, as written: a host or an alias of the configuration."""
+
+    host: str
+    user: str | None = None
+    port: int | None = None
+    jump: bool = False
+
+    def __str__(self) -> str:
+        return f"{f'{self.user}@' if self.user else ''}{self.host}{f':{self.port}' if self.port else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A place resolved: real host, port and user, what is trusted there, and who stands between."""
+
+    host: str
+    port: int
+    user: str
+    trusted: Trusted
+    jumps: tuple[Place, ...]
+    options: asyncssh.SSHClientConnectionOptions
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether a command of the user's configuration makes the connection instead of us."""
+        return bool(self.options.proxy_command)
+
+
+class Configuration:
+    """Resolves places. Not for the event loop: it reads files and may run a ``Match exec``."""
+
+    def __init__(self, access: Access, *, login: float, keepalive: float) -> None:
+        self._access = access
+        self._timing = {"login_timeout": login + 5, "keepalive_interval": keepalive, "keepalive_count_max": 2}
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, ...], KnownHosts] = {}
+        self._pairs: dict[tuple[object, ...], tuple[Sequence[asyncssh.SSHKeyPair], Sequence[bytes] | None]] = {}
+        own = (access.config,) if access.config else (_USER_CONFIG, _SYSTEM_CONFIG)
+        paths = [str(Path(path).expanduser()) for path in own]
+        self._files = [path for path in paths if access.config or os.access(path, os.R_OK)]
+
+    def resolve(self, place: Place) -> Route:
+        """Everything that is needed to open a connection to ``place``; ConfigError says why not."""
+        for name in filter(None, (place.host, place.user)):
+            _refuse_unsafe(name)
+        try:
+            read = self._read(place)
+            _refuse_unsafe(read.host)
+            with self._lock:  # what was read for one host is kept for all
+                trusted = self._trusted(read)
+                pairs, identities = self._load_keys(place, read)
+            options = asyncssh.SSHClientConnectionOptions(
+                read,
+                config=None,
+                reload=False,
+                final=False,
+                client_keys=[copy.copy(pair) for pair in pairs],
+                agent_identities=identities,
+                known_hosts=(trusted.keys, trusted.authorities, trusted.revoked),
+                server_host_key_algs=_preferred(trusted),
+                encryption_algs=() if read.config.get("Ciphers") else _FAST_CIPHERS,
+            )
+        except OSError as error:
+            raise ConfigError(f"{error.filename or 'ssh configuration'}: {error.strerror or error}") from error
+        except ValueError as error:
+            raise ConfigError(f"ssh configuration: {error}") from error
+        return Route(read.host, read.port, options.username, trusted, _hops(read.tunnel), options)
+
+    def _read(self, place: Place) -> asyncssh.SSHClientConnectionOptions:
+        """The configuration's word on ``place``, without any key loaded and with our own refusals in force."""
+        read = asyncssh.SSHClientConnectionOptions(
+            config=self._files, canonicalize_hostname=False,
+            host=place.host, port=place.port or (), username=place.user or (),
+            client_keys=None, known_hosts=None, x509_trusted_certs=None, x509_trusted_cert_paths=None,
+            agent_forwarding=False, x11_forwarding=False, request_pty=False, env=None, send_env=None, command=None,
+            gss_kex=False, password_auth=False, kbdint_auth=False, host_based_auth=False, connect_timeout=None,
+            **self._timing,
+        )  # fmt: skip
+        if read.config.has_match_final():
+            read.update(reload=True, final=True)
+        return read
+
+    def _trusted(self, read: asyncssh.SSHClientConnectionOptions) -> Trusted:
+        paths = self._known_hosts(read)
+        if paths not in self._known:
+            self._known[paths] = KnownHosts.read(paths)
+        return self._known[paths].lookup(read.host, read.port, read.host_key_alias)
+
+    def _known_hosts(self, read: asyncssh.SSHClientConnectionOptions) -> tuple[str, ...]:
+        if self._access.known_hosts:
+            return (self._access.known_hosts,)
+        users = _names(read.config.get("UserKnownHostsFile"), _USER_KNOWN_HOSTS)
+        systems = _names(read.config.get("GlobalKnownHostsFile"), _SYSTEM_KNOWN_HOSTS)
+        if not users or "/dev/null" in users:
+            raise ConfigError(
+                f"the ssh configuration sets UserKnownHostsFile to {' '.join(users) or 'none'}, which would leave host"
+                " keys unverified; name a real file there, or known_hosts in the access of the topology",
+                unverified=True,
+            )
+        return tuple(_expanded(path, read) for path in (*users, *systems))
+
+    def _load_keys(
+        self, place: Place, read: asyncssh.SSHClientConnectionOptions
+    ) -> tuple[Sequence[asyncssh.SSHKeyPair], Sequence[bytes] | None]:
+        """The private keys to offer, read once for all hosts that offer the same ones."""
+        configured = [path for path in _names(read.config.get("IdentityFile"), ()) if Path(path).expanduser().exists()]
+        wanted: object = configured or ()
+        if self._access.identity and not (place.jump and configured):
+            wanted = [self._access.identity]
+        key = (str(wanted), str(read.config.get("CertificateFile")), read.config.get("IdentitiesOnly"))
+        if key not in self._pairs:
+            loaded = asyncssh.SSHClientConnectionOptions(
+                read, config=None, reload=False, final=False, client_keys=wanted, ignore_encrypted=True
+            )
+            self._pairs[key] = (tuple(loaded.client_keys or ()), loaded.agent_identities)
+        return self._pairs[key]
+
+
+def asking_only(
+    options: asyncssh.SSHClientConnectionOptions, kinds: Sequence[str]
+) -> asyncssh.SSHClientConnectionOptions:
+    """The same options, with nothing trusted, no key to log in with, and only these kinds of host key."""
+    return asyncssh.SSHClientConnectionOptions(
+        options, config=None, known_hosts=((), (), ()), client_keys=None, server_host_key_algs=list(kinds)
+    )
+
+
+def _refuse_unsafe(name: str) -> None:
+    """Names end up in proxy commands and messages: nothing that a shell or an option parser would see."""
+    if name.startswith("-") or not _SAFE_NAME.fullmatch(name):
+        raise ConfigError(f"the name {name!r} is not a host or user name that can be passed on safely")
+
+
+def _preferred(trusted: Trusted) -> list[str]:
+    """Algorithms of known keys first, so that a host is not taken for unknown by its other key."""
+    of_known = {name.decode() for key in trusted.keys for name in key.sig_algorithms}
+    plain = sorted(_HOST_KEY_ORDER, key=lambda name: name not in of_known)
+    certified = [f"{name}-cert-v01@openssh.com" for name in _HOST_KEY_ORDER] if trusted.authorities else []
+    return [*certified, *plain]
+
+
+def _names(value: object, default: Sequence[str]) -> tuple[str, ...]:
+    return tuple(default) if value is None else tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+
+def _expanded(path: str, read: asyncssh.SSHClientConnectionOptions) -> str:
+    tokens = {"%%": "%", "%d": str(Path.home()), "%h": read.host, "%p": str(read.port), "%r": read.username}
+    text = re.sub("%.", lambda found: tokens.get(found[0], found[0]), path)
+    return str(Path(os.path.expandvars(text)).expanduser())
+
+
+def _hops(jump: object) -> tuple[Place, ...]:
+    """The places of a ProxyJump, nearest first."""
+    if not isinstance(jump, str) or not jump:
+        return ()
+    hops = []
+    for text in jump.split(","):
+        found = re.fullmatch(r"(?:ssh://)?(?:([^@]+)@)?(\[[^]]+\]|[^:]+)(?::(\d+))?", text.strip())
+        if found is None:
+            raise ConfigError(f"ProxyJump {jump!r} cannot be read at {text!r}")
+        hops.append(Place(found[2].strip("[]"), found[1], int(found[3]) if found[3] else None, jump=True))
+    return tuple(hops)

@@ -1,0 +1,144 @@
+"""Owns the one table from what can go wrong on the way to a node to the failure that a report names.
+
+Refuses to decide what is tried again (``probes.ssh.connecting``) and to word anything for a screen.
+"""
+
+import errno
+import socket
+from dataclasses import dataclass
+
+import asyncssh
+
+from probes.model import FailedAt, Failure
+from probes.remote import RemoteError
+from probes.ssh.config import ConfigError, Route
+from probes.ssh.hostkeys import fingerprint
+from topology.model import NodeId
+
+
+@dataclass(slots=True)
+class Attempt:
+    """How far one attempt to reach a node has come, and what the node has shown on the way."""
+
+    node: NodeId
+    route: Route
+    connected: bool = False
+    logging_in: bool = False
+    connection: asyncssh.SSHClientConnection | None = None
+    offered: asyncssh.SSHKey | None = None
+    offered_authority: asyncssh.SSHKey | None = None
+    via: str = ""
+    tries: int = 1
+
+    @property
+    def greeted(self) -> bool:
+        """Whether the node has sent its SSH banner."""
+        return self.connection is not None and bool(self.connection.get_extra_info("server_version"))
+
+    @property
+    def where(self) -> str:
+        """The address in words."""
+        return f"{self.route.host} port {self.route.port}{f' through {self.via}' if self.via else ''}"
+
+    @property
+    def tried(self) -> str:
+        """How often, when it was more than once."""
+        return f" ({self.tries} tries)" if self.tries > 1 else ""
+
+    @property
+    def phase(self) -> str:
+        """What the node has not done yet."""
+        if not self.connected:
+            return "no answer"
+        if not self.greeted:
+            return f"accepted the connection on port {self.route.port} but sent no banner"
+        if not self.logging_in:
+            return "sent its banner but did not finish the key exchange"
+        return "did not finish the login"
+
+
+def failure(error: BaseException, attempt: Attempt) -> Failure:
+    """The failure that ``error`` means for the attempt."""
+    for kind, stage, wording in _TABLE:
+        if isinstance(error, kind):
+            detail = wording.format(error=_reason(error), a=attempt, user=attempt.route.user)
+            return Failure(stage, detail, attempt.node)
+    raise error
+
+
+def host_key_failure(error: asyncssh.HostKeyNotVerifiable, attempt: Attempt) -> Failure:
+    """Tell a key that was never seen from one that contradicts what is known."""
+    trusted, offered, name = attempt.route.trusted, attempt.offered, attempt.route.trusted.name
+    if "revoked" in error.reason:
+        detail = f"the host key of {name} is marked @revoked in known_hosts"
+        return Failure(FailedAt.HOST_KEY_CHANGED, detail, attempt.node)
+    if attempt.offered_authority is not None:
+        known = ", ".join(map(fingerprint, trusted.authorities))
+        detail = (
+            f"the host certificate of {name} is signed by {fingerprint(attempt.offered_authority)},"
+            f" trusted for it is {known or 'no authority'}"
+        )
+        return Failure(FailedAt.HOST_KEY_CHANGED if known else FailedAt.HOST_KEY_UNKNOWN, detail, attempt.node)
+    if offered is None:
+        detail = f"the host key of {name} cannot be verified: {error.reason}"
+        return Failure(FailedAt.HOST_KEY_UNKNOWN, detail, attempt.node)
+    if trusted.keys and not trusted.inherited:
+        same = [key for key in trusted.keys if key.get_algorithm() == offered.get_algorithm()] or trusted.keys
+        detail = (
+            f"the host key of {name} has changed: known is {', '.join(map(fingerprint, same))}"
+            f" ({', '.join(trusted.places)}), offered {fingerprint(offered)}"
+        )
+        return Failure(FailedAt.HOST_KEY_CHANGED, detail, attempt.node)
+    detail = (
+        f"the host key of {name} is not in known_hosts: it offers {fingerprint(offered)}; compare this fingerprint"
+        " with the node's own (ssh-keygen -lf on its console), then accept it with the trust command"
+    )
+    return Failure(FailedAt.HOST_KEY_UNKNOWN, detail, attempt.node)
+
+
+def config_failure(error: ConfigError, node: NodeId) -> Failure:
+    """A configuration that keeps us from trying."""
+    stage = FailedAt.HOST_KEY_UNKNOWN if error.unverified else FailedAt.UNREACHABLE
+    return Failure(stage, str(error), node)
+
+
+def out_of_time(attempt: Attempt, seconds: float) -> RemoteError:
+    """A node that stopped answering on the way."""
+    detail = f"{attempt.where}: {attempt.phase} within {seconds:g} s"
+    return RemoteError(Failure(FailedAt.UNREACHABLE, detail, attempt.node))
+
+
+class NoRouteError(OSError):
+    """The network has no way to the address."""
+
+
+def sharpened(error: OSError) -> OSError:
+    """OSError says in a number what the table wants as a type."""
+    if error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN):
+        return NoRouteError(error.errno, error.strerror)
+    return error
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, asyncssh.Error):
+        return error.reason
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__
+
+
+_TABLE: tuple[tuple[type[BaseException], FailedAt, str], ...] = (
+    (asyncssh.PermissionDenied, FailedAt.LOGIN, "the login of {user} at {a.where} was refused: no key was accepted"),
+    (asyncssh.KeyExchangeFailed, FailedAt.UNREACHABLE, "no common way of key exchange with {a.where}: {error}"),
+    (asyncssh.ProtocolNotSupported, FailedAt.UNREACHABLE, "{a.where} does not speak SSH 2: {error}"),
+    (asyncssh.ConnectionLost, FailedAt.UNREACHABLE, "{a.where} closed the connection: {a.phase}{a.tried}"),
+    (asyncssh.ChannelOpenError, FailedAt.UNREACHABLE, "{a.via} could not connect to {a.where}: {error}"),
+    (asyncssh.DisconnectError, FailedAt.UNREACHABLE, "{a.where} ended the connection: {error}"),
+    (asyncssh.Error, FailedAt.UNREACHABLE, "{a.where}: {error}"),
+    (socket.gaierror, FailedAt.UNREACHABLE, "the name {a.route.host} cannot be resolved: {error}"),
+    (ConnectionRefusedError, FailedAt.UNREACHABLE, "{a.where} refused the connection: nothing listens there"),
+    (ConnectionResetError, FailedAt.UNREACHABLE, "{a.where} reset the connection: {a.phase}{a.tried}"),
+    (NoRouteError, FailedAt.UNREACHABLE, "no route to {a.where}: {error}"),
+    (OSError, FailedAt.UNREACHABLE, "{a.where}: {error}"),
+)
+"""First match counts. Host keys have a function of their own, because one exception means several things."""

@@ -1,0 +1,27 @@
+"""Owns the numbers that bound a session's use of the network and of a node."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds, bytes and counts. The defaults are what was measured to be safe for sshd's own defaults.
+
+    ``connect`` bounds the TCP connection, ``login`` everything from there to a usable connection.
+    ``dials`` connections are tried and ``logins`` logged in at once, ``behind_jump`` of them through
+    one jump host. ``channels`` commands share a connection (sshd allows 10). ``keepalive`` seconds of
+    silence lead to a question and three of them to the verdict that the connection is lost.
+    ``output`` is what one stream of a command may say.
+    """
+
+    connect: float = 10.0
+    login: float = 20.0
+    dials: int = 256
+    logins: int = 64
+    behind_jump: int = 8
+    channels: int = 8
+    retries: int = 3
+    refusals: int = 10
+    keepalive: float = 4.0
+    output: int = 4 * 1024 * 1024
+    ending: float = 8.0

@@ -1,0 +1,31 @@
+"""Owns how many commands share one connection, and learns when a node allows fewer than we thought."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class Slots:
+    """A semaphore whose capacity can shrink."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._used = 0
+        self._freed = asyncio.Event()
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        """Hold one slot."""
+        while self._used >= self._capacity:
+            self._freed.clear()
+            await self._freed.wait()
+        self._used += 1
+        try:
+            yield
+        finally:
+            self._used -= 1
+            self._freed.set()
+
+    def shrink(self, running: int) -> None:
+        """The node refused a command while ``running`` others ran: that many is what it allows."""
+        self._capacity = max(1, min(self._capacity, running))

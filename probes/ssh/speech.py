@@ -1,0 +1,189 @@
+"""Owns one channel while its command runs: what it says, within bounds, and how it ended.
+
+Bytes only; decoding is the reader's affair. Refuses to hold more than it may: when a stream
+passes its bound nothing more is taken from the channel, so the node's sender stands still and
+the other commands on the connection do not notice.
+"""
+
+import asyncio
+from typing import cast
+
+import asyncssh
+
+from probes.ssh.watchdog import Started, started
+
+_WINDOW = 256 * 1024
+"""What a node may send ahead of us on one channel."""
+_LONGEST_FIRST_LINE = 4096
+
+
+class Stream:
+    """One output stream. Everything up to the watchdog's first line is noise of login scripts."""
+
+    def __init__(self, nonce: bytes, bound: int) -> None:
+        self._nonce = nonce
+        self._bound = bound
+        self._raw = bytearray()
+        self.first: bytes | None = None
+        self.is_cut = False
+
+    def add(self, data: bytes) -> None:
+        """Take in what was received."""
+        self._raw += data
+        if self.first is None:
+            self._look_for_first_line()
+        if self.first is not None and len(self._raw) > self._bound:
+            del self._raw[self._bound :]
+            self.is_cut = True
+
+    def _look_for_first_line(self) -> None:
+        at = self._raw.find(self._nonce)
+        end = self._raw.find(b"\n", at) if at >= 0 else -1
+        if end >= 0:
+            self.first = bytes(self._raw[at + len(self._nonce) : end])
+            del self._raw[: end + 1]
+        elif len(self._raw) > self._bound:
+            del self._raw[:-_LONGEST_FIRST_LINE]
+
+    def holds(self, text: bytes) -> bool:
+        """Whether ``text`` was said."""
+        return self.first is not None and text in self._raw
+
+    @property
+    def said(self) -> bytes:
+        """What the command said; empty as long as it has not started."""
+        return bytes(self._raw) if self.first is not None else b""
+
+    @property
+    def noise(self) -> bytes:
+        """What was said although no command has started."""
+        return bytes(self._raw) if self.first is None else b""
+
+
+class Speech(asyncssh.SSHClientSession[bytes]):
+    """What one channel says. ``changed`` is set at everything that happens; waiters clear it."""
+
+    def __init__(self, nonce: bytes, bound: int) -> None:
+        self.out = Stream(nonce, bound)
+        self.err = Stream(nonce, bound)
+        self.status: int | None = None
+        self.signal: str | None = None
+        self.closed = False
+        self.lost: Exception | None = None
+        self.changed = asyncio.Event()
+        self.started_at = self.ended_at = asyncio.get_running_loop().time()
+        self._channel: asyncssh.SSHClientChannel[bytes] | None = None
+
+    @staticmethod
+    async def begin(connection: asyncssh.SSHClientConnection, command: str, nonce: bytes, bound: int) -> "Speech":
+        """Open a channel, have ``command`` run on it, and listen."""
+        _, session = await connection.create_session(
+            lambda: Speech(nonce, bound), command, encoding=None, request_pty=False, window=_WINDOW
+        )
+        return cast(Speech, session)
+
+    @property
+    def channel(self) -> "asyncssh.SSHClientChannel[bytes]":
+        """The channel that this is said on."""
+        if self._channel is None:
+            raise RuntimeError("a session is handed out when its channel is open")
+        return self._channel
+
+    @property
+    def has_exited(self) -> bool:
+        """Whether the wrapper has reported its end, which it does when nothing of it runs on."""
+        return self.status is not None or self.signal is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything that will be said has been said."""
+        return self.closed
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether a stream passed its bound."""
+        return self.out.is_cut or self.err.is_cut
+
+    @property
+    def leader(self) -> Started | None:
+        """The command's first process on the node, when it has said so."""
+        return started(self.out.first) if self.out.first is not None else None
+
+    @property
+    def seconds(self) -> float:
+        """How long the command has been or was running."""
+        now = self.ended_at if self.has_exited or self.closed else asyncio.get_running_loop().time()
+        return now - self.started_at
+
+    def connection_made(self, chan: "asyncssh.SSHClientChannel[bytes]") -> None:
+        """Called by asyncssh when the channel is open."""
+        self._channel = chan
+
+    def session_started(self) -> None:
+        """Called by asyncssh when the node has accepted the command."""
+        self.started_at = asyncio.get_running_loop().time()
+
+    def data_received(self, data: bytes, datatype: int | None) -> None:
+        """Called by asyncssh with each packet."""
+        stream = self.out if datatype is None else self.err
+        awaited = self.out.first is None
+        if not stream.is_cut:
+            stream.add(data)
+        if awaited and self.out.first is not None:
+            self.started_at = asyncio.get_running_loop().time()  # login scripts are not part of the command
+        if stream.is_cut:
+            self.channel.pause_reading()
+        self.changed.set()
+
+    def eof_received(self) -> bool:
+        """Called by asyncssh at the end of output; our end stays open, for it holds the watchdog still."""
+        return True
+
+    def exit_status_received(self, status: int) -> None:
+        """Called by asyncssh when the wrapper has exited."""
+        self.status = status
+        self._exited()
+
+    def exit_signal_received(self, signal: str, core_dumped: bool, msg: str, lang: str) -> None:
+        """Called by asyncssh when the wrapper was killed."""
+        self.signal = signal
+        self._exited()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called by asyncssh when the channel is closed, with the reason if it was not on purpose."""
+        self.closed = True
+        self.lost = exc
+        if not self.has_exited:
+            self.ended_at = asyncio.get_running_loop().time()
+        self.changed.set()
+
+    def _exited(self) -> None:
+        self.ended_at = asyncio.get_running_loop().time()
+        self.changed.set()
+
+    async def until_over(self, patience: float) -> None:
+        """Wait until the channel is closed or flooded; ``patience`` seconds at most once the wrapper has exited."""
+        while not (self.closed or self.is_flooded):
+            self.changed.clear()
+            if self.has_exited:
+                try:
+                    async with asyncio.timeout(patience):
+                        await self.changed.wait()
+                except TimeoutError:
+                    return  # something that we could not find holds its stdout open
+            else:
+                await self.changed.wait()
+
+    async def end(self, within: float) -> bool:
+        """Order the watchdog to end the command. False when its word that it did has not come in time."""
+        if not (self.has_exited or self.closed):
+            self.channel.write_eof()
+            try:
+                async with asyncio.timeout(within):
+                    while not (self.has_exited or self.closed):
+                        self.changed.clear()
+                        await self.changed.wait()
+            except TimeoutError:
+                pass
+        self.channel.abort()
+        return self.has_exited

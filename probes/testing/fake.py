@@ -1,0 +1,207 @@
+"""Owns nodes that are played: scripted answers by command, everything that was asked written down.
+
+They speak the protocols of ``probes.remote``. Refuses to answer what was not scripted, unless
+made ``lenient``: a test should say what it expects to be asked.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from probes.api import Node, NodeRole, Output, ProbeError, Remote, RemoteError
+from probes.model import FailedAt, Failure
+from topology.model import Hardware, NodeId
+
+
+class _Hangs(Enum):
+    HANGS = "hangs"
+
+
+HANGS = _Hangs.HANGS
+"""The answer of a command that never ends by itself and says nothing."""
+
+Answer = Output | RemoteError | _Hangs
+"""What a command does: leave an output, fail to be brought to its end, or hang."""
+
+Matcher = Callable[[tuple[str, ...]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One command that was asked for; ``started`` tells ``start`` from ``run``."""
+
+    node: NodeId
+    argv: tuple[str, ...]
+    stdin: bytes
+    timeout: float
+    started: bool
+
+
+def a_node(name: str = "n1", address: str = "192.0.2.1", data_address: str | None = None) -> Node:
+    """A node to aim at; the addresses are of a range that no machine has."""
+    return Node(NodeId(name), NodeRole.COMPUTE, Hardware("played"), address, data_address or address)
+
+
+class FakeRemote:
+    """One played node. ``calls`` is what was asked, in order; ``running`` what has not ended yet.
+
+    With ``lenient`` a command without a scripted answer leaves an empty output, and a started
+    one says whatever is waited for. ``strict`` (the default) fails it as a missing tool.
+    """
+
+    def __init__(self, node: str = "n1", *, lenient: bool = False) -> None:
+        self._node = NodeId(node)
+        self._lenient = lenient
+        self._answers: list[tuple[Matcher, list[Answer]]] = []
+        self.calls: list[Call] = []
+        self.running: list[Call] = []
+
+    @property
+    def node(self) -> NodeId:
+        """The node's name."""
+        return self._node
+
+    def when(self, *words: str, answers: Answer | Sequence[Answer]) -> "FakeRemote":
+        """Script commands that hold ``words`` in this order: one answer each time, the last one for good."""
+
+        def matches(argv: tuple[str, ...]) -> bool:
+            rest = iter(argv)
+            return all(word in rest for word in words)
+
+        return self.when_matching(matches, answers=answers)
+
+    def when_matching(self, matches: Matcher, *, answers: Answer | Sequence[Answer]) -> "FakeRemote":
+        """Script commands that ``matches`` accepts; what was scripted first is asked first."""
+        queue = list(answers) if isinstance(answers, Sequence) else [answers]
+        if not queue:
+            raise ValueError("found no answer, expected at least one")
+        self._answers.append((matches, queue))
+        return self
+
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+        """Answer as scripted; a hanging command is ended by cancellation only."""
+        call = Call(self._node, tuple(argv), stdin, timeout, started=False)
+        with self._under_way(call):
+            return await self._ended(call, self._answer(call))
+
+    def start(self, argv: Sequence[str], *, timeout: float) -> AbstractAsyncContextManager["FakeRunning"]:
+        """Keep a command running inside the context, its answer being what it says meanwhile."""
+        return self._started(Call(self._node, tuple(argv), b"", timeout, started=True))
+
+    @asynccontextmanager
+    async def _started(self, call: Call) -> AsyncIterator["FakeRunning"]:
+        with self._under_way(call):
+            await asyncio.sleep(0)
+            yield FakeRunning(self, call, self._answer(call), lenient=self._lenient)
+
+    @contextmanager
+    def _under_way(self, call: Call) -> Iterator[None]:
+        self.calls.append(call)
+        self.running.append(call)
+        try:
+            yield
+        finally:
+            self.running.remove(call)
+
+    def _answer(self, call: Call) -> Answer:
+        for matches, queue in self._answers:
+            if matches(call.argv):
+                return queue.pop(0) if len(queue) > 1 else queue[0]
+        if self._lenient:
+            return Output(call.argv, node=self._node)
+        return self.failure(FailedAt.MISSING_TOOL, f"nothing scripted for {' '.join(call.argv[:3])}")
+
+    async def _ended(self, call: Call, answer: Answer) -> Output:
+        await asyncio.sleep(0)
+        if isinstance(answer, RemoteError):
+            raise answer
+        if isinstance(answer, _Hangs):
+            await asyncio.Event().wait()
+            raise AssertionError("a command that hangs has ended")
+        return replace(answer, argv=call.argv, node=self._node)
+
+    def failure(self, stage: FailedAt, detail: str, output: Output | None = None) -> RemoteError:
+        """The error of this node that a script may raise."""
+        return RemoteError(Failure(stage, detail, self._node), output)
+
+
+class FakeRunning:
+    """A played command that goes on: it has said its whole answer from the beginning."""
+
+    def __init__(self, remote: FakeRemote, call: Call, answer: Answer, *, lenient: bool) -> None:
+        self._remote = remote
+        self._call = call
+        self._answer = answer
+        self._lenient = lenient
+
+    async def says(self, text: str, *, timeout: float) -> None:
+        """Return when the scripted output holds ``text``; else fail as an ended or a silent command does."""
+        await asyncio.sleep(0)
+        if isinstance(self._answer, RemoteError):
+            raise self._answer
+        if isinstance(self._answer, _Hangs):
+            await asyncio.Event().wait()
+            raise AssertionError("a command that hangs has ended")
+        if self._lenient or text in self._answer.text + self._answer.error_text:
+            return
+        if self._answer.exit_status is None:
+            raise self._remote.failure(FailedAt.TIMEOUT, f"did not say {text!r} within {timeout:g} s", self._answer)
+        said = (self._answer.error_text.strip() or self._answer.text.strip() or "no output").splitlines()[0]
+        detail = f"ended with status {self._answer.exit_status} before it said {text!r}: {said}"
+        raise self._remote.failure(FailedAt.TOOL, detail, self._answer)
+
+    async def output(self) -> Output:
+        """The scripted output; for a command that goes on (``exit_status`` None) as if it ended now."""
+        return await self._remote._ended(self._call, self._answer)  # noqa: SLF001 - two halves of one thing
+
+
+class FakeContact:
+    """The nodes of one test, played. ``gathered`` counts how often the probe waited for its round."""
+
+    def __init__(self, here: Remote, there: Remote | None = None) -> None:
+        self._here = here
+        self._there = there
+        self.gathered = 0
+
+    @property
+    def here(self) -> Remote:
+        """The target's node."""
+        return self._here
+
+    @property
+    def there(self) -> Remote:
+        """The target's peer; ProbeError when there is none."""
+        if self._there is None:
+            raise ProbeError("this target has no peer")
+        return self._there
+
+    async def together(self) -> None:
+        """Return at once: there is nobody else in the round."""
+        self.gathered += 1
+        await asyncio.sleep(0)
+
+
+class FakeReach:
+    """A session's connections, played: nodes by name, and errors for those that cannot be reached."""
+
+    def __init__(self, remotes: Mapping[str, Remote | RemoteError]) -> None:
+        self._remotes = dict(remotes)
+        self.opened: list[NodeId] = []
+        self.closed = False
+
+    async def remote(self, node: Node) -> Remote:
+        """The played node; RemoteError as scripted, or for a name that nobody plays."""
+        await asyncio.sleep(0)
+        self.opened.append(node.id)
+        found = self._remotes.get(node.id)
+        if found is None:
+            raise RemoteError(Failure(FailedAt.UNREACHABLE, "nobody plays this node", node.id))
+        if isinstance(found, RemoteError):
+            raise found
+        return found
+
+    async def close(self) -> None:
+        """Remember that the session was closed."""
+        self.closed = True

@@ -1,0 +1,342 @@
+"""Owns a scripted SSH server: many loopback addresses, one port, answers from a function.
+
+Real SSH with real host keys, so that a plugin's probe (and the console's demo) can be tried
+without a cluster. Listens in 127.0.0.0/8 and nowhere else. Refuses to run anything: what a
+command answers is up to ``answer``.
+"""
+
+import asyncio
+import contextlib
+import re
+import shlex
+import socket
+import zlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import asyncssh
+
+LOOPBACK = IPv4Network("127.0.0.0/8")
+# Preferred, not exclusive: cheapest first, because one core may have to greet thousands.
+_CIPHERS = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes256-ctr,aes128-ctr"
+_EXCHANGES = "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256"
+_BACKLOG = 1024
+_TERMINATED = 143
+"""Exit status of a command that SIGTERM ended."""
+
+
+class Manner(StrEnum):
+    """How an address behaves before it comes to answering."""
+
+    ANSWERS = "answers"
+    REFUSES = "refuses the connection"
+    SILENT = "accepts and never says a word"
+    CHANGED_KEY = "shows another host key than is known"
+    UNKNOWN_KEY = "shows a host key that is not known"
+    NO_LOGIN = "refuses the login"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a command says and how it ends.
+
+    With ``then`` it stays: that is awaited for the rest, and cancelled when the client hangs up.
+    """
+
+    stdout: bytes = b""
+    stderr: bytes = b""
+    exit_status: int = 0
+    then: "Awaitable[Reply] | None" = None
+
+
+Answer = Callable[[str, tuple[str, ...], bytes], Awaitable[Reply]]
+"""``answer(address, argv, stdin)``: called for each command; cancelled when the client hangs up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A command line taken apart. ``nonce`` is empty unless the console's watchdog surrounds it."""
+
+    argv: tuple[str, ...]
+    nonce: str = ""
+    fed: bool = False
+
+
+def read_command(command: str) -> Request:
+    """Take the watchdog off a command line, if one is there: ``sh -c TEXT benchconsole SESSION NONCE LIMIT FED ARGV``.
+
+    The shape is written down in ``probes.ssh.watchdog``, which this module may not import.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return Request((command,))
+    words = words[1:] if words[:1] == ["exec"] else words
+    if len(words) < 9 or words[:2] != ["/bin/sh", "-c"] or words[3] != "benchconsole":
+        return Request(tuple(words))
+    return Request(tuple(words[8:]), nonce=words[5], fed=words[7] != "0")
+
+
+def _printed(line: bytes) -> bytes:
+    """What ``printf`` makes of ``line`` as its format; the watchdog writes nothing but octal escapes."""
+    return re.sub(rb"\\([0-7]{3})", lambda found: bytes((int(found[1], 8),)), line)
+
+
+class _Session(asyncssh.SSHServerSession[bytes]):
+    """One channel: lets its command be answered, and ends that when the client goes.
+
+    Behaves as the watchdog does on a real node: says the nonce first, and takes the end of
+    stdin for the order to stop.
+    """
+
+    def __init__(self, address: str, answer: Answer) -> None:
+        self._address = address
+        self._answer = answer
+        self._request = Request(())
+        self._task: asyncio.Task[None] | None = None
+        self._stdin = b""
+
+    def connection_made(self, chan: asyncssh.SSHServerChannel[bytes]) -> None:
+        self._channel = chan
+
+    def exec_requested(self, command: str) -> bool:
+        self._request = read_command(command)
+        return True
+
+    def session_started(self) -> None:
+        if not self._request.fed:
+            self._begin(b"")
+
+    def data_received(self, data: bytes, datatype: asyncssh.DataType) -> None:
+        if self._task is None:
+            self._stdin += data
+            line, end, _ = self._stdin.partition(b"\n")
+            if end:
+                self._begin(_printed(line))
+
+    def eof_received(self) -> bool:
+        if self._request.nonce:
+            self._stop(_TERMINATED)
+        return True
+
+    def signal_received(self, signal: str) -> None:
+        self._stop(_TERMINATED)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop(None)
+
+    def _begin(self, stdin: bytes) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._serve(stdin))
+
+    def _stop(self, status: int | None) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        if status is not None:
+            self._exit(status)
+
+    def _exit(self, status: int) -> None:
+        with contextlib.suppress(OSError):  # the client was quicker
+            self._channel.exit(status)
+
+    async def _serve(self, stdin: bytes) -> None:
+        try:
+            if self._request.nonce:
+                self._say(_first_words(self._request))
+            reply = await self._answer(self._address, self._request.argv, stdin)
+            self._say(reply)
+            while reply.then is not None:
+                reply = await reply.then
+                self._say(reply)
+            self._exit(reply.exit_status)
+        finally:
+            # Also when ``answer`` raises: the client sees a lost channel, asyncio reports the error.
+            self._channel.close()
+
+    def _say(self, reply: Reply) -> None:
+        with contextlib.suppress(OSError):
+            self._channel.write(reply.stdout)
+            self._channel.write_stderr(reply.stderr)
+
+
+def _first_words(request: Request) -> Reply:
+    """The watchdog's first line: the nonce, and the stat line of a process that never was."""
+    pid = 1000 + zlib.crc32(request.nonce.encode()) % 30_000
+    stat = f"{pid} (sh) S {pid - 1} {pid} {pid} 0 -1 4194560 110 0 0 0 0 0 0 0 20 0 1 0 {pid * 100} 2658304 231"
+    return Reply(f"{request.nonce} {stat}\n".encode(), f"{request.nonce}\n".encode())
+
+
+class _Greeter(asyncssh.SSHServer):
+    """One connection: knows at which address it was met."""
+
+    def __init__(self, answer: Answer, met: dict[asyncssh.SSHServerConnection, str]) -> None:
+        self._answer = answer
+        self._met = met
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self._connection = conn
+        self._met[conn] = str(conn.get_extra_info("sockname")[0])
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._met.pop(self._connection, None)
+
+    def session_requested(self) -> _Session:
+        return _Session(self._met[self._connection], self._answer)
+
+
+class _Mute(asyncio.Protocol):
+    """A connection that is accepted and never hears anything."""
+
+    def __init__(self, met: set[asyncio.BaseTransport]) -> None:
+        self._met = met
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+        self._met.add(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._met.discard(self._transport)
+
+
+def _bind(addresses: Iterable[str], port: int) -> dict[str, socket.socket]:
+    """A bound socket for every address, all on one port; with port 0 on one that is free everywhere."""
+    wanted = list(addresses)
+    for attempts_left in reversed(range(20)):
+        bound: dict[str, socket.socket] = {}
+        number = port
+        try:
+            for address in wanted:
+                bound[address] = made = socket.socket()
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                made.bind((address, number))
+                number = made.getsockname()[1]
+            return bound
+        except OSError:
+            for made in bound.values():
+                made.close()
+            if port or not attempts_left:
+                raise
+    raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _quoted(path: Path) -> str:
+    """A path as ssh_config(5) takes it, whatever it holds."""
+    return '"{}"'.format(str(path.absolute()).replace("%", "%%"))
+
+
+class ScriptedSshd:
+    """Serves inside ``async with``; ``directory`` then holds all that a client needs.
+
+    ``id_ed25519`` (the key that may log in), ``known_hosts`` and ``ssh_config``; ``port`` is the
+    one port of all addresses. ``hosts`` are addresses, or addresses with their manner.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        hosts: Mapping[str, Manner] | Iterable[str],
+        directory: Path,
+        *,
+        port: int = 0,
+        user: str = "bench",
+    ) -> None:
+        self.hosts = dict(hosts) if isinstance(hosts, Mapping) else dict.fromkeys(hosts, Manner.ANSWERS)
+        for address in self.hosts:
+            if IPv4Address(address) not in LOOPBACK:
+                raise ValueError(f"found {address}, expected an address of the loopback, {LOOPBACK}")
+        self.directory = directory
+        self.port = port
+        self.user = user
+        self._answer = answer
+        self._met: dict[asyncssh.SSHServerConnection, str] = {}
+        self._mute: set[asyncio.BaseTransport] = set()
+        self._open = contextlib.AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        sockets = _bind(self.hosts, self.port)
+        self.port = next(iter(sockets.values())).getsockname()[1]
+        host_key, other_key, client_key, stranger = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(4))
+        self._write(host_key, client_key)
+        usual = self._options(host_key, client_key)
+        options = {
+            Manner.CHANGED_KEY: self._options(other_key, client_key),
+            Manner.NO_LOGIN: self._options(host_key, stranger),
+        }
+        async with contextlib.AsyncExitStack() as opened:
+            for made in sockets.values():
+                opened.callback(made.close)
+            for address, manner in self.hosts.items():
+                if manner is not Manner.REFUSES:  # bound and not listening: the kernel refuses for us
+                    await self._serve(opened, sockets[address], manner, options.get(manner, usual))
+            self._open = opened.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._open.aclose()
+        for transport in list(self._mute):
+            transport.close()
+        self.hang_up()
+
+    def hang_up(self, address: str | None = None) -> None:
+        """Cut the connections of ``address``, or all, without a goodbye."""
+        for connection, met_at in list(self._met.items()):
+            if address in (None, met_at):
+                connection.abort()
+
+    async def _serve(
+        self,
+        opened: contextlib.AsyncExitStack,
+        made: socket.socket,
+        manner: Manner,
+        options: asyncssh.SSHServerConnectionOptions,
+    ) -> None:
+        if manner is Manner.SILENT:
+            loop = asyncio.get_running_loop()
+            server = await loop.create_server(lambda: _Mute(self._mute), sock=made, backlog=_BACKLOG)
+            opened.callback(server.close)
+        else:
+            acceptor = await asyncssh.listen(sock=made, options=options, backlog=_BACKLOG)
+            opened.callback(acceptor.close)
+
+    def _options(self, host_key: asyncssh.SSHKey, client_key: asyncssh.SSHKey) -> asyncssh.SSHServerConnectionOptions:
+        allowed = asyncssh.import_authorized_keys(client_key.export_public_key().decode())
+        return asyncssh.SSHServerConnectionOptions(
+            server_factory=lambda: _Greeter(self._answer, self._met),
+            server_host_keys=[host_key],
+            authorized_client_keys=allowed,
+            encryption_algs=_CIPHERS,
+            kex_algs=_EXCHANGES,
+            compression_algs=None,
+            gss_host=None,
+            allow_pty=False,
+            agent_forwarding=False,
+            encoding=None,
+        )
+
+    def _write(self, host_key: asyncssh.SSHKey, client_key: asyncssh.SSHKey) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        identity = self.directory / "id_ed25519"
+        identity.unlink(missing_ok=True)
+        identity.touch(mode=0o600)
+        identity.write_bytes(client_key.export_private_key())
+        client_key.write_public_key(str(identity.with_suffix(".pub")))
+        shown = host_key.export_public_key().decode().split()
+        known = (address for address, manner in self.hosts.items() if manner is not Manner.UNKNOWN_KEY)
+        lines = "".join(f"[{address}]:{self.port} {shown[0]} {shown[1]}\n" for address in known)
+        (self.directory / "known_hosts").write_text(lines)
+        settings = {
+            "User": self.user,
+            "Port": self.port,
+            "IdentityFile": _quoted(identity),
+            "IdentitiesOnly": "yes",
+            "UserKnownHostsFile": _quoted(self.directory / "known_hosts"),
+            "StrictHostKeyChecking": "yes",
+        }
+        text = "".join(f"    {name} {value}\n" for name, value in settings.items())
+        (self.directory / "ssh_config").write_text(f"Host *\n{text}")

@@ -1,0 +1,71 @@
+"""Owns what can go wrong with keeping: each error names what was found and what to do about it.
+
+Carries facts, never how they are shown. Refuses to know SQLite: ``store.connection`` turns
+what SQLite raises into these.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class StoreError(Exception):
+    """Root of everything that this package raises on purpose.
+
+    ``path`` is the database (None where no file is meant), ``found`` what was found and ``do``
+    what to do now, one line each.
+    """
+
+    def __init__(self, found: str, do: str, path: Path | None = None) -> None:
+        self.path = path
+        self.found = found
+        self.do = do
+        where = f"{path}: " if path is not None else ""
+        super().__init__(f"{where}{found}; {do}")
+
+
+class TooNewError(StoreError):
+    """A database that a newer program has written: it can be looked at, never written."""
+
+
+class LockedError(StoreError):
+    """Another process holds the database for longer than we wait."""
+
+
+class DamagedError(StoreError):
+    """A database of ours whose contents contradict themselves."""
+
+
+class ForeignError(StoreError):
+    """A file that this program did not make: text, or somebody else's database."""
+
+
+class ReadOnlyError(StoreError):
+    """A file or directory that cannot be written."""
+
+
+class FullError(StoreError):
+    """No room left on the disk. What was acknowledged before is kept."""
+
+
+class MissingError(StoreError):
+    """No database where one was asked for, or it was moved away while in use."""
+
+
+class ConflictError(StoreError):
+    """Something that is stored already, or that does not fit what is stored."""
+
+
+class RefusedError(StoreError):
+    """A value that cannot be kept without changing it: NaN, infinity, an integer beyond 64 bits."""
+
+
+class DrivenError(StoreError):
+    """A session that another process drives, or that this one does not drive any more."""
+
+
+class UnknownSessionError(StoreError):
+    """A name that fits no session, or several. ``near`` holds the ids or labels that come close."""
+
+    def __init__(self, found: str, do: str, path: Path | None = None, near: Sequence[str] = ()) -> None:
+        self.near = tuple(near)
+        super().__init__(found, do, path)

@@ -1,0 +1,95 @@
+"""Shares of the simulated network, held against numbers counted by hand and against the product's own."""
+
+from itertools import pairwise
+
+import pytest
+
+from console.demo.network import Load, Network, noise
+from console.demo.scenarios import SCENARIOS
+from probes.designs import DESIGNS
+from topology.expect import expect
+from topology.model import Fabric, Flow, NodeId
+from topology.routing import Routes
+
+GB = 1e9 / 8
+
+
+def rack(number: int) -> list[NodeId]:
+    return [NodeId(f"n{index:03d}") for index in range(16 * number - 15, 16 * number + 1)]
+
+
+def between(first: int, second: int, streams: int = 8) -> list[Load]:
+    """Every node of one rack sending to its like in the other."""
+    return [Load(source, sink, streams) for source, sink in zip(rack(first), rack(second), strict=True)]
+
+
+def test_a_lone_pair_gets_its_nic_less_the_headers(fabric: Fabric) -> None:
+    (share,) = Network(fabric, SCENARIOS["healthy"]).shares([Load(NodeId("n001"), NodeId("n002"))])
+    assert share == pytest.approx(25 * GB * (9000 - 52) / (9000 + 38))
+
+
+def test_a_rack_that_leaves_at_once_fills_its_uplinks(fabric: Fabric) -> None:
+    shares = Network(fabric, SCENARIOS["healthy"]).shares(between(3, 4))
+    assert shares == pytest.approx([200 / 16 * GB * fabric.goodput] * 16)
+
+
+@pytest.mark.parametrize("racks", [(3, 4), (4, 3)])
+def test_half_a_lag_costs_a_quarter_of_the_rack_both_ways(fabric: Fabric, racks: tuple[int, int]) -> None:
+    # Two of a node's streams fall on each spine: 50 Gb/s over one, 100 Gb/s over the other.
+    shares = Network(fabric, SCENARIOS["lag"]).shares(between(*racks))
+    assert shares == pytest.approx([150 / 16 * GB * fabric.goodput] * 16)
+
+
+def test_storage_behind_the_damaged_lag_sees_half(fabric: Fabric) -> None:
+    network = Network(fabric, SCENARIOS["lag"])
+    to_first = network.shares([Load(source, NodeId("st1"), 4) for source in rack(3)])
+    to_third = network.shares([Load(source, NodeId("st3"), 4) for source in rack(3)])
+    assert sum(to_first) == pytest.approx(50 * GB * fabric.goodput)
+    assert sum(to_third) == pytest.approx(100 * GB * fabric.goodput)
+
+
+def test_a_slow_nic_is_slow_one_way_only(fabric: Fabric) -> None:
+    network = Network(fabric, SCENARIOS["default"])
+    out, back = network.shares([Load(NodeId("n090"), NodeId("n091")), Load(NodeId("n091"), NodeId("n090"))])
+    assert (out, back) == pytest.approx((7.5 * GB * fabric.goodput, 25 * GB * fabric.goodput))
+
+
+def test_what_a_poor_flow_leaves_goes_to_the_others(fabric: Fabric) -> None:
+    # n090 can send 7.5 of the 25 Gb/s of its receiver; two others share the rest.
+    loads = [Load(NodeId(name), NodeId("n081")) for name in ("n090", "n091", "n092")]
+    shares = Network(fabric, SCENARIOS["default"]).shares(loads)
+    assert shares == pytest.approx([part * GB * fabric.goodput for part in (7.5, 8.75, 8.75)])
+
+
+@pytest.mark.parametrize("design", sorted(DESIGNS))
+def test_a_healthy_network_gives_what_the_product_expects(fabric: Fabric, design: str) -> None:
+    """Two programs, one answer: this is what keeps the healthy demo free of findings."""
+    network = Network(fabric, SCENARIOS["healthy"])
+    routes = Routes(fabric)
+    for layout in DESIGNS[design](fabric, list(fabric.nodes), routes):
+        flows = [flow for load in layout.loads for flow in load.flows]
+        shares = network.shares([Load(flow.source, flow.sink, 8) for flow in flows])
+        wanted = expect(fabric, [Flow(flow.source, flow.sink) for flow in flows], routes=routes)
+        assert shares == pytest.approx([each.value for each in wanted], rel=1e-6)
+
+
+def test_a_path_that_does_not_exist_carries_nothing(fabric: Fabric) -> None:
+    network = Network(fabric, SCENARIOS["healthy"])
+    assert network.paths("n001", "nowhere") == ()
+    assert network.shares([Load(NodeId("n001"), NodeId("n001"), 0)]) == (0.0,)
+
+
+def test_paths_never_cross_a_node(fabric: Fabric) -> None:
+    network = Network(fabric, SCENARIOS["healthy"])
+    paths = network.paths("n001", "n128")
+    assert len(paths) == 2
+    for path in paths:
+        assert all(fabric.links[step.link].other(step.source) == after.source for step, after in pairwise(path))
+        assert not any(step.source in fabric.nodes for step in path[1:])
+
+
+def test_noise_is_small_and_always_the_same() -> None:
+    found = [noise("n001", number) for number in range(1000)]
+    assert found == [noise("n001", number) for number in range(1000)]
+    assert 0.995 <= min(found) < 0.9955
+    assert 0.9995 < max(found) <= 1.0

@@ -1,0 +1,29 @@
+"""The golden files of the hard session. ``python -m tests.console.reports.golden`` writes them anew."""
+
+import io
+from pathlib import Path
+
+from console.reports import Options, render
+from tests.console.reports import fixture
+
+FOLDER = Path(__file__).parent / "golden"
+OPTIONS = Options(operator="R. Example", version="1.0.0")
+FILES = {
+    "hard.txt": ("text", OPTIONS),
+    "hard-ascii.txt": ("text", Options(operator="R. Example", version="1.0.0", ascii=True, width=100)),
+    "hard.md": ("md", OPTIONS),
+    "hard.csv": ("csv", OPTIONS),
+}
+
+
+def rendered(format: str, options: Options = OPTIONS, name: str = "hard") -> str:
+    """One of the views in one format."""
+    out = io.StringIO()
+    render(format, fixture.EDGES[name](), out, options)
+    return out.getvalue()
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for file, (format, options) in FILES.items():
+        (FOLDER / file).write_text(rendered(format, options), encoding="utf-8", newline="")

@@ -1,0 +1,100 @@
+"""What holds for every format: the edges render, hostile text stays text, large views stay small."""
+
+import io
+import re
+import tracemalloc
+
+import pytest
+
+from console.reports import FORMATS, Options, render
+from console.view import RunView
+from tests.console.reports import fixture
+from tests.console.reports.golden import FILES, FOLDER, rendered
+
+OPTIONS = Options(operator="R. Example", version="1.0.0")
+FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+FORMAT_NAMES = tuple(FORMATS)
+
+
+def text_of(format: str, view: RunView, options: Options = OPTIONS) -> str:
+    """A view in one format."""
+    out = io.StringIO()
+    render(format, view, out, options)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_golden(file: str) -> None:
+    format, options = FILES[file]
+    assert rendered(format, options) == (FOLDER / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", fixture.EDGES)
+@pytest.mark.parametrize("format", FORMAT_NAMES)
+def test_edges_render(format: str, name: str) -> None:
+    found = text_of(format, fixture.EDGES[name]())
+    assert found.endswith("\n")
+    assert "nan" not in found.lower().replace("nanosecond", "")
+
+
+@pytest.mark.parametrize("format", FORMAT_NAMES)
+def test_rendering_twice_gives_the_same(format: str) -> None:
+    assert text_of(format, fixture.hard()) == text_of(format, fixture.hard())
+
+
+@pytest.mark.parametrize("format", FORMAT_NAMES)
+def test_no_control_character_of_a_node_gets_out(format: str) -> None:
+    found = text_of(format, fixture.poisoned(fixture.HOSTILE))
+    assert FORBIDDEN.search(found) is None
+    found.encode("utf-8")
+
+
+@pytest.mark.parametrize("format", ("html", "md", "text"))
+def test_nothing_tested_is_never_a_pass(format: str) -> None:
+    for name in ("empty", "all failed", "all unreachable"):
+        found = text_of(format, fixture.EDGES[name]())
+        assert "No data" in found
+        assert "neither passed nor failed" in found
+        assert "Everything judged passed" not in found
+
+
+@pytest.mark.parametrize("format", FORMAT_NAMES)
+def test_simulated_is_said(format: str) -> None:
+    said = {"json": '"simulated": true', "csv": ""}.get(format, "SIMULATED")
+    assert said in text_of(format, fixture.hard())
+    if format in ("html", "md", "text"):
+        assert "SIMULATED" not in text_of(format, fixture.all_passed())
+
+
+@pytest.mark.parametrize("format", ("html", "md", "text"))
+def test_ten_thousand_nodes_fold(format: str) -> None:
+    view = fixture.all_passed(leaves=250, per_leaf=40)
+    found = text_of(format, view)
+    assert len(found) < 60_000
+    assert "n[01-10000]" in found.replace("<wbr>", "") or "n[" in found
+    assert "10,000" in found
+
+
+@pytest.mark.parametrize("format", ("csv", "json"))
+def test_ten_thousand_nodes_are_all_there(format: str) -> None:
+    view = fixture.all_passed(leaves=250, per_leaf=40)
+    found = text_of(format, view)
+    assert found.count("t1-n7777") >= 1
+    assert found.count('"level": "pass"' if format == "json" else ",pass,node") == 10_000
+
+
+@pytest.mark.parametrize("format", FORMAT_NAMES)
+def test_memory_stays_bounded(format: str) -> None:
+    view = fixture.all_passed(leaves=250, per_leaf=40)
+
+    class Nowhere(io.StringIO):
+        def write(self, text: str, /) -> int:
+            return len(text)
+
+    tracemalloc.start()
+    try:
+        render(format, view, Nowhere(), OPTIONS)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 60_000_000

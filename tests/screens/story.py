@@ -1,0 +1,347 @@
+"""A session made by hand: what was planned, what each test gave, how it was judged, what was found.
+
+``Story.view()`` gives the finished RunView without the fold, ``Story.events()`` the same as events.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from console.events import (
+    Event,
+    RoundJudged,
+    RoundStarted,
+    SessionEnded,
+    SessionOpened,
+    TestEnded,
+    TestStarted,
+)
+from console.view import Line, LinkView, NodeView, RunView, State, state_of, worst
+from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect, Verdict
+from probes.model import (
+    Bundle,
+    ClosedRound,
+    CloseReason,
+    FailedAt,
+    Failure,
+    Measurement,
+    Output,
+    Reading,
+    Result,
+    Round,
+    Target,
+    Test,
+    labels,
+)
+from tests.screens.fabrics import G
+from topology.model import Direction, Fabric, LinkId, NodeId, NodeRole
+from topology.units import Shown, Unit
+
+EPOCH = 1_700_000_000.0
+
+
+@dataclass
+class Faults:
+    """What is wrong on purpose: ids of elements."""
+
+    lag: str = ""
+    nic: str = ""
+    memory: str = ""
+    disk: str = ""
+    silent: str = ""
+    slow: str = ""
+
+
+MINI = Faults("leaf3--spine1", "n050", "n093", "st3", "n120", "n020")
+CHASSIS = Faults("c07a--t2", "c12n05", "c15n11", "st14", "c18n09", "c03n10")
+TEN_THOUSAND = Faults(
+    "p06l19--p06a", "p04l11n03", "p08l02n30", "p01l30n17", "p03l28n05", "p09l05n02"
+)
+
+IPERF = """Connecting to host {peer}.data, port 5201
+[  5] local 10.12.12.105 port 50112 connected to 10.12.2.5 port 5201
+[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-2.00   sec   710 MBytes  {early} Gbits/sec  8391    148 KBytes
+[  5]   2.00-4.00   sec   706 MBytes  {early} Gbits/sec  8367    139 KBytes
+[  5]   4.00-6.00   sec   708 MBytes  {early} Gbits/sec  8402    157 KBytes
+[  5]   6.00-8.00   sec   708 MBytes  {early} Gbits/sec  8320    148 KBytes
+[  5]   8.00-10.00  sec   708 MBytes  {early} Gbits/sec  8346    148 KBytes
+[  5]   0.00-10.00  sec  3.46 GBytes  {value} Gbits/sec 41826             sender
+[  5]   0.00-10.00  sec  3.45 GBytes  {value} Gbits/sec                  receiver
+
+iperf Done.
+"""
+
+
+@dataclass
+class Story:
+    """One session on one fabric, told round by round."""
+
+    fabric: Fabric
+    faults: Faults = field(default_factory=Faults)
+    label: str = "acceptance 12"
+    rounds: list[Round] = field(default_factory=list)
+    closed: list[RoundJudged] = field(default_factory=list)
+    findings: tuple[Finding, ...] = ()
+
+    def view(self) -> RunView:
+        """Everything judged."""
+        verdicts: dict[str, tuple[Verdict, ...]] = {}
+        results: dict[str, Result] = {}
+        by_node: dict[str, list[Verdict]] = defaultdict(list)
+        results_of: dict[str, list[Result]] = defaultdict(list)
+        for judged in self.closed:
+            for verdict in judged.verdicts:
+                verdicts[verdict.test] = (*verdicts.get(verdict.test, ()), verdict)
+                for node in verdict.nodes:
+                    by_node[node].append(verdict)
+            for result in judged.closed.results:
+                results[result.test.id] = result
+                for node in result.test.target.nodes:
+                    results_of[node.id].append(result)
+        found = {name: finding for finding in reversed(self.findings) for name in finding.nodes}
+        nodes = {
+            name: self._node(name, by_node[name], results_of[name], found.get(name)) for name in self.fabric.nodes
+        }
+        return RunView(
+            fabric=self.fabric,
+            session="s12",
+            label=self.label,
+            suite="acceptance",
+            plan=tuple(self.rounds),
+            nodes=MappingProxyType(nodes),
+            links=MappingProxyType(self._links()),
+            findings=self.findings,
+            results=MappingProxyType(results),
+            verdicts=MappingProxyType(verdicts),
+            closed=MappingProxyType({j.closed.round.number: (j.closed.started, j.closed.ended) for j in self.closed}),
+            started=EPOCH,
+            ended=EPOCH + 600,
+            complete=True,
+            log=tuple(self._log()),
+        )
+
+    def events(self) -> Iterator[Event]:
+        """The same, as it happened."""
+        fabric = self.fabric
+        yield SessionOpened("s12", self.label, fabric, "acceptance", tuple(self.rounds), EPOCH)
+        for judged in self.closed:
+            at = judged.closed.started
+            yield RoundStarted(judged.closed.round, at)
+            for test in judged.closed.round.tests:
+                yield TestStarted(test, at)
+            for result in judged.closed.results:
+                yield TestEnded(result, at + result.seconds)
+            yield judged
+        yield SessionEnded(EPOCH + 600, complete=True)
+
+    def _log(self) -> Iterator[Line]:
+        for judged in self.closed:
+            round = judged.closed.round
+            state = worst(state_of(verdict) for verdict in judged.verdicts)
+            text = f"{round.stage} round {round.number} closed: {len(round.tests)} tests"
+            yield Line(judged.closed.ended, state, text)
+
+    def _node(self, name: str, verdicts: list[Verdict], results: list[Result], finding: Finding | None) -> NodeView:
+        failures = tuple(r.failure for r in results if r.failure is not None and r.failure.node == name)
+        states = [state_of(verdict) for verdict in verdicts]
+        states += [State.UNREACHABLE for failure in failures if failure.stage.means_unreachable]
+        node = self.fabric.nodes[NodeId(name)]
+        return NodeView(node, worst(states), tuple(verdicts), tuple(results), failures, finding)
+
+    def _links(self) -> dict[LinkId, LinkView]:
+        made = {}
+        for link in self.fabric.links.values():
+            if link.a not in self.fabric.switches:
+                continue
+            full = link.capacity * self.fabric.goodput
+            made[link.id] = LinkView(State.PASS, full * 0.99, full, link.count)
+            if link.id == self.faults.lag:
+                lost = LinkView(State.FAIL, full / link.count * (link.count // 2), full, link.count // 2)
+                made[link.id] = replace(lost, finding=self.findings[0] if self.findings else None)
+        return made
+
+
+class Teller:
+    """Writes the rounds of a story."""
+
+    def __init__(self, fabric: Fabric, faults: Faults, label: str) -> None:
+        self.story = Story(fabric, faults, label)
+        self.at = EPOCH
+        self.affected = self._under(faults.lag)
+
+    def _under(self, lag: str) -> set[str]:
+        link = self.story.fabric.links.get(LinkId(lag))
+        return {node.id for node in self.story.fabric.attached(link.a)} if link else set()
+
+    def stage(self, name: str, probe: str, because: str, groups: list[list[Test]], seconds: float) -> None:
+        """One stage: a round for each group of tests."""
+        for tests in groups:
+            number = len(self.story.rounds) + 1
+            renumbered = tuple(replace(test, round=number) for test in tests)
+            bundles = tuple(
+                Bundle(name, tuple(Direction(link.id, link.a) for link in self.story.fabric.links_at[name.split()[0]]
+                                   if link.a == name.split()[0]))
+                for name in dict.fromkeys(test.bundle for test in renumbered if test.bundle)
+            )  # fmt: skip
+            round = Round(number, name, probe, renumbered, seconds, because, bundles)
+            self.story.rounds.append(round)
+            results = tuple(self._result(test, seconds) for test in renumbered)
+            verdicts = tuple(v for result in results for v in self._judge(result, number))
+            closed = ClosedRound(round, results, CloseReason.COMPLETE, self.at, self.at + seconds)
+            self.at += seconds
+            self.story.closed.append(RoundJudged(closed, verdicts, ()))
+
+    def _result(self, test: Test, seconds: float) -> Result:
+        node = test.target.node.id
+        if node == self.story.faults.silent:
+            failure = Failure(FailedAt.UNREACHABLE, "no answer on port 22", node)
+            return Result(test, failure=failure, started=self.at, seconds=5.0)
+        value, unit, metric, raw, text = self._reading(test)
+        reading = Reading(metric, value, unit, labels(), raw)
+        measurement = Measurement(f"{test.id}/0", test, reading, self.at)
+        output = Output(self._argv(test), text.encode(), seconds=seconds, node=node)
+        return Result(test, (output,), (measurement,), started=self.at, seconds=seconds - 0.1)
+
+    def _argv(self, test: Test) -> tuple[str, ...]:
+        if test.probe == "iperf3":
+            assert test.target.peer
+            return ("iperf3", "-c", test.target.peer.data_address, "-t", "10", "-i", "2", "-O", "1", "-P", "8")
+        return {"memory": ("free", "-b"), "stream": ("stream_c", "-n", "24"), "fio": ("fio", "write.fio")}[test.probe]
+
+    def _reading(self, test: Test) -> tuple[float, Unit, str, str, str]:
+        name, faults = test.target.node.id, self.story.faults
+        wobble = (sum(map(ord, name)) * 7 % 11 - 5) / 1000
+        if test.probe == "memory":
+            gib = (112 if name == faults.memory else 128) if name[0] not in "sm" else 64
+            raw = f"{gib * 2**30}"
+            return gib * 2.0**30, Unit.BYTE, "memory.total", raw, f"       total\nMem:  {raw}\n"
+        if test.probe == "stream":
+            value = 100.5e9 * (1 + wobble * 3)
+            value = 87.9e9 if name == faults.memory else 92.4e9 if name == faults.slow else value
+            raw = f"{value / 1e6:.1f}"
+            text = f"Function    Best Rate MB/s  Avg time\nCopy:          99000.1  0.002\nTriad:  {raw}  0.003\n"
+            return value, Unit.BYTE_RATE, "stream.triad", raw, text
+        if test.probe == "fio":
+            value = (690e6 if name == faults.disk else 1.64e9 * (1 + wobble)) if name[0] == "s" else 148e6 * (1 + wobble)
+            raw = f"{value / 1e6:.0f}MB/s"
+            return value, Unit.BYTE_RATE, "fio.write", raw, f"write: IOPS=147, BW={raw} (155MB/s)(1478MiB/10s)\n"
+        gigabits = 9.90 * (1 + wobble / 4)
+        gigabits = 2.97 if name == faults.nic else 7.43 if name in self.affected else gigabits
+        peer = test.target.peer.id if test.target.peer else ""
+        raw = f"{gigabits:.2f} Gbits/sec"
+        text = IPERF.format(peer=peer, early=f"{gigabits * 1.002:.2f}", value=f"{gigabits:.2f}")
+        return gigabits * G, Unit.BYTE_RATE, "iperf3.throughput", raw, text
+
+    def _judge(self, result: Result, number: int) -> Iterator[Verdict]:
+        for measurement in result.measurements:
+            yield self._verdict(result.test, measurement, number)
+
+    def _verdict(self, test: Test, measurement: Measurement, number: int) -> Verdict:
+        reading, faults, name = measurement.reading, self.story.faults, test.target.node.id
+        base = Verdict(
+            test=test.id, round=number, probe=test.probe, subject=test.target.key,
+            nodes=(name,) if test.target.peer is None else (name,), metric=reading.metric, labels=(),
+            level=Level.PASS, kind=Kind.CRITERION, because="as asked", unit=reading.unit, value=reading.value,
+            evidence=(measurement.id,), source="contract 4.1.1",
+        )  # fmt: skip
+        if reading.metric == "memory.total":
+            want = test.target.node.hardware.facts["memory.total"]
+            assert isinstance(want, (int, float))
+            bad = reading.value < want
+            return replace(base, kind=Kind.HARDWARE, source="declared", expected=float(want), shown=Shown.MEMORY,
+                           level=Level.FAIL if bad else Level.PASS, limiting="memory",
+                           because="16 GiB less than declared" if bad else "as declared")  # fmt: skip
+        if reading.metric == "stream.triad":
+            level = Level.FAIL if name == faults.memory else Level.WATCH if name == faults.slow else Level.PASS
+            return replace(base, expected=100.5e9 if level is not Level.PASS else 65e9, required=65e9, level=level,
+                           limiting="memory", because="8 % below peers" if level is not Level.PASS else "above 65 GB/s")  # fmt: skip
+        if reading.metric == "fio.write":
+            bad = name == faults.disk
+            return replace(base, expected=1.64e9 if name[0] == "s" else 148e6, limiting="disk", kind=Kind.CRITERION,
+                           level=Level.FAIL if bad else Level.PASS,
+                           because="disk sdh 57.5 MB/s, peers 137" if bad else "as its peers")  # fmt: skip
+        net = replace(base, kind=Kind.CAPACITY, source="capacity", expected=9.9 * G, required=7.92 * G,
+                      shown=Shown.NETWORK, limiting=f"{name} out")  # fmt: skip
+        if name == faults.nic:
+            return replace(net, level=Level.FAIL, because="below 80 %: 30 % with every partner")
+        if name in self.affected:
+            where = faults.lag.replace("--", " to ")
+            return replace(net, level=Level.FAIL, affected_by=where, limiting=where, because="1 of 2 members up")
+        return net
+
+
+def findings_of(story: Story, affected: set[str]) -> tuple[Finding, ...]:
+    """What a judge would find."""
+    faults, made = story.faults, []
+    tests = {name: tuple(t.id for r in story.rounds for t in r.tests if t.target.node.id == name)
+             for name in (faults.nic, faults.memory, faults.disk, faults.slow, faults.silent)}  # fmt: skip
+    if faults.lag:
+        link = story.fabric.links[LinkId(faults.lag)]
+        up, some = link.count // 2, tuple(sorted(affected))
+        made.append(Finding(
+            Suspect.LAG, link.id, f"{link.a} to {link.b}",
+            f"{up} of {link.count} members up: {link.a} leaves at 118.8 of 158.4 Gb/s", Level.FAIL,
+            Confidence.CERTAIN, some,
+            tuple(t.id for r in story.rounds for t in r.tests if t.target.node.id in affected and t.probe == "iperf3")[:6],
+            evidence=tuple(f"{t.id}/0" for r in story.rounds for t in r.tests
+                           if t.target.node.id in affected and t.probe == "iperf3")[:6],
+            because=("round 31, 16 pairs × 8 streams: 118.8 of 158.4 Gb/s", "round 48, other partners: 118.6 of 158.4",
+                     "confirmed alone, 3 of 3: 118.8 of 158.4"),
+            rules_out=("a node: all 16 are alike", "the hash: 8 streams a pair lose under 1 %"),
+            cannot_tell=f"which port of {link.a}; needs the port counters of {link.a} or {link.b}",
+            means=f"{len(some)} nodes get 7.43 instead of 9.90 Gb/s when all leave at once; alone each still gets 19.8.",
+            do=f"look at the ports of {link.a} to {link.b}, their optics and cables, then r repeats these 6 tests",
+            value=39.6 * G, expected=79.2 * G, unit=Unit.BYTE_RATE,
+        ))  # fmt: skip
+    rows = (
+        (faults.disk, Suspect.STORAGE, "writes 0.69 of 1.64 GB/s: disk sdh 57.5 MB/s, its 11 peers 137", Level.FAIL,
+         "fio", 0.69e9, 1.64e9),
+        (faults.nic, Suspect.NIC, "gives 2.97 of 9.90 Gb/s with 4 of 4 partners, in and out", Level.FAIL,
+         "iperf3", 2.97 * G, 9.9 * G),
+        (faults.memory, Suspect.NODE, "112 of 128 GiB: a DIMM is absent; STREAM 87.9, peers 100.5 GB/s", Level.FAIL,
+         "memory", 112.0 * 2**30, 128.0 * 2**30),
+        (faults.slow, Suspect.NODE, "STREAM 92.4 GB/s, 8 % below 127 peers; above the contract", Level.WATCH,
+         "stream", 92.4e9, 100.5e9),
+    )  # fmt: skip
+    for name, suspect, what, level, probe, value, expected in rows:
+        if name:
+            ids = tuple(t for t in tests[name] if f"-{probe}-" in t)
+            where = f"{name} out" if suspect is Suspect.NIC else name
+            made.append(Finding(
+                suspect, name, where, what, level, Confidence.CERTAIN if level is Level.FAIL else Confidence.LIKELY,
+                (name,), ids, tuple(f"{test}/0" for test in ids), because=(what,), rules_out=("the path: peers are sound",),
+                cannot_tell="which port, cable or optic", means=f"{name} is slower than it was declared",
+                do="look at its counters, then r repeats these tests", value=value, expected=expected,
+                unit=Unit.BYTE_RATE,
+            ))  # fmt: skip
+    return tuple(made)
+
+
+def tell(fabric: Fabric, faults: Faults | None = None, *, label: str = "acceptance 12", most: int = 4) -> Story:
+    """The story of a whole suite on ``fabric``; only as many stages as ``most``."""
+    teller = Teller(fabric, faults or Faults(), label)
+    nodes = list(fabric.nodes.values())
+    compute = [node for node in nodes if node.role is NodeRole.COMPUTE]
+
+    def alone(probe: str, some: list) -> list[Test]:  # type: ignore[type-arg]
+        return [Test(f"{probe[0]}-{probe}-{node.id}", probe, Target(node), 0) for node in some]
+
+    half = len(compute) // 2
+    pairs = [
+        Test(f"p-iperf3-{a.id}", "iperf3", Target(a, b), 0, f"{fabric.switch_of(a.id)[0]} up")
+        for a, b in zip(compute, compute[half:] + compute[:half], strict=True)
+    ]
+    stages = (
+        ("inventory", "memory", "what every node says of itself", [alone("memory", nodes)], 52.0),
+        ("node", "stream", "memory bandwidth of every compute node at once", [alone("stream", compute)], 110.0),
+        ("disk", "fio", "write 1 MiB blocks on every node", [alone("fio", nodes)], 72.0),
+        ("leave", "iperf3", "all nodes of a leaf send out at once", [pairs[:half], pairs[half:]], 12.0),
+    )
+    for name, probe, because, groups, seconds in stages[:most]:
+        teller.stage(name, probe, because, groups, seconds)
+    story = teller.story
+    story.findings = findings_of(story, teller.affected)
+    story.closed = [replace(judged, findings=story.findings) for judged in story.closed]
+    return story

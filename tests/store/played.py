@@ -1,0 +1,123 @@
+"""A fabric, a plan and closed rounds that the tests of the store share, without any network."""
+
+import os
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+
+from probes.judging.verdict import Kind, Level, Verdict
+from probes.model import (
+    Bundle,
+    ClosedRound,
+    CloseReason,
+    Fact,
+    FailedAt,
+    Failure,
+    Measurement,
+    Output,
+    Reading,
+    Result,
+    Round,
+    Target,
+    Test,
+    labels,
+)
+from store.model import NewSession
+from topology.model import Access, Direction, Fabric, Hardware, LinkId, Node, NodeId, NodeRole
+from topology.units import Shown, Unit
+
+HARDWARE = Hardware("blade")
+NODES = tuple(Node(NodeId(f"n{i}"), NodeRole.COMPUTE, HARDWARE, f"10.0.0.{i}", f"10.1.0.{i}") for i in range(1, 9))
+FABRIC = Fabric(
+    name="toy",
+    nodes=MappingProxyType({node.id: node for node in NODES}),
+    switches=MappingProxyType({}),
+    links=MappingProxyType({}),
+    criteria=(),
+    suites=MappingProxyType({}),
+    access=Access(),
+    mtu=1500,
+    text="schema: 1\nfabric: toy\n",
+)
+
+
+def new(label: str = "", started: float = 1000.0) -> NewSession:
+    """A session on the toy fabric."""
+    return NewSession(FABRIC.text, "toy.yaml", FABRIC.name, "default", started, label=label, program="0.1.0")
+
+
+def planned(number: int, *, pairs: int = 4, probe: str = "iperf3") -> Round:
+    """A round of ``pairs`` tests from the first half of the nodes to the second."""
+    options = MappingProxyType({"seconds": 10, "window": "4 MB", "share": 0.5})
+    tests = tuple(
+        Test(f"{number}.{i}", probe, Target(NODES[i], NODES[i + 4], options), number, "trunk") for i in range(pairs)
+    )
+    bundle = Bundle("trunk", (Direction(LinkId("leaf1-spine1"), "leaf1"),))
+    return Round(number, "neighbours", probe, tests, 12.5, "pairs next to each other", (bundle,))
+
+
+def measured(test: Test, value: float = 1.17e9, said: bytes = b"[ 5] 9.4 Gbits/sec\xff\x00") -> Result:
+    """A result with everything in it."""
+    reading = Reading("iperf3.throughput", value, Unit.BYTE_RATE, labels(direction="out"), "9.4 Gbits/sec")
+    return Result(
+        test,
+        (Output(("iperf3", "-c", "10.1.0.5"), said, b"", 0, None, 10.1, False, test.target.node.id),),
+        (Measurement(f"{test.id}#0", test, reading, 1001.5),),
+        (Fact("tool.version", "3.12"), Fact("memory.total", 1.5e11, Unit.BYTE, labels(node="a"))),
+        None,
+        1001.0,
+        10.25,
+    )
+
+
+def failed(test: Test, stage: FailedAt = FailedAt.TIMEOUT) -> Result:
+    """A result without a number."""
+    return Result(test, failure=Failure(stage, "no answer in 20 s", test.target.node.id), started=1001.0, seconds=20.0)
+
+
+def closed(
+    each: Round, results: Sequence[Result] | None = None, reason: CloseReason = CloseReason.COMPLETE
+) -> ClosedRound:
+    """``each`` run, all tests measured unless ``results`` are given."""
+    if results is None:
+        results = tuple(measured(test) for test in each.tests)
+    return ClosedRound(each, tuple(results), reason, 1000.5, 1012.0)
+
+
+def verdicts(each: Round, level: Level = Level.PASS) -> tuple[Verdict, ...]:
+    """One verdict for each test of the round."""
+    return tuple(
+        Verdict(
+            test=test.id,
+            round=each.number,
+            probe=each.probe,
+            subject=test.target.key,
+            nodes=tuple(node.id for node in test.target.nodes),
+            metric="iperf3.throughput",
+            labels=labels(direction="out"),
+            level=level,
+            kind=Kind.CAPACITY,
+            because="1.17 GB/s of 1.18 GB/s",
+            unit=Unit.BYTE_RATE,
+            shown=Shown.NETWORK,
+            value=1.17e9,
+            expected=1.18e9,
+            required=0.94e9,
+            source="suite",
+            limiting=f"{test.target.node.id}-leaf1",
+            evidence=(f"{test.id}#0",),
+        )
+        for test in each.tests
+    )
+
+
+def fork(work: Callable[[], None]) -> int:
+    """Run ``work`` in a child of this process and return its pid; whatever happens, it ends there."""
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        work()
+        status = 0
+    finally:
+        os._exit(status)  # no exit handlers and no pytest in the child

@@ -1,0 +1,133 @@
+"""What hypothesis draws: rounds, results and verdicts with everything that their types allow."""
+
+from types import MappingProxyType
+
+from hypothesis import strategies as st
+
+from probes.judging.verdict import Kind, Level, Verdict
+from probes.model import (
+    Bundle,
+    ClosedRound,
+    CloseReason,
+    Fact,
+    FailedAt,
+    Failure,
+    Measurement,
+    Output,
+    Reading,
+    Result,
+    Round,
+    Target,
+    Test,
+)
+from store.model import NewSession
+from tests.store.played import NODES
+from topology.model import Direction, LinkId
+from topology.units import Shown, Unit
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+words = st.text(max_size=12)  # surrogates are not drawn; they have a test of their own
+pairs = st.lists(st.tuples(words, words), max_size=3).map(tuple)
+integers = st.integers(-(2**63), 2**63 - 1)
+options = st.dictionaries(words, words | numbers | integers, max_size=3).map(MappingProxyType)
+nodes = st.sampled_from(NODES)
+units = st.sampled_from(Unit)
+
+targets = st.builds(Target, node=nodes, peer=st.none() | nodes, options=options)
+outputs = st.builds(
+    Output,
+    argv=st.lists(words, max_size=3).map(tuple),
+    stdout=st.binary(max_size=40),
+    stderr=st.binary(max_size=10),
+    exit_status=st.none() | integers,
+    signal=st.none() | words,
+    seconds=numbers,
+    truncated=st.booleans(),
+    node=words,
+)
+readings = st.builds(Reading, metric=words, value=numbers, unit=units, labels=pairs, raw=words)
+facts = st.builds(Fact, fact=words, value=words | numbers, unit=st.none() | units, labels=pairs)
+failures = st.builds(Failure, stage=st.sampled_from(FailedAt), detail=words, node=words)
+bundles = st.builds(
+    Bundle,
+    name=words,
+    elements=st.lists(st.builds(Direction, link=words.map(LinkId), source=words), max_size=2).map(tuple),
+)
+sessions = st.builds(
+    NewSession,
+    topology=st.text(max_size=60),
+    topology_path=words,
+    fabric=words,
+    suite=words,
+    started=numbers,
+    label=words,
+    selection=words,
+    options=options,
+    simulated=st.booleans(),
+    program=words,
+)
+
+
+@st.composite
+def rounds(draw: st.DrawFn) -> Round:
+    """A round of up to three tests."""
+    number, probe = draw(integers), draw(words)
+    ids = draw(st.lists(words, max_size=3, unique=True))
+    tests = tuple(Test(each, probe, draw(targets), number, draw(words)) for each in ids)
+    return Round(
+        number, draw(words), probe, tests, draw(numbers), draw(words), draw(st.lists(bundles, max_size=2).map(tuple))
+    )
+
+
+@st.composite
+def closed_rounds(draw: st.DrawFn) -> ClosedRound:
+    """A round with results for some of its tests, in any order."""
+    each = draw(rounds())
+    results = []
+    for test in draw(st.permutations(each.tests)):
+        if draw(st.booleans()):
+            continue
+        found = tuple(
+            Measurement(f"{test.id}#{i}", test, reading, draw(numbers))
+            for i, reading in enumerate(draw(st.lists(readings, max_size=2)))
+        )
+        results.append(
+            Result(
+                test,
+                draw(st.lists(outputs, max_size=2).map(tuple)),
+                found,
+                draw(st.lists(facts, max_size=2).map(tuple)),
+                draw(st.none() | failures),
+                draw(numbers),
+                draw(numbers),
+            )
+        )
+    return ClosedRound(each, tuple(results), draw(st.sampled_from(CloseReason)), draw(numbers), draw(numbers))
+
+
+def verdicts(round_number: int) -> st.SearchStrategy[Verdict]:
+    """Verdicts on one round."""
+    return st.builds(
+        Verdict,
+        test=words,
+        round=st.just(round_number),
+        probe=words,
+        subject=words,
+        nodes=st.lists(words, max_size=3).map(tuple),
+        metric=words,
+        labels=pairs,
+        level=st.sampled_from(Level),
+        kind=st.sampled_from(Kind),
+        because=words,
+        unit=st.none() | units,
+        shown=st.sampled_from(Shown),
+        value=st.none() | numbers,
+        expected=st.none() | numbers,
+        required=st.none() | numbers,
+        text=words,
+        expected_text=words,
+        source=words,
+        limiting=words,
+        affected_by=words,
+        evidence=st.lists(words, max_size=3).map(tuple),
+    )

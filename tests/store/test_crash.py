@@ -1,0 +1,139 @@
+"""Killed at any instant: every acknowledged round is there, none by half, and the next one takes over."""
+
+import asyncio
+import contextlib
+import os
+import random
+import select
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from store.errors import DrivenError
+from store.model import SessionState
+from store.store import Store
+from tests.store.played import FABRIC, closed, fork, measured, new, planned, verdicts
+
+KILLS = 20
+PLAN = [planned(number) for number in range(1, 6)]
+
+
+def _write_for_ever(path: Path, key: str, attempt: int, tell: int) -> None:
+    """Take the session over and write rounds until killed; each acknowledged one is told as a line."""
+
+    async def main() -> None:
+        store = Store.open(path)
+        await store.claim(key)
+        count = attempt
+        while True:
+            for each in PLAN:
+                results = [measured(test, said=os.urandom(8_000)) for test in each.tests]
+                await store.append_round(key, closed(each, results), verdicts(each), attempt=count, judged_by="j")
+                os.write(tell, f"{each.number} {count}\n".encode())
+            count += 1
+
+    asyncio.run(main())
+
+
+def _acknowledged_until_killed(path: Path, key: str, attempt: int, chance: random.Random) -> set[tuple[int, int]]:
+    hear, tell = os.pipe()
+    pid = fork(lambda: _write_for_ever(path, key, attempt, tell))
+    os.close(tell)
+    heard = b""
+    wanted = chance.randint(1, 8)
+    with open(hear, "rb", buffering=0) as pipe:
+        while heard.count(b"\n") < wanted:
+            heard += pipe.read(4096)
+        select.select([], [], [], chance.uniform(0, 0.008))  # somewhere within the next write
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        heard += pipe.read()
+    return {(int(number), int(count)) for number, count in (line.split() for line in heard.decode().splitlines())}
+
+
+@pytest.mark.parametrize("journal", ["truncate", "wal"])
+async def test_kill_9(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
+    monkeypatch.setattr("store.database.journal_for", lambda *_: (journal, "as the test says"))
+    path = tmp_path / "s.db"
+    chance = random.Random(20)
+    with Store.open(path) as store:
+        key = await store.create_session(new(), PLAN)
+    acknowledged: set[tuple[int, int]] = set()
+    for kill in range(KILLS):
+        acknowledged |= _acknowledged_until_killed(path, key, 1 + kill * 100, chance)
+        with Store.open(path, create=False) as store:
+            stored = store.closed_rounds(key)
+            assert stored >= acknowledged
+            # What was committed but not yet told when the kill came: one round at most for each kill.
+            assert len(stored - acknowledged) <= kill + 1
+            assert store.session(key).state is SessionState.INTERRUPTED
+    with Store.open(path, create=False) as store:
+        for found in store.rounds(key, FABRIC):
+            assert len(found.closed.results) == len(found.verdicts) == 4
+            assert all(len(result.outputs) == len(result.measurements) == 1 for result in found.closed.results)
+        assert len(list(store.measurements(key))) == 4 * len(store.closed_rounds(key))
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+async def test_the_dead_are_followed_and_the_living_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    hear, tell = os.pipe()
+    hold, release = os.pipe()
+
+    def drive() -> None:
+        os.close(release)
+
+        async def main() -> None:
+            store = Store.open(path)
+            os.write(tell, (await store.create_session(new(), PLAN)).encode())
+            os.read(hold, 1)  # until killed
+
+        asyncio.run(main())
+
+    pid = fork(drive)
+    key = os.read(hear, 8).decode()
+    with Store.open(path) as store:
+        assert store.session(key).state is SessionState.RUNNING
+        with pytest.raises(DrivenError, match=f"process {pid} "):
+            await store.claim(key)
+        os.kill(pid, signal.SIGKILL)
+        # Not waited for yet: a process that ended and was not fetched is dead all the same.
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert store.session(key).state is SessionState.INTERRUPTED
+        os.waitpid(pid, 0)
+        assert store.session(key).state is SessionState.INTERRUPTED
+        await store.claim(key)
+        await store.append_round(key, closed(PLAN[0]), (), judged_by="j")
+        assert store.session(key).state is SessionState.RUNNING
+    for end in (hear, tell, hold, release):
+        os.close(end)
+
+
+async def test_a_waiter_that_is_cancelled_leaves_no_doubt(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        key = await store.create_session(new(), PLAN)
+        task = asyncio.create_task(store.append_round(key, closed(PLAN[0]), (), judged_by="j"))
+        await asyncio.sleep(0)  # it is handed over
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await store.append_round(key, closed(PLAN[1]), (), judged_by="j")
+        assert store.closed_rounds(key) == {(1, 1), (2, 1)}
+
+
+def test_a_loop_that_is_gone_stops_no_write(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        key = asyncio.run(store.create_session(new(), PLAN))
+
+        async def hand_over() -> None:
+            task = asyncio.create_task(store.append_round(key, closed(PLAN[0]), (), judged_by="j"))
+            await asyncio.sleep(0)
+            task.cancel()
+
+        asyncio.run(hand_over())
+    with Store.open(tmp_path / "s.db") as store:
+        assert store.closed_rounds(key) == {(1, 1)}

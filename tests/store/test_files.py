@@ -1,0 +1,388 @@
+"""The file: made private, recognised, refused when it is not ours, never made worse."""
+
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from store import filesystem, places
+from store.database import Database
+from store.errors import DamagedError, ForeignError, MissingError, ReadOnlyError, StoreError
+from store.store import Store
+from tests.store import private_mounts
+from tests.store.played import FABRIC, closed, new, planned, verdicts
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+async def _fill(path: Path, rounds: int = 3) -> str:
+    plan = [planned(number) for number in range(1, rounds + 1)]
+    with Store.open(path) as store:
+        key = await store.create_session(new("kept"), plan)
+        for each in plan:
+            await store.append_round(key, closed(each), verdicts(each), judged_by="j")
+    return key
+
+
+@pytest.mark.usefixtures("open_umask")
+@pytest.mark.parametrize("journal", ["truncate", "wal"])
+async def test_every_file_is_private_whatever_the_umask(
+    tmp_path: Path, journal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.database.journal_for", lambda *_: (journal, "as the test says"))
+    path = tmp_path / "a" / "b" / "s.db"
+    seen: dict[str, int] = {}
+    with Store.open(path) as store:
+        key = await store.create_session(new(), [planned(1)])
+        await store.append_round(key, closed(planned(1)), (), judged_by="j")
+        store.export(tmp_path / "copy.db")
+        seen.update({file.name: _mode(file) for file in path.parent.iterdir()})
+    assert seen.keys() >= {"s.db", "s.db-wal", "s.db-shm"} if journal == "wal" else seen.keys() >= {"s.db"}
+    assert set(seen.values()) == {0o600}
+    assert _mode(tmp_path / "copy.db") == 0o600
+    assert _mode(tmp_path / "a") == _mode(tmp_path / "a" / "b") == 0o700
+
+
+async def test_a_copy_is_whole_and_replaces_nothing(tmp_path: Path) -> None:
+    key = await _fill(tmp_path / "s.db")
+    (tmp_path / "taken").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    with Store.open(tmp_path / "s.db") as store:
+        for name in ("taken", "link"):
+            with pytest.raises(StoreError, match="something is there already"):
+                store.export(tmp_path / name)
+        store.export(tmp_path / "copy.db")
+    assert (tmp_path / "taken").read_text() == "mine"
+    assert not (tmp_path / "elsewhere").exists()
+    assert not list(tmp_path.glob("*.part"))
+    with Store.open(tmp_path / "copy.db", create=False) as copy:
+        assert len(list(copy.rounds(key, FABRIC))) == 3
+
+
+def test_a_name_that_is_wrong_makes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="there is no database here"):
+        Store.open(tmp_path / "none.db", create=False)
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").touch()
+    with pytest.raises(ReadOnlyError, match="no database can be made here"):
+        Store.open(tmp_path / "file" / "s.db")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    for odd in (tmp_path, tmp_path / "dangling"):
+        with pytest.raises(ForeignError, match="no file"):
+            Store.open(odd)
+
+
+def _text(path: Path) -> None:
+    path.write_text("fabric: toy\nnodes:\n  n1: {}\n" * 40)
+
+
+def _short_text(path: Path) -> None:
+    path.write_text("hello")
+
+
+def _zero_pages(path: Path) -> None:
+    path.write_bytes(bytes(8192))
+
+
+def _other_program(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE moz_places (id INTEGER)")
+    connection.close()
+
+
+def _other_program_in_wal(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE session (id INTEGER)")
+    connection.commit()
+    shutil.copy(path, path.with_suffix(".main"))
+    shutil.copy(f"{path}-wal", path.with_suffix(".log"))
+    connection.close()
+    path.with_suffix(".main").replace(path)
+    path.with_suffix(".log").replace(f"{path}-wal")
+
+
+def _marked_by_another(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA application_id = 252006674")
+        connection.execute("CREATE TABLE session (id INTEGER)")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "make", [_text, _short_text, _zero_pages, _other_program, _other_program_in_wal, _marked_by_another]
+)
+def test_what_is_not_ours_is_left_alone(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    path = tmp_path / "s.db"
+    make(path)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+    with pytest.raises(ForeignError, match="name another file"):
+        Store.open(path)
+    after = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+    assert after == before
+
+
+def _cut_header(whole: bytes) -> bytes:
+    return whole[:60]
+
+
+def _cut(whole: bytes) -> bytes:
+    return whole[: len(whole) // 2]
+
+
+def _holes(whole: bytes) -> bytes:
+    """Every second page overwritten, the first one kept."""
+    found = bytearray(whole)
+    for start in range(4096, len(whole), 8192):
+        found[start : start + 4096] = b"\xa5" * len(found[start : start + 4096])
+    return bytes(found)
+
+
+@pytest.mark.parametrize("spoil", [_cut_header, _cut, _holes])
+async def test_a_damaged_database_is_never_written(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "s.db"
+    await _fill(path)
+    path.write_bytes(spoil(path.read_bytes()))
+    before = path.read_bytes()
+    with pytest.raises(DamagedError, match=r"recover|backup"):  # noqa: PT012 - which of the two steps sees it depends on where the damage is
+        with Store.open(path) as store:
+            await store.create_session(new(), [])
+    assert path.read_bytes() == before
+
+
+async def test_rows_that_make_no_sense_are_called_damage(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    key = await _fill(path)
+    for spoil, ask in (
+        ("UPDATE verdict SET level = 'good'", lambda store: list(store.rounds(key, FABRIC))),
+        ("UPDATE output SET argv = '{}'", lambda store: store.outputs(key, "1.0")),
+        ("UPDATE labels SET pairs = '[1]' WHERE id = 1", lambda store: list(store.measurements(key))),
+        ("UPDATE round SET bundles = '[{}]'", lambda store: store.plan(key, FABRIC)),
+        ("UPDATE session SET options = '['", lambda store: store.session(key)),
+        ("UPDATE session SET label = CAST(x'ff' AS TEXT)", lambda store: store.sessions()),
+        ("UPDATE driver SET pid = 'x'", lambda store: store.sessions()),
+        ("DROP TABLE judging", lambda store: list(store.rounds(key, FABRIC))),
+    ):
+        copy = tmp_path / "spoilt.db"
+        shutil.copy(path, copy)
+        with sqlite3.connect(copy) as connection:
+            connection.execute(spoil)
+        connection.close()
+        with Store.open(copy) as store, pytest.raises(StoreError):
+            ask(store)
+
+
+async def test_an_empty_file_is_a_new_database_unless_a_journal_lies_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    path.touch()
+    await _fill(path)
+    path.write_bytes(b"")
+    wal = tmp_path / "s.db-wal"
+    wal.write_bytes(b"x")
+    with pytest.raises(DamagedError, match="empty but its journal is not"):
+        Store.open(path)
+    wal.unlink()
+    (tmp_path / "s.db-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + b"\0\0\0\1" * 4)
+    with pytest.raises(DamagedError, match="empty but its journal is not"):
+        Store.open(path)
+
+
+async def test_a_log_left_behind_without_its_index_is_recovered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.database.journal_for", lambda *_: ("wal", "as the test says"))
+    path, copy = tmp_path / "s.db", tmp_path / "copy.db"
+    with Store.open(path) as store:
+        key = await store.create_session(new(), [planned(1)])
+        await store.append_round(key, closed(planned(1)), verdicts(planned(1)), judged_by="j")
+        shutil.copy(path, copy)
+        shutil.copy(f"{path}-wal", f"{copy}-wal")
+    with Store.open(copy, create=False) as store:
+        assert store.closed_rounds(key) == {(1, 1)}
+        await store.create_session(new(), [])
+        assert len(store.sessions()) == 2
+
+
+@pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
+async def test_a_database_that_goes_away_is_noticed_before_anything_is_acknowledged(tmp_path: Path, how: str) -> None:
+    path, aside = tmp_path / "s.db", tmp_path / "aside.db"
+    plan = [planned(1), planned(2)]
+    with Store.open(path) as store:
+        key = await store.create_session(new(), plan)
+        await store.append_round(key, closed(plan[0]), (), judged_by="j")
+        shutil.copy(path, aside)
+        if how == "removed":
+            path.unlink()
+        elif how == "moved":
+            path.rename(tmp_path / "moved.db")
+        else:
+            aside.replace(path)
+        with pytest.raises(MissingError, match="moved, deleted or replaced"):
+            await store.append_round(key, closed(plan[1]), (), judged_by="j")
+        if how != "replaced":
+            with pytest.raises(MissingError, match="has gone"):
+                store.sessions()
+
+
+async def test_it_goes_away_during_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        key = await store.create_session(new(), [planned(1)])
+
+        def vanish(*_: object, **__: object) -> None:
+            path.rename(tmp_path / "moved.db")
+
+        monkeypatch.setattr("store.writing.append_verdicts", vanish)
+        with pytest.raises(MissingError, match="not acknowledged"):
+            await store.append_round(key, closed(planned(1)), (), judged_by="j")
+
+
+async def test_what_cannot_be_written_can_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.db"
+    key = await _fill(path)
+    before = path.read_bytes()
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    with Store.open(path) as store:
+        assert isinstance(store.read_only, ReadOnlyError)
+        assert len(list(store.rounds(key, FABRIC))) == 3
+        for write in (store.create_session(new(), []), store.claim(key), store.append_verdicts(key, {}, judged_by="j")):
+            with pytest.raises(ReadOnlyError, match="cannot be written"):
+                await write
+        store.export(tmp_path / "copy.db")
+    assert path.read_bytes() == before
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(ReadOnlyError, match="it is empty and cannot be written"):
+        Store.open(tmp_path / "empty.db")
+
+
+_LOOK = """
+import asyncio, json, pathlib, sys
+from store.errors import StoreError
+from store.store import Store
+from tests.store.played import new
+said = []
+for name in ("plain.db", "log.db", "hot.db"):
+    try:
+        with Store.open(pathlib.Path(sys.argv[1]) / name) as store:
+            said.append([type(store.read_only).__name__, len(store.sessions())])
+            try:
+                asyncio.run(store.create_session(new(), []))
+            except StoreError as error:
+                said[-1].append(type(error).__name__)
+    except StoreError as error:
+        said.append([type(error).__name__, error.found])
+print(json.dumps(said))
+"""
+
+
+async def test_a_directory_on_a_read_only_mount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _fill(tmp_path / "plain.db")
+    monkeypatch.setattr("store.database.journal_for", lambda *_: ("wal", "as the test says"))
+    await _fill(tmp_path / "log.db")
+    with Store.open(tmp_path / "busy.db") as store:
+        await store.create_session(new(), [])
+        shutil.copy(tmp_path / "busy.db", tmp_path / "hot.db")
+        shutil.copy(tmp_path / "busy.db-wal", tmp_path / "hot.db-wal")
+    mounts = 'mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"'
+    plain, log, hot = private_mounts.run(mounts, _LOOK, tmp_path)
+    assert plain == ["ReadOnlyError", 1, "ReadOnlyError"]
+    assert log == ["ReadOnlyError", 1, "ReadOnlyError"]
+    assert hot[0] == "ReadOnlyError"
+    assert "journal" in hot[1]
+
+
+_FILL_UP = """
+import asyncio, json, os, pathlib, sqlite3, sys
+from store.errors import FullError
+from store.store import Store
+from tests.store.played import closed, measured, new, planned, verdicts
+folder = pathlib.Path(sys.argv[1])
+
+async def main():
+    acknowledged, refused = [], []
+    ballast = folder / "ballast"
+    ballast.write_bytes(bytes(600_000))
+    plan = [planned(number) for number in range(1, 60)]
+    with Store.open(folder / "s.db") as store:
+        key = await store.create_session(new(), plan)
+        for each in plan:
+            results = [measured(test, said=os.urandom(20_000)) for test in each.tests]
+            try:
+                await store.append_round(key, closed(each, results), verdicts(each), judged_by="j")
+            except FullError as error:
+                refused.append(each.number)
+                if len(refused) == 3:  # space returns
+                    ballast.unlink()
+                if len(refused) == 6:
+                    break
+            else:
+                acknowledged.append(each.number)
+        kept = sorted(number for number, _ in store.closed_rounds(key))
+        numbers = len(list(store.measurements(key)))
+    with Store.open(folder / "s.db") as store:
+        again = sorted(number for number, _ in store.closed_rounds(key))
+    check = sqlite3.connect(folder / "s.db").execute("PRAGMA integrity_check").fetchone()[0]
+    print(json.dumps([acknowledged, refused, kept, again, numbers, check]))
+
+asyncio.run(main())
+"""
+
+
+def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    mounts = 'mount -t tmpfs -o size=2m tmpfs "$1"'
+    acknowledged, refused, kept, again, numbers, check = private_mounts.run(mounts, _FILL_UP, tmp_path)
+    assert len(refused) == 6
+    assert any(number > refused[2] for number in acknowledged)
+    assert kept == again == acknowledged
+    assert numbers == 4 * len(acknowledged)
+    assert check == "ok"
+
+
+def test_the_default_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/someone")
+    monkeypatch.setenv("XDG_DATA_HOME", "/home/someone/data")
+    assert places.default_path({}) == Path("/home/someone/data/benchconsole/sessions.db")
+    assert places.default_path({"BENCHCONSOLE_DB": "~/x.db"}) == Path("/home/someone/x.db")
+
+
+_MOUNTS = r"""22 1 8:1 / / rw - ext4 /dev/sda1 rw
+23 22 0:40 / /home rw - nfs4 server:/home rw
+24 22 0:41 / /home/a\040b rw - tmpfs tmpfs rw
+25 22 0:42 / /over rw - ext4 /dev/sdb1 rw
+26 25 0:43 / /over rw - fuse.sshfs far: rw
+broken line
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        ("/x", "ext4"),
+        ("/home/c", "nfs4"),
+        ("/homework", "ext4"),
+        ("/home/a b/s.db", "tmpfs"),
+        ("/over/s.db", "fuse.sshfs"),
+    ],
+)
+def test_the_kind_of_the_file_system(place: str, kind: str) -> None:
+    assert filesystem.kind_of(Path(place), _MOUNTS) == kind
+    assert filesystem.kind_of(Path(place), "") == "unknown"
+
+
+def test_names_with_odd_characters(tmp_path: Path) -> None:
+    for name in ("a?mode=ro.db", "a#b.db", "a%41.db", "ä é.db"):
+        assert Database.open(tmp_path / name).path.exists()
+        assert (tmp_path / name).stat().st_size > 0

@@ -1,0 +1,72 @@
+"""WAL only where the library is repaired and the file system can share memory."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from store.connection import journal_for, wal_is_safe
+from store.store import Store
+from tests.store.played import closed, new, planned
+
+
+@pytest.mark.parametrize(
+    ("version", "safe"),
+    [
+        ((3, 7, 0), False),
+        ((3, 40, 1), False),
+        ((3, 44, 5), False),
+        ((3, 44, 6), True),
+        ((3, 45, 0), False),
+        ((3, 50, 6), False),
+        ((3, 50, 7), True),
+        ((3, 51, 0), False),
+        ((3, 51, 2), False),
+        ((3, 51, 3), True),
+        ((3, 52, 0), True),
+        ((4, 0, 0), True),
+    ],
+)
+def test_the_wal_reset_fault_is_known_by_version(version: tuple[int, ...], safe: bool) -> None:
+    assert wal_is_safe(version) is safe
+    assert journal_for(version, "ext4")[0] == ("wal" if safe else "truncate")
+    for elsewhere in ("nfs4", "fuse.sshfs", "overlay", "unknown"):
+        journal, because = journal_for(version, elsewhere)
+        assert (journal, elsewhere in because) == ("truncate", True)
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "journal"),
+    [((3, 51, 3), "ext4", "wal"), ((3, 51, 3), "nfs4", "truncate"), ((3, 40, 1), "ext4", "truncate")],
+)
+async def test_the_journal_that_was_chosen_is_in_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: tuple[int, ...], kind: str, journal: str
+) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", version)
+    monkeypatch.setattr("store.database.kind_of", lambda _: kind)
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        key = await store.create_session(new(), [planned(1)])
+        await store.append_round(key, closed(planned(1)), (), judged_by="j")
+        assert store.facts.journal == journal
+        assert ("network" in store.facts.warning) == (kind == "nfs4")
+        assert (tmp_path / "s.db-wal").exists() == (journal == "wal")
+        assert (tmp_path / "s.db-journal").exists() == (journal == "truncate")
+        assert store.closed_rounds(key) == {(1, 1)}
+
+
+async def test_a_database_in_wal_goes_back_to_a_journal_where_wal_is_not_safe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.db"
+    with monkeypatch.context() as newer:
+        newer.setattr("store.database.journal_for", lambda *_: ("wal", "as the test says"))
+        with Store.open(path) as store:
+            key = await store.create_session(new(), [planned(1)])
+    monkeypatch.setattr("store.database.journal_for", lambda *_: ("truncate", "as the test says"))
+    with Store.open(path) as store:
+        await store.claim(key)
+        await store.append_round(key, closed(planned(1)), (), judged_by="j")
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    connection.close()

@@ -1,0 +1,140 @@
+"""What goes in comes out: the same domain objects, or a refusal."""
+
+import asyncio
+import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.judging.verdict import Level, Verdict
+from probes.model import ClosedRound, Measurement, Output, Reading, Result, Target, Test
+from store import rows, values
+from store.errors import RefusedError
+from store.model import NewSession
+from store.store import Store
+from tests.store import strategies
+from tests.store.played import FABRIC, NODES, closed, measured, new, planned, verdicts
+from topology.units import Unit
+
+
+@st.composite
+def _judged(draw: st.DrawFn) -> tuple[ClosedRound, tuple[Verdict, ...]]:
+    found = draw(strategies.closed_rounds())
+    return found, tuple(draw(st.lists(strategies.verdicts(found.round.number), max_size=3)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(strategies.sessions, _judged())
+def test_a_whole_session_comes_back_as_it_went_in(
+    session: NewSession, judged: tuple[ClosedRound, tuple[Verdict, ...]]
+) -> None:
+    found, given_verdicts = judged
+    with TemporaryDirectory() as folder, Store.open(Path(folder) / "s.db") as store:
+
+        async def write() -> str:
+            key = await store.create_session(session, [found.round])
+            await store.append_round(key, found, given_verdicts, judged_by="first")
+            return key
+
+        key = asyncio.run(write())
+        assert store.session(key).new == session
+        assert store.plan(key, FABRIC) == (found.round,)
+        (stored,) = store.rounds(key, FABRIC)
+        assert stored.closed == found
+        assert stored.verdicts == given_verdicts
+        bare = next(store.rounds(key, FABRIC, outputs=False))
+        assert all(result.outputs == () for result in bare.closed.results)
+        for result in found.results:
+            assert store.outputs(key, result.test.id) == result.outputs
+        readings = [measurement.reading for result in found.results for measurement in result.measurements]
+        back = [Reading(each.metric, each.value, each.unit, each.labels, each.raw) for each in store.measurements(key)]
+        assert back == readings
+
+
+@given(strategies.outputs)
+def test_outputs_round_trip(output: Output) -> None:
+    assert rows.output_of(rows.output_row(output)) == output
+
+
+@given(strategies.verdicts(7))
+def test_verdicts_round_trip(verdict: Verdict) -> None:
+    named = (verdict.metric, verdict.unit.value if verdict.unit else "", rows.labels_row(verdict.labels)[0])
+    assert rows.verdict_of((*rows.verdict_row(verdict), *named), 7) == verdict
+
+
+@given(strategies.rounds())
+def test_rounds_round_trip(each: object) -> None:
+    assert isinstance(each, rows.Round)
+    tests = tuple(
+        rows.test_of(rows.test_row(test), probe=each.probe, round_number=each.number, fabric=FABRIC)
+        for test in each.tests
+    )
+    assert rows.round_of(rows.round_row(each), tests) == each
+
+
+@given(st.text(st.characters() | st.characters(categories=["Cs"])))
+def test_any_text_can_be_kept_and_only_surrogates_change(text: str) -> None:
+    kept = values.text(text)
+    kept.encode()
+    assert len(kept) == len(text)
+    assert all(a == b or (b == "\ufffd" and "\ud800" <= a <= "\udfff") for a, b in zip(text, kept, strict=True))
+
+
+async def test_a_lone_surrogate_is_kept_as_a_replacement(tmp_path: Path) -> None:
+    each = planned(1, pairs=1)
+    result = measured(each.tests[0])
+    odd = Output(("cat", "name\udcff"), b"\xff", b"", 0, None, 0.1, False, "n1")
+    with Store.open(tmp_path / "s.db") as store:
+        key = await store.create_session(new("caf\udce9"), [each])
+        await store.append_round(key, closed(each, [Result(result.test, (odd,))]), (), judged_by="j")
+        (stored,) = store.rounds(key, FABRIC)
+        assert stored.closed.results[0].outputs[0].argv == ("cat", "name\ufffd")
+        assert store.find("caf\ufffd") == key
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400])
+async def test_no_number_that_is_none_is_kept(tmp_path: Path, value: float) -> None:
+    each = planned(1, pairs=1)
+    whole = verdicts(each)
+    fields = {name: getattr(whole[0], name) for name in Verdict.__dataclass_fields__}
+    with Store.open(tmp_path / "s.db") as store:
+        key = await store.create_session(new(), [each])
+        for bad, judged in (
+            (closed(each, [measured(each.tests[0], value=value)]), whole),
+            (closed(each), (Verdict(**{**fields, "value": value}),)),
+            (closed(each), (Verdict(**{**fields, "expected": value}),)),
+            (closed(each, [Result(each.tests[0], seconds=value)]), ()),
+        ):
+            with pytest.raises(RefusedError, match="no number to keep"):
+                await store.append_round(key, bad, judged, judged_by="j")
+        assert store.closed_rounds(key) == frozenset()
+        assert list(store.measurements(key)) == []
+
+
+async def test_options_with_nan_and_integers_beyond_64_bits_are_refused(tmp_path: Path) -> None:
+    test = Test("1", "p", Target(NODES[0], None, {"share": math.nan}), 1)
+    bad = rows.Round(1, "s", "p", (test,), 1.0, "")
+    each = planned(1, pairs=1)
+    with Store.open(tmp_path / "s.db") as store:
+        with pytest.raises(RefusedError, match="NaN"):
+            await store.create_session(new(), [bad])
+        key = await store.create_session(new(), [each])
+        huge = Output(("x",), exit_status=2**63)
+        with pytest.raises(RefusedError, match="64 bits"):
+            await store.append_round(key, closed(each, [Result(each.tests[0], (huge,))]), (), judged_by="j")
+
+
+async def test_a_measurement_is_never_null_for_a_number(tmp_path: Path) -> None:
+    each = planned(1, pairs=1)
+    test = each.tests[0]
+    zero = Measurement("m", test, Reading("x", 0.0, Unit.ONE), 0.0)
+    with Store.open(tmp_path / "s.db") as store:
+        key = await store.create_session(new(), [each])
+        await store.append_round(key, closed(each, [Result(test, measurements=(zero,))]), (), judged_by="j")
+        (found,) = store.measurements(key)
+        assert found.value == 0.0
+        assert store.sessions()[0].passes == 0
+        assert Level.PASS not in {verdict.level for stored in store.rounds(key, FABRIC) for verdict in stored.verdicts}
