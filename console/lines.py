@@ -21,12 +21,14 @@ def as_lines(event: Event, view: RunView) -> Iterator[str]:
     if isinstance(event, SessionOpened):
         tests = sum(len(each.tests) for each in event.plan)
         simulated = "  SIMULATED" if event.fabric.simulated else ""
-        yield f"{_clock(event.at)}  session {event.session or 'new'}: {len(event.plan)} rounds, {tests:,} tests{simulated}"
+        name = event.session or "new"
+        yield f"{_clock(event.at)}  session {name}: {len(event.plan)} rounds, {tests:,} tests{simulated}"
     elif isinstance(event, RoundStarted):
         left = eta(view, event.at)
         words = f", {duration(left[0])} to {duration(left[1])} left" if left else ""
         each = event.round
-        yield f"{_clock(event.at)}  round {each.number} of {len(view.plan)}: {each.stage}, {len(each.tests):,} tests{words}"
+        what = f"{each.stage}, {len(each.tests):,} tests{words}"
+        yield f"{_clock(event.at)}  round {each.number} of {len(view.plan)}: {what}"
     elif isinstance(event, TestEnded) and event.result.failure:
         failure = event.result.failure
         target = event.result.test.target.key
@@ -76,7 +78,12 @@ def _fields(event: Event) -> dict[str, object]:
             "test": result.test.id,
             "at": event.at,
             "measurements": [
-                {"metric": m.reading.metric, "value": m.reading.value, "unit": m.reading.unit, "labels": dict(m.reading.labels)}
+                {
+                    "metric": m.reading.metric,
+                    "value": m.reading.value,
+                    "unit": m.reading.unit,
+                    "labels": dict(m.reading.labels),
+                }
                 for m in result.measurements
             ],
             "failure": None if failure is None else asdict(failure),

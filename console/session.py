@@ -358,9 +358,7 @@ class Session:
             self.id, {(number, attempts[number]): verdicts for number, verdicts in found.items()}, judged_by=mark
         )
         stored = self._store.session(self.id)
-        self._recall(
-            stored.new.started, stored.ended, stored.state is SessionState.COMPLETE, stored.because
-        )
+        self._recall(stored.new.started, stored.ended, stored.state is SessionState.COMPLETE, stored.because)
 
 
 def criteria_mark(fabric: Fabric) -> str:

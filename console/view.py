@@ -18,6 +18,7 @@ from console.events import (
     TestEnded,
     TestStarted,
 )
+from probes.designs import FULL
 from probes.judging.verdict import Finding, Level, Suspect, Verdict
 from probes.model import FailedAt, Failure, Result, Round
 from topology.model import Fabric, LinkId, Node, NodeId
@@ -353,35 +354,39 @@ def _links(view: RunView) -> Mapping[LinkId, LinkView]:
     found = dict.fromkeys(view.links, LinkView())
     for test, result in superseding(view).items():
         for verdict in view.verdicts.get(test, ()):
-            for link in _loaded(view, result, verdict):
-                found[link] = _worse(found[link], verdict)
+            for link, filled in _loaded(view, result, verdict):
+                found[link] = _worse(found[link], verdict, filled=filled)
     for finding in view.findings:
         for link in _about(view.fabric, finding):
             found[link] = _named(view.fabric, link, found[link], finding)
     return MappingProxyType(found)
 
 
-def _loaded(view: RunView, result: Result, verdict: Verdict) -> list[LinkId]:
-    """The links that a capacity verdict speaks of: those of its bundle, or the two NICs of a lone flow."""
+def _loaded(view: RunView, result: Result, verdict: Verdict) -> list[tuple[LinkId, bool]]:
+    """The links that a capacity verdict speaks of, and whether they were filled.
+
+    Those of its bundle, or the NICs of a lone flow (as slow as the slower one: filled).
+    """
     if verdict.expected is None or result.test.target.peer is None:
         return []
     bundle = result.test.bundle
     if bundle:
         each = next((each for each in view.plan if each.number == result.test.round), None)
-        elements = [found.elements for found in each.bundles if found.name == bundle] if each else []
-        return [way.link for ways in elements for way in ways]
-    return [link.id for node in result.test.target.nodes for link in view.fabric.links_at[node.id]]
+        bundles = [found for found in each.bundles if found.name == bundle] if each else []
+        return [(way.link, found.fill >= FULL) for found in bundles for way in found.elements]
+    return [(link.id, True) for node in result.test.target.nodes for link in view.fabric.links_at[node.id]]
 
 
-def _worse(before: LinkView, verdict: Verdict) -> LinkView:
-    """The lower of two measured shares; a pass makes the link a pass, only a finding makes it fail."""
+def _worse(before: LinkView, verdict: Verdict, *, filled: bool) -> LinkView:
+    """The lower of two measured shares. A filled link passes, another stays unknown; only a finding fails it."""
     share = verdict.share
     if share is None or verdict.value is None or verdict.expected is None:
         return before
     known = None if before.measured is None or not before.expected else before.measured / before.expected
     if known is not None and known <= share:
         return before
-    return LinkView(State.PASS, verdict.value, verdict.expected, before.members_up, before.finding)
+    state = State.PASS if filled else State.UNKNOWN
+    return LinkView(state, verdict.value, verdict.expected, before.members_up, before.finding)
 
 
 def _about(fabric: Fabric, finding: Finding) -> list[LinkId]:

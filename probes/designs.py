@@ -6,11 +6,11 @@ neighbours are too slow to fill. Tests of one round share no directed link, exce
 bundle, which share its element on purpose. Refuses to judge what comes out.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from probes.model import Bundle
-from topology.elements import direction_name
+from topology.elements import direction_name, is_nic
 from topology.expect import expect
 from topology.model import Direction, Fabric, Flow, NodeId
 from topology.routing import Routes
@@ -21,8 +21,19 @@ SHIFTS = 2
 HEADROOM = 2.0
 """How much more the senders of a trunk can offer than it carries, where there are enough of them."""
 
+FULL = 0.92
+"""Share of its payload capacity from which a link counts as filled: less would hide a lost member."""
+
+TRIES = 6
+"""Pairs of switches that are tried for filling one link."""
+
 MOST_FLOWS = 64
 """Flows of one bundle; a trunk that needs more is tested as far as these fill it."""
+
+
+def count_of(number: int) -> str:
+    """``1 equal link``, ``3 equal links``."""
+    return "1 equal link" if number == 1 else f"{number} equal links"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +100,36 @@ class _Trunks:
         """One load for each directed link between switches that has nodes on both sides, then NICs."""
         trunks = [link for link in self.fabric.links.values() if link.a in self.fabric.switches]
         ways = [Direction(link.id, end) for link in trunks for end in (link.a, link.b)]
-        loads = [load for way in ways if (load := self._alone(way))]
-        loads += [load for way in ways if way not in self.covered and (load := self._shared(way))]
+        loads: list[Load] = []
+        for alone in (True, False):
+            loads += [load for way in ways if way not in self.covered and (load := self._full(way, alone=alone))]
+        loads += [load for way in ways if way not in self.covered and (load := self._fullest(way))]
         return loads + self._nics()
 
-    def _alone(self, way: Direction) -> Load | None:
-        """Flows that cross ``way`` whole: no other link can hide what it loses."""
-        for source, sink in self._home_pairs(way):
-            if abs(self.routes.between(source, sink).get(way, 0.0) - 1.0) < 1e-9:
-                return self._load(way, source, sink)
+    def _full(self, way: Direction, *, alone: bool) -> Load | None:
+        """A load that fills ``way``: alone, so that no other link can hide what it loses, or with its equals."""
+        for load in self._loads(way, alone=alone):
+            if load.bundle and load.bundle.fill >= FULL:
+                self.covered.update(load.bundle.elements)
+                return load
         return None
 
-    def _shared(self, way: Direction) -> Load | None:
-        """Flows that cross ``way`` and its equals in parts: they are tested as one bundle."""
-        best = max(self._home_pairs(way), key=lambda pair: self.routes.between(*pair).get(way, 0.0), default=None)
-        if best is None or not self.routes.between(*best).get(way):
-            return None
-        return self._load(way, *best)
+    def _fullest(self, way: Direction) -> Load | None:
+        """The load that fills ``way`` most, where none fills it: its bundle says how far."""
+        loads = [*self._loads(way, alone=True), *self._loads(way, alone=False)]
+        best = max(loads, key=lambda load: load.bundle.fill if load.bundle else 0.0, default=None)
+        if best and best.bundle:
+            self.covered.update(best.bundle.elements)
+        return best
+
+    def _loads(self, way: Direction, *, alone: bool) -> Iterator[Load]:
+        """Loads over ``way`` whose flows cross it whole (``alone``), or in parts."""
+        tried = 0
+        for source, sink in self._home_pairs(way):
+            share = self.routes.between(source, sink).get(way, 0.0)
+            if tried < TRIES and share > 0 and (share > 1 - 1e-9) is alone:
+                tried += 1
+                yield self._load(way, source, sink)
 
     def _home_pairs(self, way: Direction) -> Iterable[tuple[str, str]]:
         """Switches with nodes on the near and the far side of ``way``, nearest first, in a fixed turn."""
@@ -125,14 +149,13 @@ class _Trunks:
         first, last = self.members[source][0], self.members[sink][0]
         return self.routes.connected(first, last) and self.routes.climbs_once(first, last)
 
-    def _load(self, way: Direction, source: str, sink: str) -> Load | None:
-        shares = self.routes.between(source, sink)
-        needed = self.fabric.links[way.link].capacity / shares[way]
+    def _load(self, way: Direction, source: str, sink: str) -> Load:
+        needed = self.fabric.links[way.link].capacity / self.routes.between(source, sink)[way]
         senders = self._enough(self.members[source], needed)
         sinks = self._enough(self.members[sink], needed)
         count = max(len(senders), len(sinks))
         flows = tuple(Flow(senders[i % len(senders)], sinks[i % len(sinks)]) for i in range(count))
-        return self._bundle(flows, way)
+        return Load(flows, self._bundle(flows, way))
 
     def _enough(self, members: Sequence[NodeId], needed: float) -> list[NodeId]:
         chosen: list[NodeId] = []
@@ -142,16 +165,24 @@ class _Trunks:
             chosen.append(node)
         return chosen
 
-    def _bundle(self, flows: tuple[Flow, ...], way: Direction) -> Load:
-        """Name the flows after what they fill together with ``way``: its ties between switches."""
-        limits = {found for each in expect(self.fabric, flows, routes=self.routes) for found in each.limiting}
-        nics = {found for found in limits if self.fabric.tier(self.fabric.links[found.link].a) == 0}
-        ties = sorted(limits - nics) if way in limits and way not in nics else []
-        self.covered.update(ties or [way])
-        elements = tuple(ties) or (way,)
+    def _bundle(self, flows: Sequence[Flow], way: Direction) -> Bundle:
+        """The bundle that ``flows`` load: ``way``, and the links between switches that fill together with it."""
+        filled = self._filled(flows)
+        fill = filled.get(way, 0.0)
+        ties = [other for other, share in filled.items() if share >= FULL and not is_nic(self.fabric, other)]
+        elements = tuple(sorted(ties)) if fill >= FULL else (way,)
         names = [direction_name(self.fabric, element) for element in elements]
-        name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} equal links"
-        return Load(flows, Bundle(name, elements))
+        name = names[0] if len(names) == 1 else f"{names[0]} and {count_of(len(names) - 1)}"
+        return Bundle(name, elements, fill)
+
+    def _filled(self, flows: Sequence[Flow]) -> dict[Direction, float]:
+        """How full each directed link is expected to be, as a share of its payload capacity."""
+        load: dict[Direction, float] = {}
+        for flow, rate in zip(flows, expect(self.fabric, flows, routes=self.routes), strict=True):
+            for way, share in self.routes.shares(flow.source, flow.sink).items():
+                load[way] = load.get(way, 0.0) + share * rate.value
+        goodput = self.fabric.goodput
+        return {way: value / (self.fabric.links[way.link].capacity * goodput) for way, value in load.items()}
 
     def _nics(self) -> list[Load]:
         """Node links that no neighbour fills: alone on their switch, or faster than the others there."""
@@ -181,8 +212,9 @@ class _Trunks:
             return None
         links = self.fabric.links_at[node]
         elements = tuple(Direction(link.id, node if sends else link.other(node)) for link in links)
-        self.covered.update(elements)
-        return Load(tuple(flows), Bundle(f"{node} {'out' if sends else 'in'}", elements))
+        filled = self._filled(flows)
+        fill = min(filled.get(element, 0.0) for element in elements)
+        return Load(tuple(flows), Bundle(f"{node} {'out' if sends else 'in'}", elements, fill))
 
     def _partners(self, node: NodeId) -> list[NodeId]:
         """Other nodes, one from each switch in turn, those with a path only."""

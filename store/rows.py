@@ -7,6 +7,7 @@ connections; what single values become is for ``store.values``.
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -56,6 +57,7 @@ def labels_row(labels: Labels) -> Row:
     return dump([list(pair) for pair in labels], "a label"), text(shown)
 
 
+@lru_cache(maxsize=1024)  # a round has a handful of label sets and thousands of numbers
 def labels_of(pairs: str) -> Labels:
     """The other way, from ``pairs``."""
     return tuple((str(name), str(value)) for name, value in json.loads(pairs))
@@ -104,6 +106,7 @@ def bundles_text(bundles: Sequence[Bundle]) -> str:
             {
                 "name": bundle.name,
                 "elements": [{"link": way.link, "source": way.source} for way in bundle.elements],
+                "fill": bundle.fill,
             }
             for bundle in bundles
         ],
@@ -117,6 +120,7 @@ def bundles_of(value: str) -> tuple[Bundle, ...]:
         Bundle(
             bundle["name"],
             tuple(Direction(LinkId(way["link"]), way["source"]) for way in bundle["elements"]),
+            float(bundle["fill"]),
         )
         for bundle in json.loads(value)
     )

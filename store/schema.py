@@ -69,7 +69,7 @@ _FIRST = (
         probe TEXT NOT NULL,
         seconds REAL NOT NULL,
         because TEXT NOT NULL,
-        bundles TEXT NOT NULL,            -- JSON [{"name", "elements": [{"link", "source"}]}]
+        bundles TEXT NOT NULL,            -- JSON [{"name", "elements": [{"link", "source"}], "fill"}]
         UNIQUE (session_id, number)
     )""",
     """CREATE TABLE test (                  -- the plan; in order of id within a round

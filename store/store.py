@@ -98,6 +98,16 @@ class Store:
 
         return await self._write(work)
 
+    async def extend_plan(self, session: str, plan: Sequence[Round]) -> None:
+        """Add further rounds to a session that is driven here, before any of them runs."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            number = listing.session_number(connection, session, self.path)
+            driving.require(connection, number, self._holder, self._clock())
+            writing.extend_plan(connection, number, plan)
+
+        await self._write(work)
+
     async def append_round(
         self, session: str, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int = 1, judged_by: str
     ) -> None:

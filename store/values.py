@@ -7,6 +7,7 @@ Refuses to know domain objects (``store.rows``).
 
 import json
 import math
+from functools import lru_cache
 
 from store.errors import RefusedError
 
@@ -54,6 +55,7 @@ def dump(value: object, what: str) -> str:
     return text(found)
 
 
+@lru_cache(maxsize=4096)  # verdicts name the same nodes over and over
 def strings(value: str) -> tuple[str, ...]:
     """A JSON array of strings."""
     found = json.loads(value)

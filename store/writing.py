@@ -80,6 +80,24 @@ def create_session(connection: sqlite3.Connection, key: str, new: NewSession, pl
         ),
     )
     session = int(cursor.lastrowid or 0)
+    _write_plan(connection, session, plan)
+    return session
+
+
+def extend_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> None:
+    """Write further rounds of a session; ConflictError when a number or a test id is taken already."""
+    _require_sound(plan)
+    try:
+        _write_plan(connection, session, plan)
+    except sqlite3.IntegrityError as error:
+        raise ConflictError("a round or test of this plan is in the session already", _PLANNER) from error
+    connection.execute(
+        "UPDATE session SET rounds = rounds + ?, tests = tests + ? WHERE id = ?",
+        (len(plan), sum(len(planned.tests) for planned in plan), session),
+    )
+
+
+def _write_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> None:
     for planned in plan:
         cursor = connection.execute(
             """INSERT INTO round (session_id, number, stage, probe, seconds, because, bundles)
@@ -91,7 +109,6 @@ def create_session(connection: sqlite3.Connection, key: str, new: NewSession, pl
             VALUES (?, ?, ?, ?, ?, ?, ?)""",
             [(session, cursor.lastrowid, *rows.test_row(test)) for test in planned.tests],
         )
-    return session
 
 
 def _require_sound(plan: Sequence[Round]) -> None:

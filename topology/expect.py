@@ -90,7 +90,8 @@ def max_min(used: Usage, capacity: Floats, demand: Floats) -> Floats:
 
 def certify(used: Usage, capacity: Floats, demand: Floats, rate: Floats, tolerance: float = 1e-6) -> bool:
     """Whether ``rate`` is max-min fair: no link over capacity, and every flow at its demand or
-    on a full link on which no flow is faster."""
+    on a full link on which no flow is faster.
+    """
     load = _load(used, rate, len(capacity))
     if (load > capacity * (1 + tolerance)).any():
         return False

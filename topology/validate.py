@@ -62,9 +62,9 @@ def _real(location: tuple[Any, ...], data: object, *, missing: bool) -> Location
     found: list[str | int] = []
     here = data
     for index, part in enumerate(location):
-        if isinstance(here, dict) and part in here:
-            here = here[part]
-        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
+        if (isinstance(here, dict) and part in here) or (
+            isinstance(here, list) and isinstance(part, int) and part < len(here)
+        ):
             here = here[part]
         elif not (missing and index == len(location) - 1):
             continue
@@ -101,11 +101,12 @@ def _problem(error: ErrorDetails, document: Document) -> Problem:
     return Problem(document.at(location), found, expected)
 
 
-def _cut(data: Any, location: Location)   -> None:
+def _cut(data: object, location: Location) -> None:
     """Remove what stands at ``location``, leaving list positions as they are."""
     here = data
     for part in location[:-1]:
-        here = here[part]
+        if isinstance(here, dict) or (isinstance(here, list) and isinstance(part, int)):
+            here = here[part]
     if isinstance(here, dict):
         here.pop(location[-1], None)
     elif isinstance(here, list) and isinstance(location[-1], int) and location[-1] < len(here):

@@ -8,7 +8,6 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -77,7 +76,9 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """Accept, tune and repair clusters: what was measured beside what the fabric should give.
@@ -86,10 +87,10 @@ def command(ctx: click.Context) -> None:
     fabric. Nothing is sent to any node before you have seen a plan.
     """
     if ctx.invoked_subcommand is None:
-        ctx.exit(ctx.invoke(_open_start))
+        ctx.exit(_open_start())
 
 
-def _open_start(**_options: Any) -> int:
+def _open_start() -> int:
     from console.cli.open import start
 
     return start()

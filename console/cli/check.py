@@ -54,7 +54,10 @@ def _header(fabric: "Fabric") -> str:
     cables = sum(link.count for link in fabric.links.values())
     lags = sum(link.is_lag for link in fabric.links.values())
     head = f"{fabric.name}: {count(len(fabric.nodes), 'node')} ({parts}), {len(fabric.switches)} switches, "
-    return head + f"{count(cables, 'cable')}, {count(lags, 'LAG')}\n\nswitch           role        down        up   down:up"
+    return (
+        head
+        + f"{count(cables, 'cable')}, {count(lags, 'LAG')}\n\nswitch           role        down        up   down:up"
+    )
 
 
 def _line(fabric: "Fabric", each: "Oversubscription") -> str:

@@ -12,7 +12,6 @@ from console.cli.common import db_option, installed, open_store, read_topology
 from console.exits import BadInput, complain
 
 if TYPE_CHECKING:
-    from console.demo.cluster import SimulatedCluster
     from console.view import RunView
 
 

@@ -12,7 +12,10 @@ from console.cli.common import db_option, installed, open_store, read_topology, 
 @click.command("judge")
 @click.argument("session", default="last")
 @click.option(
-    "--criteria", type=click.Path(path_type=Path, exists=True, dir_okay=False), default=None, metavar="TOPOLOGY",
+    "--criteria",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    default=None,
+    metavar="TOPOLOGY",
     help="Take the criteria of this topology file.",
 )
 @db_option

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @click.command("parse")
 @click.argument("probe")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--stderr", "stderr", type=click.Path(path_type=Path, exists=True), help="What it said on standard error.")
+@click.option(
+    "--stderr", "stderr", type=click.Path(path_type=Path, exists=True), help="What it said on standard error."
+)
 @click.option("--exit-status", type=int, default=0, help="What it ended with.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON: a list; several files, one line each.")
 def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status: int, as_json: bool) -> None:
@@ -68,7 +70,9 @@ def _parser(name: str) -> "Parser":
 
         known = [*probes, *SOURCES]
         hint = near(name, known)
-        raise BadInput(f"unknown probe {name!r}, expected one of {', '.join(known)}" + (f"; did you mean {hint}?" if hint else ""))
+        raise BadInput(
+            f"unknown probe {name!r}, expected one of {', '.join(known)}" + (f"; did you mean {hint}?" if hint else "")
+        )
 
     def parser(output: "Output") -> list[dict[str, object]]:
         items: list[Reading | Fact] = []

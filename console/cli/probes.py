@@ -32,7 +32,9 @@ def command(as_json: bool) -> None:
     for probe in catalogue.probes.values():
         tools = ", ".join(f"{tool} ({package})" for tool, package in probe.tools.items()) or "nothing"
         click.echo(f"{probe.name}: {probe.summary}")
-        click.echo(f"  on {'two nodes' if probe.shape.value == 'pair' else 'a node'}, {probe.safety.value}; needs {tools}")
+        click.echo(
+            f"  on {'two nodes' if probe.shape.value == 'pair' else 'a node'}, {probe.safety.value}; needs {tools}"
+        )
         if probe.options:
             click.echo("  options " + ", ".join(f"{key}={value}" for key, value in probe.options.items()))
         for metric in probe.metrics:

@@ -92,7 +92,9 @@ def _print_plan(rounds: "Sequence[Round]") -> None:
 
     click.echo(describe(rounds))
     for each in rounds:
-        click.echo(f"round {each.number}  {each.stage}: {len(each.tests):,} tests, about {each.seconds:.0f} s; {each.because}")
+        click.echo(
+            f"round {each.number}  {each.stage}: {len(each.tests):,} tests, about {each.seconds:.0f} s; {each.because}"
+        )
         for bundle in each.bundles:
             flows = [test.target.key for test in each.tests if test.bundle == bundle.name]
             click.echo(f"    fills {bundle.name}: {', '.join(flows[:8])}{' ...' if len(flows) > 8 else ''}")
@@ -125,7 +127,9 @@ def finish(view: "RunView", ended_by: int | None, *, allow_untested: bool, out: 
     render("text", view, out, Options(ascii="utf" not in (out.encoding or "").lower()))
     out.flush()
     if ended_by is not None:
-        complain(f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}")
+        complain(
+            f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}"
+        )
         return _ENDINGS[signal.Signals(ended_by)]
     return exit_code(view, allow_untested=allow_untested)
 

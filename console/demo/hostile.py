@@ -21,8 +21,10 @@ POISONS: tuple[bytes, ...] = (
 )
 """Values for text; bytes, for some of them are not text. None holds a quote, a backslash or a line end."""
 
-# What says which value another one is keeps its word; poisoned, it would only make the rest unread.
-_JSON_TEXT = re.compile(rb'(?<!"field")(?<!"name")(?<!"type")(?<!"link_type")(?<!"protocol")(?<=:)(\s*)"[^"]*"')
+_TELLING = frozenset((b"field", b"name", b"type", b"link_type", b"protocol"))
+"""Keys whose value says what another value means; poisoned, it would only make the rest unread."""
+
+_JSON_TEXT = re.compile(rb'"([^"]*)"(\s*:\s*)"[^"]*"')
 _JSON_NUMBER = re.compile(rb"(?<=:)(\s*)-?\d[\d.eE+-]*(?=\s*[,}\]])")
 _FIELD = re.compile(rb"^(\s*[^\s{}\[\]\"=:][^{}\[\]\"=:\n]*?(?: = |[:=]))([ \t]*)(\S.*)$", re.MULTILINE)
 
@@ -32,9 +34,11 @@ def spoiler() -> Callable[[bytes], bytes]:
     poisons = cycle(POISONS)
 
     def json_text(found: re.Match[bytes]) -> bytes:
+        if found[1] in _TELLING:
+            return found[0]
         # JSON does not allow raw control characters, so the tool that wrote it would have escaped them.
         poison = re.sub(rb"[\x00-\x1f]", lambda raw: b"\\u%04x" % raw[0][0], next(poisons))
-        return found[1] + b'"' + poison + b'"'
+        return b'"%b"%b"%b"' % (found[1], found[2], poison)
 
     def field(found: re.Match[bytes]) -> bytes:
         return found[1] + found[2] + next(poisons)

@@ -11,6 +11,7 @@ Refuses to guess: a low observation without candidate stays unexplained and is s
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from probes.designs import FULL
 from probes.judging.bench import Bench
 from probes.judging.verdict import Kind, Level, Verdict
 from probes.judging.yardsticks.capacity import Sent, sent
@@ -20,9 +21,6 @@ from topology.model import Basis, Direction
 
 PROVEN = 1.1
 """A link that once carried this much more than in a low observation is not its cause."""
-
-FULL = 0.92
-"""Share of its described capacity from which a link counts as full rather than faulty."""
 
 PART = 0.75
 """Share of what is missing that has to have crossed a candidate."""
@@ -82,7 +80,7 @@ def attribute(bench: Bench, rounds: Sequence[tuple[ClosedRound, Sequence[Verdict
         if not flows:
             continue
         load = _load(bench, flows)
-        for way, value in load.items():
+        for way, value in _certain(bench, flows, load).items():
             proven[way] = max(proven.get(way, 0.0), value)
         low += _low(verdicts, flows, load)
     return _explain(bench, low, proven)
@@ -94,6 +92,20 @@ def _load(bench: Bench, flows: Iterable[Sent]) -> dict[Direction, float]:
         for way, share in bench.routes.shares(each.flow.source, each.flow.sink).items():
             found[way] = found.get(way, 0.0) + share * each.value
     return found
+
+
+def _certain(bench: Bench, flows: Iterable[Sent], load: Mapping[Direction, float]) -> dict[Direction, float]:
+    """What each link is known to have carried: flows that cross it whole, or a split load that filled it.
+
+    How a split load divided is an assumption as long as there was room to divide it otherwise.
+    """
+    found = {way: value for way, value in load.items() if value >= FULL * bench.capacity(way)}
+    whole: dict[Direction, float] = {}
+    for each in flows:
+        for way, share in bench.routes.shares(each.flow.source, each.flow.sink).items():
+            if share > 1 - 1e-9:
+                whole[way] = whole.get(way, 0.0) + each.value
+    return {way: max(found.get(way, 0.0), whole.get(way, 0.0)) for way in load}
 
 
 def _low(verdicts: Sequence[Verdict], flows: Sequence[Sent], load: Mapping[Direction, float]) -> list[Observation]:
@@ -117,7 +129,7 @@ def _candidates(bench: Bench, seen: Observation, proven: Mapping[Direction, floa
         for way, missing in through.items()
         if missing >= PART * seen.missing
         and seen.load[way] < FULL * bench.capacity(way)
-        and proven[way] <= PROVEN * seen.load[way]
+        and proven.get(way, 0.0) <= PROVEN * seen.load[way]
     }
 
 
@@ -135,11 +147,11 @@ def _explain(bench: Bench, low: Sequence[Observation], proven: Mapping[Direction
             break
         best = max(explains.values(), key=lambda found: (len(found), sum(low[i].missing for i in found)))
         ways = tuple(sorted(way for way, found in explains.items() if found == best))
-        lost.update({way: proven[way] / bench.fabric.goodput for way in ways})
+        carried = {way: max(proven.get(way, 0.0), *(low[i].load[way] for i in best)) for way in ways}
+        lost.update({way: value / bench.fabric.goodput for way, value in carried.items()})
         open_ -= best
         dragged = {index for index in open_ if _explained(bench, low[index], lost)}
         open_ -= dragged
-        carried = {way: proven[way] for way in ways}
         causes.append(Cause(ways, carried, _pick(low, best), _pick(low, dragged)))
     return Attribution(tuple(causes), _pick(low, open_), proven)
 

@@ -80,13 +80,13 @@ def _link(bench: Bench, link: Link, causes: Sequence[Cause]) -> Finding:
     where = direction_name(bench.fabric, low) if nic and len(ways) == 1 else link_name(bench.fabric, link)
     certain = len({(observation.verdict.round, observation.verdict.subject) for observation in seen}) > 1
     both = "in and out" if len(ways) > 1 else ("out" if low.source == link.a else "in") + " only"
-    value, wanted = network_rate(carried[low]), network_rate(capacity)
+    value, wanted, share = network_rate(carried[low]), network_rate(capacity), carried[low] / capacity
     nodes = _behind(bench, link)
     return Finding(
         suspect=Suspect.NIC if nic else Suspect.LAG if link.is_lag else Suspect.LINK,
         element=link.a if nic else link.id,
         where=where,
-        what=f"gives {value} of {wanted}, {percent(carried[low] / capacity)}, {both}{_members(link, carried[low] / capacity)}",
+        what=f"gives {value} of {wanted}, {percent(share)}, {both}{_members(link, share)}",
         level=_worst(observation.verdict for observation in seen),
         confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
         nodes=nodes,

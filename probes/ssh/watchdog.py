@@ -16,9 +16,10 @@ that ends it by itself. What the wrapper does, in order:
    ``LC_ALL=C``, the markers ``BENCHCONSOLE_SESSION`` and ``BENCHCONSOLE_RUN`` and the sbin
    directories are in the command's environment only, so that a search for them finds the
    command's processes and never the wrapper.
-3. Starts a reader that waits for the end of file on descriptor 3 and then signals the wrapper,
-   whose trap ends the group: TERM, CONT, at most 2 s of patience, KILL. The reader and the wrapper
-   hold neither stdout nor stderr, for sshd waits for those.
+3. Starts a reader that waits for the end of file on descriptor 3 and then signals the wrapper (again
+   after a second: in old shells a signal just before ``wait`` is not seen), whose trap ends
+   the leader, which may not have its group yet, and the group: TERM, CONT, at most 2 s of patience,
+   KILL. The reader and the wrapper hold neither stdout nor stderr, for sshd waits for those.
 4. When the command has ended, by itself or not, ends what is left of its group in the same way,
    and kills by number whatever carries this run's marker elsewhere (a daemon with a session of
    its own). Only then does the wrapper exit, with the command's own status; so the status in
@@ -65,8 +66,9 @@ _SCRIPT = (
     'read -r t </proc/self/stat; echo "$n $t"; echo "$n" >&2; '
     'exec setsid timeout -k 5 $l "$@"; }; '
     'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$!; '
-    "trap end TERM HUP INT; "
-    "(while read -r t <&3; do :; done; kill -TERM $$) 4>&- 5>&- & r=$!; exec 3<&- 4>&- 5>&-; "
+    "stop() { kill -KILL $r; kill -TERM $p; end; }; trap stop TERM HUP INT; "
+    "(while read -r t <&3; do :; done; exec 3<&-; while kill -TERM $$; do sleep 1; done) 4>&- 5>&- & r=$!; "
+    "exec 3<&- 4>&- 5>&-; "
     "wait $p; s=$?; end; kill -KILL $r; exit ${x:-$s}"
 )
 

@@ -57,9 +57,7 @@ def readings_match_declaration(probe: Probe, transcripts: Sequence[Output]) -> N
             _expect(item.labels == tuple(sorted(item.labels)), f"found labels {item.labels}, expected them sorted")
             _expect(all(isinstance(word, str) for pair in item.labels for word in pair), f"labels {item.labels}")
             if isinstance(item, Reading):
-                _expect(
-                    declared.get(item.metric) is item.unit, f"found {item.metric} in {item.unit!r}, not as declared"
-                )
+                _expect(declared.get(item.metric) is item.unit, f"found {item.metric} in {item.unit!r}, undeclared")
                 _expect(math.isfinite(item.value), f"found {item.metric} = {item.value}")
             elif isinstance(item.value, float):
                 _expect(item.unit is not None, f"found fact {item.fact} = {item.value} without a unit")
@@ -72,7 +70,8 @@ def cut_transcript_gives_no_other_reading(probe: Probe, transcripts: Sequence[Ou
         allowed = _said(probe.parse(transcript))
         for length in _cuts(transcript.stdout):
             found = _read(probe, replace(transcript, stdout=transcript.stdout[:length]))
-    XX
+            for other in found - allowed:
+                raise AssertionError(f"cut after {length} bytes: found {other}, which the whole does not say")
 
 
 def random_text_raises_nothing_else(probe: Probe, transcripts: Sequence[Output]) -> None:

@@ -52,13 +52,17 @@ def _undo_shared_changes() -> None:
 
 
 def _remove_links(record: Record) -> None:
-    # A port lingers for a moment after its node's namespace: delete rather than wait.
-    lines = [f"link delete {name}\n" for name in (*record.links, record.bridge)]
-    attempt(["ip", "-force", "-batch", "-"], stdin="".join(lines))
-    present = {link["ifname"] for link in json.loads(run(["ip", "-j", "link", "show"]))}
-    left = present.intersection((*record.links, record.bridge))
-    if left:
-        run(["ip", "link", "delete", sorted(left)[0]])
+    # A port lingers for a moment after its node's namespace: delete rather than wait for it.
+    wanted = {*record.links, record.bridge}
+
+    def removed() -> bool:
+        present = wanted & {link["ifname"] for link in json.loads(run(["ip", "-j", "link", "show"]))}
+        if present:
+            lines = "".join(f"link delete {name}\n" for name in present)
+            attempt(["ip", "-force", "-batch", "-"], stdin=lines)
+        return not present
+
+    wait_for(removed, 20, "the cables to go")
 
 
 def _remove_namespaces(record: Record) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 from probes.judging.verdict import Kind, Level, Verdict
@@ -21,7 +22,7 @@ from probes.model import (
     Test,
     labels,
 )
-from store.model import NewSession
+from store.model import NewSession, Options
 from topology.model import Access, Direction, Fabric, Hardware, LinkId, Node, NodeId, NodeRole
 from topology.units import Shown, Unit
 
@@ -47,7 +48,7 @@ def new(label: str = "", started: float = 1000.0) -> NewSession:
 
 def planned(number: int, *, pairs: int = 4, probe: str = "iperf3") -> Round:
     """A round of ``pairs`` tests from the first half of the nodes to the second."""
-    options = MappingProxyType({"seconds": 10, "window": "4 MB", "share": 0.5})
+    options: Options = MappingProxyType({"seconds": 10, "window": "4 MB", "share": 0.5})
     tests = tuple(
         Test(f"{number}.{i}", probe, Target(NODES[i], NODES[i + 4], options), number, "trunk") for i in range(pairs)
     )
@@ -110,7 +111,7 @@ def verdicts(each: Round, level: Level = Level.PASS) -> tuple[Verdict, ...]:
     )
 
 
-def fork(work: Callable[[], None]) -> int:
+def fork(work: Callable[[], object]) -> int:
     """Run ``work`` in a child of this process and return its pid; whatever happens, it ends there."""
     pid = os.fork()
     if pid:
@@ -121,3 +122,13 @@ def fork(work: Callable[[], None]) -> int:
         status = 0
     finally:
         os._exit(status)  # no exit handlers and no pytest in the child
+
+
+def names(folder: Path) -> list[str]:
+    """What lies in ``folder``, sorted."""
+    return sorted(file.name for file in folder.iterdir())
+
+
+def ended(pid: int) -> int:
+    """Wait for a child and return its status as ``os.waitpid`` gives it."""
+    return os.waitpid(pid, 0)[1]

@@ -21,8 +21,10 @@ def run(mounts: str, program: str, folder: Path) -> Any:
     if os.geteuid() != 0 or not shutil.which("unshare"):
         pytest.skip("NOT TESTED: mounting needs root and unshare(1)")
     done = subprocess.run(
-        ["unshare", "--mount", "--propagation", "private", "sh", "-ec", f'{mounts}\nexec "$2" -c "$3" "$1"']
-        + ["sh", str(folder), sys.executable, program],
+        [
+            *("unshare", "--mount", "--propagation", "private", "sh", "-ec", f'{mounts}\nexec "$2" -c "$3" "$1"'),
+            *("sh", str(folder), sys.executable, program),
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,

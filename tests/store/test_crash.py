@@ -14,7 +14,7 @@ import pytest
 from store.errors import DrivenError
 from store.model import SessionState
 from store.store import Store
-from tests.store.played import FABRIC, closed, fork, measured, new, planned, verdicts
+from tests.store.played import FABRIC, closed, ended, fork, measured, new, planned, verdicts
 
 KILLS = 20
 PLAN = [planned(number) for number in range(1, 6)]
@@ -43,13 +43,14 @@ def _acknowledged_until_killed(path: Path, key: str, attempt: int, chance: rando
     os.close(tell)
     heard = b""
     wanted = chance.randint(1, 8)
-    with open(hear, "rb", buffering=0) as pipe:
-        while heard.count(b"\n") < wanted:
-            heard += pipe.read(4096)
-        select.select([], [], [], chance.uniform(0, 0.008))  # somewhere within the next write
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        heard += pipe.read()
+    while heard.count(b"\n") < wanted:
+        heard += os.read(hear, 4096)
+    select.select([], [], [], chance.uniform(0, 0.008))  # somewhere within the next write
+    os.kill(pid, signal.SIGKILL)
+    ended(pid)
+    while more := os.read(hear, 4096):
+        heard += more
+    os.close(hear)
     return {(int(number), int(count)) for number, count in (line.split() for line in heard.decode().splitlines())}
 
 
@@ -79,6 +80,10 @@ async def test_kill_9(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: 
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
+def _ended_but_not_fetched(pid: int) -> None:
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
 async def test_the_dead_are_followed_and_the_living_are_not(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     hear, tell = os.pipe()
@@ -102,9 +107,9 @@ async def test_the_dead_are_followed_and_the_living_are_not(tmp_path: Path) -> N
             await store.claim(key)
         os.kill(pid, signal.SIGKILL)
         # Not waited for yet: a process that ended and was not fetched is dead all the same.
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        _ended_but_not_fetched(pid)
         assert store.session(key).state is SessionState.INTERRUPTED
-        os.waitpid(pid, 0)
+        ended(pid)
         assert store.session(key).state is SessionState.INTERRUPTED
         await store.claim(key)
         await store.append_round(key, closed(PLAN[0]), (), judged_by="j")

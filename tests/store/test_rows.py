@@ -2,15 +2,15 @@
 
 import asyncio
 import math
+from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes.judging.verdict import Level, Verdict
-from probes.model import ClosedRound, Measurement, Output, Reading, Result, Target, Test
+from probes.model import ClosedRound, Measurement, Output, Reading, Result, Round, Target, Test
 from store import rows, values
 from store.errors import RefusedError
 from store.model import NewSession
@@ -26,32 +26,38 @@ def _judged(draw: st.DrawFn) -> tuple[ClosedRound, tuple[Verdict, ...]]:
     return found, tuple(draw(st.lists(strategies.verdicts(found.round.number), max_size=3)))
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One file for every example: each adds a session of its own."""
+    with Store.open(tmp_path_factory.mktemp("rows") / "s.db") as opened:
+        yield opened
+
+
 @settings(max_examples=60, deadline=None)
 @given(strategies.sessions, _judged())
 def test_a_whole_session_comes_back_as_it_went_in(
-    session: NewSession, judged: tuple[ClosedRound, tuple[Verdict, ...]]
+    store: Store, session: NewSession, judged: tuple[ClosedRound, tuple[Verdict, ...]]
 ) -> None:
     found, given_verdicts = judged
-    with TemporaryDirectory() as folder, Store.open(Path(folder) / "s.db") as store:
 
-        async def write() -> str:
-            key = await store.create_session(session, [found.round])
-            await store.append_round(key, found, given_verdicts, judged_by="first")
-            return key
+    async def write() -> str:
+        key = await store.create_session(session, [found.round])
+        await store.append_round(key, found, given_verdicts, judged_by="first")
+        return key
 
-        key = asyncio.run(write())
-        assert store.session(key).new == session
-        assert store.plan(key, FABRIC) == (found.round,)
-        (stored,) = store.rounds(key, FABRIC)
-        assert stored.closed == found
-        assert stored.verdicts == given_verdicts
-        bare = next(store.rounds(key, FABRIC, outputs=False))
-        assert all(result.outputs == () for result in bare.closed.results)
-        for result in found.results:
-            assert store.outputs(key, result.test.id) == result.outputs
-        readings = [measurement.reading for result in found.results for measurement in result.measurements]
-        back = [Reading(each.metric, each.value, each.unit, each.labels, each.raw) for each in store.measurements(key)]
-        assert back == readings
+    key = asyncio.run(write())
+    assert store.session(key).new == session
+    assert store.plan(key, FABRIC) == (found.round,)
+    (stored,) = store.rounds(key, FABRIC)
+    assert stored.closed == found
+    assert stored.verdicts == given_verdicts
+    bare = next(store.rounds(key, FABRIC, outputs=False))
+    assert all(result.outputs == () for result in bare.closed.results)
+    for result in found.results:
+        assert store.outputs(key, result.test.id) == result.outputs
+    readings = [measurement.reading for result in found.results for measurement in result.measurements]
+    back = [Reading(each.metric, each.value, each.unit, each.labels, each.raw) for each in store.measurements(key)]
+    assert back == readings
 
 
 @given(strategies.outputs)
@@ -66,8 +72,7 @@ def test_verdicts_round_trip(verdict: Verdict) -> None:
 
 
 @given(strategies.rounds())
-def test_rounds_round_trip(each: object) -> None:
-    assert isinstance(each, rows.Round)
+def test_rounds_round_trip(each: Round) -> None:
     tests = tuple(
         rows.test_of(rows.test_row(test), probe=each.probe, round_number=each.number, fabric=FABRIC)
         for test in each.tests
@@ -116,7 +121,7 @@ async def test_no_number_that_is_none_is_kept(tmp_path: Path, value: float) -> N
 
 async def test_options_with_nan_and_integers_beyond_64_bits_are_refused(tmp_path: Path) -> None:
     test = Test("1", "p", Target(NODES[0], None, {"share": math.nan}), 1)
-    bad = rows.Round(1, "s", "p", (test,), 1.0, "")
+    bad = Round(1, "s", "p", (test,), 1.0, "")
     each = planned(1, pairs=1)
     with Store.open(tmp_path / "s.db") as store:
         with pytest.raises(RefusedError, match="NaN"):

@@ -16,7 +16,7 @@ from store.errors import DrivenError, ReadOnlyError, TooNewError
 from store.schema import STEPS, Step
 from store.store import Store
 from store.upgrading import upgrade
-from tests.store.played import FABRIC, closed, fork, new, planned, verdicts
+from tests.store.played import FABRIC, closed, ended, fork, names, new, planned, verdicts
 
 if TYPE_CHECKING:
     from sqlite_utils import Database as Tables
@@ -130,7 +130,7 @@ async def test_killed_in_the_middle_of_an_upgrade(
         db.execute("CREATE TABLE big AS SELECT randomblob(200000) AS bytes")
         os.kill(os.getpid(), signal.SIGKILL)
 
-    _, status = os.waitpid(fork(lambda: Database.open(path, steps=(*LATER, Step("9003_die", die))) and None), 0)
+    status = ended(fork(lambda: Database.open(path, steps=(*LATER, Step("9003_die", die)))))
     assert os.WTERMSIG(status) == signal.SIGKILL
     with Store.open(path) as store:
         assert store.closed_rounds(key) == {(1, 1)}
@@ -144,7 +144,7 @@ def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
     def die(_: "Tables") -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    os.waitpid(fork(lambda: Database.open(path, steps=(*STEPS, Step("9003_die", die))) and None), 0)
+    ended(fork(lambda: Database.open(path, steps=(*STEPS, Step("9003_die", die)))))
     assert path.exists()
     assert Database.open(path).facts.shape == len(STEPS)
 
@@ -161,7 +161,7 @@ def test_killed_while_the_copy_is_made(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr("store.upgrading.os.fsync", die_in_fsync)
         Database.open(path, steps=LATER)
 
-    os.waitpid(fork(work), 0)
+    ended(fork(work))
     assert _shape(path)[0] == len(STEPS)
     assert name.read_bytes() == b""  # the name was taken, but no half copy stands under it
     assert Database.open(path, steps=LATER).backup == tmp_path / f"s.db.v{len(STEPS)}-2.backup"
@@ -191,7 +191,7 @@ async def test_an_upgrade_under_a_running_console_waits_for_its_end(tmp_path: Pa
         await store.create_session(new(), [])
         with pytest.raises(DrivenError, match="older shape and process"):
             Database.open(path, steps=LATER)
-        assert not list(tmp_path.glob("*.backup*"))
+        assert not [name for name in names(tmp_path) if "backup" in name]
     assert Database.open(path, steps=LATER).backup is not None
 
 

@@ -207,7 +207,7 @@ async def test_an_idle_driver_is_heard(path: Path, monkeypatch: pytest.MonkeyPat
     ticks = iter(range(1, 10**9))
     with Store.open(path, clock=lambda: float(next(ticks))) as store:
         key = await store.create_session(new(), [])
-        seen = set()
+        seen: set[tuple[float]] = set()
         while len(seen) < 3:  # each look sees a later heartbeat, without any write of ours
             with store._database.reading() as connection:
                 seen.add(connection.execute("SELECT heartbeat FROM driver").fetchone())

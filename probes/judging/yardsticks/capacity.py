@@ -5,8 +5,9 @@ against the sum of theirs, since which flow of a bundle is slow is a matter of t
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from probes.designs import FULL
 from probes.judging.bench import Bench, matching, nodes_of
 from probes.judging.grading import grade
 from probes.judging.verdict import Kind, Level, Verdict
@@ -57,8 +58,18 @@ def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
             continue
         flows = sent(bench, closed, criterion)
         disturbed = _disturbed(bench, closed)
+        fills = {bundle.name: bundle.fill for bundle in closed.round.bundles}
         for name, members in _subjects(flows):
-            yield _judge(bench, criterion, name, members, disturbed)
+            verdict = _judge(bench, criterion, name, members, disturbed)
+            yield _with_fill(verdict, fills.get(name, 1.0))
+
+
+def _with_fill(verdict: Verdict, fill: float) -> Verdict:
+    """Say what a pass does not show: a link that was not filled may have lost what was left free."""
+    if fill >= FULL:
+        return verdict
+    note = f"{verdict.because}; these flows can load it to {percent(fill)} only, a loss of the rest is not seen"
+    return replace(verdict, because=note)
 
 
 def _subjects(flows: Sequence[Sent]) -> list[tuple[str, list[Sent]]]:

@@ -19,20 +19,23 @@ from probes.model import FailedAt, Result, Round, Target, Test
 from probes.remote import RemoteError
 from probes.runner import Runner, Watchers
 from probes.ssh import SshReach
-from topology.model import Fabric, NodeId
+from topology.model import Fabric, Node, NodeId
 from topology.resolve import load
 
 GB = 1e9 / 8
 ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture
-async def cluster(tmp_path: Path) -> AsyncIterator[SimulatedCluster]:
-    async with SimulatedCluster("default", tmp_path) as running:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SimulatedCluster]:
+    """One cluster for all tests here: nothing that they do to it lasts."""
+    async with SimulatedCluster("default", tmp_path_factory.mktemp("demo")) as running:
         yield running
+        assert running.log.read_text() == ""
 
 
-@pytest_asyncio.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def reach(cluster: SimulatedCluster) -> AsyncIterator[SshReach]:
     reaching = SshReach(load(cluster.topology_path).access, "demo")
     yield reaching
@@ -112,14 +115,12 @@ async def test_the_slow_disk_shows(cluster: SimulatedCluster, reach: SshReach) -
 
 
 async def test_all_nodes_can_be_asked_at_once(cluster: SimulatedCluster, reach: SshReach) -> None:
-    nodes = [node for node in fabric_of(cluster).nodes.values() if node.id != "n066"]
-
-    async def ask(name: NodeId) -> int | None:
-        remote = await reach.remote(fabric_of_nodes[name])
+    async def ask(node: Node) -> int | None:
+        remote = await reach.remote(node)
         return (await remote.run(("true",), timeout=20)).exit_status
 
-    fabric_of_nodes = {node.id: node for node in nodes}
-    assert set(await asyncio.gather(*(ask(node.id) for node in nodes))) == {0}
+    nodes = [node for node in fabric_of(cluster).nodes.values() if node.id != "n066"]
+    assert await asyncio.gather(*(ask(node) for node in nodes)) == [0] * 133
 
 
 def ended(pidfd: int, seconds: float) -> bool:
@@ -152,7 +153,7 @@ asyncio.run(main())
 """
 
 
-def test_the_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
+async def test_the_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(tmp_path)], stdout=subprocess.PIPE, cwd=ROOT)
     assert parent.stdout is not None
     pidfd = os.pidfd_open(int(parent.stdout.readline()))
@@ -170,6 +171,6 @@ async def test_an_unknown_scenario_names_the_known_ones(tmp_path: Path) -> None:
 
 async def test_a_cluster_that_cannot_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "known_hosts").mkdir()
-    with pytest.raises(DemoError, match="did not start: .*known_hosts"):
+    with pytest.raises(DemoError, match=r"did not start: .*known_hosts"):
         async with SimulatedCluster("healthy", tmp_path):
             pass

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.api import Output, Probe, Shape, Target
+from probes.api import Output, Probe, Shape
 from probes.judging.bench import Bench
 from probes.judging.findings import findings
 from probes.judging.judge import judge_round

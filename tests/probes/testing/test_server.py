@@ -28,9 +28,9 @@ async def echo(address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
 
 
 async def test_answers_with_its_address_the_words_and_the_status(tmp_path: Path) -> None:
-    async with ScriptedSshd(echo, [HERE, "127.93.250.2"], tmp_path) as sshd:
-        async with client(sshd, "127.93.250.2") as connection:
-            done = await connection.run("echo 'a b' c", encoding=None)
+    server = ScriptedSshd(echo, [HERE, "127.93.250.2"], tmp_path)
+    async with server as sshd, client(sshd, "127.93.250.2") as connection:
+        done = await connection.run("echo 'a b' c", encoding=None)
     assert (done.stdout, done.exit_status) == (b"127.93.250.2 echo 'a b' c\n", 3)
 
 
@@ -98,11 +98,11 @@ async def test_a_client_that_vanishes_cancels_its_answer(tmp_path: Path) -> None
 
 
 async def test_hanging_up_cuts_one_address_only(tmp_path: Path) -> None:
-    async with ScriptedSshd(echo, [HERE, "127.93.250.2"], tmp_path) as sshd:
-        async with client(sshd) as lost, client(sshd, "127.93.250.2") as kept:
-            sshd.hang_up(HERE)
-            await asyncio.wait_for(lost.wait_closed(), 5)
-            assert (await kept.run("true")).exit_status == 3
+    server = ScriptedSshd(echo, [HERE, "127.93.250.2"], tmp_path)
+    async with server as sshd, client(sshd) as lost, client(sshd, "127.93.250.2") as kept:
+        sshd.hang_up(HERE)
+        await asyncio.wait_for(lost.wait_closed(), 5)
+        assert (await kept.run("true")).exit_status == 3
 
 
 @pytest.mark.parametrize(

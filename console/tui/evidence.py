@@ -1,0 +1,103 @@
+"""Owns the way back from a number to the text it was read from: outputs as safe lines, the place marked."""
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from console.view import RunView
+from console.wording import plain, plain_lines
+from probes.judging.verdict import Verdict
+from probes.model import Failure, Measurement, Output, Result
+
+_MOST_LINES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A place in the text: line, column, and how many characters."""
+
+    line: int
+    column: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One output of one test as safe lines. ``marked`` is where the value was read, None when it is not found."""
+
+    command: str
+    ending: str
+    lines: tuple[str, ...]
+    marked: Marked | None = None
+    place: int = 0
+    of: int = 0
+
+
+def find_measurement(view: RunView, ids: Iterable[str], test: str = "") -> tuple[Result, Measurement] | None:
+    """The first of the measurements ``ids`` that is known; those of ``test`` are looked at first."""
+    wanted = list(ids)
+    first = view.results.get(test)
+    for result in ([first] if first else []) + list(view.results.values()):
+        for measurement in result.measurements:
+            if measurement.id in wanted:
+                return result, measurement
+    return None
+
+
+def of_verdict(view: RunView, verdict: Verdict) -> Evidence | None:
+    """The output behind a verdict."""
+    found = find_measurement(view, verdict.evidence, verdict.test)
+    if found is not None:
+        return of_result(*found)
+    result = view.results.get(verdict.test)
+    return of_result(result) if result else None
+
+
+def of_result(result: Result, measurement: Measurement | None = None, place: int | None = None) -> Evidence:
+    """One output of ``result``: number ``place``, else the one that holds the value, else the last."""
+    outputs = result.outputs
+    if not outputs:
+        return Evidence("no command was run", "", tuple(_failure_lines(result.failure)))
+    raw = plain(measurement.reading.raw.splitlines()[0]) if measurement and measurement.reading.raw else ""
+    texts = [_lines(output) for output in outputs]
+    places = [_mark(lines, raw) for lines in texts]
+    if place is None:
+        place = next((index for index, mark in enumerate(places) if mark is not None), len(outputs) - 1)
+    lines = texts[place] + _failure_lines(result.failure)
+    output = outputs[place]
+    return Evidence(_command(output), _ending(output), tuple(lines), places[place], place, len(outputs))
+
+
+def _lines(output: Output) -> list[str]:
+    lines = plain_lines(output.text)[:_MOST_LINES]
+    if output.stderr:
+        lines += ["", "standard error:", *plain_lines(output.error_text)[:_MOST_LINES]]
+    return lines
+
+
+def _mark(lines: list[str], raw: str) -> Marked | None:
+    """The last place of ``raw``: summaries stand at the end."""
+    if raw:
+        for number in range(len(lines) - 1, -1, -1):
+            column = lines[number].rfind(raw)
+            if column >= 0:
+                return Marked(number, column, len(raw))
+    return None
+
+
+def _command(output: Output) -> str:
+    where = f"{plain(output.node)}  " if output.node else ""
+    return where + plain(shlex.join(output.argv))
+
+
+def _ending(output: Output) -> str:
+    end = f"signal {plain(output.signal)}" if output.signal else "no exit status"
+    if output.exit_status is not None:
+        end = f"exit {output.exit_status}"
+    return f"{end}, {output.seconds:.1f} s" + (", cut" if output.truncated else "")
+
+
+def _failure_lines(failure: Failure | None) -> list[str]:
+    if failure is None:
+        return []
+    return ["", f"the test failed on {plain(failure.node)}: {failure.stage}", *plain_lines(failure.detail)]

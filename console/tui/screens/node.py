@@ -1,0 +1,236 @@
+"""One node: what differs from the inventory, its results, the path of the selected one, and the raw output."""
+
+from collections.abc import Callable, Sequence
+
+from textual import on
+from textual.widget import Widget
+
+from console.tui import evidence, reading
+from console.tui.actions import MOVES
+from console.tui.bridge import Hop
+from console.tui.drawing import MUTED, Piece
+from console.tui.messages import Copy, OpenFinding, OpenRaw, Plan, ShowInFabric
+from console.tui.screens.frame import Frame
+from console.tui.widgets.headline import Headline, clauses
+from console.tui.widgets.inventory import Inventory
+from console.tui.widgets.listing import Listing
+from console.tui.widgets.path import Path
+from console.tui.widgets.raw import RawPane
+from console.tui.widgets.results import Outcome, Results, outcomes
+from console.view import NodeView, RunView, State
+from console.wording import SIGNS, plain
+from probes.model import Test
+from topology.model import NodeId
+
+
+class NodeScreen(Frame):
+    """``tab`` walks the panes; enter on a result opens its raw output in full."""
+
+    TAB = "Nodes"
+    VALID = (
+        *MOVES, "left", "right", "pane", "pane_back", "next_fault", "previous_fault", "in_fabric", "finding", "repeat",
+        "copy", "copy_all",
+    )  # fmt: skip
+    KEYS = (
+        ("enter", "raw"), "pane", "back", "finding", ("in_fabric", "fabric"), "repeat", "copy", "export", "command",
+        "help",
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    NodeScreen Headline { height: 1; }
+    NodeScreen Results { height: 6; }
+    """
+
+    def __init__(self, node: NodeId, path_of: Callable[[Test], Sequence[Hop]], *, tab: str = "Nodes") -> None:
+        self.TAB = tab  # type: ignore[misc]  # the tab is where one came from
+        super().__init__()
+        self.node = node
+        self.path_of = path_of
+        self.headline = Headline()
+        self.inventory = Inventory()
+        self.results = Results(id="results")
+        self.path = Path()
+        self.raw = RawPane(id="raw")
+
+    def parts(self) -> Sequence[Widget]:
+        """From the top down."""
+        return (self.headline, self.inventory, self.results, self.path, self.raw)
+
+    def on_mount(self) -> None:
+        """The results have the keys."""
+        super().on_mount()
+        self.results.focus()
+
+    @property
+    def seen(self) -> NodeView | None:
+        """The node as it stands."""
+        return self.run_view.nodes.get(self.node) if self.run_view else None
+
+    def paint(self, view: RunView) -> None:
+        """Everything anew."""
+        seen = view.nodes.get(self.node)
+        if seen is None:
+            return
+        under = ", ".join(plain(switch) for switch in dict.fromkeys(view.fabric.switch_of(self.node)))
+        about = [seen.node.role.value, f"under {under}" if under else "", plain(seen.node.hardware.name)]
+        words = ", ".join(part for part in about if part)
+        self.crumb.show(
+            (plain(view.fabric.name), "nodes" if self.TAB == "Nodes" else self.TAB.lower(), plain(self.node)),
+            (Piece(words, MUTED),), (Piece(about[0], MUTED),),
+        )  # fmt: skip
+        self.headline.show(*headline_of(view, seen))
+        self.inventory.show(seen)
+        self.results.show(outcomes(view, seen))
+        self._select()
+
+    def _select(self) -> None:
+        """Path and raw output of the result under the cursor."""
+        chosen, view = self.results.chosen, self.run_view
+        if view is None:
+            return
+        self._show_path(view, chosen)
+        found = None
+        if chosen is not None and chosen.verdict is not None:
+            found = evidence.of_verdict(view, chosen.verdict)
+        elif chosen is not None and chosen.test in view.results:
+            found = evidence.of_result(view.results[chosen.test])
+        self.raw.show(found)
+        self._share_height()
+
+    def _show_path(self, view: RunView, chosen: Outcome | None) -> None:
+        result = view.results.get(chosen.test) if chosen else None
+        if result is None or result.test.target.peer is None:
+            self.path.show("", (), {}, None)
+            return
+        hops = self.path_of(result.test)
+        target = result.test.target
+        title = f"of the selected row, {plain(target.node.id)} to {plain(target.peer.id if target.peer else '')}"
+        value = chosen.verdict.value if chosen and chosen.verdict else None
+        self.path.show(title, hops, {hop.link: reading.link_of(view, hop.link) for hop in hops}, value)
+
+    def _share_height(self) -> None:
+        """Raw keeps three rows, results two; then the path, the inventory and all results get what they want."""
+        low = self.size.height < 20
+        room = self.size.height - (4 if low else 6)
+        gap = 0 if self.size.height < 24 else 1
+        results = min(self.results.count + 1, 3)
+        raw = min(4, max(room - results, 0))
+        room -= results + raw
+        inventory = min(self.inventory.wanted, room) if room > 2 else 0
+        room -= inventory
+        more = min(max(self.results.count + 1 - results, 0), max(room, 0))
+        results, room = results + more, room - more
+        path = min(self.path.wanted, room) if room > 2 else 0
+        room -= path
+        for widget, height in ((self.inventory, inventory), (self.results, results), (self.path, path)):
+            spare = gap if room >= gap and height else 0
+            room -= spare
+            widget.styles.height = height + spare
+
+    @on(Listing.Moved)
+    def _moved(self, event: Listing.Moved) -> None:
+        if event.listing is self.results:
+            self._select()
+
+    @on(Listing.Chosen)
+    def _chosen(self) -> None:
+        self.action_enter()
+
+    def step(self, rows: int) -> None:
+        """Move in the pane that has the focus."""
+        (self.raw if self.raw.has_focus else self.results).move(rows)
+
+    def action_left(self) -> None:
+        """Shift the raw output."""
+        self.raw.sideways(-8)
+
+    def action_right(self) -> None:
+        """Shift the raw output."""
+        self.raw.sideways(8)
+
+    def action_pane(self) -> None:
+        """The other pane."""
+        (self.results if self.raw.has_focus else self.raw).focus()
+
+    def action_pane_back(self) -> None:
+        """The other pane."""
+        self.action_pane()
+
+    def action_enter(self) -> None:
+        """The raw output in full."""
+        chosen, view = self.results.chosen, self.run_view
+        if chosen is None or view is None or chosen.test not in view.results:
+            self.say("Nothing was run for this row.")
+            return
+        ids = chosen.verdict.evidence if chosen.verdict else ()
+        found = evidence.find_measurement(view, ids, chosen.test)
+        self.post_message(OpenRaw(found[0].test.id if found else chosen.test, found[1] if found else None))
+
+    def action_next_fault(self) -> None:
+        """The next result that is not a pass."""
+        self._walk(1)
+
+    def action_previous_fault(self) -> None:
+        """The result before that is not a pass."""
+        self._walk(-1)
+
+    def _walk(self, step: int) -> None:
+        every, here = self.results.outcomes, self.results.cursor
+        for away in range(1, len(every) + 1):
+            index = (here + step * away) % len(every)
+            if every[index].state not in (State.PASS, State.MEASURED):
+                self.results.go(index)
+                return
+
+    def action_in_fabric(self) -> None:
+        """Show the node on the map."""
+        self.post_message(ShowInFabric(self.node))
+
+    def action_finding(self) -> None:
+        """The finding that explains this node."""
+        found = self.seen.finding if self.seen else None
+        if found is None or self.run_view is None:
+            self.say("No finding speaks of this node.")
+        else:
+            self.post_message(OpenFinding(self.run_view.findings.index(found)))
+
+    def action_repeat(self) -> None:
+        """Repeat this node's tests."""
+        if self.seen is not None:
+            self.post_message(Plan(only=tuple(result.test.id for result in self.seen.results)))
+
+    def action_copy(self) -> None:
+        """Copy the selected result."""
+        if self.results.chosen is not None:
+            self.post_message(Copy(_as_text([self.results.chosen]), "the result"))
+
+    def action_copy_all(self) -> None:
+        """Copy all results."""
+        self.post_message(Copy(_as_text(self.results.outcomes), f"{self.results.count} results"))
+
+
+def _as_text(some: Sequence[Outcome]) -> str:
+    heads = ("state", "probe", "metric", "measured", "expected", "from", "of exp", "limit", "verdict")
+    lines = ["\t".join(heads)]
+    for each in some:
+        cells = (SIGNS[each.state].word, each.probe, each.metric, each.measured, each.expected, each.source, each.share,
+                 each.limit, each.verdict_words)  # fmt: skip
+        lines.append("\t".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+def headline_of(view: RunView, seen: NodeView) -> tuple[State | None, str, str]:
+    """The worst that is known of a node, in one sentence."""
+    name, finding = plain(seen.node.id), seen.finding
+    if finding is not None:
+        lead, rest = clauses(plain(finding.where), plain(finding.what))
+        return seen.state, lead, rest
+    if seen.state is State.UNREACHABLE:
+        failure = next((each for each in seen.failures if each.stage.means_unreachable), None)
+        why = plain(failure.detail or failure.stage.value) if failure else "no answer"
+        return seen.state, f"{name} could not be asked:", f" {why}. Its tests are not counted as passed."
+    worst = next((each for each in outcomes(view, seen) if each.state is not State.PASS), None)
+    if worst is not None:
+        return worst.state, f"{name}: {worst.metric} {worst.measured}", f" of {worst.expected}, {worst.verdict_words}"
+    if not seen.results:
+        return None, f"{name} was not tested yet.", ""
+    return State.PASS, f"{name} passes", f" {len(seen.results)} tests."

@@ -1,0 +1,66 @@
+"""Owns what a node says of itself against what was declared: differences in full, the rest in one line."""
+
+from console.tui.drawing import MUTED, STRONG, TEXT, Line, Row, clip, sign, value_tone
+from console.tui.widgets.canvas import Canvas
+from console.view import NodeView, State, state_of
+from console.wording import expected, measured, plain
+from probes.judging.verdict import Kind, Level, Verdict
+
+
+class Inventory(Canvas):
+    """Facts that differ; then how many are as declared, with the first of them."""
+
+    DEFAULT_CSS = "Inventory { height: 3; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.differing: tuple[Verdict, ...] = ()
+        self.same: tuple[Verdict, ...] = ()
+        self.facts = 0
+
+    def show(self, node: NodeView) -> None:
+        """Read the facts of ``node``."""
+        found = [each for each in node.verdicts if each.kind is Kind.HARDWARE]
+        self.differing = tuple(sorted((e for e in found if e.level is not Level.PASS), key=lambda e: state_of(e).rank))
+        self.same = tuple(each for each in found if each.level is Level.PASS)
+        self.facts = sum(len(result.facts) for result in node.results)
+        self.redraw()
+
+    @property
+    def wanted(self) -> int:
+        """Rows that it would fill."""
+        return 1 + (len(self.differing) + 1 if self.differing else 0) + (1 if self.same or self.facts else 0)
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """Head, differences, the rest."""
+        total = len(self.differing) + len(self.same)
+        line = Line(width).to(1).put("inventory", MUTED).to(13)
+        if not total:
+            words = f"{self.facts} facts read, nothing declared to hold them against" if self.facts else "not read yet"
+            return [line.put(words, MUTED).row()]
+        differ = len(self.differing)
+        line.put(f"{differ} of {total} declared facts {'differs' if differ == 1 else 'differ'}" if differ
+                 else f"all {total} declared facts are as declared", MUTED)  # fmt: skip
+        rows = [line.row()]
+        if differ:
+            x = self._columns(width)
+            rows.append(Line(width).to(3).put("fact", MUTED).to(x).put("here", MUTED).to(x + 16).put("declared", MUTED).row())
+            rows += [self._difference(each, x, width) for each in self.differing]
+        if self.same:
+            words = ", ".join(f"{_name(each)} {measured(each)}" for each in self.same)
+            rows.append(Line(width).to(3).put(clip(f"{len(self.same)} as declared: {words}", width - 4), MUTED).row())
+        return rows
+
+    def _columns(self, width: int) -> int:
+        return min(max([14, *(len(_name(each)) + 5 for each in self.differing)]), max(width // 3, 14))
+
+    def _difference(self, verdict: Verdict, x: int, width: int) -> Row:
+        state = state_of(verdict)
+        line = Line(width).to(1).extend((sign(state),)).to(3).put(_name(verdict), STRONG, x - 5).to(x)
+        line.put(measured(verdict), value_tone(state if state is not State.UNKNOWN else State.WATCH), 14).to(x + 16)
+        line.put(plain(expected(verdict)), TEXT, 14).to(x + 32)
+        return line.put(clip(plain(verdict.because), max(line.room - 1, 0)), MUTED).row()
+
+
+def _name(verdict: Verdict) -> str:
+    return plain(" ".join([verdict.metric, *(value for _, value in verdict.labels)]))

@@ -1,0 +1,85 @@
+"""Owns the pane of raw output: the command as a head, the lines, the text that a value was read from marked."""
+
+from console.tui.drawing import ACCENT, ACTIVE, BRIGHT, FAINT, MUTED, TEXT, Line, Piece, Row, clip, on, width_of
+from console.tui.evidence import Evidence
+from console.tui.themes import Ground, Ink, Tone
+from console.tui.widgets.listing import Listing
+
+_MARK = Tone(Ink.BRIGHT, Ground.SEL, bold=True)
+
+
+class RawPane(Listing):
+    """Scrolls; the marked line is brought into sight."""
+
+    CURSOR = False
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.evidence: Evidence | None = None
+        self.shift = 0
+
+    def show(self, evidence: Evidence | None) -> None:
+        """Show another output, at the place where the value was read."""
+        if evidence == self.evidence:
+            return
+        self.evidence = evidence
+        self.shift = 0
+        mark = evidence.marked if evidence else None
+        self.top = max((mark.line if mark else 0) - max(self.page - 2, 0), 0)
+        self.redraw()
+
+    def on_resize(self) -> None:
+        """Keep the marked line in sight."""
+        mark = self.evidence.marked if self.evidence else None
+        if mark is not None:
+            self.top = max(mark.line - max(self.page - 2, 0), 0)
+        super().on_resize()
+
+    @property
+    def count(self) -> int:
+        """Lines of the output."""
+        return len(self.evidence.lines) if self.evidence else 0
+
+    def heading(self, width: int) -> list[Row]:
+        """The command and how it ended."""
+        line = Line(width).to(1).put("raw", ACTIVE if self.has_focus else MUTED).to(6)
+        if self.evidence is None:
+            return [on(line.put("nothing was run for this row", MUTED).to(width).row(), Ground.PANEL)]
+        ending = self.evidence.ending
+        if self.evidence.of > 1:
+            ending += f", {self.evidence.place + 1} of {self.evidence.of} outputs"
+        room = line.room - width_of(ending) - 3
+        line.put(clip(self.evidence.command, max(room, 10)), TEXT)
+        return [on(line.right((Piece(ending, MUTED),)).to(width).row(), Ground.PANEL)]
+
+    def row(self, index: int, width: int) -> Row:
+        """One line; the marked text stands out."""
+        assert self.evidence is not None
+        text, mark = self.evidence.lines[index], self.evidence.marked
+        line = Line(width).to(1)
+        if mark is None or mark.line != index:
+            return line.put(text[self.shift :], MUTED if not mark or abs(mark.line - index) > 12 else TEXT).row()
+        start = max(mark.column - self.shift, 0)
+        visible = text[self.shift :]
+        line.put(visible[:start], TEXT).put(visible[start : start + mark.length], _MARK)
+        line.put(clip(visible[start + mark.length :], max(line.room - 1, 0)), BRIGHT)
+        if line.room > 30:
+            line.put("   ").put("◂", ACCENT).put(" the value was read here", MUTED)
+        return line.row()
+
+    def empty(self, width: int) -> list[Row]:
+        """An output without a line."""
+        return [Line(width).to(1).put("the command said nothing", FAINT).row()] if self.evidence else []
+
+    def sideways(self, step: int) -> None:
+        """Shift long lines."""
+        self.shift = max(0, self.shift + step)
+        self.redraw()
+
+    def on_focus(self) -> None:
+        """Mark the pane."""
+        self.redraw()
+
+    def on_blur(self) -> None:
+        """Unmark the pane."""
+        self.redraw()

@@ -1,0 +1,154 @@
+"""Owns the results of one node: every judged number with its yardstick, and every test that gave none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from console.tui.drawing import ACTIVE, MUTED, TEXT, Line, Piece, Row, clip, sign, value_tone, width_of
+from console.tui.widgets.listing import Listing
+from console.view import NodeView, RunView, State, state_of
+from console.wording import SIGNS, expected, measured, plain
+from probes.judging.verdict import Kind, Level, Verdict
+from probes.model import Result
+from topology.units import percent
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One row: a verdict, or a test without one."""
+
+    state: State
+    probe: str
+    metric: str
+    measured: str
+    expected: str
+    source: str
+    share: str
+    limit: str
+    verdict_words: str
+    test: str
+    verdict: Verdict | None = None
+
+
+def outcomes(view: RunView, node: NodeView) -> tuple[Outcome, ...]:
+    """Worst first, then in the order of the plan. Facts as declared are the inventory's affair."""
+    made = [_of_verdict(view, each) for each in node.verdicts if each.kind is not Kind.HARDWARE]
+    judged = {each.test for each in node.verdicts}
+    made += [_of_result(each) for each in node.results if each.test.id not in judged and _tells(each)]
+    return tuple(sorted(made, key=lambda each: each.state.rank))
+
+
+def _tells(result: Result) -> bool:
+    return result.failure is not None or bool(result.measurements)
+
+
+def _of_verdict(view: RunView, verdict: Verdict) -> Outcome:
+    result = view.results.get(verdict.test)
+    name = verdict.metric.rsplit(".", 1)[-1].replace("_", " ")
+    words = [name, *(f"{value}" for _, value in verdict.labels)]
+    if result is not None and result.test.target.peer is not None:
+        words.append(f"to {result.test.target.peer.id}" if verdict.subject.startswith(result.test.target.node.id)
+                     else verdict.subject)  # fmt: skip
+    state = state_of(verdict)
+    because = plain(verdict.because)
+    share = verdict.share
+    return Outcome(
+        state, plain(verdict.probe), plain(" ".join(words)), measured(verdict), plain(expected(verdict)),
+        plain(verdict.source or verdict.kind.value), percent(share) if share is not None and share == share else "–",
+        plain(verdict.affected_by or verdict.limiting),
+        SIGNS[state].word if verdict.level is Level.PASS else f"{SIGNS[state].word}, {because}" if because
+        else SIGNS[state].word, verdict.test, verdict,
+    )  # fmt: skip
+
+
+def _of_result(result: Result) -> Outcome:
+    test, failure = result.test, result.failure
+    state = State.MEASURED
+    words, shown = "measured, no criterion speaks of it", "–"
+    if failure is not None:
+        state = State.UNREACHABLE if failure.stage.means_unreachable else State.UNKNOWN
+        words = plain(f"{failure.stage}: {failure.detail}" if failure.detail else failure.stage.value)
+        shown = "–" if state is State.UNREACHABLE else "✗ err"
+    metric = plain(f"to {test.target.peer.id}" if test.target.peer else test.target.node.id)
+    return Outcome(state, plain(test.probe), metric, shown, "–", "", "–", "", words, test.id)
+
+
+class Results(Listing):
+    """The table of outcomes; its cursor chooses the path and the raw output that are shown below."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.outcomes: Sequence[Outcome] = ()
+
+    def show(self, outcomes: Sequence[Outcome]) -> None:
+        """Other results; the cursor stays on its test."""
+        here = self.chosen
+        self.outcomes = outcomes
+        if here is not None:
+            self.cursor = next(
+                (i for i, each in enumerate(outcomes) if (each.test, each.metric) == (here.test, here.metric)), 0
+            )
+        self.redraw()
+
+    @property
+    def chosen(self) -> Outcome | None:
+        """The outcome under the cursor."""
+        return self.outcomes[self.cursor] if self.cursor < len(self.outcomes) else None
+
+    @property
+    def count(self) -> int:
+        """How many outcomes there are."""
+        return len(self.outcomes)
+
+    def heading(self, width: int) -> list[Row]:
+        """Names of the columns."""
+        line = Line(width).to(1).put("results", ACTIVE if self.has_focus else MUTED)
+        for name, x, wide, align in self._columns(width):
+            if name != "probe":
+                line.to(x).put("of exp" if name == "share" else name, MUTED, wide, align)
+        return [line.row()]
+
+    def row(self, index: int, width: int) -> Row:
+        """One outcome."""
+        each = self.outcomes[index]
+        quiet = each.state in (State.PASS, State.MEASURED)
+        texts = {
+            "probe": each.probe, "metric": each.metric, "measured": each.measured, "expected": each.expected,
+            "from": each.source, "share": each.share, "limit": each.limit, "verdict": each.verdict_words,
+        }  # fmt: skip
+        line = Line(width).to(1).extend((sign(each.state), Piece(" ")))
+        for name, x, wide, align in self._columns(width):
+            tone = MUTED if quiet and name in ("probe", "from", "limit", "verdict") or name == "expected" else TEXT
+            if name in ("measured", "share") and not quiet:
+                tone = value_tone(each.state)
+            line.to(x).put(clip(texts[name], wide), tone, wide, align)
+        return line.row()
+
+    def empty(self, width: int) -> list[Row]:
+        """Nothing was tested."""
+        return [Line(width).to(3).put("No test has run on this node yet.  ", MUTED).put("R", ACTIVE).put(" plans a run", MUTED).row()]
+
+    def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
+        """Name, column, width and alignment; what matters less goes first when it narrows."""
+        probe = min(max([7, *(width_of(each.probe) for each in self.outcomes)]), 10)
+        metric = min(max([6, *(width_of(each.metric) for each in self.outcomes)]), 26)
+        wanted = [("probe", probe, "<"), ("metric", metric, "<"), ("measured", 12, ">"), ("expected", 12, ">"),
+                  ("from", 14, "<"), ("share", 6, ">"), ("limit", 14, "<"), ("verdict", 16, "<")]  # fmt: skip
+        for dropped in ("limit", "from", "expected"):
+            if sum(wide + 2 for _, wide, _ in wanted) + 2 <= width:
+                break
+            wanted = [each for each in wanted if each[0] != dropped]
+        made, x = [], 3
+        for name, wide, align in wanted:
+            if name == "verdict":
+                wide = max(width - x - 1, 0)
+            made.append((name, x, wide, align))
+            x += wide + 2
+        return made
+
+    def on_focus(self) -> None:
+        """Mark the pane."""
+        self.redraw()
+
+    def on_blur(self) -> None:
+        """Unmark the pane."""
+        self.redraw()

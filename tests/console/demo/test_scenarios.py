@@ -1,0 +1,95 @@
+"""Every scenario judged by the real plan, runner and judge: what is found is what was planted."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+
+from console.demo.machine import Machines
+from console.demo.scenarios import SCENARIOS, UNREACHABLE, Fault, Scenario
+from probes.builtin import bench_probes
+from probes.judging.bench import Bench
+from probes.judging.findings import findings
+from probes.judging.judge import judge_round
+from probes.judging.verdict import Finding
+from probes.model import ClosedRound, FailedAt, Failure, Output
+from probes.plan import plan, suite_named
+from probes.remote import Remote, RemoteError
+from probes.runner import Runner, Watchers
+from probes.testing.server import Reply
+from tests.console.demo.conftest import Simulate
+from topology.model import Fabric, Node, NodeId
+
+
+class _Running:
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+
+    async def says(self, text: str, *, timeout: float) -> None:
+        assert text.encode() in self.reply.stdout
+
+    async def output(self) -> Output:
+        raise NotImplementedError
+
+
+class _Played:
+    """A node asked without SSH in between."""
+
+    def __init__(self, node: Node, machines: Machines) -> None:
+        self._node = node
+        self._machines = machines
+
+    @property
+    def node(self) -> NodeId:
+        return self._node.id
+
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+        reply = await self._machines.answer(self._node.address, tuple(argv), stdin)
+        return Output(tuple(argv), reply.stdout, reply.stderr, reply.exit_status, node=self._node.id)
+
+    @asynccontextmanager
+    async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[_Running]:
+        reply = await self._machines.answer(self._node.address, tuple(argv), b"")
+        yield _Running(reply)
+        if reply.then is not None:
+            await reply.then
+
+
+class _Reach:
+    def __init__(self, scenario: Scenario, machines: Machines) -> None:
+        self._away = scenario.of(*UNREACHABLE)
+        self._machines = machines
+
+    async def remote(self, node: Node) -> Remote:
+        if node.id in self._away:
+            raise RemoteError(Failure(FailedAt.UNREACHABLE, "planted", node.id))
+        return _Played(node, self._machines)
+
+    async def close(self) -> None:
+        pass
+
+
+async def run(fabric: Fabric, scenario: Scenario, machines: Machines) -> tuple[list[ClosedRound], tuple[Finding, ...]]:
+    """The default suite on every node."""
+    probes = {probe.name: probe for probe in bench_probes()}
+    bench = Bench(fabric, {metric.name: metric for probe in probes.values() for metric in probe.metrics})
+    runner = Runner(_Reach(scenario, machines), probes)
+    closed = [await runner.run(each, Watchers()) for each in plan(fabric, suite_named(fabric, None), probes)]
+    return closed, findings(bench, [(each, judge_round(bench, each)) for each in closed])
+
+
+def planted(faults: Sequence[Fault]) -> set[tuple[object, str]]:
+    return {(fault.suspect, fault.element) for fault in faults if fault.suspect is not None}
+
+
+@pytest.mark.parametrize("name", sorted(SCENARIOS))
+async def test_what_is_found_is_what_was_planted(fabric: Fabric, simulate: Simulate, name: str) -> None:
+    scenario = SCENARIOS[name]
+    closed, found = await run(fabric, scenario, simulate(name))
+    assert {(finding.suspect, finding.element) for finding in found} == planted(scenario.faults)
+    assert len(found) == len(planted(scenario.faults))
+    failed = [result.failure for each in closed for result in each.results if result.failure]
+    unreachable = {failure.node for failure in failed if failure.stage is FailedAt.UNREACHABLE}
+    assert unreachable == set(scenario.of(*UNREACHABLE))
+    others = {failure.node for failure in failed if failure.stage is not FailedAt.UNREACHABLE}
+    assert others <= {fault.element for fault in scenario.faults}
