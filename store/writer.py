@@ -50,7 +50,7 @@ class Writer:
             except BaseException as error:  # a worker's edge: whoever waits must hear of it
                 future.set_exception(error)
             else:
-                future.set_result(answer) if answer is not None else None
+                future.set_result(answer)
 
         with self._door:
             if self._closed:

@@ -36,7 +36,7 @@ class Machine:
         self.spoil: Callable[[bytes], bytes] = spoiler() if node.id in scenario.of(FaultKind.HOSTILE) else bytes
         self.machines = machines
 
-    async def run(self, argv: Sequence[str], stdin: bytes) -> Reply:
+    async def run(self, argv: Sequence[str]) -> Reply:
         """Answer one command."""
         tool = _TOOLS.get(argv[0].rpartition("/")[2]) if argv else None
         if tool is None:
@@ -59,7 +59,7 @@ class Machines:
 
     async def answer(self, address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
         """What the node at ``address`` answers to ``argv``."""
-        return await self._nodes[address].run(argv, stdin)
+        return await self._nodes[address].run(argv)
 
     def at(self, data_address: str) -> Node | None:
         """The node whose data network address this is."""
@@ -145,9 +145,24 @@ async def _survey(machine: Machine, words: Sequence[str]) -> Reply:
     return Reply(survey.answers(machine.box, words[0], machine.spoil))
 
 
+async def _leftovers(machine: Machine, words: Sequence[str]) -> Reply:
+    """The search of ``probes.sweep``: nothing outlives its command here, so the list is empty."""
+    return Reply(b"\x1e")
+
+
+async def _ended(machine: Machine, words: Sequence[str]) -> Reply:
+    """The end that ``probes.sweep`` brings: nothing lives on."""
+    return Reply(b"\n")
+
+
 async def _true(machine: Machine, argv: Sequence[str]) -> Reply:
     return Reply()
 
 
 _TOOLS: dict[str, _Tool] = {"iperf3": _iperf3, "sh": _shell, "true": _true}
-_SCRIPTS: dict[str, _Tool] = {"benchconsole-fio": _fio, "benchconsole-inventory": _survey}
+_SCRIPTS: dict[str, _Tool] = {
+    "benchconsole-fio": _fio,
+    "benchconsole-inventory": _survey,
+    "list": _leftovers,
+    "end": _ended,
+}

@@ -15,10 +15,14 @@ from topology.model import NodeId
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast simulated time goes: ``quiet`` is how long a sitting waits for one more client."""
+    """How fast simulated time goes: ``quiet`` is how long a sitting waits for one more client.
+
+    It is long on purpose: only a client that never comes costs it, while a short one would tear
+    the flows of a round apart on a machine that is busy.
+    """
 
     factor: float = 0.04
-    quiet: float = 0.25
+    quiet: float = 2.0
     longest: float = 0.4
 
     def seconds(self, simulated: float) -> float:

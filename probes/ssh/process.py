@@ -176,7 +176,7 @@ class _Call:
         if speech.is_flooded:
             bound = self._link.limits.output / 1024**2
             raise self.error(FailedAt.FLOODED, f"more than {bound:g} MiB of output")
-        if speech.status is None and speech.signal is None:
+        if not speech.has_exited or speech.was_ordered_to_end:
             raise RemoteError(self._link.lost_failure(), self.output())
         if speech.out.first is None:
             words = (speech.out.noise or speech.err.noise).decode(errors="replace").strip()

@@ -69,7 +69,7 @@ class Speech(asyncssh.SSHClientSession[bytes]):
         self.status: int | None = None
         self.signal: str | None = None
         self.closed = False
-        self.lost: Exception | None = None
+        self.was_ordered_to_end = False
         self.changed = asyncio.Event()
         self.started_at = self.ended_at = asyncio.get_running_loop().time()
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
@@ -93,11 +93,6 @@ class Speech(asyncssh.SSHClientSession[bytes]):
     def has_exited(self) -> bool:
         """Whether the wrapper has reported its end, which it does when nothing of it runs on."""
         return self.status is not None or self.signal is not None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether everything that will be said has been said."""
-        return self.closed
 
     @property
     def is_flooded(self) -> bool:
@@ -150,9 +145,8 @@ class Speech(asyncssh.SSHClientSession[bytes]):
         self._exited()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called by asyncssh when the channel is closed, with the reason if it was not on purpose."""
+        """Called by asyncssh when the channel is closed."""
         self.closed = True
-        self.lost = exc
         if not self.has_exited:
             self.ended_at = asyncio.get_running_loop().time()
         self.changed.set()
@@ -177,6 +171,7 @@ class Speech(asyncssh.SSHClientSession[bytes]):
     async def end(self, within: float) -> bool:
         """Order the watchdog to end the command. False when its word that it did has not come in time."""
         if not (self.has_exited or self.closed):
+            self.was_ordered_to_end = True
             self.channel.write_eof()
             try:
                 async with asyncio.timeout(within):

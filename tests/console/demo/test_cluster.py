@@ -3,8 +3,6 @@
 import asyncio
 import os
 import select
-import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -32,7 +30,7 @@ async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sim
     """One cluster for all tests here: nothing that they do to it lasts."""
     async with SimulatedCluster("default", tmp_path_factory.mktemp("demo")) as running:
         yield running
-        assert running.log.read_text() == ""
+    assert running.log.read_text() == ""
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -154,12 +152,13 @@ asyncio.run(main())
 
 
 async def test_the_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
-    parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(tmp_path)], stdout=subprocess.PIPE, cwd=ROOT)
+    parent = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _PARENT, str(tmp_path), stdout=asyncio.subprocess.PIPE, cwd=ROOT
+    )
     assert parent.stdout is not None
-    pidfd = os.pidfd_open(int(parent.stdout.readline()))
-    parent.send_signal(signal.SIGKILL)
-    parent.wait()
-    parent.stdout.close()
+    pidfd = os.pidfd_open(int(await parent.stdout.readline()))
+    parent.kill()
+    await parent.wait()
     assert ended(pidfd, 10)
     os.close(pidfd)
 

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from console.demo.machine import Machines
+from probes import sweep
 from probes.api import Probe
 from probes.builtin.fio import Fio
 from probes.builtin.iperf3 import Iperf3
 from probes.errors import ProbeOutputError
 from probes.model import Output, Reading, Target
 from probes.runner import read
+from probes.testing import FakeRemote
 from probes.testing.server import Reply
 from tests.console.demo.conftest import Simulate
 from topology.model import Fabric, NodeId
@@ -152,6 +154,17 @@ async def test_one_slow_disk_holds_back_the_stripe(fabric: Fabric, simulate: Sim
     well = await fio(simulate, fabric, "default", "st4")
     assert slow["fio.read", "sequential"] == pytest.approx(0.69e9, rel=0.01)
     assert well["fio.read", "sequential"] == pytest.approx(1.644e9, rel=0.006)
+
+
+async def test_nothing_of_ours_is_left_on_a_simulated_node(fabric: Fabric, simulate: Simulate) -> None:
+    machines, node = simulate("healthy"), fabric.nodes[NodeId("n001")]
+
+    class Played(FakeRemote):
+        async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+            return await ask(machines, Target(node), argv)
+
+    assert await sweep.leftovers(Played()) == ()
+    assert await sweep.end(Played(), [sweep.Leftover(7, 8, "s", ("iperf3",))]) == ()
 
 
 @pytest.mark.parametrize("argv", [("nuttcp", "-S"), ("sh", "-c", "rm -rf /"), ("/usr/bin/qperf",), ()])

@@ -1,0 +1,57 @@
+"""A question with a few answers: stop how, leave or stay."""
+
+from collections.abc import Sequence
+
+from textual import events, on
+from textual.widget import Widget
+
+from console.tui.drawing import TEXT, Line, Row, wrapped
+from console.tui.screens.sheet import Sheet
+from console.tui.widgets.canvas import Canvas
+from console.tui.widgets.listing import Listing
+from console.tui.widgets.options import Option, Options
+from console.tui.widgets.tabs import Badges
+
+
+class Words(Canvas):
+    """A few lines of text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+        self.styles.height = 2
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """The text, broken at spaces."""
+        return [Line(width).to(1).put(line, TEXT).row() for line in wrapped(self.text, width - 2, height)]
+
+
+class Choice(Sheet[str]):
+    """Dismisses with the value of the option that was chosen."""
+
+    KEYS = (("enter", "choose"), ("esc", "go back"))
+
+    def __init__(self, title: str, text: str, options: Sequence[Option], badges: Badges) -> None:
+        super().__init__(title, badges)
+        self.words = Words(text)
+        self.options = Options(options)
+
+    def inside(self) -> Sequence[Widget]:
+        """Text and options."""
+        return (self.words, self.options)
+
+    def on_mount(self) -> None:
+        """The options have the keys."""
+        self.options.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """An option's own key."""
+        option = next((each for each in self.options.options if each.key == event.character), None)
+        if option is not None:
+            event.stop()
+            self.dismiss(option.value)
+
+    @on(Listing.Chosen)
+    def _chosen(self) -> None:
+        if self.options.chosen is not None:
+            self.dismiss(self.options.chosen.value)

@@ -1,0 +1,101 @@
+"""The command line after ``:``, with completion of commands and of what they take."""
+
+from collections.abc import Callable, Sequence
+
+from textual import on
+from textual.widget import Widget
+
+from console.tui.actions import ACTIONS, Action
+from console.tui.screens.sheet import Sheet
+from console.tui.widgets.listing import Listing
+from console.tui.widgets.options import Option, Options
+from console.tui.widgets.prompt import Prompt
+from console.tui.widgets.tabs import Badges
+
+MOST = 8
+
+
+class Command(Sheet[str]):
+    """Dismisses with the text of the command."""
+
+    KEYS = (("tab", "complete"), ("enter", "do"), ("up", "before"), ("esc", "back"))
+    DEFAULT_CSS = "Command Options { height: 8; }"
+
+    def __init__(
+        self, valid: Sequence[str], arguments: Callable[[str], Sequence[str]], history: Sequence[str], badges: Badges
+    ) -> None:
+        super().__init__("command", badges)
+        self.actions = [ACTIONS[each] for each in dict.fromkeys(valid)]
+        self.arguments = arguments
+        self.history = list(history)
+        self.before = len(self.history)
+        self.prompt = Prompt(":")
+        self.options = Options(self.candidates(""))
+        self.options.CURSOR = True
+        self.options.styles.height = MOST
+
+    def inside(self) -> Sequence[Widget]:
+        """Candidates above the line."""
+        return (self.options, self.prompt)
+
+    def on_mount(self) -> None:
+        """Typing goes to the line."""
+        self.prompt.focus()
+
+    def candidates(self, text: str) -> list[Option]:
+        """What ``text`` may become."""
+        word, space, rest = text.partition(" ")
+        action = next((each for each in self.actions if each.word == word), None)
+        if space and action is not None:
+            found = [each for each in self.arguments(action.id) if each.lower().startswith(rest.lower())]
+            return [Option(" ", f"{word} {each}", "", f"{word} {each}") for each in found[:50]]
+        starts = [each for each in self.actions if each.word.startswith(word)]
+        others = [each for each in self.actions if each not in starts and word in f"{each.word} {each.help}"]
+        return [self._option(each) for each in starts + others]
+
+    def _option(self, action: Action) -> Option:
+        text = f"{action.word} {action.argument}".strip()
+        return Option(" ", text, action.help, action.word)
+
+    @on(Prompt.Changed)
+    def _typed(self, event: Prompt.Changed) -> None:
+        self.options.show(self.candidates(event.text))
+
+    @on(Prompt.Asked)
+    def _asked(self, event: Prompt.Asked) -> None:
+        if event.key == "tab":
+            self._complete()
+        elif event.key == "up" and not self.prompt.text or self.before < len(self.history):
+            self._remember(-1 if event.key == "up" else 1)
+        else:
+            self.options.move(-1 if event.key == "up" else 1)
+
+    def _complete(self) -> None:
+        chosen = self.options.chosen
+        if chosen is not None:
+            takes = next((each.argument for each in self.actions if each.word == chosen.value), "")
+            self.prompt.fill(chosen.value + (" " if takes else ""))
+            self.options.show(self.candidates(self.prompt.text))
+
+    def _remember(self, step: int) -> None:
+        self.before = max(0, min(self.before + step, len(self.history)))
+        text = self.history[self.before] if self.before < len(self.history) else ""
+        self.prompt.fill(text)
+        self.options.show(self.candidates(text))
+
+    @on(Prompt.Entered)
+    def _entered(self, event: Prompt.Entered) -> None:
+        chosen, words = self.options.chosen, event.text.split()
+        known = words and any(each.word == words[0] for each in self.actions)
+        if known and (len(words) > 1 or chosen is None or not event.text.endswith(" ")):
+            self.dismiss(event.text.strip())
+        else:
+            self.dismiss(chosen.value if chosen is not None and event.text.strip() else event.text.strip() or None)
+
+    @on(Listing.Chosen)
+    def _chosen(self) -> None:
+        self._complete()
+
+    @on(Prompt.Left)
+    def _left(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,69 @@
+"""Writing a report: the format by its key, the path as it is typed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from textual import on
+from textual.widget import Widget
+
+from console.tui.screens.sheet import Sheet
+from console.tui.widgets.listing import Listing
+from console.tui.widgets.options import Option, Options
+from console.tui.widgets.prompt import Prompt
+from console.tui.widgets.tabs import Badges
+
+FORMATS = (
+    Option("h", "html", "one file to read and to hand on", "html"),
+    Option("m", "md", "text for chat and mail", "md"),
+    Option("c", "csv", "one row a verdict, for a spreadsheet", "csv"),
+    Option("j", "json", "everything, for programs", "json"),
+)
+
+
+class Target(NamedTuple):
+    """What to write and where."""
+
+    format: str
+    path: Path
+
+
+class Export(Sheet[Target]):
+    """Dismisses with a target."""
+
+    KEYS = (("up down", "format"), ("enter", "write"), ("esc", "back"))
+
+    def __init__(self, stem: str, badges: Badges) -> None:
+        super().__init__("export", badges)
+        self.stem = stem
+        self.options = Options(FORMATS)
+        self.prompt = Prompt("to")
+        self.prompt.fill(f"{stem}.html")
+
+    def inside(self) -> Sequence[Widget]:
+        """Formats above the path."""
+        return (self.options, self.prompt)
+
+    def on_mount(self) -> None:
+        """Typing changes the path."""
+        self.prompt.focus()
+
+    @on(Prompt.Asked)
+    def _asked(self, event: Prompt.Asked) -> None:
+        self.options.move(-1 if event.key in ("up", "shift+tab") else 1)
+
+    @on(Listing.Moved)
+    def _moved(self) -> None:
+        known = tuple(f".{option.value}" for option in FORMATS)
+        if self.options.chosen is not None and self.prompt.text.endswith(known):
+            self.prompt.fill(f"{self.prompt.text.rsplit('.', 1)[0]}.{self.options.chosen.value}")
+
+    @on(Prompt.Entered)
+    @on(Listing.Chosen)
+    def _entered(self) -> None:
+        if self.options.chosen is not None and self.prompt.text.strip():
+            self.dismiss(Target(self.options.chosen.value, Path(self.prompt.text.strip()).expanduser()))
+
+    @on(Prompt.Left)
+    def _left(self) -> None:
+        self.dismiss(None)

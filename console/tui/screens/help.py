@@ -1,0 +1,58 @@
+"""Keys and commands that are valid here, searchable by key and by word; enter does the chosen one."""
+
+from collections.abc import Iterable, Sequence
+
+from textual import on
+from textual.widget import Widget
+
+from console.tui.actions import ACTIONS, matching
+from console.tui.screens.sheet import Sheet
+from console.tui.widgets.listing import Listing
+from console.tui.widgets.options import Option, Options
+from console.tui.widgets.prompt import Prompt
+from console.tui.widgets.tabs import Badges
+
+
+class Help(Sheet[str]):
+    """Dismisses with the id of an action."""
+
+    KEYS = (("type", "to search"), ("enter", "does it"), ("esc", "back"))
+    DEFAULT_CSS = "Help Options { height: 1fr; max-height: 24; }"
+
+    def __init__(self, valid: Iterable[str], badges: Badges) -> None:
+        super().__init__("help", badges)
+        self.valid = tuple(valid)
+        self.prompt = Prompt("?")
+        self.options = Options(self._options(""))
+
+    def inside(self) -> Sequence[Widget]:
+        """Search line and actions."""
+        return (self.prompt, self.options)
+
+    def on_mount(self) -> None:
+        """Typing searches."""
+        self.prompt.focus()
+
+    def _options(self, words: str) -> list[Option]:
+        return [
+            Option(action.shown or " ", f":{action.word}", action.help, action.id)
+            for action in matching(self.valid, words)
+        ]
+
+    @on(Prompt.Changed)
+    def _typed(self, event: Prompt.Changed) -> None:
+        self.options.show(self._options(event.text))
+
+    @on(Prompt.Asked)
+    def _asked(self, event: Prompt.Asked) -> None:
+        self.options.move(-1 if event.key == "up" else 1)
+
+    @on(Prompt.Entered)
+    @on(Listing.Chosen)
+    def _entered(self) -> None:
+        chosen = self.options.chosen
+        self.dismiss(chosen.value if chosen is not None and chosen.value in ACTIONS else None)
+
+    @on(Prompt.Left)
+    def _left(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,69 @@
+"""A plan before it is run: what would be sent, for how long, what it does to the nodes. Enter starts it."""
+
+from collections.abc import Callable, Sequence
+
+from textual.binding import Binding
+from textual.widget import Widget
+
+from console.tui.bridge import PlanNotes
+from console.tui.screens.sheet import Sheet
+from console.tui.widgets.plan import PlanView
+from console.tui.widgets.tabs import Badges
+from probes.model import Round
+
+Propose = Callable[[str | None], tuple[Round, ...]]
+
+
+class PlanSheet(Sheet[tuple[Round, ...]]):
+    """Dismisses with the rounds to start. ``tab`` takes the next suite where there are several."""
+
+    KEYS = (("enter", "start"), ("tab", "next suite"), ("up down", "scroll"), ("esc", "send nothing"))
+    BINDINGS = [Binding("tab", "suite", show=False, priority=True)]
+    DEFAULT_CSS = "PlanSheet PlanView { height: auto; }"
+
+    def __init__(
+        self,
+        suites: Sequence[str],
+        propose: Propose,
+        notes: Callable[[Sequence[Round]], PlanNotes],
+        badges: Badges,
+        *,
+        suite: str | None = None,
+    ) -> None:
+        self.KEYS = self.KEYS if len(suites) > 1 else tuple(pair for pair in self.KEYS if pair[0] != "tab")  # type: ignore[misc]
+        super().__init__("plan", badges)
+        self.suites = tuple(suites)
+        self.suite = suite if suite is not None or not suites else suites[0]
+        self.propose = propose
+        self.notes = notes
+        self.rounds: tuple[Round, ...] = ()
+        self.plan = PlanView()
+
+    def inside(self) -> Sequence[Widget]:
+        """The plan."""
+        return (self.plan,)
+
+    def on_mount(self) -> None:
+        """Work the plan out."""
+        self._work_out()
+        self.plan.focus()
+
+    def on_resize(self) -> None:
+        """As high as it needs to be, and as there is room."""
+        self.plan.styles.height = max(min(self.plan.wanted, self.size.height - 4), 1)
+
+    def _work_out(self) -> None:
+        self.rounds = self.propose(self.suite)
+        notes = self.notes(self.rounds) if self.rounds else PlanNotes()
+        self.plan.show(self.suite or "", self.rounds, notes, self.suites)
+        self.on_resize()
+
+    def action_suite(self) -> None:
+        """The next suite."""
+        if len(self.suites) > 1 and self.suite in self.suites:
+            self.suite = self.suites[(self.suites.index(self.suite) + 1) % len(self.suites)]
+            self._work_out()
+
+    def action_choose(self) -> None:
+        """Start."""
+        self.dismiss(self.rounds or None)

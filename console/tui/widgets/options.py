@@ -1,0 +1,55 @@
+"""Owns a short list to choose from: a key, a word, and what it means."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from console.tui.drawing import BOLD, KEY, MUTED, TEXT, Line, Row, clip, width_of
+from console.tui.widgets.listing import Listing
+
+
+class Option(NamedTuple):
+    """``value`` is what the choice stands for."""
+
+    key: str
+    word: str
+    help: str
+    value: str
+
+
+class Options(Listing):
+    """One option a row."""
+
+    DEFAULT_CSS = "Options { height: auto; }"
+
+    def __init__(self, options: Sequence[Option], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.options = tuple(options)
+        self.styles.height = len(self.options)
+
+    def show(self, options: Sequence[Option]) -> None:
+        """Other options; the cursor goes to the first."""
+        self.options = tuple(options)
+        self.cursor = 0
+        self.redraw()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.options)
+
+    @property
+    def chosen(self) -> Option | None:
+        """The option under the cursor."""
+        return self.options[self.cursor] if self.cursor < len(self.options) else None
+
+    def row(self, index: int, width: int) -> Row:
+        """Key, word, help."""
+        option = self.options[index]
+        keys = max([1, *(width_of(each.key) for each in self.options)])
+        words = min(max([6, *(width_of(each.word) for each in self.options)]), width // 2)
+        line = Line(width).to(2).put(option.key, KEY, keys).put("  ").put(option.word, BOLD, words).put("  ")
+        return line.put(clip(option.help, max(line.room - 1, 0)), MUTED).row()
+
+    def empty(self, width: int) -> list[Row]:
+        """Nothing fits what was typed."""
+        return [Line(width).to(2).put("nothing of that name here", TEXT).row()]

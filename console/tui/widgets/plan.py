@@ -1,0 +1,93 @@
+"""Owns how a plan reads: stages with rounds, tests and minutes, then what it does and what it covers."""
+
+from collections.abc import Sequence
+
+from console.tui.bridge import PlanNotes
+from console.tui.drawing import ACTIVE, BLANK, BOLD, MUTED, STRONG, TEXT, WATCH, Line, Row, clip, width_of, wrapped
+from console.tui.widgets.listing import Listing
+from console.view import State
+from console.wording import SIGNS, count, plain
+from probes.model import Round
+from topology.units import duration
+
+
+class PlanView(Listing):
+    """Lines that scroll where there are more than fit."""
+
+    CURSOR = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.suite = ""
+        self.suites: Sequence[str] = ()
+        self.rounds: Sequence[Round] = ()
+        self.notes = PlanNotes()
+        self._lines: tuple[int, list[Row]] = (0, [])
+
+    def show(self, suite: str, rounds: Sequence[Round], notes: PlanNotes, suites: Sequence[str]) -> None:
+        """Another plan."""
+        self.suite, self.rounds, self.notes, self.suites = suite, rounds, notes, suites
+        self._lines = (0, [])
+        self.redraw()
+
+    @property
+    def wanted(self) -> int:
+        """Lines that it would fill."""
+        return len(self.lines(self.size.width or 80))
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self.lines(self.size.width))
+
+    def row(self, index: int, width: int) -> Row:
+        """One line."""
+        return self.lines(width)[index]
+
+    def lines(self, width: int) -> list[Row]:
+        """Everything, for this width."""
+        if self._lines[0] != width or not self._lines[1]:
+            self._lines = (width, self._made(width))
+        return self._lines[1]
+
+    def _made(self, width: int) -> list[Row]:
+        if not self.rounds:
+            return [Line(width).to(1).put("There is nothing to run.", STRONG).row()]
+        tests = sum(len(each.tests) for each in self.rounds)
+        seconds = sum(each.seconds for each in self.rounds)
+        head = Line(width).to(1)
+        head.put(f"{plain(self.suite) + ': ' if self.suite else ''}{count(len(self.rounds), 'round')}", STRONG)
+        head.put(f", {count(tests, 'test')}, about {duration(seconds)}.", TEXT)
+        if len(self.suites) > 1:
+            head.put("   ").put("tab", ACTIVE).put(f" one of {len(self.suites)} suites", MUTED)
+        rows = [head.row(), BLANK, *self._stages(width)]
+        for name, texts in (("does", self.notes.effects), ("covers", self.notes.covers)):
+            rows += [BLANK, *_paragraphs(name, texts, width)] if texts else []
+        if self.notes.held_back:
+            rows += [BLANK, *_paragraphs("held back", [f"{SIGNS[State.HELD].glyph} {each}" for each in self.notes.held_back], width)]
+        line = Line(width).to(1).put("Nothing is sent to any node before you press ", MUTED).put("enter", ACTIVE)
+        return [*rows, BLANK, line.put(".", MUTED).row()]
+
+    def _stages(self, width: int) -> list[Row]:
+        stages: dict[str, list[Round]] = {}
+        for each in self.rounds:
+            stages.setdefault(each.stage, []).append(each)
+        name = min(max([5, *(width_of(plain(stage)) for stage in stages)]), 20)
+        head = Line(width).to(1).put("stage", MUTED, name).put("  ").put("rounds", MUTED, 6, ">").put("  ")
+        rows = [head.put("tests", MUTED, 7, ">").put("  ").put("time", MUTED, 8, ">").put("  what it is for", MUTED).row()]
+        for stage, rounds in stages.items():
+            tests = sum(len(each.tests) for each in rounds)
+            line = Line(width).to(1).put(plain(stage), BOLD, name).put("  ").put(f"{len(rounds):,}", TEXT, 6, ">")
+            line.put("  ").put(f"{tests:,}", TEXT, 7, ">").put("  ")
+            line.put(duration(sum(each.seconds for each in rounds)), TEXT, 8, ">").put("  ")
+            rows.append(line.put(clip(plain(rounds[0].because), max(line.room - 1, 0)), MUTED).row())
+        return rows
+
+
+def _paragraphs(name: str, texts: Sequence[str], width: int) -> list[Row]:
+    rows: list[Row] = []
+    for text in texts:
+        for line in wrapped(plain(text), width - 13, 4):
+            made = Line(width).to(1).put(name if not rows else "", MUTED).to(12)
+            rows.append(made.put(line, WATCH if name == "does" else TEXT).row())
+    return rows

@@ -1,0 +1,111 @@
+"""Units: one reading or a refusal, and never a silent factor of eight."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topology.units import (
+    Shown,
+    Unit,
+    UnitError,
+    digits3,
+    duration,
+    memory_size,
+    network_rate,
+    parse,
+    parse_link_speed,
+    show,
+    storage_rate,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("10 Gb/s", Unit.BYTE_RATE, 1.25e9),
+        ("10Gbps", Unit.BYTE_RATE, 1.25e9),
+        ("10 Gbit/s", Unit.BYTE_RATE, 1.25e9),
+        ("1 GB/s", Unit.BYTE_RATE, 1e9),
+        ("1 GiB/s", Unit.BYTE_RATE, 2.0**30),
+        ("128 GiB", Unit.BYTE, 128 * 2.0**30),
+        ("4 TB", Unit.BYTE, 4e12),
+        ("645 GFLOP/s", Unit.FLOP_RATE, 645e9),
+        ("80 %", Unit.ONE, 0.8),
+        ("30 s", Unit.SECOND, 30.0),
+        ("200 us", Unit.SECOND, 2e-4),
+        ("20 kIOPS", Unit.PER_SECOND, 2e4),
+        ("1e3 MB/s", Unit.BYTE_RATE, 1e9),
+    ],
+)
+def test_reads_what_the_field_writes(text: str, unit: Unit, value: float) -> None:
+    assert parse(text, unit) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("400", Unit.BYTE_RATE),
+        ("10 G", Unit.BYTE_RATE),
+        ("10 mb/s", Unit.BYTE_RATE),
+        ("10 KB/s", Unit.BYTE_RATE),
+        ("-1 GB/s", Unit.BYTE_RATE),
+        ("nan GB/s", Unit.BYTE_RATE),
+        ("1e99 GB/s", Unit.BYTE_RATE),
+        ("1,5 GB/s", Unit.BYTE_RATE),
+        ("128 GB/s", Unit.BYTE),
+        ("128", Unit.BYTE),
+        ("30", Unit.SECOND),
+        ("", Unit.ONE),
+        ("80 % %", Unit.ONE),
+    ],
+)
+def test_refuses_what_can_be_read_two_ways(text: str, unit: Unit) -> None:
+    with pytest.raises(UnitError) as caught:
+        parse(text, unit)
+    assert caught.value.found == text
+    assert caught.value.expected
+
+
+@pytest.mark.parametrize(("text", "value"), [("40G", 5e9), ("10 Gb/s", 1.25e9), ("100 Mb/s", 1.25e7), ("2.5 Gbit/s", 3.125e8)])
+def test_link_speed(text: str, value: float) -> None:
+    assert parse_link_speed(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("text", "near"), [("25 GB/s", "25 Gb/s"), ("400", "400 Gb/s"), ("10 gb/s", "10 Gb/s")])
+def test_link_speed_in_bytes_is_refused_with_the_likely_meaning(text: str, near: str) -> None:
+    with pytest.raises(UnitError) as caught:
+        parse_link_speed(text)
+    assert caught.value.suggestion is not None
+    assert near in caught.value.suggestion
+
+
+@given(st.floats(1, 1e14))
+def test_what_is_shown_reads_back_within_three_digits(value: float) -> None:
+    assert parse(storage_rate(value).replace(",", ""), Unit.BYTE_RATE) == pytest.approx(value, rel=5.1e-3)
+    assert parse(network_rate(value).replace(",", ""), Unit.BYTE_RATE) == pytest.approx(value, rel=5.1e-3)
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for unit in Unit:
+        try:
+            value = parse(text, unit)
+        except UnitError:
+            continue
+        assert value >= 0
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(9.9, "9.90"), (118.8, "119"), (0.0, "0"), (9.996, "10.0"), (999.6, "1,000"), (-2.5, "-2.50")]
+)
+def test_three_digits(value: float, text: str) -> None:
+    assert digits3(value) == text
+
+
+def test_shown_with_its_letter() -> None:
+    assert show(1.25e9, Unit.BYTE_RATE, Shown.NETWORK) == "10.0 Gb/s"
+    assert show(149e6, Unit.BYTE_RATE, Shown.STORAGE) == "149 MB/s"
+    assert memory_size(128 * 2.0**30) == "128 GiB"
+    assert duration(2286) == "38:06"
+    assert duration(1.14e-5) == "11.4 µs"
+    assert show(0.297, Unit.ONE, Shown.PERCENT) == "30 %"
