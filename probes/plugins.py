@@ -110,7 +110,8 @@ class _Shelf:
             try:
                 self._keep(probe, distribution)
             except (Exception, SystemExit) as error:
-                self.refuse(name, distribution, f"probe {type(probe).__name__}", error)
+                kind = probe if isinstance(probe, type) else type(probe)
+                self.refuse(name, distribution, f"probe {kind.__name__}", error)
 
     def refuse(self, name: str, distribution: str, during: str, error: BaseException) -> None:
         """Record that a plugin, or a part of it, was left out."""
@@ -132,7 +133,8 @@ class _Shelf:
 
     def _keep(self, probe: object, distribution: str) -> None:
         if not isinstance(probe, Probe):
-            raise ProbeError(f"found {type(probe).__name__}, expected an instance of Probe")
+            what = "a class" if isinstance(probe, type) else type(probe).__name__
+            raise ProbeError(f"found {what}, expected an instance of Probe")
         refuse_malformed(probe)
         if probe.name in self.probes:
             raise ProbeError(f"name {probe.name} is taken by {self.origin[probe.name]}")

@@ -102,7 +102,7 @@ def take(connection: sqlite3.Connection, session: int, holder: Holder, now: floa
 def require(connection: sqlite3.Connection, session: int, holder: Holder, now: float) -> None:
     """Check that ``holder`` drives the session now, and note that it lives; DrivenError if not."""
     drive = last_drive(connection, session)
-    if drive is None or  drive.ended is not None:
+    if drive is None or drive.holder != holder or drive.ended is not None:
         whose = "nobody" if drive is None or drive.ended is not None else _in_words(drive)
         raise DrivenError(
             f"the session is driven by {whose}, not by this console",

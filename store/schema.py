@@ -5,8 +5,8 @@ is a new step at the end. Refuses to know what the rows mean (``store.rows``).
 
 Ids are small integers inside the file; ``session.key``, ``test.key`` and ``measurement.key``
 hold the ids that people and programs see. Times are UTC seconds since 1970, durations seconds,
-values base units. Columns that hold JSON say so in their comment. What is only ever inserted:
-everything but ``driver``, which says who is at work now.
+values base units. Columns that hold JSON say so in their comment. Rows are only ever inserted,
+but for ``driver``, which says who is at work now, and the two counts of a plan that grows.
 """
 
 import sqlite3

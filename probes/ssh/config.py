@@ -15,6 +15,7 @@ from pathlib import Path
 
 import asyncssh
 
+from probes.model import FailedAt
 from probes.ssh.hostkeys import KnownHosts, Trusted
 from topology.model import Access
 
@@ -33,10 +34,10 @@ _SAFE_NAME = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
 
 
 class ConfigError(Exception):
-    """A configuration that cannot or must not be followed; ``unverified`` when it is about host keys."""
+    """A configuration that cannot or must not be followed, and the stage that it keeps us from."""
 
-    def __init__(self, detail: str, *, unverified: bool = False) -> None:
-        self.unverified = unverified
+    def __init__(self, detail: str, stage: FailedAt = FailedAt.UNREACHABLE) -> None:
+        self.stage = stage
         super().__init__(detail)
 
 
@@ -78,7 +79,7 @@ class Configuration:
         self._timing = {"login_timeout": login + 5, "keepalive_interval": keepalive, "keepalive_count_max": 2}
         self._lock = threading.Lock()
         self._known: dict[tuple[str, ...], KnownHosts] = {}
-        self._pairs: dict[tuple[object, ...], tuple[Sequence[asyncssh.SSHKeyPair], Sequence[bytes] | None]] = {}
+        self._keys: dict[tuple[str | None, ...], _Keys] = {}
         own = (access.config,) if access.config else (_USER_CONFIG, _SYSTEM_CONFIG)
         paths = [str(Path(path).expanduser()) for path in own]
         self._files = [path for path in paths if access.config or os.access(path, os.R_OK)]
@@ -92,14 +93,15 @@ class Configuration:
             _refuse_unsafe(read.host)
             with self._lock:  # what was read for one host is kept for all
                 trusted = self._trusted(read)
-                pairs, identities = self._load_keys(place, read)
+                keys = self._keys_for(place, read)
             options = asyncssh.SSHClientConnectionOptions(
                 read,
                 config=None,
                 reload=False,
                 final=False,
-                client_keys=[copy.copy(pair) for pair in pairs],
-                agent_identities=identities,
+                client_keys=[copy.copy(pair) for pair in keys.pairs],
+                agent_identities=keys.of_agent,
+                agent_path=() if keys.asks_agent else "",
                 known_hosts=(trusted.keys, trusted.authorities, trusted.revoked),
                 server_host_key_algs=_preferred(trusted),
                 encryption_algs=() if read.config.get("Ciphers") else _FAST_CIPHERS,
@@ -139,25 +141,44 @@ class Configuration:
             raise ConfigError(
                 f"the ssh configuration sets UserKnownHostsFile to {' '.join(users) or 'none'}, which would leave host"
                 " keys unverified; name a real file there, or known_hosts in the access of the topology",
-                unverified=True,
+                FailedAt.HOST_KEY_UNKNOWN,
             )
         return tuple(_expanded(path, read) for path in (*users, *systems))
 
-    def _load_keys(
-        self, place: Place, read: asyncssh.SSHClientConnectionOptions
-    ) -> tuple[Sequence[asyncssh.SSHKeyPair], Sequence[bytes] | None]:
-        """The private keys to offer, read once for all hosts that offer the same ones."""
+    def _keys_for(self, place: Place, read: asyncssh.SSHClientConnectionOptions) -> "_Keys":
+        """The keys to offer, read once for all hosts that offer the same ones."""
         configured = [path for path in _names(read.config.get("IdentityFile"), ()) if Path(path).expanduser().exists()]
-        wanted: object = configured or ()
-        if self._access.identity and not (place.jump and configured):
-            wanted = [self._access.identity]
-        key = (str(wanted), str(read.config.get("CertificateFile")), read.config.get("IdentitiesOnly"))
-        if key not in self._pairs:
-            loaded = asyncssh.SSHClientConnectionOptions(
-                read, config=None, reload=False, final=False, client_keys=wanted, ignore_encrypted=True
-            )
-            self._pairs[key] = (tuple(loaded.client_keys or ()), loaded.agent_identities)
-        return self._pairs[key]
+        given = self._access.identity if not (place.jump and configured) else None
+        name = (given, *configured, str(read.config.get("CertificateFile")), str(read.config.get("IdentitiesOnly")))
+        if name not in self._keys:
+            try:
+                self._keys[name] = _load_keys(read, given, configured)
+            except (OSError, ValueError) as error:
+                words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+                raise ConfigError(f"the key to log in with cannot be used: {words}", FailedAt.LOGIN) from error
+        return self._keys[name]
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """Private keys, and which of the agent's keys may be offered too (None: all of them)."""
+
+    pairs: tuple[asyncssh.SSHKeyPair, ...]
+    of_agent: Sequence[bytes] | None
+    asks_agent: bool = True
+
+
+def _load_keys(read: asyncssh.SSHClientConnectionOptions, given: str | None, configured: Sequence[str]) -> _Keys:
+    """A key that was named for us is offered alone: others would use up what a server allows to try."""
+    wanted: object = [given] if given else list(configured) or ()
+    loaded = asyncssh.SSHClientConnectionOptions(
+        read, config=None, reload=False, final=False, client_keys=wanted, ignore_encrypted=True
+    )
+    pairs = tuple(loaded.client_keys or ())
+    if given is None or pairs:
+        return _Keys(pairs, loaded.agent_identities, asks_agent=given is None)
+    public = Path(f"{given}.pub").expanduser()  # it has a passphrase: only the agent can use it
+    return _Keys((), [asyncssh.read_public_key(public).public_data] if public.exists() else None)
 
 
 def asking_only(

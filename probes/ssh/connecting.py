@@ -96,9 +96,9 @@ class Connector:
             await self._once(attempt, lambda _: None, tunnel)
         except asyncssh.HostKeyNotVerifiable:
             return attempt.offered
-        except asyncssh.KeyExchangeFailed:
-            return None
         except (asyncssh.Error, OSError) as error:
+            if attempt.greeted and isinstance(error, (asyncssh.DisconnectError, ConnectionError)):
+                return None  # it hangs up, or we do, when there is no kind in common
             raise RemoteError(failure(error, attempt)) from error
         return None
 

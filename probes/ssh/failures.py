@@ -98,8 +98,7 @@ def host_key_failure(error: asyncssh.HostKeyNotVerifiable, attempt: Attempt) -> 
 
 def config_failure(error: ConfigError, node: NodeId) -> Failure:
     """A configuration that keeps us from trying."""
-    stage = FailedAt.HOST_KEY_UNKNOWN if error.unverified else FailedAt.UNREACHABLE
-    return Failure(stage, str(error), node)
+    return Failure(error.stage, str(error), node)
 
 
 def out_of_time(attempt: Attempt, seconds: float) -> RemoteError:

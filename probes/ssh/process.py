@@ -9,6 +9,7 @@ import secrets
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import asyncssh
 
@@ -50,11 +51,15 @@ class Link:
         return self._connection
 
     def connected(self, connection: asyncssh.SSHClientConnection) -> None:
-        """The connection is there."""
+        """The connection is there; it may be gone again already."""
         self._connection = connection
+        if connection.is_closed():
+            self.on_lost(None)
 
     def on_lost(self, error: Exception | None) -> None:
         """The connection is gone; when it went through a jump host that is gone too, that is the reason."""
+        if self._connection is None:
+            return  # an attempt that failed, which is told in another way
         if self.via is not None and self.via.lost is not None:
             self.lost = f"the jump host {self.via.node} went away: {self.via.lost}"
         else:
@@ -253,11 +258,14 @@ async def _begin(link: Link, wrapped: Wrapped) -> Speech:
         async with asyncio.timeout(link.limits.login):
             return await asyncio.shield(opening)
     except TimeoutError:
-        opening.add_done_callback(_drop)
+        opening.add_done_callback(partial(_drop, link))
         detail = f"the node did not start a command within {link.limits.login:g} s"
         raise RemoteError(link.failure(FailedAt.LOST, detail)) from None
     except asyncio.CancelledError:
-        opening.add_done_callback(_drop)
+        opening.add_done_callback(partial(_drop, link))
+        await asyncio.wait((opening,), timeout=_CLOSING_PATIENCE)
+        if opening.done() and not opening.cancelled() and opening.exception() is None:
+            await opening.result().end(link.limits.ending)
         raise
 
 
@@ -278,9 +286,11 @@ async def _open(link: Link, wrapped: Wrapped) -> Speech:
     return speech
 
 
-def _drop(opening: "asyncio.Future[Speech]") -> None:
+def _drop(link: Link, opening: "asyncio.Future[Speech]") -> None:
+    """Nobody waits for this command any more. Its watchdog takes the end of stdin for an order to end."""
     if not opening.cancelled() and opening.exception() is None:
-        opening.result().channel.abort()  # the watchdog takes the closed channel for an order to end
+        link.speeches.discard(opening.result())
+        opening.result().channel.write_eof()
 
 
 async def _limit(call: _Call, seconds: float) -> None:

@@ -60,7 +60,7 @@ class SshReach:
             if opening is not None:
                 self._reopened.add(node.id)
             opening = self._opening[node.id] = asyncio.create_task(self._open(self._place(node), node.id, ()))
-        link = await self._opened(opening)
+        link = await self._opened(opening, node.id)
         if link.lost is not None:
             raise RemoteError(link.lost_failure())
         return SshRemote(link)
@@ -76,6 +76,9 @@ class SshReach:
             if key is not None:
                 kind, encoded = key.export_public_key("openssh").decode().split()[:2]
                 found.append(Offer(route.trusted.name, kind, encoded, key.get_fingerprint()))
+        if not found:
+            detail = f"{route.host} port {route.port} offers no host key of a kind that can be verified"
+            raise RemoteError(Failure(FailedAt.UNREACHABLE, detail, node.id))
         return tuple(found)
 
     async def close(self) -> None:
@@ -99,9 +102,11 @@ class SshReach:
         return opening.result().lost is not None
 
     @staticmethod
-    async def _opened(opening: "asyncio.Task[Link]") -> Link:
+    async def _opened(opening: "asyncio.Task[Link]", node: NodeId) -> Link:
         """The link, or its failure as an exception of its own for everyone who asks."""
         await asyncio.wait((opening,))
+        if opening.cancelled():
+            raise RemoteError(Failure(FailedAt.CANCELLED, "the session was closed", node))
         error = opening.exception()
         if isinstance(error, RemoteError):
             raise RemoteError(error.failure)
@@ -128,7 +133,7 @@ class SshReach:
         if hops not in self._jumps:
             self._jumps[hops] = asyncio.create_task(self._open_jump(hops, through))
         try:
-            link = await self._opened(self._jumps[hops])
+            link = await self._opened(self._jumps[hops], node)
         except RemoteError as error:
             failed = error.failure
             raise RemoteError(Failure(failed.stage, f"jump host {hops[-1]}: {failed.detail}", node)) from error

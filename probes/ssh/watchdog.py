@@ -26,8 +26,8 @@ that ends it by itself. What the wrapper does, in order:
    the client's hands is the proof that nothing runs on. 96 means that something did not die.
 
 LIMIT is longer than the client's own time: it decides only when the client is frozen but
-its connection is not. The text is one line without backslash-quote, exclamation mark or single
-quote, because the user's login shell (csh, fish) reads it first.
+its connection is not. The text is one line without backslash or single quote, and with a blank after
+every exclamation mark, because the user's login shell (csh, fish) reads it first.
 """
 
 import re
@@ -52,7 +52,7 @@ _SCRIPT = (
     "find() { f= c= i=$p; read -r z z z z z </proc/loadavg; read -r w y </proc/uptime; "
     "if [ $((${w%.*}-${u%.*})) -lt 2 ] && [ $z -ge $p ] && [ $((z-p)) -lt 300 ]; then "
     "while [ $i -lt $z ]; do i=$((i+1)); "
-    'if [ $i != $r ] && [ -e /proc/$i ]; then c="$c /proc/$i/environ"; fi; done; '
+    '[ $i = $r ] || { [ -e /proc/$i ] && c="$c /proc/$i/environ"; }; done; '
     'else c="/proc/[0-9]*/environ"; fi; '
     'if [ "$c" ]; then f=$(grep -lsF "BENCHCONSOLE_RUN=$n" $c); fi; [ "$f" ]; }; '
     "send() { kill -$1 -$p; for q in $f; do q=${q#/proc/}; kill -$1 ${q%/environ}; done; }; "
@@ -65,9 +65,9 @@ _SCRIPT = (
     "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin; "
     'read -r t </proc/self/stat; echo "$n $t"; echo "$n" >&2; '
     'exec setsid timeout -k 5 $l "$@"; }; '
-    'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$!; '
+    'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
     "stop() { kill -KILL $r; kill -TERM $p; end; }; trap stop TERM HUP INT; "
-    "(while read -r t <&3; do :; done; exec 3<&-; while kill -TERM $$; do sleep 1; done) 4>&- 5>&- & r=$!; "
+    "(while read -r t <&3; do :; done; exec 3<&-; while kill -TERM $$; do sleep 1; done) 4>&- 5>&- & r=$! ; "
     "exec 3<&- 4>&- 5>&-; "
     "wait $p; s=$?; end; kill -KILL $r; exit ${x:-$s}"
 )
@@ -93,6 +93,8 @@ class Wrapped:
 
 def wrap(argv: Sequence[str], *, session: str, nonce: str, timeout: float, stdin: bytes = b"") -> Wrapped:
     """Surround ``argv`` with the watchdog. ``session`` and ``nonce`` are words without blanks."""
+    if not argv or any("\0" in word for word in argv):
+        raise ValueError("a command is at least one word, and no word holds a NUL")
     limit = ceil(timeout + _LIMIT_MARGIN)
     head = ("/bin/sh", "-c", _SCRIPT, "benchconsole", session, nonce, str(limit), "1" if stdin else "0")
     feed = _as_printf(stdin) + b"\n" if stdin else b""

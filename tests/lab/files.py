@@ -119,8 +119,8 @@ ssh:
 network:
   mtu: 1500
 classes:
-  compute: {{nic: {{speed: {spec.node_mbit} Mb/s, mtu: 1500}}}}
-  storage: {{nic: {{speed: {spec.storage_mbit} Mb/s, mtu: 1500}}}}
+  compute: {{nic: {{mtu: 1500}}}}   # no speed: a veth says 10 Gb/s whatever shapes it
+  storage: {{nic: {{mtu: 1500}}}}
 switches:
   {_numbered("spine", spec.spines)}: {{role: spine}}
   {_numbered("leaf", spec.leaves)}: {{role: leaf}}

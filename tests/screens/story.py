@@ -1,12 +1,7 @@
-"""A session made by hand: what was planned, what each test gave, how it was judged, what was found.
+"""A session made by hand: what was planned, what each test gave, how it was judged, what was found."""
 
-``Story.view()`` gives the finished RunView without the fold, ``Story.events()`` the same as events.
-"""
-
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from console.events import (
     Event,
@@ -17,7 +12,7 @@ from console.events import (
     TestEnded,
     TestStarted,
 )
-from console.view import Line, LinkView, NodeView, RunView, State, state_of, worst
+from console.view import RunView, advance, opened
 from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect, Verdict
 from probes.model import (
     Bundle,
@@ -35,7 +30,7 @@ from probes.model import (
     labels,
 )
 from tests.screens.fabrics import G
-from topology.model import Direction, Fabric, LinkId, NodeId, NodeRole
+from topology.model import Direction, Fabric, LinkId, NodeRole
 from topology.units import Shown, Unit
 
 EPOCH = 1_700_000_000.0
@@ -86,41 +81,15 @@ class Story:
     findings: tuple[Finding, ...] = ()
 
     def view(self) -> RunView:
-        """Everything judged."""
-        verdicts: dict[str, tuple[Verdict, ...]] = {}
-        results: dict[str, Result] = {}
-        by_node: dict[str, list[Verdict]] = defaultdict(list)
-        results_of: dict[str, list[Result]] = defaultdict(list)
-        for judged in self.closed:
-            for verdict in judged.verdicts:
-                verdicts[verdict.test] = (*verdicts.get(verdict.test, ()), verdict)
-                for node in verdict.nodes:
-                    by_node[node].append(verdict)
-            for result in judged.closed.results:
-                results[result.test.id] = result
-                for node in result.test.target.nodes:
-                    results_of[node.id].append(result)
-        found = {name: finding for finding in reversed(self.findings) for name in finding.nodes}
-        nodes = {
-            name: self._node(name, by_node[name], results_of[name], found.get(name)) for name in self.fabric.nodes
-        }
-        return RunView(
-            fabric=self.fabric,
-            session="s12",
-            label=self.label,
-            suite="acceptance",
-            plan=tuple(self.rounds),
-            nodes=MappingProxyType(nodes),
-            links=MappingProxyType(self._links()),
-            findings=self.findings,
-            results=MappingProxyType(results),
-            verdicts=MappingProxyType(verdicts),
-            closed=MappingProxyType({j.closed.round.number: (j.closed.started, j.closed.ended) for j in self.closed}),
-            started=EPOCH,
-            ended=EPOCH + 600,
-            complete=True,
-            log=tuple(self._log()),
-        )
+        """Everything judged, folded from the events."""
+        events = self.events()
+        first = next(events)
+        assert isinstance(first, SessionOpened)
+        view = opened(first)
+        for event in events:
+            if not isinstance(event, (TestStarted, TestEnded)):
+                view = advance(view, event)
+        return view
 
     def events(self) -> Iterator[Event]:
         """The same, as it happened."""
@@ -135,32 +104,6 @@ class Story:
                 yield TestEnded(result, at + result.seconds)
             yield judged
         yield SessionEnded(EPOCH + 600, complete=True)
-
-    def _log(self) -> Iterator[Line]:
-        for judged in self.closed:
-            round = judged.closed.round
-            state = worst(state_of(verdict) for verdict in judged.verdicts)
-            text = f"{round.stage} round {round.number} closed: {len(round.tests)} tests"
-            yield Line(judged.closed.ended, state, text)
-
-    def _node(self, name: str, verdicts: list[Verdict], results: list[Result], finding: Finding | None) -> NodeView:
-        failures = tuple(r.failure for r in results if r.failure is not None and r.failure.node == name)
-        states = [state_of(verdict) for verdict in verdicts]
-        states += [State.UNREACHABLE for failure in failures if failure.stage.means_unreachable]
-        node = self.fabric.nodes[NodeId(name)]
-        return NodeView(node, worst(states), tuple(verdicts), tuple(results), failures, finding)
-
-    def _links(self) -> dict[LinkId, LinkView]:
-        made = {}
-        for link in self.fabric.links.values():
-            if link.a not in self.fabric.switches:
-                continue
-            full = link.capacity * self.fabric.goodput
-            made[link.id] = LinkView(State.PASS, full * 0.99, full, link.count)
-            if link.id == self.faults.lag:
-                lost = LinkView(State.FAIL, full / link.count * (link.count // 2), full, link.count // 2)
-                made[link.id] = replace(lost, finding=self.findings[0] if self.findings else None)
-        return made
 
 
 class Teller:

@@ -23,6 +23,7 @@ from probes.model import (
     labels,
 )
 from store.model import NewSession, Options
+from store.store import Store
 from topology.model import Access, Direction, Fabric, Hardware, LinkId, Node, NodeId, NodeRole
 from topology.units import Shown, Unit
 
@@ -109,6 +110,16 @@ def verdicts(each: Round, level: Level = Level.PASS) -> tuple[Verdict, ...]:
         )
         for test in each.tests
     )
+
+
+async def fill(path: Path, rounds: int = 3) -> str:
+    """Store a session of ``rounds`` rounds in the database at ``path``; its id."""
+    plan = [planned(number) for number in range(1, rounds + 1)]
+    with Store.open(path) as store:
+        key = await store.create_session(new("kept"), plan)
+        for each in plan:
+            await store.append_round(key, closed(each), verdicts(each), judged_by="j")
+    return key
 
 
 def fork(work: Callable[[], object]) -> int:

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from store import filesystem, places
 from store.database import Database
 from store.errors import DamagedError, ForeignError, MissingError, ReadOnlyError, StoreError
 from store.store import Store
-from tests.store import private_mounts
-from tests.store.played import FABRIC, closed, names, new, planned, verdicts
+from tests.store.played import FABRIC, closed, fill, names, new, planned, verdicts
 
 
 @pytest.fixture
@@ -26,15 +24,6 @@ def open_umask() -> Iterator[None]:
 
 def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
-
-
-async def _fill(path: Path, rounds: int = 3) -> str:
-    plan = [planned(number) for number in range(1, rounds + 1)]
-    with Store.open(path) as store:
-        key = await store.create_session(new("kept"), plan)
-        for each in plan:
-            await store.append_round(key, closed(each), verdicts(each), judged_by="j")
-    return key
 
 
 @pytest.mark.usefixtures("open_umask")
@@ -57,7 +46,7 @@ async def test_every_file_is_private_whatever_the_umask(
 
 
 async def test_a_copy_is_whole_and_replaces_nothing(tmp_path: Path) -> None:
-    key = await _fill(tmp_path / "s.db")
+    key = await fill(tmp_path / "s.db")
     (tmp_path / "taken").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     with Store.open(tmp_path / "s.db") as store:
@@ -154,7 +143,7 @@ def _holes(whole: bytes) -> bytes:
 @pytest.mark.parametrize("spoil", [_cut_header, _cut, _holes])
 async def test_a_damaged_database_is_never_written(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "s.db"
-    await _fill(path)
+    await fill(path)
     path.write_bytes(spoil(path.read_bytes()))
     before = path.read_bytes()
     # Whether opening or writing sees it depends on where the damage is.
@@ -165,7 +154,7 @@ async def test_a_damaged_database_is_never_written(tmp_path: Path, spoil: Callab
 
 async def test_rows_that_make_no_sense_are_called_damage(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    key = await _fill(path)
+    key = await fill(path)
     for spoil, ask in (
         ("UPDATE verdict SET level = 'good'", lambda store: list(store.rounds(key, FABRIC))),
         ("UPDATE output SET argv = '{}'", lambda store: store.outputs(key, "1.0")),
@@ -188,7 +177,7 @@ async def test_rows_that_make_no_sense_are_called_damage(tmp_path: Path) -> None
 async def test_an_empty_file_is_a_new_database_unless_a_journal_lies_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     path.touch()
-    await _fill(path)
+    await fill(path)
     path.write_bytes(b"")
     wal = tmp_path / "s.db-wal"
     wal.write_bytes(b"x")
@@ -252,7 +241,7 @@ async def test_it_goes_away_during_the_commit(tmp_path: Path, monkeypatch: pytes
 
 async def test_what_cannot_be_written_can_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.db"
-    key = await _fill(path)
+    key = await fill(path)
     before = path.read_bytes()
     monkeypatch.setattr("os.access", lambda *_, **__: False)
     with Store.open(path) as store:
@@ -266,120 +255,6 @@ async def test_what_cannot_be_written_can_be_looked_at(tmp_path: Path, monkeypat
     (tmp_path / "empty.db").touch()
     with pytest.raises(ReadOnlyError, match="it is empty and cannot be written"):
         Store.open(tmp_path / "empty.db")
-
-
-_LOOK = """
-import asyncio, json, pathlib, sys
-from store.errors import StoreError
-from store.store import Store
-from tests.store.played import new
-said = []
-for name in ("plain.db", "log.db", "hot.db"):
-    try:
-        with Store.open(pathlib.Path(sys.argv[1]) / name) as store:
-            said.append([type(store.read_only).__name__, len(store.sessions())])
-            try:
-                asyncio.run(store.create_session(new(), []))
-            except StoreError as error:
-                said[-1].append(type(error).__name__)
-    except StoreError as error:
-        said.append([type(error).__name__, error.found])
-print(json.dumps(said))
-"""
-
-
-async def test_a_directory_on_a_read_only_mount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    await _fill(tmp_path / "plain.db")
-    monkeypatch.setattr("store.database.journal_for", lambda *_: ("wal", "as the test says"))
-    await _fill(tmp_path / "log.db")
-    with Store.open(tmp_path / "busy.db") as store:
-        await store.create_session(new(), [])
-        shutil.copy(tmp_path / "busy.db", tmp_path / "hot.db")
-        shutil.copy(tmp_path / "busy.db-wal", tmp_path / "hot.db-wal")
-    mounts = 'mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"'
-    plain, log, hot = private_mounts.run(mounts, _LOOK, tmp_path)
-    assert plain == ["ReadOnlyError", 1, "ReadOnlyError"]
-    assert log == ["ReadOnlyError", 1, "ReadOnlyError"]
-    assert hot[0] == "ReadOnlyError"
-    assert "journal" in hot[1]
-
-
-_FILL_UP = """
-import asyncio, json, os, pathlib, sqlite3, sys
-from store.errors import FullError
-from store.store import Store
-from tests.store.played import closed, measured, new, planned, verdicts
-folder = pathlib.Path(sys.argv[1])
-
-async def main():
-    acknowledged, refused = [], []
-    ballast = folder / "ballast"
-    ballast.write_bytes(bytes(600_000))
-    plan = [planned(number) for number in range(1, 60)]
-    with Store.open(folder / "s.db") as store:
-        key = await store.create_session(new(), plan)
-        for each in plan:
-            results = [measured(test, said=os.urandom(20_000)) for test in each.tests]
-            try:
-                await store.append_round(key, closed(each, results), verdicts(each), judged_by="j")
-            except FullError as error:
-                refused.append(each.number)
-                if len(refused) == 3:  # space returns
-                    ballast.unlink()
-                if len(refused) == 6:
-                    break
-            else:
-                acknowledged.append(each.number)
-        kept = sorted(number for number, _ in store.closed_rounds(key))
-        numbers = len(list(store.measurements(key)))
-    with Store.open(folder / "s.db") as store:
-        again = sorted(number for number, _ in store.closed_rounds(key))
-    check = sqlite3.connect(folder / "s.db").execute("PRAGMA integrity_check").fetchone()[0]
-    print(json.dumps([acknowledged, refused, kept, again, numbers, check]))
-
-asyncio.run(main())
-"""
-
-
-def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    mounts = 'mount -t tmpfs -o size=2m tmpfs "$1"'
-    acknowledged, refused, kept, again, numbers, check = private_mounts.run(mounts, _FILL_UP, tmp_path)
-    assert len(refused) == 6
-    assert any(number > refused[2] for number in acknowledged)
-    assert kept == again == acknowledged
-    assert numbers == 4 * len(acknowledged)
-    assert check == "ok"
-
-
-def test_the_default_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/someone")
-    monkeypatch.setenv("XDG_DATA_HOME", "/home/someone/data")
-    assert places.default_path({}) == Path("/home/someone/data/benchconsole/sessions.db")
-    assert places.default_path({"BENCHCONSOLE_DB": "~/x.db"}) == Path("/home/someone/x.db")
-
-
-_MOUNTS = r"""22 1 8:1 / / rw - ext4 /dev/sda1 rw
-23 22 0:40 / /home rw - nfs4 server:/home rw
-24 22 0:41 / /home/a\040b rw - tmpfs tmpfs rw
-25 22 0:42 / /over rw - ext4 /dev/sdb1 rw
-26 25 0:43 / /over rw - fuse.sshfs far: rw
-broken line
-"""
-
-
-@pytest.mark.parametrize(
-    ("place", "kind"),
-    [
-        ("/x", "ext4"),
-        ("/home/c", "nfs4"),
-        ("/homework", "ext4"),
-        ("/home/a b/s.db", "tmpfs"),
-        ("/over/s.db", "fuse.sshfs"),
-    ],
-)
-def test_the_kind_of_the_file_system(place: str, kind: str) -> None:
-    assert filesystem.kind_of(Path(place), _MOUNTS) == kind
-    assert filesystem.kind_of(Path(place), "") == "unknown"
 
 
 def test_names_with_odd_characters(tmp_path: Path) -> None:

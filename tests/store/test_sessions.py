@@ -121,6 +121,25 @@ async def test_what_does_not_fit_the_plan_is_refused(path: Path) -> None:
         assert len(store.sessions()) == 1
 
 
+async def test_a_plan_can_grow_before_more_is_run(path: Path) -> None:
+    first, second = planned(1), planned(2, pairs=2)
+    with Store.open(path) as store:
+        key = await store.create_session(new(), [first])
+        await store.append_round(key, closed(first), verdicts(first), judged_by="j")
+        await store.extend_plan(key, [second])
+        for bad in ([first], [planned(3), planned(3)], [Round(3, "s", "iperf3", second.tests, 1.0, "")]):
+            with pytest.raises(ConflictError):
+                await store.extend_plan(key, bad)
+        assert store.plan(key, FABRIC) == (first, second)
+        (line,) = store.sessions()
+        assert (line.rounds, line.rounds_closed, line.planned, line.tested) == (2, 1, 6, 4)
+        await store.append_round(key, closed(second), verdicts(second), judged_by="j")
+        assert store.complete_rounds(key) == {1, 2}
+        await store.end_session(key, at=2000.0, complete=True)
+        with pytest.raises(DrivenError):
+            await store.extend_plan(key, [planned(3)])
+
+
 async def test_a_plan_needs_the_nodes_it_was_made_for(path: Path) -> None:
     fewer = Fabric("cut", {NODES[0].id: NODES[0]}, {}, {}, (), {}, FABRIC.access, 1500, "")
     with Store.open(path) as store:

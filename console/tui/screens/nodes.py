@@ -75,7 +75,7 @@ class NodesScreen(Frame):
             note = (Piece(error.expected, FAIL), Piece("   the last valid filter still applies", MUTED))
             self.prompt.show(note=note, wrong=error.word, aside=self._sorted_by())
             return
-        self.table.arrange()
+        self.table.sort_and_filter()
         self._annotate()
 
     def _annotate(self) -> None:
@@ -204,7 +204,7 @@ class NodesScreen(Frame):
     def action_fold(self) -> None:
         """Fold the rows that pass, or show them again."""
         self.table.folded = not self.table.folded
-        self.table.arrange()
+        self.table.sort_and_filter()
         self._count()
 
     def action_next_fault(self) -> None:

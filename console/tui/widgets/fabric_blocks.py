@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from console.tui import reading, wires
+from console.tui import reading
 from console.tui.drawing import ACCENT, BRIGHT, FAIL_CELL, MUTED, TEXT, WATCH, Line, Piece, Row, clip, sign, width_of
 from console.tui.shape import Group, Rack, Shape
 from console.tui.widgets.spots import Picture, Spacing, Spot, cells, node_spots

@@ -61,9 +61,9 @@ class NodeTable(Listing):
             self.metrics = metric_columns(view)
         self.view = view
         self._widths = {column: self._width(column) for column in self.columns}
-        self.arrange()
+        self.sort_and_filter()
 
-    def arrange(self) -> None:
+    def sort_and_filter(self) -> None:
         """Filter and sort anew; the cursor stays on its node where that is still shown."""
         if self.view is None:
             return
@@ -109,7 +109,7 @@ class NodeTable(Listing):
             down = not self.sorts[0][1] if self.sorts and self.sorts[0][0] == column else False
             rest = [(name, way) for name, way in (("state", False), ("node", False)) if name != column]
             self.sorts = [(column, down), *rest][:3] if column != "node" else [(column, down)]
-        self.arrange()
+        self.sort_and_filter()
 
     def pick(self, step: int) -> None:
         """Go to another column."""
@@ -118,11 +118,11 @@ class NodeTable(Listing):
 
     def draw(self, width: int, height: int) -> list[Row]:
         """Choose the columns once, then draw what is in sight."""
-        self._plan = (width, self._places(width, self.visible(width)))
+        self._plan = (width, self._places(width, self.fitting(width)))
         return super().draw(width, height)
 
     def _planned(self, width: int) -> list[tuple[str, int, int]]:
-        return self._plan[1] if self._plan[0] == width else self._places(width, self.visible(width))
+        return self._plan[1] if self._plan[0] == width else self._places(width, self.fitting(width))
 
     def heading(self, width: int) -> list[Row]:
         """Names, units, and what was expected."""
@@ -170,7 +170,7 @@ class NodeTable(Listing):
             return [(), Line(width).to(1).put("No node matches this filter.  ").put("esc", ACTIVE).put(" clears it").row()]
         return [(), Line(width).to(1).put("No nodes are described.").row()]
 
-    def visible(self, width: int) -> tuple[str, ...]:
+    def fitting(self, width: int) -> tuple[str, ...]:
         """The columns that fit: the picked one, those that deviate, then the others from the left."""
         every = self.columns
         wanted = ["state", "node", every[min(self.picked, len(every) - 1)]]
@@ -190,7 +190,7 @@ class NodeTable(Listing):
     @property
     def hidden(self) -> int:
         """How many columns do not fit."""
-        return len(self.columns) - len(self.visible(self.size.width))
+        return len(self.columns) - len(self.fitting(self.size.width))
 
     def as_text(self, *, only: Sequence[NodeRow] | None = None) -> str:
         """Rows as tab-separated text with a heading, every column."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from console.tui.bridge import PlanNotes
-from console.tui.drawing import ACTIVE, BLANK, BOLD, MUTED, STRONG, TEXT, WATCH, Line, Row, clip, width_of, wrapped
+from console.tui.drawing import ACTIVE, BLANK, BOLD, MUTED, STRONG, TEXT, Line, Row, clip, width_of, wrapped
 from console.tui.widgets.listing import Listing
 from console.view import State
 from console.wording import SIGNS, count, plain
@@ -89,5 +89,5 @@ def _paragraphs(name: str, texts: Sequence[str], width: int) -> list[Row]:
     for text in texts:
         for line in wrapped(plain(text), width - 13, 4):
             made = Line(width).to(1).put(name if not rows else "", MUTED).to(12)
-            rows.append(made.put(line, WATCH if name == "does" else TEXT).row())
+            rows.append(made.put(line, TEXT).row())
     return rows

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
-from console.tui.drawing import ACCENT, FAIL, MUTED, TEXT, Line, Piece, Row, clip, width_of
+from console.tui.drawing import ACCENT, FAIL, TEXT, Line, Piece, Row, clip, width_of
 from console.tui.themes import Ground, Ink, Tone
 from console.tui.widgets.canvas import Canvas
 from console.wording import plain

@@ -151,7 +151,7 @@ class Story:
 
     def view(self, findings: tuple[Finding, ...] = (), **changes: object) -> RunView:
         """The view after everything that was told."""
-        nodes = {name: self._node(item) for name, item in self.fabric.nodes.items()}
+        nodes = self._nodes()
         whole = RunView(
             fabric=self.fabric,
             session="20231114-221320-7f3a",
@@ -169,13 +169,27 @@ class Story:
         )
         return replace(whole, **changes)  # type: ignore[arg-type]
 
-    def _node(self, item: Node) -> NodeView:
-        results = tuple(result for result in self.results.values() if item in result.test.target.nodes)
-        verdicts = tuple(v for found in self.verdicts.values() for v in found if item.id in v.nodes)
-        failures = tuple(result.failure for result in results if result.failure)
-        states = [state_of(verdict) for verdict in verdicts]
-        states += [State.UNREACHABLE if failure.stage.means_unreachable else State.UNKNOWN for failure in failures]
-        return NodeView(item, worst(states), verdicts, results, failures)
+    def _nodes(self) -> dict[NodeId, NodeView]:
+        results: dict[str, list[Result]] = {}
+        verdicts: dict[str, list[Verdict]] = {}
+        for result in self.results.values():
+            for item in result.test.target.nodes:
+                results.setdefault(item.id, []).append(result)
+        for judged in self.verdicts.values():
+            for each in judged:
+                for name in each.nodes:
+                    verdicts.setdefault(name, []).append(each)
+        return {
+            name: _node_view(item, results.get(name, []), verdicts.get(name, []))
+            for name, item in self.fabric.nodes.items()
+        }
+
+
+def _node_view(item: Node, results: list[Result], verdicts: list[Verdict]) -> NodeView:
+    failures = tuple(result.failure for result in results if result.failure)
+    states = [state_of(verdict) for verdict in verdicts]
+    states += [State.UNREACHABLE if failure.stage.means_unreachable else State.UNKNOWN for failure in failures]
+    return NodeView(item, worst(states), tuple(verdicts), tuple(results), failures)
 
 
 def verdict(test: Test, measurement: Measurement | None, level: Level, **fields: object) -> Verdict:

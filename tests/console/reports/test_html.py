@@ -7,17 +7,16 @@ from pathlib import Path
 import pytest
 
 from console.reports import Options, render
-from console.reports.html import bar
 from console.reports.content import Counted
+from console.reports.html import bar
 from console.view import RunView
 from tests.console.reports import fixture
 from tests.console.reports.parsing import Page, parsed
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-ALLOWED = frozenset(
-    "html head meta title style body p span h1 h2 h3 h4 dl dt dd section svg rect path table thead tbody tr th td"
-    " div ul li article header pre".split()
-)  # fmt: skip
+DOCUMENT = ("html", "head", "meta", "title", "style", "body", "section", "article", "header", "div", "span", "p", "pre")
+TEXT = ("h1", "h2", "h3", "h4", "dl", "dt", "dd", "ul", "li", "table", "thead", "tbody", "tr", "th", "td")
+ALLOWED = frozenset((*DOCUMENT, *TEXT, "svg", "rect", "path"))
 WORST = (
     fixture.HOSTILE,
     "</script><img onerror>",

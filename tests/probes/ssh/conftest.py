@@ -6,7 +6,6 @@ Everything lives in a temporary directory except ``/run/sshd``, which sshd insis
 import asyncio
 import os
 import secrets
-import shlex
 import signal
 import socket
 import subprocess
@@ -138,6 +137,17 @@ def marked(session: str) -> list[int]:
     return found
 
 
+def children(pid: int) -> list[int]:
+    """The processes that ``pid`` has started."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def key_tool(*arguments: object) -> str:
+    """Run ssh-keygen."""
+    command = ["ssh-keygen", *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
 def free_port(address: str) -> int:
     """A port that nobody listens on."""
     with socket.socket() as sock:
@@ -168,8 +178,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
     names = {"host": "ed25519", "other_host": "ed25519", "rsa_host": "rsa", "user": "ed25519", "stranger": "ed25519",
              "authority": "ed25519"}  # fmt: skip
     for name, kind in names.items():
-        command = f"ssh-keygen -q -t {kind} -N '' -C {name} -f {shlex.quote(str(directory / name))}"
-        subprocess.run(shlex.split(command), check=True)
+        key_tool("-q", "-t", kind, "-N", "", "-C", name, "-f", directory / name)
     return Keys(directory, **{name: directory / name for name in names})
 
 

@@ -1,11 +1,11 @@
 """Nothing of ours runs on: every way in which a command can be left alone."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import pytest
 from probes.model import FailedAt
 from probes.remote import Remote, RemoteError
 from probes.ssh import Limits
-from tests.probes.ssh.conftest import Bench, Server, eventually, node, wait_until
+from tests.probes.ssh.conftest import Bench, Server, children, eventually, node
 
 STUBBORN = "trap '' TERM HUP INT; (trap '' TERM; echo child; sleep 300; echo no) & echo ready; wait; sleep 300"
 DAEMON = "setsid sh -c 'setsid sleep 300 </dev/null >/dev/null 2>&1 & ' & sleep 0.2; echo ready; sleep 300"
@@ -77,20 +77,16 @@ async def test_cancellation_at_any_moment_leaves_nothing(bench: Bench, server: S
 
 @pytest.mark.parametrize("script", ["echo ready; sleep 300", STUBBORN])
 async def test_a_killed_console_leaves_nothing(bench: Bench, server: Server, script: str) -> None:
-    arguments = [asdict(bench.access(server)), bench.session, server.address, script]
-    client = subprocess.Popen(
-        [sys.executable, "-c", CLIENT, __import__("json").dumps(arguments)],
-        stdout=subprocess.PIPE, cwd=Path(__file__).parents[3],
-    )  # fmt: skip
+    arguments = json.dumps([asdict(bench.access(server)), bench.session, server.address, script])
+    client = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", CLIENT, arguments, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]
+    )
     assert client.stdout is not None
-    assert client.stdout.readline() == b"ready\n"
+    assert await client.stdout.readline() == b"ready\n"
     assert bench.marked() != []
     client.kill()
-    began = time.monotonic()
-    client.wait()
-    client.stdout.close()
-    wait_until(lambda: not bench.marked(), bench.marked)
-    assert time.monotonic() - began < 5
+    await client.wait()
+    await eventually(lambda: not bench.marked(), within=5)
 
 
 async def test_a_closed_session_leaves_nothing(bench: Bench, server: Server) -> None:
@@ -128,14 +124,14 @@ async def test_a_node_that_falls_silent_is_noticed(bench: Bench, server: Server)
     remote = await reach.remote(node(server.address))
     running = asyncio.create_task(remote.run(["sleep", "300"], timeout=60))
     await eventually(lambda: bool(bench.marked()))
-    children = _children(server.process.pid)
-    for pid in children:
+    sessions = children(server.process.pid)
+    for pid in sessions:
         os.kill(pid, signal.SIGSTOP)
     try:
         with pytest.raises(RemoteError) as raised:
             await asyncio.wait_for(running, 5)
     finally:
-        for pid in children:
+        for pid in sessions:
             os.kill(pid, signal.SIGCONT)
     assert raised.value.failure.stage is FailedAt.LOST
     assert "keepalive" in raised.value.failure.detail
@@ -148,7 +144,7 @@ async def test_a_lost_connection_is_opened_again_once(bench: Bench, server: Serv
         remote = await reach.remote(node(server.address))
         running = asyncio.create_task(remote.run(["sleep", "300"], timeout=60))
         await eventually(lambda: bool(bench.marked()))
-        for pid in _children(server.process.pid):
+        for pid in children(server.process.pid):
             os.kill(pid, signal.SIGKILL)
         with pytest.raises(RemoteError) as raised:
             await running
@@ -172,7 +168,3 @@ async def test_the_node_ends_a_command_that_the_console_forgot(
     assert raised.value.failure.stage is FailedAt.TIMEOUT
     assert "by the node" in raised.value.failure.detail
     assert bench.marked() == []
-
-
-def _children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

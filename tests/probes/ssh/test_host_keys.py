@@ -3,7 +3,6 @@
 import base64
 import hmac
 import secrets
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from probes.model import FailedAt, Failure
 from probes.remote import RemoteError
 from probes.ssh import Limits
-from tests.probes.ssh.conftest import Bench, Keys, Server, node, without_known_hosts
+from tests.probes.ssh.conftest import Bench, Keys, Server, key_tool, node, without_known_hosts
 
 
 async def _refused(bench: Bench, server: Server, known: str) -> Failure:
@@ -30,8 +29,7 @@ async def _accepted(bench: Bench, server: Server, known: str) -> None:
 
 
 def _sha256(key: Path) -> str:
-    listed = subprocess.run(["ssh-keygen", "-lf", f"{key}.pub"], check=True, capture_output=True, text=True)
-    return listed.stdout.split()[1]
+    return key_tool("-lf", f"{key}.pub").split()[1]
 
 
 def _hashed(name: str, key: Path) -> str:
@@ -86,9 +84,9 @@ async def test_another_key_of_the_host_on_its_usual_port_is_no_contradiction(
 
 async def test_certificates_of_a_known_authority(bench: Bench, keys: Keys) -> None:
     host = bench.directory / "certified"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(host)], check=True)
-    base = ["ssh-keygen", "-q", "-s", str(keys.authority), "-I", "node", "-h"]
-    subprocess.run([*base, "-n", "127.0.0.10,127.0.0.11", "-V", "+1h", f"{host}.pub"], check=True)
+    sign = ("-q", "-s", keys.authority, "-I", "node", "-h")
+    key_tool("-q", "-t", "ed25519", "-N", "", "-f", host)
+    key_tool(*sign, "-n", "127.0.0.10,127.0.0.11", "-V", "+1h", f"{host}.pub")
     server = bench.sshd(f"HostCertificate {host}-cert.pub", host_keys=(host,))
     authority = keys.authority.with_suffix(".pub").read_text()
     await _accepted(bench, server, known=f"@cert-authority [127.0.0.*]:* {authority}")
@@ -100,7 +98,7 @@ async def test_certificates_of_a_known_authority(bench: Bench, keys: Keys) -> No
     assert "signed by" in failure.detail
     assert _sha256(keys.authority) in failure.detail
 
-    subprocess.run([*base, "-n", "127.0.0.12", "-V", "20200101:20200102", f"{host}.pub"], check=True)
+    key_tool(*sign, "-n", "127.0.0.12", "-V", "20200101:20200102", f"{host}.pub")
     expired = bench.sshd(f"HostCertificate {host}-cert.pub", host_keys=(host,))
     failure = await _refused(bench, expired, known=f"@cert-authority [127.0.0.*]:* {authority}")
     assert failure.stage is FailedAt.HOST_KEY_UNKNOWN

@@ -3,13 +3,12 @@
 import asyncio
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
 from probes.model import FailedAt
 from probes.remote import RemoteError
-from tests.probes.ssh.conftest import Bench, eventually, node
+from tests.probes.ssh.conftest import Bench, children, eventually, node
 
 
 async def test_nodes_share_one_jump_connection(bench: Bench) -> None:
@@ -72,8 +71,8 @@ async def test_a_jump_host_that_dies_is_named_as_the_cause(bench: Bench) -> None
     remote = await bench.reach(bench.access(inner, config=config)).remote(node(inner.address))
     running = asyncio.create_task(remote.run(["sleep", "300"], timeout=60))
     await eventually(lambda: bool(bench.marked()))
-    for pid in Path(f"/proc/{jump.process.pid}/task/{jump.process.pid}/children").read_text().split():
-        os.kill(int(pid), signal.SIGKILL)
+    for pid in children(jump.process.pid):
+        os.kill(pid, signal.SIGKILL)
     with pytest.raises(RemoteError) as raised:
         await running
     assert raised.value.failure.stage is FailedAt.LOST

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 from probes.sweep import Leftover, end, leftovers
 from tests.probes.ssh.conftest import Bench, Server, eventually, node
@@ -15,7 +16,7 @@ def _left_behind(session: str, script: str) -> "subprocess.Popen[bytes]":
 async def test_leftovers_are_found_and_ended(bench: Bench, server: Server) -> None:
     remote = await bench.reach(bench.access(server)).remote(node(server.address))
     polite = _left_behind(f"{bench.session}-old", "exec sleep 300")
-    stubborn = _left_behind(f"{bench.session}-old", "trap '' TERM; while :; do sleep 1; done")
+    stubborn = _left_behind(f"{bench.session}-old", "trap '' TERM; sleep 300; sleep 300")
     foreign = _left_behind(f"{bench.session}-other", "exec sleep 300")
     try:
         await eventually(lambda: b"sleep" in _cmdline(polite.pid))
@@ -58,5 +59,4 @@ async def test_the_search_does_not_find_itself_but_finds_what_still_runs(bench: 
 
 
 def _cmdline(pid: int) -> bytes:
-    with open(f"/proc/{pid}/cmdline", "rb") as stream:
-        return stream.read()
+    return Path(f"/proc/{pid}/cmdline").read_bytes()

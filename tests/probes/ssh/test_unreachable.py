@@ -180,7 +180,10 @@ async def test_dead_nodes_do_not_hold_up_the_others(bench: Bench, server: Server
         await reader.read()
 
     async with _listening(silent) as port:
-        config = f"Host dead*\n HostName {ADDRESS}\n Port {port}\nHost live*\n HostName {server.address}\n Port {server.port}\n"
+        config = (
+            f"Host dead*\n HostName {ADDRESS}\n Port {port}\n"
+            f"Host live*\n HostName {server.address}\n Port {server.port}\n"
+        )
         reach = bench.reach(bench.access(config=config), Limits(login=2))
         names = [*(f"dead{n}" for n in range(30)), *(f"live{n}" for n in range(3))]
         found = await asyncio.gather(*(reach.remote(node(name)) for name in names), return_exceptions=True)

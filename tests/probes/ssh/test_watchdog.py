@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -106,7 +107,8 @@ def test_a_program_name_cannot_shift_the_fields() -> None:
 
 
 def test_the_text_survives_other_login_shells() -> None:
-    assert not set("'!\n\\") & set(_SCRIPT)
+    assert not set("'\n\\") & set(_SCRIPT)
+    assert not re.search("![^ ]", _SCRIPT)
 
 
 def test_sweep_and_watchdog_mean_the_same_marker() -> None:

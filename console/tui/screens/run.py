@@ -1,0 +1,230 @@
+"""The run: stages with time and time left, the tests of the round slowest first, what happened."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from textual import on
+from textual.widget import Widget
+
+from console.tui.actions import MOVES
+from console.tui.drawing import BOLD, MUTED, RUNNING, Piece, Row, sign, width_of
+from console.tui.messages import Copy, OpenNode, OpenRaw, Plan
+from console.tui.screens.frame import Frame
+from console.tui.widgets.events import Events
+from console.tui.widgets.headline import Headline
+from console.tui.widgets.listing import Listing
+from console.tui.widgets.loads import Loads, loads
+from console.tui.widgets.round_tests import RoundTests, round_of, test_rows
+from console.tui.widgets.stages import Stages
+from console.tui.widgets.unjudged import Unjudged
+from console.view import Coverage, RunView, State, coverage, eta, not_judged, stages, state_of
+from console.wording import count, plain
+from probes.judging.verdict import Level
+from probes.model import Round
+from topology.units import Unit, duration, percent
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Sums over all tests, and words for each stage."""
+
+    covered: Coverage
+    because: Mapping[str, str]
+    results: Mapping[str, str]
+
+
+class RunScreen(Frame):
+    """``R`` plans, ``S`` asks how to stop."""
+
+    TAB = "Run"
+    VALID = (*MOVES, "stop", "repeat", "copy")
+    KEYS = ("plan", "stop", "freeze", ("enter", "raw"), ("repeat", "repeat failed"), "export", "command", "help")
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        super().__init__()
+        self.now = now
+        self.headline = Headline()
+        self.stages = Stages()
+        self.loads = Loads()
+        self.tests = RoundTests(id="tests")
+        self.unjudged = Unjudged()
+        self.events = Events()
+        self.frozen = False
+        self._digested: tuple[object, Digest] | None = None
+
+    def parts(self) -> Sequence[Widget]:
+        """From the top down."""
+        return (self.headline, self.stages, self.loads, self.tests, self.unjudged, self.events)
+
+    def on_mount(self) -> None:
+        """Times go on once a second, also when nothing happens."""
+        super().on_mount()
+        self.tests.focus()
+        self.set_interval(1.0, self._second)
+
+    def _second(self) -> None:
+        view = self.run_view
+        if view is not None and view.current is not None and self.is_current and not self.frozen:
+            self._say_time(view)
+
+    def paint(self, view: RunView) -> None:
+        """Everything anew."""
+        self._say_time(view)
+        self.loads.show(loads(view))
+        current = round_of(view)
+        if current is not None:
+            title = f"{'test' if current.bundles == () else 'flow'}, slowest first"
+            network = any(test.target.peer is not None for test in current.tests)
+            self.tests.show(title, test_rows(view, current), network)
+        self.unjudged.show(not_judged(view))
+        self.events.show(view.log)
+        self._share_height()
+
+    def _say_time(self, view: RunView) -> None:
+        """Everything that changes by the second."""
+        now = self.now() if view.live else view.ended or self.now()
+        self.crumb.show((plain(view.fabric.name), plain(view.label or "run")), *_tallies(view, now))
+        state, lead, what, aside = _headline(view, now)
+        digest = self._digest(view)
+        self.headline.show(state, lead, what, why=_so_far(view, digest.covered), aside=aside)
+        self.stages.show(stages(view, now), digest.because, digest.results)
+
+    def _digest(self, view: RunView) -> Digest:
+        """What changes only when a round is judged; worked out once for each."""
+        if self._digested is None or self._digested[0] is not view.results:
+            because = {each.stage: plain(each.because) for each in reversed(view.plan)}
+            self._digested = (view.results, Digest(coverage(view), because, results_of(view)))
+        return self._digested[1]
+
+    def _share_height(self) -> None:
+        """Stages first, then the tests, what is not judged, events; loads when there is plenty of room."""
+        low = self.size.height < 20
+        room = self.size.height - (4 if low else 7)
+        events = 1 if self.size.height < 24 else 3 if self.size.height < 32 else 5
+        unjudged = min(self.unjudged.wanted, 1 if self.size.height < 32 else 3)
+        stage_rows = min(self.stages.wanted, max(room - events - unjudged - 4, 2))
+        left = room - events - unjudged - stage_rows
+        load = min(self.loads.wanted, 9, max(left - 8, 0)) if left > 10 else 0
+        gap = 1 if left - load >= 8 else 0
+        for widget, height in ((self.stages, stage_rows), (self.loads, load), (self.unjudged, unjudged)):
+            widget.styles.height = height
+            widget.styles.margin = (0, 0, gap if height else 0, 0)
+        self.tests.styles.margin = (0, 0, gap, 0)
+        self.events.styles.height = events
+
+    def step(self, rows: int) -> None:
+        """Move among the tests."""
+        self.tests.move(rows)
+
+    @on(Listing.Chosen)
+    def _chosen(self) -> None:
+        chosen, view = self.tests.chosen, self.run_view
+        if chosen is None or view is None:
+            return
+        if chosen.test.id in view.results:
+            self.post_message(OpenRaw(chosen.test.id))
+        else:
+            self.post_message(OpenNode(chosen.test.target.node.id))
+
+    def action_stop(self) -> None:
+        """Ask how to stop; the application knows what is running."""
+        self.app.run_worker(self.app.run_action("app.stop"))
+
+    def action_repeat(self) -> None:
+        """Repeat what failed."""
+        self.post_message(Plan(failed_only=True))
+
+    def action_copy(self) -> None:
+        """Copy the test."""
+        chosen = self.tests.chosen
+        if chosen is not None:
+            self.post_message(Copy(f"{chosen.test.target.key}\t{chosen.value}\t{chosen.expected}\n", "the test"))
+
+
+def _tallies(view: RunView, now: float) -> tuple[Row, ...]:
+    """Running or not, elapsed of about how much, and when it ends."""
+    if not view.live or view.current is None:
+        words = "complete" if view.complete else f"stopped {plain(view.because)}".strip() if view.ended else "not started"
+        took = f"   {duration(view.ended - view.started)}" if view.ended else ""
+        return ((Piece(words + took, MUTED),), (Piece(words.split()[0], MUTED),))
+    elapsed = now - view.started
+    head: Row = (sign(State.RUNNING), Piece(" running", RUNNING._replace(bold=True)))
+    left = eta(view, now)
+    if left is None:
+        return ((*head, Piece(f"  {duration(elapsed)}", BOLD)),)
+    middle, spread = (left[0] + left[1]) / 2, (left[1] - left[0]) / 2
+    ends = time.strftime("%H:%M", time.localtime(now + middle))
+    more = f", ± {duration(spread)}" if spread >= 30 else ""
+    about = (*head, Piece(f"  {duration(elapsed)}", BOLD), Piece(f" of about {duration(elapsed + middle)}", MUTED))
+    return (
+        (*about, Piece(f"   ends {ends}{more}", MUTED)),
+        (*head, Piece(f"  {duration(middle)}", BOLD), Piece(f" left, ends {ends}", MUTED)),
+        (*head, Piece(f"  {duration(middle)} left", BOLD)),
+    )
+
+
+def _headline(view: RunView, now: float) -> tuple[State | None, str, str, str]:
+    current = view.current
+    if current is not None:
+        place = next((i for i, each in enumerate(view.plan) if each.number == current.number), 0) + 1
+        seconds = f"{max(now - view.current_started, 0):.0f} s of {duration(current.seconds)}"
+        lead = f"Round {place:,} of {len(view.plan):,}, {plain(current.stage)}:"
+        return State.RUNNING, lead, f" {plain(current.because)}", seconds
+    if view.ended is not None and view.complete:
+        return (State.PASS if not view.findings else State.FAIL), "The run is complete.", _worst_words(view), ""
+    if view.ended is not None or view.closed:
+        left = len(view.plan) - len(view.closed)
+        why = f" {plain(view.because)}." if view.because else ""
+        return State.HELD, f"Stopped with {count(left, 'round')} not run.", f"{why}  R plans them again.", ""
+    planned = f"{count(len(view.plan), 'round')} planned." if view.plan else "Nothing has run on this fabric yet."
+    return None, planned, "  R plans a run and shows it before anything is sent.", ""
+
+
+def _worst_words(view: RunView) -> str:
+    if not view.findings:
+        return " No fault was found."
+    first = view.findings[0]
+    return f" Worst: {plain(first.where)}, {plain(first.what)}"
+
+
+def _so_far(view: RunView, covered: Coverage) -> str:
+    if not view.plan:
+        return ""
+    done = covered.tested + covered.failed + covered.unreachable + covered.skipped
+    fails = sum(each.level is Level.FAIL for each in view.findings)
+    watches = sum(each.level is Level.WATCH for each in view.findings)
+    parts = [f"so far ✗ {fails}  ▲ {watches}", f"tests {done + len(view.fresh):,} done of {covered.planned:,}"]
+    if covered.unreachable:
+        parts.append(f"∅ {covered.unreachable:,} not reached")
+    if covered.failed + covered.skipped:
+        parts.append(f"? {covered.failed + covered.skipped:,} gave no number")
+    return "   ".join(parts)
+
+
+def results_of(view: RunView) -> Mapping[str, str]:
+    """The worst of each stage in a few words."""
+    made: dict[str, str] = {}
+    for name in dict.fromkeys(each.stage for each in view.plan):
+        rounds = [each for each in view.plan if each.stage == name]
+        made[name] = _stage_words(view, rounds)
+    return made
+
+
+def _stage_words(view: RunView, rounds: Sequence[Round]) -> str:
+    found = [
+        verdict
+        for each in rounds
+        if each.number in view.closed
+        for test in each.tests
+        for verdict in view.verdicts.get(test.id, ())
+        if verdict.level in (Level.FAIL, Level.WATCH)
+    ]
+    if not found:
+        return ""
+    worst = min(found, key=lambda each: (state_of(each).rank, each.share or 0.0))
+    subject = plain(worst.subject)
+    subject = subject.split(">")[0] if width_of(subject) > 16 else subject
+    low = f"{subject} at {percent(worst.share)}" if worst.share is not None and worst.unit is not Unit.SECOND else subject
+    others = len({each.subject for each in found}) - 1
+    return f"{low}, {others} more" if others else low

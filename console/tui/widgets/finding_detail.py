@@ -1,0 +1,116 @@
+"""Owns one finding in full: built against measured, why, what it rules out, what it cannot tell, what to do."""
+
+from collections.abc import Sequence
+
+from console.tui import wires
+from console.tui.drawing import BLANK, MUTED, STRONG, TEXT, TRACK, Line, Piece, Row, clip, value_tone, wrapped
+from console.tui.reading import Fault, link_of, names
+from console.tui.widgets.canvas import Canvas
+from console.view import RunView, State
+from console.wording import plain, quantity
+from probes.judging.verdict import Finding, Suspect
+from topology.model import LinkId
+from topology.units import Shown, Unit, percent
+
+GUTTER = 13
+
+
+class FindingDetail(Canvas):
+    """A rule, a title, then named sections. Where it is tight each section keeps one line, in this order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fault: Fault | None = None
+        self.place = ""
+        self.view: RunView | None = None
+
+    def show(self, view: RunView, fault: Fault | None, place: str) -> None:
+        """Another finding; ``place`` says which of how many."""
+        self.view, self.fault, self.place = view, fault, place
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """As much of it as there is room for."""
+        if self.fault is None or self.view is None or height < 2:
+            return []
+        rule: list[Row] = [Line(width).put("─" * width, TRACK).row()]
+        title = self._title(width)
+        sections = self._sections(width)
+        for most, blanks in ((9, True), (3, True), (3, False), (1, False)):
+            rows = rule + title
+            for section in sections:
+                rows += ([BLANK] if blanks else []) + section[:most]
+            if len(rows) <= height:
+                return rows
+        return (title if height < 8 else rule + title) + [row for section in sections for row in section[:1]]
+
+    def _title(self, width: int) -> list[Row]:
+        fault = self.fault
+        assert fault is not None
+        finding = fault.finding
+        aside = self.place + (f", {finding.confidence.value}" if finding else "")
+        line = Line(width).to(1)
+        line.put(clip(fault.where, width - len(aside) - 6), STRONG)
+        room = width - line.at - len(aside) - 4
+        first = fault.what.split(": ")[0].split("; ")[0]
+        if room > 10:
+            line.put(", ").put(clip(first, room), STRONG)
+        return [line.right((Piece(aside, MUTED),)).row()]
+
+    def _sections(self, width: int) -> list[list[Row]]:
+        fault, view = self.fault, self.view
+        assert fault is not None and view is not None
+        finding = fault.finding
+        if finding is None:
+            silent = [names(fault.nodes, 8), fault.what, fault.reason]
+            return [_lines("not judged", silent, width), _lines("do", ["look at the node, its address and its keys"], width)]
+        made = [
+            self._measured(view, finding, width),
+            _lines("because", finding.because, width),
+            _lines("rules out", finding.rules_out, width),
+            _lines("cannot tell", [finding.cannot_tell] if finding.cannot_tell else [], width),
+            _lines("means", [finding.means] if finding.means else [], width),
+            _lines("do", [finding.do] if finding.do else [], width),
+            _lines("nodes", [names(finding.nodes, 12)] if len(finding.nodes) > 1 else [], width),
+        ]
+        return [section for section in made if section]
+
+    def _measured(self, view: RunView, finding: Finding, width: int) -> list[Row]:
+        """The two numbers as wires of one length, with slots where it is a LAG."""
+        if finding.value is None or not finding.expected:
+            return []
+        share = finding.value / finding.expected
+        link = view.fabric.links.get(LinkId(finding.element))
+        seen = link_of(view, link.id) if link is not None else None
+        up = seen.members_up if seen is not None and seen.members_up is not None else link.count if link else 0
+        wire = min(24, max(width - GUTTER - 34, 6))
+        tone = value_tone(self.fault.state) if self.fault else TEXT
+        unit = finding.unit or Unit.ONE
+        shown = Shown.NETWORK if finding.suspect in (Suspect.LINK, Suspect.LAG, Suspect.NIC, Suspect.SWITCH) else Shown.PLAIN
+        if unit is Unit.BYTE:
+            shown = Shown.MEMORY
+        built_slots = wires.slots(link.count, link.count, State.PASS) if link is not None else ()
+        now_slots = wires.slots(link.count, up, seen.state) if link is not None and seen is not None else ()
+        built = _measure_line("expected" if link is None else "as built", built_slots, wires.wire(wire, 1.0), width)
+        built.put("  ").put(quantity(finding.expected, unit, shown), TEXT)
+        now = _measure_line("measured", now_slots, wires.wire(wire, share, lost=max(1 - share, 0.0)), width)
+        now.put("  ").put(quantity(finding.value, unit, shown), tone).put(f"  {percent(share)} of expected", MUTED)
+        if link is not None and link.is_lag and up < link.count:
+            now.put(f"   {up} of {link.count} members up", MUTED)
+        return [now.row(), built.row()]
+
+
+def _measure_line(name: str, slots: Row, wire: Row, width: int) -> Line:
+    line = Line(width).to(1).put(name, MUTED).to(GUTTER)
+    if slots:
+        line.extend(slots).put(" ")
+    return line.extend(wire)
+
+
+def _lines(name: str, texts: Sequence[str], width: int) -> list[Row]:
+    rows: list[Row] = []
+    for text in texts:
+        for part in wrapped(plain(text), width - GUTTER - 1, 3):
+            rows.append(Line(width).to(1).put(name if not rows else "", MUTED).to(GUTTER).put(part, TEXT).row())
+    return rows
+

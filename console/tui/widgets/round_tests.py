@@ -1,0 +1,137 @@
+"""Owns the tests of a round, slowest first: judged ones with their colour, open ones with ``○``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from console.tui import reading
+from console.tui.drawing import MUTED, TEXT, Line, Piece, Row, sign, value_tone, width_of
+from console.tui.scales import Scale, scale_for
+from console.tui.widgets.listing import Listing
+from console.view import RunView, State, state_of, worst
+from console.wording import plain
+from probes.judging.verdict import Verdict
+from probes.model import Result, Round, Test
+from topology.units import Shown, Unit, percent
+
+
+@dataclass(frozen=True, slots=True)
+class TestRow:
+    """One test as it stands."""
+
+    __test__ = False
+
+    test: Test
+    state: State
+    value: float | None
+    unit: Unit | None
+    expected: float | None
+    share: float | None
+    limit: str
+
+
+def round_of(view: RunView) -> Round | None:
+    """The round that runs now, else the last one that was closed."""
+    if view.current is not None:
+        return view.current
+    last = max(view.closed, key=lambda number: view.closed[number][1], default=None)
+    return next((each for each in view.plan if each.number == last), None)
+
+
+def test_rows(view: RunView, round: Round) -> tuple[TestRow, ...]:
+    """Failed first, then by share of what was expected, then by value; tests that still run come last."""
+    rows = [_row(view, test) for test in round.tests]
+    return tuple(sorted(rows, key=_slowness))
+
+
+def _slowness(row: TestRow) -> tuple[int, float, float]:
+    waiting = row.value is None and row.state in (State.RUNNING, State.SKIPPED)
+    trouble = row.value is None and not waiting
+    return (2 if waiting else 0 if trouble else 1, row.share if row.share is not None else 9.9, row.value or 0.0)
+
+
+def _row(view: RunView, test: Test) -> TestRow:
+    open_now = view.current is not None and view.current.number == test.round
+    result = view.fresh.get(test.id) if open_now else view.results.get(test.id)
+    if result is None:
+        return TestRow(test, State.RUNNING if test.id in view.running else State.SKIPPED, None, None, None, None, "")
+    if result.failure is not None:
+        silent = result.failure.stage.means_unreachable
+        words = plain(f"{result.failure.stage}: {result.failure.detail}".rstrip(": "))
+        return TestRow(test, State.UNREACHABLE if silent else State.UNKNOWN, None, None, None, None, words)
+    verdicts = () if open_now else view.verdicts.get(test.id, ())
+    if verdicts:
+        return _judged(test, verdicts)
+    return _measured(test, result)
+
+
+def _judged(test: Test, verdicts: Sequence[Verdict]) -> TestRow:
+    lowest = min(verdicts, key=lambda each: (state_of(each).rank, reading.share(each) or 9.9))
+    state = worst(state_of(each) for each in verdicts)
+    limit = plain(lowest.affected_by or lowest.limiting)
+    return TestRow(test, state, lowest.value, lowest.unit, lowest.expected, reading.share(lowest), limit)
+
+
+def _measured(test: Test, result: Result) -> TestRow:
+    first = next(iter(result.measurements), None)
+    value = first.reading.value if first else None
+    return TestRow(test, State.MEASURED, value, first.reading.unit if first else None, None, None, "")
+
+
+class RoundTests(Listing):
+    """Sender, receiver, value, expected, share, limit."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.rows_: Sequence[TestRow] = ()
+        self.scale: Scale | None = None
+        self.title = "tests"
+        self.finished = 0
+
+    def show(self, title: str, rows: Sequence[TestRow], network: bool) -> None:
+        """The tests of another round, or the same further on; the cursor stays on its test."""
+        here = self.chosen
+        self.title, self.rows_ = title, rows
+        values = [row.value for row in rows if row.value is not None]
+        unit = next((row.unit for row in rows if row.unit is not None), None)
+        self.scale = scale_for(unit, Shown.NETWORK if network else Shown.PLAIN, values) if unit else None
+        if here is not None:
+            self.cursor = next((i for i, row in enumerate(rows) if row.test.id == here.test.id), 0)
+        self.redraw()
+
+    @property
+    def chosen(self) -> TestRow | None:
+        """The test under the cursor."""
+        return self.rows_[self.cursor] if self.cursor < len(self.rows_) else None
+
+    @property
+    def count(self) -> int:
+        """How many tests there are."""
+        return len(self.rows_)
+
+    def heading(self, width: int) -> list[Row]:
+        """Title and names of the columns."""
+        if not self.rows_:
+            return []
+        line = Line(width).to(1).put(self.title, MUTED)
+        name = self._name(width)
+        line.to(3 + name + 2).put(self.scale.symbol if self.scale else "", MUTED, 9, ">")
+        line.put("expected", MUTED, 10, ">").put("of exp", MUTED, 8, ">").put("   limit", MUTED)
+        return [line.row()]
+
+    def row(self, index: int, width: int) -> Row:
+        """One test."""
+        row = self.rows_[index]
+        target = row.test.target
+        text = plain(target.node.id) + (f" → {plain(target.peer.id)}" if target.peer else "")
+        line = Line(width).to(1).extend((sign(row.state), Piece(" "))).put(text, TEXT, self._name(width)).put("  ")
+        shown = self.scale.shown if self.scale else lambda value: "–"
+        quiet = row.state in (State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED)
+        tone = TEXT if quiet else value_tone(row.state)
+        line.put(shown(row.value) if row.value is not None else "–", tone, 9, ">")
+        line.put(shown(row.expected) if row.expected is not None else "–", MUTED, 10, ">")
+        line.put(percent(row.share) if row.share is not None else "–", tone, 8, ">")
+        return line.put("   ").put(row.limit, MUTED).row()
+
+    def _name(self, width: int) -> int:
+        longest = max([14, *(width_of(plain(r.test.target.key)) + 2 for r in self.rows_[:200])])
+        return min(longest, max(width - 36, 10), 44)

@@ -1,0 +1,66 @@
+"""Owns the stages of a run: rounds done as a wire, time, time left, and the worst of what came out."""
+
+from collections.abc import Mapping, Sequence
+
+from console.tui import wires
+from console.tui.drawing import BOLD, MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of, word_tone
+from console.tui.widgets.canvas import Canvas
+from console.view import StageView, State
+from console.wording import plain
+from topology.units import duration
+
+
+class Stages(Canvas):
+    """One row a stage; what is done folds into one row where it is tight."""
+
+    DEFAULT_CSS = "Stages { height: 4; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stages: Sequence[StageView] = ()
+        self.because: Mapping[str, str] = {}
+        self.results: Mapping[str, str] = {}
+
+    def show(self, stages: Sequence[StageView], because: Mapping[str, str], results: Mapping[str, str]) -> None:
+        """``because`` and ``results`` are words for each stage."""
+        self.stages, self.because, self.results = stages, because, results
+        self.redraw()
+
+    @property
+    def wanted(self) -> int:
+        """Rows that it would fill."""
+        return len(self.stages) + 1
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """Heading and stages."""
+        if not self.stages or not height:
+            return []
+        name = min(max([5, *(width_of(plain(stage.name)) for stage in self.stages)]), 18)
+        wire = 12 if width >= 100 else 8
+        what = max(width - name - wire - 59, 0) if width >= 90 else 0
+        head = Line(width).to(1).put("stage", MUTED).to(3 + name + 2)
+        if what:
+            head.put("what runs", MUTED, what).put("  ")
+        head.put("rounds", MUTED).to(head.at - 6 + wire + 9).put("time", MUTED, 9, ">").put("left", MUTED, 9, ">")
+        rows = [head.put("   result", MUTED).row()]
+        shown = list(self.stages)
+        done = [stage for stage in shown if stage.done == stage.rounds and stage.state is State.PASS]
+        if len(shown) + 1 > height and len(done) > 1:
+            shown = [stage for stage in shown if stage not in done]
+            rows.append(Line(width).to(1).put(f"· {len(done)} stages done and passed", MUTED).row())
+        return rows + [self._stage(stage, name, what, wire, width) for stage in shown]
+
+    def _stage(self, stage: StageView, name: str, what: int, wire: int, width: int) -> Row:
+        waiting = not stage.done and stage.state is not State.RUNNING
+        running = stage.state is State.RUNNING
+        line = Line(width).to(1)
+        line.extend((Piece(" "),) if waiting else (sign(stage.state),)).put(" ")
+        line.put(plain(stage.name), STRONG if running else MUTED if waiting else TEXT, name).put("  ")
+        if what:
+            line.put(clip(self.because.get(stage.name, plain(stage.probe)), what), MUTED, what).put("  ")
+        line.extend(wires.wire(wire, stage.done / stage.rounds if stage.rounds else 0.0))
+        line.put(f"{stage.done:,}/{stage.rounds:,}", BOLD if running else MUTED, 9, ">")
+        line.put(duration(stage.seconds) if stage.done or running else "", TEXT, 9, ">")
+        line.put(duration(stage.left) if stage.left >= 0.5 else "", MUTED, 9, ">").put("   ")
+        result = self.results.get(stage.name, "")
+        return line.put(clip(result, max(line.room - 1, 0)), word_tone(stage.state)).row()

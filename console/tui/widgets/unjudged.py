@@ -1,0 +1,48 @@
+"""Owns the words on what gave no number: nodes that did not answer, tools that are missing, tests that failed."""
+
+from collections.abc import Sequence
+
+from console.tui.drawing import MUTED, TEXT, Line, Row, clip, sign
+from console.tui.reading import names
+from console.tui.widgets.canvas import Canvas
+from console.view import NotJudged, State
+from console.wording import count, plain
+
+
+class Unjudged(Canvas):
+    """One row a reason; in one row where there is no more room."""
+
+    DEFAULT_CSS = "Unjudged { height: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reasons: Sequence[NotJudged] = ()
+
+    def show(self, reasons: Sequence[NotJudged]) -> None:
+        """Other reasons."""
+        self.reasons = reasons
+        self.redraw()
+
+    @property
+    def wanted(self) -> int:
+        """Rows that it would fill."""
+        return len(self.reasons)
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """Reasons with their nodes; never counted as passed."""
+        if not self.reasons or not height:
+            return []
+        shown = list(self.reasons[:height])
+        rows = []
+        for place, each in enumerate(shown):
+            state = State.UNREACHABLE if each.stage.means_unreachable else State.UNKNOWN
+            line = Line(width).to(1).extend((sign(state),)).put(" ")
+            line.put("not judged" if not place else "", MUTED, 10).put("  ").put(names(each.nodes), TEXT)
+            why = plain(each.detail or each.stage.value)
+            line.put(f"  {why} ({count(each.tests, 'test')})", MUTED)
+            if place == len(shown) - 1:
+                hidden = len(self.reasons) - len(shown)
+                more = f"   and {hidden} more reasons" if hidden else ""
+                line.put(clip(f"{more}   None of them counts as passed.", max(line.room - 1, 0)), MUTED)
+            rows.append(line.row())
+        return rows

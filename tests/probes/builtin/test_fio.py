@@ -1,0 +1,262 @@
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.api import Output, PlanError, ProbeOutputError, Target
+from probes.builtin.fio import Fio
+from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
+from tests.probes.builtin.captures import ROOT, Said, noise, output, read, said, text, values
+
+NAMES = sorted(path.name for path in (ROOT / "fio").iterdir() if "full" not in path.name)
+OWN_LABELS = {
+    ("read", "sequential", "1MiB"),
+    ("write", "sequential", "1MiB"),
+    ("read", "random", "4KiB"),
+    ("write", "random", "4KiB"),
+}
+
+
+@pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)
+def test_contract(check: Check) -> None:
+    check(Fio(), [output(f"fio/{name}") for name in NAMES])
+
+
+def test_our_own_run_gives_four_rates_with_operations_and_latency() -> None:
+    found = Fio().parse(output("fio/own-3.33.json"))
+    assert len(found) == 12
+    rates = {one for one in found if one.metric in ("fio.read", "fio.write")}
+    assert {(one.metric[4:], dict(one.labels)["pattern"], dict(one.labels)["block"]) for one in rates} == OWN_LABELS
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("2.2.10.json", {"fio.read": 20480 * 1024, "fio.read_iops": 5120, "fio.read_latency": 250e-6}),
+        ("3.0.json", {"fio.write": 102400 * 1024, "fio.write_iops": 800, "fio.write_latency": 1.25e-3}),
+        ("2.10-invalid.json", {"fio.read": 2976 * 1024, "fio.write": 3000 * 1024, "fio.read_iops": 744.13}),
+        ("status-interval-3.33.json", {"fio.write": 619327210}),
+        ("status-interval-size-3.33.json", {"fio.write": 453274927}),
+    ],
+)
+def test_units_of_every_version(name: str, expected: dict[str, float]) -> None:
+    found = values(Fio().parse(output(f"fio/{name}")))
+    assert {metric: found[metric] for metric in expected} == {
+        metric: [pytest.approx(value, rel=1e-9)] for metric, value in expected.items()
+    }
+
+
+def test_labels_say_what_the_options_say() -> None:
+    labels = {one.metric: dict(one.labels) for one in Fio().parse(output("fio/2.10-invalid.json"))}
+    assert labels["fio.read"] == {"pattern": "random", "block": "4KiB", "job": "mixed"}
+    assert labels["fio.write"]["block"] == "64KiB"
+    assert dict(Fio().parse(output("fio/3.0.json"))[0].labels)["direct"] == "0"
+
+
+def test_jobs_of_one_name_are_told_apart() -> None:
+    one = text("fio/2.2.10.json").partition('"jobs" : [\n')[2].rpartition("\n  ]")[0]
+    both = text("fio/2.2.10.json").replace(one, f"{one},\n{one}")
+    assert [dict(found.labels).get("number") for found in Fio().parse(Output((), both.encode()))] == ["1"] * 3 + [
+        "2"
+    ] * 3
+
+
+def test_a_full_disk_is_a_failure_although_a_rate_is_printed() -> None:
+    full = text("fio/disk-full-3.33.json")
+    assert '"bw_bytes" : 1677721600' in full
+    for spoiled in (full, full[full.index("{\n") :].split("fio: io_u")[0]):
+        with pytest.raises(ProbeOutputError):
+            Fio().parse(Output((), spoiled.encode()))
+
+
+@pytest.mark.parametrize("value", ["-1", "1e999", "18446744073709551616", "null", '"fast"', "NaN", "-nan"])
+def test_an_absurd_rate_is_refused(value: str) -> None:
+    with pytest.raises(ProbeOutputError):
+        Fio().parse(Output((), text("fio/2.2.10.json").replace('"bw" : 20480', f'"bw" : {value}').encode()))
+
+
+def test_a_job_that_moved_nothing_is_no_result() -> None:
+    nothing = text("fio/2.2.10.json").replace('"bw" : 20480', '"bw" : 0')
+    with pytest.raises(ProbeOutputError, match="zero bytes"):
+        Fio().parse(Output((), nothing.encode()))
+
+
+def test_text_for_people_is_not_read() -> None:
+    with pytest.raises(ProbeOutputError, match="output-format=json"):
+        Fio().parse(Output((), b"a: (groupid=0, jobs=1): err= 0: pid=1\n  write: IOPS=800, BW=100MiB/s\n"))
+
+
+@given(st.sampled_from(NAMES), noise, noise)
+@settings(max_examples=60, deadline=None)
+def test_noise_around_it_changes_nothing(name: str, before: str, after: str) -> None:
+    found = read(Fio(), before + text(f"fio/{name}") + after)
+    assert found == said(Fio().parse(output(f"fio/{name}")))
+
+
+@given(st.sampled_from(NAMES), st.data())
+@settings(max_examples=60, deadline=None)
+def test_noise_inside_it_gives_no_other_value(name: str, data: st.DataObject) -> None:
+    lines = text(f"fio/{name}").splitlines(keepends=True)
+    place = data.draw(st.integers(0, len(lines)))
+    found: list[Said] = read(Fio(), "".join([*lines[:place], data.draw(noise), *lines[place:]]))
+    assert set(found) <= set(said(Fio().parse(output(f"fio/{name}"))))
+
+
+def test_carriage_returns_change_nothing() -> None:
+    assert read(Fio(), text("fio/own-3.33.json").replace("\n", "\r\n")) == read(Fio(), text("fio/own-3.33.json"))
+
+
+# The script itself, run here: it is the part that could hurt a node.
+
+
+def script(scratch: Path | str, **options: str | int | float) -> list[str]:
+    chosen = {"scratch": str(scratch), "size": "1 MiB", "seconds": 1, **options}
+    return list(Fio().command(Target(a_node(), options=MappingProxyType(chosen))))
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> dict[str, str]:
+    """An environment whose fio and df are played: they write down how they were called."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "fio").write_text(
+        '#!/bin/sh\nprintf "%s\\n" "$*" >> "$CALLS"\n'
+        'for word; do case $word in --directory=*) touch "${word#*=}/data";; esac; done\n'
+        '[ -z "$HANGS" ] || { echo ready > "$HANGS"; exec sleep 60; }\nexit "${FAILS:-0}"\n'
+    )
+    (tools / "df").write_text('#!/bin/sh\necho head\necho "some device $DF /a b"\n')
+    for tool in tools.iterdir():
+        tool.chmod(0o755)
+    calls = str(tmp_path / "calls")
+    return {"PATH": f"{tools}:{os.environ['PATH']}", "CALLS": calls, "DF": "100000 1000 99000 1%", "HANGS": ""}
+
+
+def run(argv: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(argv, env=environment, capture_output=True, text=True, check=False, timeout=30)
+
+
+def test_four_runs_one_after_the_other_in_a_directory_of_its_own(tmp_path: Path, played: dict[str, str]) -> None:
+    scratch = tmp_path / "scratch with blanks; and 'quotes'"
+    scratch.mkdir()
+    done = run(script(scratch), {**played, "BENCHCONSOLE_SESSION": "s-17"})
+    assert (done.returncode, done.stderr, list(scratch.iterdir())) == (0, "", [])
+    calls = Path(played["CALLS"]).read_text().splitlines()
+    assert [call.split("--rw=")[1].split()[0] for call in calls] == ["write", "read", "randwrite", "randread"]
+    for call in calls:
+        assert f"--directory={scratch}/benchconsole.s-17." in call
+        for guard in (
+            "--unlink=1",
+            "--allow_mounted_write=0",
+            "--direct=1",
+            "--size=1048576",
+            "--time_based",
+            "--runtime=1",
+        ):
+            assert guard in call
+
+
+@pytest.mark.parametrize(
+    ("df", "refused"),
+    [
+        ("100000 1000 99000 1%", False),
+        ("100000 98000 2000 98%", True),  # less than twice the size
+        ("100000 89500 10500 90%", True),  # less than a tenth would be left
+        ("100000 88000 12000 88%", False),
+        ("- - - -", True),
+        ("", True),
+    ],
+)
+def test_a_scratch_without_room_is_refused_before_anything_is_written(
+    tmp_path: Path, played: dict[str, str], df: str, refused: bool
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    done = run(script(scratch), {**played, "DF": df})
+    assert (done.returncode == 3 and "refused" in done.stderr) is refused
+    assert Path(played["CALLS"]).exists() is not refused
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize("scratch", ["relative", "/nowhere/at/all", "/tmp/with:colon", ""])
+def test_a_scratch_that_cannot_be_used_is_refused(played: dict[str, str], scratch: str) -> None:
+    done = run(script(scratch), played)
+    assert (done.returncode, "refused" in done.stderr) == (3, True)
+
+
+def test_a_failing_run_ends_all_and_removes_the_directory(tmp_path: Path, played: dict[str, str]) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    assert run(script(scratch), {**played, "FAILS": "5"}).returncode == 5
+    assert len(Path(played["CALLS"]).read_text().splitlines()) == 1
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_missing_tool_is_told_as_the_shell_would(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("sh", "mktemp", "df", "awk", "rm"):
+        (tools / tool).symlink_to(shutil.which(tool) or tool)
+    assert run(script(tmp_path), {"PATH": str(tools)}).returncode == 127
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_fio_and_removes_the_directory(tmp_path: Path, played: dict[str, str], number: int) -> None:
+    scratch, ready = tmp_path / "scratch", tmp_path / "ready"
+    scratch.mkdir()
+    os.mkfifo(ready)
+    with subprocess.Popen(script(scratch), env={**played, "HANGS": str(ready)}, stdout=-1, stderr=-1) as going:
+        assert ready.read_text() == "ready\n"
+        assert len(list(scratch.iterdir())) == 1
+        began = time.monotonic()
+        going.send_signal(number)
+        assert going.wait(timeout=10) == 128 + number
+    assert time.monotonic() - began < 5
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed here")
+def test_a_real_run_is_read(tmp_path: Path) -> None:
+    target = Target(
+        a_node(), options=MappingProxyType({"scratch": str(tmp_path), "size": "1 MiB", "seconds": 1, "direct": 0})
+    )
+    done = subprocess.run(Fio().command(target), capture_output=True, check=False, timeout=60)
+    found = Fio().parse(Output((), done.stdout, done.stderr, done.returncode))
+    assert len(found) == 12
+    assert {dict(one.labels)["direct"] for one in found} == {"0"}
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_the_time_allowed_follows_the_options() -> None:
+    here = FakeRemote("n1", lenient=True)
+    await Fio().run(FakeContact(here), Target(a_node(), options=MappingProxyType({"seconds": 60})))
+    assert here.calls[0].timeout > Fio().estimate({"seconds": 60}) > 240
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"size": "much"},
+        {"size": 64},
+        {"size": "100 B"},
+        {"seconds": 0},
+        {"seconds": "5 s"},
+        {"direct": 2},
+        {"large": "1M"},
+    ],
+)
+def test_options_that_cannot_be_read_are_refused(options: dict[str, str | int | float]) -> None:
+    with pytest.raises(PlanError):
+        Fio().command(Target(a_node(), options=MappingProxyType(options)))
+
+
+def test_a_failed_script_gives_no_number() -> None:
+    with pytest.raises(ProbeOutputError, match="refused"):
+        Fio().parse(replace(output("fio/own-3.33.json"), exit_status=3, stderr=b"benchconsole: refused: no room\n"))

@@ -1,0 +1,211 @@
+import random
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.api import Output, PlanError, ProbeOutputError, RemoteError, Shape, Target
+from probes.builtin.iperf3 import Iperf3
+from probes.model import FailedAt
+from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
+from tests.probes.builtin.captures import ROOT, noise, output, read, said, text, values
+
+BROKEN = ("refused-3.12.json", "stream-error-3.17.jsonl", "server-reverse-3.12.txt")
+NAMES = sorted(path.name for path in (ROOT / "iperf3").iterdir() if path.name not in BROKEN)
+FLOW = Target(a_node("n1", "192.0.2.1", "10.0.0.1"), a_node("n2", "192.0.2.2", "10.0.0.2"))
+LISTENS = Output((), b"Server listening on 20000\n", exit_status=None)
+TAKEN = Output((), b"", b"iperf3: error - unable to start listener: Address already in use\n", 1)
+
+
+@pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)
+def test_contract(check: Check) -> None:
+    check(Iperf3(random.Random(7)), [output(f"iperf3/{name}") for name in NAMES])
+
+
+def labelled(name: str) -> dict[tuple[str, str], float]:
+    """Metric and direction to value, streams left out."""
+    found = Iperf3().parse(output(f"iperf3/{name}"))
+    return {(one.metric, dict(one.labels)["direction"]): one.value for one in found if one.metric != "iperf3.stream"}
+
+
+@pytest.mark.parametrize(
+    ("name", "direction", "bits"),
+    [
+        ("tcp-3.12.json", "out", 22335932851.84228),
+        ("stream-3.17.jsonl", "out", 22335932851.84228),
+        ("tcp-3.1.json", "out", 9.399903e8),
+        ("rev-3.12.json", "in", 12050054014.49052),
+        ("bidir-3.12.json", "out", 9478702813.062166),
+        ("bidir-3.12.json", "in", 2758773835.315552),
+        ("udp-3.12.json", "out", 100117983.22352305),
+        ("udploss-3.12.json", "out", 24907906924.69182),
+        ("udp-3.1.json", "out", 8.75e7),
+        ("udprev-3.12.json", "in", 50063196.0372993),
+        ("udpbidir-3.12.json", "in", 50060292.90610528),
+        ("server-3.12.json", "in", 20962757.567336854),
+        ("tcp-3.12.txt", "out", 23.5e9),
+        ("tcp1-3.12.txt", "out", 18.7e9),
+        ("tcpM-3.12.txt", "out", 1961 * 2**20 * 8),
+        ("rev-3.12.txt", "in", 19.6e9),
+        ("bidir-3.12.txt", "out", 1.52e9),
+        ("bidir-3.12.txt", "in", 13.4e9),
+        ("udp-3.12.txt", "out", 100e6),
+        ("udp-3.1.txt", "out", 97.8e6 * 0.8),
+        ("udpbidir-3.12.txt", "in", 50.0e6),
+        ("server-3.12.txt", "in", 23.5e9),
+    ],
+)
+def test_throughput_is_what_the_receiver_got(name: str, direction: str, bits: float) -> None:
+    assert labelled(name)["iperf3.throughput", direction] == pytest.approx(bits / 8, rel=1e-9)
+
+
+def test_what_was_lost_and_sent_again_is_told() -> None:
+    assert labelled("tcp-3.12.json")["iperf3.retransmits", "out"] == 12
+    assert labelled("udploss-3.12.json")["iperf3.loss", "out"] == pytest.approx(3248 / 55180)
+    assert labelled("udp-3.1.json")["iperf3.jitter", "out"] == pytest.approx(0.25e-3)
+    assert labelled("udp-3.1.txt")["iperf3.loss", "out"] == pytest.approx(0.2)
+
+
+def test_streams_are_numbered_and_add_up() -> None:
+    found = Iperf3().parse(output("iperf3/udploss-3.12.json"))
+    streams = {dict(one.labels)["stream"]: one.value for one in found if one.metric == "iperf3.stream"}
+    assert list(streams) == ["1", "2"]
+    assert sum(streams.values()) == pytest.approx(24907906924.69182 / 8, rel=1e-3)
+    assert {dict(one.labels)["streams"] for one in found} == {"2"}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_run_that_failed_gives_no_number(name: str) -> None:
+    with pytest.raises(ProbeOutputError):
+        Iperf3().parse(output(f"iperf3/{name}"))
+
+
+@pytest.mark.parametrize("rate", ["Infinity", "-Infinity", "NaN", "-1", "1e300", "null", '"9"', "true", "0"])
+def test_an_absurd_rate_is_refused(rate: str) -> None:
+    changed = text("iperf3/tcp-3.1.json").replace("9.399903e+08", rate)
+    with pytest.raises(ProbeOutputError):
+        Iperf3().parse(Output((), changed.encode()))
+
+
+@pytest.mark.parametrize("rate", ["inf", "-nan", "-1", "1e999", "0.00"])
+def test_an_absurd_rate_in_the_text_is_refused(rate: str) -> None:
+    changed = text("iperf3/tcp1-3.12.txt").replace(
+        "18.7 Gbits/sec                  receiver", f"{rate} Gbits/sec   receiver"
+    )
+    with pytest.raises(ProbeOutputError):
+        Iperf3().parse(Output((), changed.encode()))
+
+
+def test_zero_bytes_are_no_rate() -> None:
+    changed = text("iperf3/tcp-3.1.json").replace('"bytes":	1175000000', '"bytes":	0')
+    assert read(Iperf3(), changed) == []
+
+
+def test_intervals_are_not_summed_when_the_receiver_is_missing() -> None:
+    whole = text("iperf3/tcp-3.12.txt")
+    assert read(Iperf3(), "".join(line for line in whole.splitlines(True) if "receiver" not in line)) == []
+
+
+def test_a_complaint_beside_numbers_is_a_failure() -> None:
+    good = output("iperf3/tcp-3.12.json")
+    for spoiled in (replace(good, stderr=b"iperf3: error - control socket has closed\n"), replace(good, exit_status=1)):
+        with pytest.raises(ProbeOutputError):
+            Iperf3().parse(spoiled)
+    assert Iperf3().parse(replace(good, stderr=b"warning: UDP block size exceeds TCP MSS\n"))
+
+
+@given(st.sampled_from(NAMES), noise, noise)
+@settings(max_examples=80, deadline=None)
+def test_noise_around_it_changes_nothing(name: str, before: str, after: str) -> None:
+    whole = text(f"iperf3/{name}")
+    found = read(Iperf3(), before + whole + after)
+    assert found == said(Iperf3().parse(output(f"iperf3/{name}")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_carriage_returns_change_nothing(name: str) -> None:
+    assert read(Iperf3(), text(f"iperf3/{name}").replace("\n", "\r\n")) == read(Iperf3(), text(f"iperf3/{name}"))
+
+
+def test_two_runs_in_one_capture_are_two_results() -> None:
+    both = values(Iperf3().parse(Output((), (text("iperf3/tcp1-3.12.txt") + text("iperf3/rev-3.12.txt")).encode())))
+    assert both["iperf3.throughput"] == [18.7e9 / 8, 19.6e9 / 8]
+
+
+async def test_the_server_is_bound_and_the_client_waits_for_the_round() -> None:
+    here, there = FakeRemote("n1"), FakeRemote("n2")
+    there.when("iperf3", "-s", answers=LISTENS)
+    here.when("iperf3", "-c", answers=output("iperf3/tcp-3.12.json"))
+    contact = FakeContact(here, there)
+    outputs = await Iperf3(random.Random(1)).run(contact, FLOW)
+    assert [len(outputs), contact.gathered, there.running] == [1, 1, []]
+    server, client = there.calls[0].argv, here.calls[0].argv
+    port = server[server.index("-p") + 1]
+    assert server == ("iperf3", "-s", "-1", "-B", "10.0.0.2", "-p", port, "--forceflush", "--idle-timeout", "60")
+    assert client[:7] == ("iperf3", "-c", "10.0.0.2", "-B", "10.0.0.1", "-p", port)
+    assert client[7:] == ("-P", "4", "-t", "5", "-O", "1", "-J")
+    assert 20_000 <= int(port) < 32_000
+
+
+async def test_a_port_that_is_taken_is_left_for_another() -> None:
+    here, there = FakeRemote("n1", lenient=True), FakeRemote("n2")
+    there.when("iperf3", "-s", answers=[TAKEN, TAKEN, LISTENS])
+    await Iperf3(random.Random(1)).run(FakeContact(here, there), FLOW)
+    ports = [call.argv[call.argv.index("-p") + 1] for call in there.calls]
+    assert len(set(ports)) == 3
+    assert ports[-1] in here.calls[0].argv
+
+
+async def test_ports_are_not_tried_for_ever() -> None:
+    there = FakeRemote("n2").when("iperf3", answers=TAKEN)
+    contact = FakeContact(FakeRemote("n1"), there)
+    with pytest.raises(RemoteError, match="in use"):
+        await Iperf3().run(contact, FLOW)
+    assert [len(there.calls), there.running, contact.gathered] == [4, [], 0]
+
+
+async def test_an_old_server_is_started_without_its_idle_limit() -> None:
+    old = Output((), b"", b"iperf3: unrecognized option '--idle-timeout'\n", 1)
+    there = FakeRemote("n2").when("--idle-timeout", answers=old).when("iperf3", answers=LISTENS)
+    await Iperf3().run(FakeContact(FakeRemote("n1", lenient=True), there), FLOW)
+    assert "--idle-timeout" not in there.calls[-1].argv
+
+
+async def test_a_missing_tool_is_not_tried_again() -> None:
+    there = FakeRemote("n2")
+    with pytest.raises(RemoteError) as caught:
+        await Iperf3().run(FakeContact(FakeRemote("n1"), there), FLOW)
+    assert caught.value.failure.stage is FailedAt.MISSING_TOOL
+    assert len(there.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "bound"),
+    [("10.0.0.1", True), ("fd00::1", True), ("fe80::1%eth0", True), ("n1.example", False), ("-B", False)],
+)
+def test_only_a_literal_address_is_bound(address: str, bound: bool) -> None:
+    target = Target(a_node("n1", data_address=address), a_node("n2", data_address="n2.example"))
+    client = Iperf3().client(target, 20_000)
+    assert (client[3:5] == ["-B", address]) is bound
+    assert "-B" not in Iperf3().server(target, 20_000)
+
+
+@pytest.mark.parametrize(
+    "options", [{"streams": 0}, {"streams": "many"}, {"seconds": 1.5}, {"omit": -1}, {"streams": 129}]
+)
+def test_options_out_of_range_are_refused(options: dict[str, str | int | float]) -> None:
+    with pytest.raises(PlanError, match=next(iter(options))):
+        Iperf3().client(replace(FLOW, options=MappingProxyType(options)), 20_000)
+
+
+def test_it_needs_a_pair() -> None:
+    assert Iperf3.shape is Shape.PAIR
+    with pytest.raises(PlanError):
+        Iperf3().client(Target(a_node()), 20_000)
+
+
+def test_the_estimate_follows_the_options() -> None:
+    assert Iperf3().estimate({}) == 9.0
+    assert Iperf3().estimate({"seconds": 60, "omit": 0}) == 63.0

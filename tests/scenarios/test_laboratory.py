@@ -1,0 +1,162 @@
+"""The main job on real machines: real sshd, iperf3 and fio in namespaces, from file to verdict."""
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lab import Lab, wait_for
+from tests.scenarios.commands import argv, benchconsole, report
+
+pytestmark = pytest.mark.lab
+
+QUICK = """\
+suites:
+  default:
+    - {probe: inventory}
+    - {probe: iperf3, design: neighbours, streams: 4, seconds: 2}
+    - {probe: iperf3, design: trunks, streams: 8, seconds: 2}
+    - {probe: fio, nodes: "@storage", scratch: /scratch, size: 16 MiB, seconds: 1}
+"""
+
+
+@pytest.fixture
+def topology(healthy_lab: Lab) -> Iterator[Path]:
+    """The laboratory's file with a suite of short tests, beside the SSH files that it names."""
+    text = healthy_lab.topology.read_text()
+    path = healthy_lab.topology.with_name("quick.yaml")
+    path.write_text(text[: text.index("suites:")] + QUICK)
+    yield path
+    path.unlink()
+
+
+def findings(found: dict[str, Any]) -> set[tuple[str, str]]:
+    return {(each["suspect"], each["where"]) for each in found["findings"]}
+
+
+def marked(lab: Lab) -> list[str]:
+    """Processes of ours on any node, by the marker in their environment."""
+    return [
+        f"{node}: {' '.join(process.argv)}" for node in lab.plan.nodes for process in lab.processes(node) if process.session
+    ]
+
+
+def test_a_healthy_fabric_passes(healthy_lab: Lab, topology: Path, tmp_path: Path) -> None:
+    db = tmp_path / "s.db"
+    ran = benchconsole("run", topology, "--db", db)
+    assert ran.code == 0, ran.out + ran.err
+    found = report(db)
+    assert found["findings"] == []
+    assert found["coverage"]["tested"] == found["coverage"]["planned"] > 50
+    assert marked(healthy_lab) == []
+    left = [node for node in healthy_lab.plan.nodes if list(healthy_lab.root(node).glob("scratch/benchconsole*"))]
+    assert left == []
+
+
+def test_a_slow_nic_and_half_a_lag_are_both_named_and_nothing_else(
+    healthy_lab: Lab, topology: Path, tmp_path: Path
+) -> None:
+    healthy_lab.slow_nic("n3", 30, "out")
+    healthy_lab.member_down("leaf2", "spine1", 1)
+    db = tmp_path / "s.db"
+    ran = benchconsole("run", topology, "--db", db)
+    assert ran.code == 1, ran.out + ran.err
+    found = report(db)
+    assert findings(found) == {("nic", "n3 out"), ("lag", "leaf2 to spine1")}, ran.out
+    by_suspect = {each["suspect"]: each for each in found["findings"]}
+    assert "1 of 2 members" in by_suspect["lag"]["what"]
+    assert set(by_suspect["lag"]["nodes"]) == {"n5", "n6", "n7", "n8"}
+    assert by_suspect["nic"]["nodes"] == ["n3"]
+    assert by_suspect["nic"]["value"] / by_suspect["nic"]["expected"] == pytest.approx(0.3, abs=0.05)
+
+
+def test_every_kind_of_trouble_is_reported_as_what_it_is_and_the_others_stand(
+    healthy_lab: Lab, topology: Path, tmp_path: Path
+) -> None:
+    healthy_lab.silent_sshd("n1")
+    healthy_lab.change_host_key("n5")
+    healthy_lab.remove_tool("n2", "iperf3")
+    healthy_lab.hang_tool("n6", "iperf3")
+    healthy_lab.flood_tool("st2", "fio", 100_000_000)
+    db = tmp_path / "s.db"
+    ran = benchconsole("run", topology, "--db", db)
+    assert ran.code == 3, ran.out + ran.err
+    found = report(db)
+    stages = {(failure["node"], failure["stage"]) for failure in found["failures"]}
+    assert stages == {
+        ("n1", "unreachable"),
+        ("n5", "host key changed"),
+        ("n2", "tool missing"),
+        ("n6", "timed out"),
+        ("st2", "too much output"),
+    }, ran.out
+    details = {failure["node"]: failure["detail"] for failure in found["failures"]}
+    assert "banner" in details["n1"]
+    assert details["n5"].count("SHA256:") == 2
+    assert "Debian package iperf3" in details["n2"]
+    assert found["findings"] == [], ran.out
+    levels = {(verdict["subject"], verdict["level"]) for verdict in found["verdicts"] if verdict["kind"] == "capacity"}
+    assert ("n3>n4", "pass") in levels
+    assert ("n7>n8", "pass") in levels
+    assert marked(healthy_lab) == []
+
+
+def test_kill_9_loses_nothing_that_was_shown_and_resume_repeats_nothing(
+    healthy_lab: Lab, topology: Path, tmp_path: Path
+) -> None:
+    db, events = tmp_path / "s.db", tmp_path / "events.jsonl"
+    with subprocess.Popen(
+        argv("run", topology, "--db", db, "--jsonl", events), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as console:
+        wait_for(lambda: judged(events) >= 3 and bool(marked(healthy_lab)), 120, "a fourth round under way")
+        shown = judged(events)
+        console.send_signal(signal.SIGKILL)
+    wait_for(lambda: not marked(healthy_lab), 20, "the watchdogs to end everything of ours")
+    before = report(db)
+    closed = {verdict["round"] for verdict in before["verdicts"]}
+    assert len(closed) >= shown - 1  # the inventory of a class without declared hardware may have no verdict
+    assert before["coverage"]["tested"] < before["coverage"]["planned"]
+    ran = benchconsole("run", topology, "--db", db, "--resume", "last")
+    assert ran.code == 0, ran.out + ran.err
+    after = report(db)
+    assert after["session"]["id"] == before["session"]["id"]
+    assert after["coverage"]["tested"] == after["coverage"]["planned"]
+    kept = {(each["id"], each["at"]) for each in after["measurements"]}
+    assert {(each["id"], each["at"]) for each in before["measurements"]} <= kept
+    assert f"round {shown} of" not in ran.out
+
+
+def judged(events: Path) -> int:
+    """How many rounds were told as judged so far."""
+    return events.read_text().count('"event": "RoundJudged"') if events.exists() else 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_everything_on_the_nodes_and_has_its_exit_code(
+    healthy_lab: Lab, topology: Path, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    with subprocess.Popen(
+        argv("run", topology, "--db", tmp_path / "s.db"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as console:
+        wait_for(lambda: bool(marked(healthy_lab)), 60, "something of ours on a node")
+        console.send_signal(number)
+        said, _ = console.communicate(timeout=30)
+    assert console.returncode == code, said
+    assert marked(healthy_lab) == []
+
+
+def test_bad_input_opens_no_connection(healthy_lab: Lab, topology: Path, tmp_path: Path) -> None:
+    for arguments in (["-w", ""], ["-w", ","], ["-w", "n99"], ["-w", "@nobody"], ["--suite", "nightly"]):
+        ran = benchconsole("run", topology, "--db", tmp_path / "s.db", *arguments)
+        assert ran.code == 2, (arguments, ran.out, ran.err)
+        assert ran.err.strip()
+        assert "Traceback" not in ran.err
+    broken = topology.with_name("broken.yaml")
+    broken.write_text(topology.read_text().replace("leaf1, speed: 100 Mb/s", "leaf1, speed: 100"))
+    ran = benchconsole("run", broken, "--db", tmp_path / "s.db")
+    broken.unlink()
+    assert ran.code == 2
+    assert "did you mean 100 Gb/s?" in ran.err

@@ -1,0 +1,104 @@
+"""A conductor that plays a story: everything at once, or event by event when told, or slowly for looking."""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
+from pathlib import Path
+
+from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
+from console.tui.bridge import Hop, PlanNotes
+from probes.model import Round, Test
+from tests.screens.story import Story
+
+
+class Player:
+    """Implements ``Conductor``. ``pace`` 0 gives every event at once; ``stop_at`` keeps that many for ``feed``."""
+
+    def __init__(self, story: Story, *, pace: float = 0.0, until: int | None = None) -> None:
+        self.story = story
+        self.pace = pace
+        self.waiting: list[Event] = list(story.events())
+        self.queue: asyncio.Queue[Event] = asyncio.Queue()
+        self.until = len(self.waiting) if until is None else until
+        self.running = False
+        self.paused = False
+        self.suites: tuple[str, ...] = ("acceptance", "network")
+        self.started: list[tuple[Round, ...]] = []
+        self.stopped: list[bool] = []
+        self.exported: list[tuple[str, Path]] = []
+        self.proposed: list[tuple[str | None, bool, tuple[str, ...]]] = []
+
+    async def events(self) -> AsyncIterator[Event]:
+        """The story, then whatever is fed."""
+        for event in self.waiting[: self.until]:
+            if self.pace:
+                self.running = not isinstance(event, SessionEnded)
+                await asyncio.sleep(self.pace * _weight(event))
+            yield event
+        while True:
+            yield await self.queue.get()
+
+    def feed(self, *events: Event) -> None:
+        """More events."""
+        for event in events:
+            self.queue.put_nowait(event)
+
+    def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> tuple[Round, ...]:
+        """The story's rounds, or fewer."""
+        self.proposed.append((suite, failed_only, tuple(only)))
+        rounds = tuple(self.story.rounds)
+        if suite == "network":
+            return tuple(each for each in rounds if each.probe == "iperf3")
+        return rounds[:1] if failed_only or only else rounds
+
+    def notes(self, rounds: Sequence[Round]) -> PlanNotes:
+        """Words."""
+        return PlanNotes(
+            effects=("fio writes 1 GiB under /tmp on every node and takes it away again", "iperf3 listens on port 5201"),
+            covers=("every node, every uplink in both directions",),
+        )
+
+    def start(self, rounds: Sequence[Round]) -> None:
+        """Remember it."""
+        self.started.append(tuple(rounds))
+        self.running = True
+
+    def pause(self) -> None:
+        """Wait."""
+        self.paused = True
+
+    def go_on(self) -> None:
+        """Go on."""
+        self.paused = False
+
+    def stop(self, *, now: bool) -> None:
+        """Remember how."""
+        self.stopped.append(now)
+        self.running = False
+
+    def export(self, format: str, path: Path) -> Path:
+        """Remember what."""
+        self.exported.append((format, path))
+        return path
+
+    def path_of(self, test: Test) -> Sequence[Hop]:
+        """Up over the first uplink and down again."""
+        fabric = self.story.fabric
+        if test.target.peer is None:
+            return ()
+        hops, here = [], test.target.node.id
+        up = [next(iter(fabric.links_at[here]))]
+        switch = up[0].other(here)
+        uplink = next((x for x in fabric.links_at[switch] if fabric.tier(x.other(switch)) > fabric.tier(switch)), None)
+        ends = [(here, switch, up[0])] + ([(switch, uplink.other(switch), uplink)] if uplink else [])
+        down = next(iter(fabric.links_at[test.target.peer.id]))
+        ends.append((down.other(test.target.peer.id), test.target.peer.id, down))
+        for index, (source, sink, link) in enumerate(ends):
+            hops.append(Hop(source, sink, link.id, link.count, link.capacity * fabric.goodput, limits=index == 0,
+                            note="as built" if index else "leg of the node"))  # fmt: skip
+        return hops
+
+
+def _weight(event: Event) -> float:
+    if isinstance(event, (SessionOpened, RoundJudged)):
+        return 20.0
+    return {RoundStarted: 10.0, TestStarted: 0.0, TestEnded: 1.0}.get(type(event), 1.0)

@@ -1,0 +1,28 @@
+"""Looks at the screens by hand: ``python -m tests.screens.preview [mini|chassis|big|fresh|play|start] ...``."""
+
+import sys
+
+from console.tui.app import run
+from tests.screens.fabrics import chassis, mini, ten_thousand
+from tests.screens.playing import Player
+from tests.screens.story import CHASSIS, MINI, TEN_THOUSAND, Faults, tell
+
+
+def main() -> int:
+    """Run the console on a hand-made session."""
+    what = sys.argv[1] if len(sys.argv) > 1 else "mini"
+    if what == "chassis":
+        story = tell(chassis(), CHASSIS)
+    elif what == "big":
+        story = tell(ten_thousand(), TEN_THOUSAND)
+    elif what == "healthy":
+        story = tell(mini(simulated=False), Faults())
+    else:
+        story = tell(mini(), MINI)
+    if what == "fresh":
+        return run(lambda: Player(story, until=1))
+    return run(lambda: Player(story, pace=0.05 if what == "play" else 0.0))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,92 @@
+"""Read-only mounts and full disks, on file systems that only the test sees."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from store.store import Store
+from tests.store import private_mounts
+from tests.store.played import fill, new
+
+_LOOK = """
+import asyncio, json, pathlib, sys
+from store.errors import StoreError
+from store.store import Store
+from tests.store.played import new
+said = []
+for name in ("plain.db", "log.db", "hot.db"):
+    try:
+        with Store.open(pathlib.Path(sys.argv[1]) / name) as store:
+            said.append([type(store.read_only).__name__, len(store.sessions())])
+            try:
+                asyncio.run(store.create_session(new(), []))
+            except StoreError as error:
+                said[-1].append(type(error).__name__)
+    except StoreError as error:
+        said.append([type(error).__name__, error.found])
+print(json.dumps(said))
+"""
+
+
+async def test_a_directory_on_a_read_only_mount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(tmp_path / "plain.db")
+    monkeypatch.setattr("store.database.journal_for", lambda *_: ("wal", "as the test says"))
+    await fill(tmp_path / "log.db")
+    with Store.open(tmp_path / "busy.db") as store:
+        await store.create_session(new(), [])
+        shutil.copy(tmp_path / "busy.db", tmp_path / "hot.db")
+        shutil.copy(tmp_path / "busy.db-wal", tmp_path / "hot.db-wal")
+    mounts = 'mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"'
+    plain, log, hot = private_mounts.run(mounts, _LOOK, tmp_path)
+    assert plain == ["ReadOnlyError", 1, "ReadOnlyError"]
+    assert log == ["ReadOnlyError", 1, "ReadOnlyError"]
+    assert hot[0] == "ReadOnlyError"
+    assert "journal" in hot[1]
+
+
+_FILL_UP = """
+import asyncio, json, os, pathlib, sqlite3, sys
+from store.errors import FullError
+from store.store import Store
+from tests.store.played import closed, measured, new, planned, verdicts
+folder = pathlib.Path(sys.argv[1])
+
+async def main():
+    acknowledged, refused = [], []
+    ballast = folder / "ballast"
+    ballast.write_bytes(bytes(600_000))
+    plan = [planned(number) for number in range(1, 60)]
+    with Store.open(folder / "s.db") as store:
+        key = await store.create_session(new(), plan)
+        for each in plan:
+            results = [measured(test, said=os.urandom(20_000)) for test in each.tests]
+            try:
+                await store.append_round(key, closed(each, results), verdicts(each), judged_by="j")
+            except FullError as error:
+                refused.append(each.number)
+                if len(refused) == 3:  # space returns
+                    ballast.unlink()
+                if len(refused) == 6:
+                    break
+            else:
+                acknowledged.append(each.number)
+        kept = sorted(number for number, _ in store.closed_rounds(key))
+        numbers = len(list(store.measurements(key)))
+    with Store.open(folder / "s.db") as store:
+        again = sorted(number for number, _ in store.closed_rounds(key))
+    check = sqlite3.connect(folder / "s.db").execute("PRAGMA integrity_check").fetchone()[0]
+    print(json.dumps([acknowledged, refused, kept, again, numbers, check]))
+
+asyncio.run(main())
+"""
+
+
+def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    mounts = 'mount -t tmpfs -o size=2m tmpfs "$1"'
+    acknowledged, refused, kept, again, numbers, check = private_mounts.run(mounts, _FILL_UP, tmp_path)
+    assert len(refused) == 6
+    assert any(number > refused[2] for number in acknowledged)
+    assert kept == again == acknowledged
+    assert numbers == 4 * len(acknowledged)
+    assert check == "ok"
