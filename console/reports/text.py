@@ -17,6 +17,8 @@ from console.wording import ASCII_OF, SIGNS, count, plain
 from probes.judging.verdict import Finding
 
 NARROWEST = 60
+LEAST = 16
+"""Columns that a text gets however long the words before it are."""
 NODE_LINES = 12
 REASON_LINES = 20
 
@@ -70,7 +72,8 @@ def _findings(view: RunView, width: int) -> Iterator[str]:
     places = [shortened(finding.where or finding.element, 60) for finding in findings]
     where = min(max((cells(place) for place in places), default=0), 24)
     for finding, place in zip(findings, places, strict=True):
-        head = f" {SIGNS[state_of_level(finding.level)].glyph} {finding.suspect:<8} {padded(place, where)}  "
+        glyph = SIGNS[state_of_level(finding.level)].glyph
+        head = f" {glyph} {finding.suspect:<8} {padded(clipped(place, where), where)}  "
         yield from _wrapped(shortened(finding.what), width, head)
         yield from _finding_tail(finding, width)
 
@@ -158,7 +161,7 @@ def _pieces(text: str, room: int) -> Iterator[tuple[str, str]]:
         glue, rest = " ", word
         while cells(rest) > room:
             end = room
-            while cells(rest[:end]) > room:
+            while end > 1 and cells(rest[:end]) > room:
                 end -= 1
             comma = rest.rfind(",", 0, end)
             end = comma + 1 if comma > 0 else end
@@ -172,7 +175,7 @@ def _wrapped(text: str, width: int, head: str, most: int = 0) -> Iterator[str]:
     """``text`` after ``head``, going on under its first word; at most ``most`` lines when given."""
     indent = cells(head)
     lines, line, fresh = [], head, True
-    for glue, piece in _pieces(text, width - indent):
+    for glue, piece in _pieces(text, max(width - indent, LEAST)):
         if fresh:
             line += piece
         elif cells(line + glue + piece) > width:

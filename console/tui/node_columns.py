@@ -1,11 +1,12 @@
 """Owns the columns of the node table: which metrics a session has, and each node's worst of each."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from console.tui import reading
 from console.tui.scales import Scale, scale_for
-from console.view import NodeView, RunView, State, state_of
+from console.view import NodeView, RunView, State
 from console.wording import SIGNS, plain
 from probes.judging.verdict import Kind, Level, Verdict
 from topology.model import Fabric
@@ -14,11 +15,15 @@ from topology.units import Shown, Unit
 WORD_COLUMNS = ("state", "node", "under", "role", "limit", "why")
 
 
+ColumnId = tuple[str, str]
+"""Metric and stage: a flow alone and the same flow in company are two different things."""
+
+
 @dataclass(frozen=True, slots=True)
 class MetricColumn:
-    """One metric. ``heading`` is its short name, ``bound`` what was expected where that is one value for all."""
+    """One metric of one stage. ``bound`` is what was asked where that is one value for all."""
 
-    metric: str
+    id: ColumnId
     heading: str
     scale: Scale
     bound: str = ""
@@ -26,37 +31,59 @@ class MetricColumn:
 
 def metric_columns(view: RunView) -> tuple[MetricColumn, ...]:
     """A column for every judged metric with numbers, in the order of the plan; facts only where one deviates."""
-    seen: dict[str, list[Verdict]] = {}
+    stages = stage_names(view)
+    seen: dict[ColumnId, list[Verdict]] = {}
     for verdicts in view.verdicts.values():
         for verdict in verdicts:
             if verdict.value is not None and verdict.unit is not None:
-                seen.setdefault(verdict.metric, []).append(verdict)
+                seen.setdefault((verdict.metric, stages.get(verdict.round, "")), []).append(verdict)
     shown = {
-        metric: found
-        for metric, found in seen.items()
+        key: found
+        for key, found in seen.items()
         if any(each.kind is not Kind.HARDWARE or each.level is not Level.PASS for each in found)
     }
-    short = _short_names(shown)
-    return tuple(_metric_column(metric, short[metric], found) for metric, found in shown.items())
+    headings = _headings(shown)
+    return tuple(_metric_column(key, headings[key], found) for key, found in shown.items())
 
 
-def _metric_column(metric: str, heading: str, found: Sequence[Verdict]) -> MetricColumn:
+def stage_names(view: RunView) -> dict[int, str]:
+    """Round to stage."""
+    return {each.number: each.stage for each in view.plan}
+
+
+def _metric_column(key: ColumnId, heading: str, found: Sequence[Verdict]) -> MetricColumn:
     first = found[0]
     unit = first.unit or Unit.ONE
-    shown = Shown.MEMORY if unit is Unit.BYTE and metric.startswith("memory") else first.shown
-    scale = scale_for(unit, shown, [each.value for each in found if each.value is not None])
-    bounds = {each.required if each.required is not None else each.expected for each in found}
-    bound = next(iter(bounds)) if len(bounds) == 1 else None
-    return MetricColumn(metric, heading, scale, scale.shown(bound) if bound is not None else "")
+    shown = Shown.MEMORY if unit is Unit.BYTE and first.metric.startswith("memory") else first.shown
+    parts = [max(len(each.evidence), 1) if shared(each) else 1 for each in found]
+    values = [each.value / part for each, part in zip(found, parts, strict=True) if each.value is not None]
+    scale = scale_for(unit, shown, values)
+    asked = [each.required if each.required is not None else each.expected for each in found]
+    bounds = {round(each / part, 6) for each, part in zip(asked, parts, strict=True) if each is not None}
+    return MetricColumn(key, heading, scale, scale.shown(next(iter(bounds))) if len(bounds) == 1 else "")
 
 
-def _short_names(metrics: Iterable[str]) -> dict[str, str]:
-    last = [metric.rsplit(".", 1)[-1] for metric in metrics]
+def shared(verdict: Verdict) -> bool:
+    """Whether a verdict speaks of several flows by their sum."""
+    return len(verdict.evidence) > 1 and ">" not in verdict.subject and len(verdict.nodes) > 1
+
+
+def _headings(keys: Iterable[ColumnId]) -> dict[ColumnId, str]:
+    """The last word of the metric; with its probe or its stage where that is not enough."""
+    every = list(keys)
+    last = [metric.rsplit(".", 1)[-1] for metric in dict.fromkeys(metric for metric, _ in every)]
+    stages_of: dict[str, set[str]] = {}
+    metrics_of: dict[str, set[str]] = {}
+    for metric, stage in every:
+        stages_of.setdefault(metric, set()).add(stage)
+        metrics_of.setdefault(stage, set()).add(metric)
     made = {}
-    for metric in metrics:
+    for metric, stage in every:
         probe, _, name = metric.rpartition(".")
-        plain_name = name if last.count(name) == 1 and name not in ("total", "count", "size") else f"{probe} {name}"
-        made[metric] = plain(plain_name.replace("_", " "))
+        words = name if last.count(name) == 1 and name not in ("total", "count", "size") else f"{probe} {name}"
+        if len(stages_of[metric]) > 1:
+            words = stage if len(metrics_of[stage]) == 1 else f"{stage} {words}"
+        made[metric, stage] = plain(words.replace("_", " "))
     return made
 
 
@@ -67,7 +94,9 @@ class NodeRow:
     view: NodeView
     under: str
     columns: Sequence[MetricColumn]
-    _worst: dict[str, Verdict] | None = None
+    blame: reading.Blame = field(default_factory=reading.Blame)
+    stages: Mapping[int, str] = field(default_factory=dict)
+    _worst: dict[ColumnId, Verdict] | None = None
     _everything: str = field(default="")
 
     @property
@@ -76,21 +105,45 @@ class NodeRow:
         return self.view.state
 
     @property
-    def worst(self) -> Mapping[str, Verdict]:
-        """Metric to the verdict that says the worst of it."""
+    def worst(self) -> Mapping[ColumnId, Verdict]:
+        """Column to the verdict that says the worst of it, with this node's own part where many were summed."""
         if self._worst is None:
             self._worst = {}
             for verdict in self.view.verdicts:
-                known = self._worst.get(verdict.metric)
-                if known is None or _badness(verdict) < _badness(known):
-                    self._worst[verdict.metric] = verdict
+                own = self._own_part(verdict) if shared(verdict) else verdict
+                if own is None:
+                    continue
+                key = (verdict.metric, self.stages.get(verdict.round, ""))
+                known = self._worst.get(key)
+                if known is None or self._badness(own) < self._badness(known):
+                    self._worst[key] = own
         return self._worst
+
+    def _own_part(self, verdict: Verdict) -> Verdict | None:
+        """What this node sent of a sum, against an equal part of what was expected; None for a receiver."""
+        name = self.view.node.id
+        for result in self.view.results:
+            test = result.test
+            if test.round == verdict.round and test.bundle == verdict.subject and test.target.node.id == name:
+                value = next((m.reading.value for m in result.measurements if m.reading.metric == verdict.metric), None)
+                part = verdict.expected / len(verdict.evidence) if verdict.expected else None
+                return None if value is None else replace(verdict, value=value, expected=part)
+        return None
+
+    def state_of(self, verdict: Verdict) -> State:
+        """What ``verdict`` says of this node."""
+        return self.blame.state(self.view.node.id, verdict)
+
+    def _badness(self, verdict: Verdict) -> tuple[bool, int, float]:
+        name, share = self.view.node.id, reading.share(verdict)
+        return (not self.blame.concerns(name, verdict), self.state_of(verdict).rank, 1.0 if share is None else share)
 
     @property
     def deciding(self) -> Verdict | None:
         """The verdict that gives the node its state."""
-        found = [v for v in self.view.verdicts if v.level is not Level.PASS]
-        return min(found, key=_badness, default=None)
+        name = self.view.node.id
+        found = [v for v in self.view.verdicts if v.level is not Level.PASS and self.blame.concerns(name, v)]
+        return min(found, key=self._badness, default=None)
 
     def words(self, column: str) -> str:
         """The text of a word column, or a number as it is shown."""
@@ -112,7 +165,7 @@ class NodeRow:
     def number(self, column: str) -> float | None:
         """The worst value of a metric, in its base unit."""
         found = next((each for each in self.columns if _key(each) == column), None)
-        verdict = self.worst.get(found.metric) if found else None
+        verdict = self.worst.get(found.id) if found else None
         return verdict.value if verdict else None
 
     @property
@@ -126,7 +179,8 @@ class NodeRow:
         verdict = self.deciding
         if verdict is None:
             return ""
-        return plain(verdict.affected_by or verdict.limiting)
+        finding = self.blame.elsewhere(self.view.node.id, verdict)
+        return plain(finding.where if finding else verdict.affected_by or verdict.limiting)
 
     def _why(self) -> str:
         if self.state is State.UNREACHABLE:
@@ -134,14 +188,14 @@ class NodeRow:
             return plain(silent.detail or silent.stage.value) if silent else ""
         verdict = self.deciding
         if verdict is not None:
-            return plain(verdict.because)
+            finding = self.blame.elsewhere(self.view.node.id, verdict)
+            return plain(_first_clause(finding.what) if finding else verdict.because)
         failure = next(iter(self.view.failures), None)
         return plain(f"{failure.stage}: {failure.detail}") if failure else ""
 
 
-def _badness(verdict: Verdict) -> tuple[int, float]:
-    share = reading.share(verdict)
-    return (state_of(verdict).rank, share if share is not None else 1.0)
+def _first_clause(text: str) -> str:
+    return re.split(r"[:;,.] ", text, maxsplit=1)[0]
 
 
 def _key(column: MetricColumn) -> str:
@@ -161,8 +215,3 @@ def key_of(column: MetricColumn) -> str:
 def under_of(fabric: Fabric) -> dict[str, str]:
     """Node to the switches that it hangs on."""
     return {node: " ".join(plain(switch) for switch in dict.fromkeys(fabric.switch_of(node))) for node in fabric.nodes}
-
-
-def deviating(verdict: Verdict | None) -> State:
-    """The state to colour a number with."""
-    return State.SKIPPED if verdict is None else state_of(verdict)

@@ -3,10 +3,10 @@
 Pure functions; they sum and sort what was judged elsewhere and judge nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from console.view import LinkView, NodeView, RunView, State
+from console.view import LinkView, NodeView, RunView, State, state_of
 from console.wording import plain
 from probes.judging.verdict import Finding, Level, Suspect, Verdict
 from topology.model import Fabric, Link, LinkId, NodeId
@@ -98,11 +98,48 @@ def members(view: RunView) -> Mapping[LinkId, int]:
     }
 
 
-def load(view: RunView, links: Iterable[Link]) -> float | None:
-    """byte/s of payload over ``links`` in the last round that filled them, None when none did."""
-    seen = [link_of(view, link.id).measured for link in links]
-    found = [value for value in seen if value is not None]
-    return sum(found) if found else None
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What goes over links that leave one rack: all together, and over each; byte/s of payload, None where unknown."""
+
+    total: float | None
+    each: Mapping[LinkId, float | None]
+
+
+def load(view: RunView, links: Iterable[Link]) -> Load:
+    """The last known load. A bundle that fills all of ``links`` at once tells their sum, and no more than that."""
+    every = tuple(links)
+    full = {link.id: link.capacity * view.fabric.goodput for link in every}
+    own: dict[LinkId, float | None] = {}
+    summed: list[tuple[float, float]] = []
+    for link in every:
+        seen = link_of(view, link.id)
+        if seen.measured is None or not seen.expected:
+            own[link.id] = None
+        elif seen.expected <= full[link.id] * 1.05:
+            own[link.id] = seen.measured
+        else:
+            own[link.id] = seen.measured / seen.expected * full[link.id]
+            summed.append((seen.measured, seen.expected))
+    whole = sum(full.values())
+    total = next((value for value, expected in summed if expected >= 0.9 * whole), None)
+    if total is not None:
+        _split(view, every, full, own, total)
+        return Load(total, own)
+    known = [value for value in own.values() if value is not None]
+    return Load(sum(known) if known else None, own)
+
+
+def _split(
+    view: RunView, links: Iterable[Link], full: Mapping[LinkId, float], own: dict[LinkId, float | None], total: float
+) -> None:
+    """Give what is known of single links to them, and the rest of ``total`` to the others by capacity."""
+    named = {link.id for link in links if link_of(view, link.id).finding is not None and own[link.id] is not None}
+    rest = total - sum(own[name] or 0.0 for name in named)
+    others = sum(full[name] for name in full if name not in named)
+    for name in full:
+        if name not in named:
+            own[name] = min(max(rest * full[name] / others, 0.0), full[name]) if others else None
 
 
 def share(verdict: Verdict) -> float | None:
@@ -113,14 +150,55 @@ def share(verdict: Verdict) -> float | None:
     return value if value is not None and value == value else None
 
 
-def node_share(node: NodeView) -> float | None:
-    """The lowest share of expected that the node reached in anything."""
-    found = [value for value in map(share, node.verdicts) if value is not None]
-    return min(found, default=None)
-
-
-def standing(node: NodeView) -> State:
+def standing(node: NodeView, busy: Container[NodeId] = ()) -> State:
     """The state to draw: running where it is tested now and nothing worse is known."""
-    if node.running and node.state.rank > State.RUNNING.rank:
+    if (node.running or node.node.id in busy) and node.state.rank > State.RUNNING.rank:
         return State.RUNNING
     return node.state
+
+
+def busy_nodes(view: RunView) -> frozenset[NodeId]:
+    """Nodes on which a test of the open round runs now."""
+    if view.current is None or not view.running:
+        return frozenset()
+    return frozenset(node.id for test in view.current.tests if test.id in view.running for node in test.target.nodes)
+
+
+class Blame:
+    """Whose fault a low value is: findings by the tests that they explain. Made once for each set of findings."""
+
+    def __init__(self, findings: Iterable[Finding] = ()) -> None:
+        self._by_test: dict[str, list[Finding]] = {}
+        for finding in findings:
+            for test in finding.tests:
+                self._by_test.setdefault(test, []).append(finding)
+
+    def elsewhere(self, node: str, verdict: Verdict) -> Finding | None:
+        """The finding that explains a low value of ``node`` by another element, None when it is its own."""
+        if verdict.level not in (Level.FAIL, Level.WATCH):
+            return None
+        found = self._by_test.get(verdict.test, [])
+        if any(node in finding.nodes and finding.suspect in _OF_A_NODE for finding in found):
+            return None
+        return next(iter(found), None)
+
+    def state(self, node: str, verdict: Verdict) -> State:
+        """What a verdict says of ``node``: affected when another element is to blame."""
+        return State.AFFECTED if self.elsewhere(node, verdict) is not None else state_of(verdict)
+
+    def share(self, node: NodeView) -> float | None:
+        """The lowest share of expected that the node reached, of what is its own or drags it down."""
+        found = [
+            value
+            for verdict in node.verdicts
+            if (value := share(verdict)) is not None and self.concerns(node.node.id, verdict)
+        ]
+        return min(found, default=None)
+
+    def concerns(self, node: str, verdict: Verdict) -> bool:
+        """False where a partner is to blame and this node only took part."""
+        finding = self.elsewhere(node, verdict)
+        return finding is None or node in finding.nodes
+
+
+_OF_A_NODE = (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)

@@ -1,12 +1,11 @@
 """Owns where the application goes: tabs, nodes, findings, raw outputs; and what it says on the way.
 
 A mixin of the application. Screens ask with messages; only this module knows which screen answers.
+Handlers go by name: Textual reads decorated ones from classes of its own kind only.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-from textual import on
 
 from console.tui import messages
 from console.tui.actions import GLOBAL
@@ -72,35 +71,28 @@ class Ways:
     def _tab(self: "Bench") -> str:
         return self.frame.TAB if self.frame is not None else "Nodes"
 
-    @on(messages.OpenNode)
-    def _open_node(self: "Bench", message: messages.OpenNode) -> None:
+    def on_open_node(self: "Bench", message: messages.OpenNode) -> None:
         self.open_node(message.node)
 
-    @on(messages.OpenFinding)
-    def _open_finding(self: "Bench", message: messages.OpenFinding) -> None:
+    def on_open_finding(self: "Bench", message: messages.OpenFinding) -> None:
         self.go_to("findings")
         self.call_after_refresh(self.screens_findings.choose, message.index)
 
-    @on(messages.ShowInFabric)
-    def _show_in_fabric(self: "Bench", message: messages.ShowInFabric) -> None:
+    def on_show_in_fabric(self: "Bench", message: messages.ShowInFabric) -> None:
         self.go_to("fabric")
         self.call_after_refresh(self.screens_fabric.show_element, message.element)
 
-    @on(messages.OpenRaw)
-    def _open_raw(self: "Bench", message: messages.OpenRaw) -> None:
+    def on_open_raw(self: "Bench", message: messages.OpenRaw) -> None:
         self.push_screen(RawScreen(message.test, message.measurement, tab=self._tab()))
         self.tick()
 
-    @on(messages.Plan)
-    def _plan(self: "Bench", message: messages.Plan) -> None:
+    def on_plan(self: "Bench", message: messages.Plan) -> None:
         self.plan(message.suite, failed_only=message.failed_only, only=message.only)
 
-    @on(messages.Say)
-    def _say(self: "Bench", message: messages.Say) -> None:
+    def on_say(self: "Bench", message: messages.Say) -> None:
         self.say(message.text, wrong=message.wrong)
 
-    @on(messages.Copy)
-    def _copy(self: "Bench", message: messages.Copy) -> None:
+    def on_copy(self: "Bench", message: messages.Copy) -> None:
         size = len(message.text.encode("utf-8", errors="replace"))
         if size > LONGEST_COPY:
             self.say(f"{message.what}: {size:,} bytes is more than terminals take; e writes a file", wrong=True)
@@ -108,7 +100,6 @@ class Ways:
         self.copy_to_clipboard(message.text)
         self.say(f"sent {message.what}, {size:,} bytes, to the clipboard of your terminal")
 
-    @on(Tabs.Clicked)
-    def _tab_clicked(self: "Bench", message: Tabs.Clicked) -> None:
+    def on_tabs_clicked(self: "Bench", message: Tabs.Clicked) -> None:
         self.go_to({"1": "fabric", "2": "nodes", "3": "run", "4": "findings"}[message.key])
 

@@ -14,7 +14,7 @@ from probes.api import Output, ProbeOutputError
 
 Document = Mapping[str, object]
 
-_TRIES = 64
+_TRIES = 16
 """Broken documents that are skipped before the search ends; bounds the work on hostile text."""
 
 _REPAIRS = 4

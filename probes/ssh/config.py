@@ -9,8 +9,8 @@ import copy
 import os
 import re
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import asyncssh
@@ -30,7 +30,12 @@ _HOST_KEY_ORDER = (
     "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
     "rsa-sha2-512", "rsa-sha2-256", "ssh-rsa",
 )  # fmt: skip
-_SAFE_NAME = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
+_NOTHING: tuple[tuple[()], ...] = ((), (), ())
+"""Host keys that are trusted, authorities, and revoked keys: none. (None would mean: do not look.)"""
+_AS_READ = {"config": None, "reload": False, "final": False}
+"""For options made from others: the configuration files have had their say."""
+_SAFE_HOST = re.compile(r"[A-Za-z0-9_.:%][A-Za-z0-9_.:%-]{0,254}")
+_SAFE_USER = re.compile(r"[A-Za-z0-9_.@+][A-Za-z0-9_.@+-]{0,254}")
 
 
 class ConfigError(Exception):
@@ -56,7 +61,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A place resolved: real host, port and user, what is trusted there, and who stands between."""
+    """A place resolved: real host, port and user, what is trusted there, and who stands between.
+
+    ``settings`` are what a connection needs beyond ``options``; without them nothing is trusted.
+    """
 
     host: str
     port: int
@@ -64,6 +72,7 @@ class Route:
     trusted: Trusted
     jumps: tuple[Place, ...]
     options: asyncssh.SSHClientConnectionOptions
+    settings: Mapping[str, object]
 
     @property
     def is_proxied(self) -> bool:
@@ -86,38 +95,36 @@ class Configuration:
 
     def resolve(self, place: Place) -> Route:
         """Everything that is needed to open a connection to ``place``; ConfigError says why not."""
-        for name in filter(None, (place.host, place.user)):
-            _refuse_unsafe(name)
+        _refuse_unsafe(place.host, _SAFE_HOST)
+        if place.user is not None:
+            _refuse_unsafe(place.user, _SAFE_USER)
         try:
             read = self._read(place)
-            _refuse_unsafe(read.host)
+            _refuse_unsafe(read.host, _SAFE_HOST)
             with self._lock:  # what was read for one host is kept for all
                 trusted = self._trusted(read)
                 keys = self._keys_for(place, read)
-            options = asyncssh.SSHClientConnectionOptions(
-                read,
-                config=None,
-                reload=False,
-                final=False,
-                client_keys=[copy.copy(pair) for pair in keys.pairs],
-                agent_identities=keys.of_agent,
-                agent_path=() if keys.asks_agent else "",
-                known_hosts=(trusted.keys, trusted.authorities, trusted.revoked),
-                server_host_key_algs=_preferred(trusted),
-                encryption_algs=() if read.config.get("Ciphers") else _FAST_CIPHERS,
-            )
         except OSError as error:
             raise ConfigError(f"{error.filename or 'ssh configuration'}: {error.strerror or error}") from error
         except ValueError as error:
             raise ConfigError(f"ssh configuration: {error}") from error
-        return Route(read.host, read.port, options.username, trusted, _hops(read.tunnel), options)
+        settings = {
+            **_AS_READ,
+            "client_keys": [copy.copy(pair) for pair in keys.pairs],  # a connection notes its choices in them
+            "agent_identities": keys.of_agent,
+            "agent_path": () if keys.asks_agent else "",
+            "known_hosts": (trusted.keys, trusted.authorities, trusted.revoked),
+            "server_host_key_algs": _preferred(trusted),
+            "encryption_algs": () if read.config.get("Ciphers") else _FAST_CIPHERS,
+        }
+        return Route(read.host, read.port, read.username, trusted, _hops(read.tunnel), read, settings)
 
     def _read(self, place: Place) -> asyncssh.SSHClientConnectionOptions:
-        """The configuration's word on ``place``, without any key loaded and with our own refusals in force."""
+        """The configuration's word on ``place``: no key loaded, nothing trusted, our own refusals in force."""
         read = asyncssh.SSHClientConnectionOptions(
             config=self._files, canonicalize_hostname=False,
             host=place.host, port=place.port or (), username=place.user or (),
-            client_keys=None, known_hosts=None, x509_trusted_certs=None, x509_trusted_cert_paths=None,
+            client_keys=None, known_hosts=_NOTHING, x509_trusted_certs=None, x509_trusted_cert_paths=None,
             agent_forwarding=False, x11_forwarding=False, request_pty=False, env=None, send_env=None, command=None,
             gss_kex=False, password_auth=False, kbdint_auth=False, host_based_auth=False, connect_timeout=None,
             **self._timing,
@@ -137,7 +144,7 @@ class Configuration:
             return (self._access.known_hosts,)
         users = _names(read.config.get("UserKnownHostsFile"), _USER_KNOWN_HOSTS)
         systems = _names(read.config.get("GlobalKnownHostsFile"), _SYSTEM_KNOWN_HOSTS)
-        if not users or "/dev/null" in users:
+        if not set(users) - {"none", "/dev/null"}:
             raise ConfigError(
                 f"the ssh configuration sets UserKnownHostsFile to {' '.join(users) or 'none'}, which would leave host"
                 " keys unverified; name a real file there, or known_hosts in the access of the topology",
@@ -171,9 +178,7 @@ class _Keys:
 def _load_keys(read: asyncssh.SSHClientConnectionOptions, given: str | None, configured: Sequence[str]) -> _Keys:
     """A key that was named for us is offered alone: others would use up what a server allows to try."""
     wanted: object = [given] if given else list(configured) or ()
-    loaded = asyncssh.SSHClientConnectionOptions(
-        read, config=None, reload=False, final=False, client_keys=wanted, ignore_encrypted=True
-    )
+    loaded = asyncssh.SSHClientConnectionOptions(read, client_keys=wanted, ignore_encrypted=True, **_AS_READ)
     pairs = tuple(loaded.client_keys or ())
     if given is None or pairs:
         return _Keys(pairs, loaded.agent_identities, asks_agent=given is None)
@@ -181,18 +186,15 @@ def _load_keys(read: asyncssh.SSHClientConnectionOptions, given: str | None, con
     return _Keys((), [asyncssh.read_public_key(public).public_data] if public.exists() else None)
 
 
-def asking_only(
-    options: asyncssh.SSHClientConnectionOptions, kinds: Sequence[str]
-) -> asyncssh.SSHClientConnectionOptions:
-    """The same options, with nothing trusted, no key to log in with, and only these kinds of host key."""
-    return asyncssh.SSHClientConnectionOptions(
-        options, config=None, known_hosts=((), (), ()), client_keys=None, server_host_key_algs=list(kinds)
-    )
+def asking_only(route: Route, kinds: Sequence[str]) -> Route:
+    """The same route, with nothing trusted, no key to log in with, and only these kinds of host key."""
+    asking = {"known_hosts": _NOTHING, "client_keys": None, "server_host_key_algs": list(kinds)}
+    return replace(route, settings={**route.settings, **asking})
 
 
-def _refuse_unsafe(name: str) -> None:
+def _refuse_unsafe(name: str, safe: re.Pattern[str]) -> None:
     """Names end up in proxy commands and messages: nothing that a shell or an option parser would see."""
-    if name.startswith("-") or not _SAFE_NAME.fullmatch(name):
+    if not safe.fullmatch(name):
         raise ConfigError(f"the name {name!r} is not a host or user name that can be passed on safely")
 
 

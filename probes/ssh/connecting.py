@@ -11,7 +11,6 @@ import random
 import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 
 import asyncssh
 
@@ -91,7 +90,7 @@ class Connector:
         self, attempt: Attempt, kinds: Sequence[str], tunnel: asyncssh.SSHClientConnection | None = None
     ) -> asyncssh.SSHKey | None:
         """The host key of one of these kinds that the node offers. Nothing is trusted, so no login can begin."""
-        attempt.route = replace(attempt.route, options=asking_only(attempt.route.options, kinds))
+        attempt.route = asking_only(attempt.route, kinds)
         try:
             await self._once(attempt, lambda _: None, tunnel)
         except asyncssh.HostKeyNotVerifiable:
@@ -120,11 +119,11 @@ class Connector:
                 return await asyncssh.connect(
                     sock=sock,
                     tunnel=tunnel,
-                    config=None,
                     host=attempt.route.host,
                     port=attempt.route.port,
                     options=attempt.route.options,
                     client_factory=lambda: Gate(attempt, on_lost),
+                    **attempt.route.settings,
                 )
         except TimeoutError:
             raise out_of_time(attempt, self._limits.login) from None

@@ -38,8 +38,8 @@ from math import ceil
 
 NOT_ENDED = 96
 """Exit status of a wrapper that could not end its command."""
-GRACE = 2.0
-"""Seconds between TERM and KILL."""
+PATIENCE = ".01 .02 .04 .08 .15 .2 .3 .3 .3 .3 .3"
+"""Seconds between one look and the next, from TERM to KILL: 2 s in all."""
 STDIN_LIMIT = 32 * 1024
 """Bytes of stdin that fit a pipe whose size the kernel has not cut down too far."""
 
@@ -47,7 +47,7 @@ _LIMIT_MARGIN = 10.0
 
 _SCRIPT = (
     "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; "
-    "m=$1 n=$2 l=$3 i=$4; shift 4; d= x=; read -r u y </proc/uptime; "
+    "m=$1 n=$2 l=$3 i=$4 g=$5; shift 5; d= x=; read -r u y </proc/uptime; "
     '[ "$i" = 0 ] || IFS= read -r d <&3 || exit 96; '
     "find() { f= c= i=$p; read -r z z z z z </proc/loadavg; read -r w y </proc/uptime; "
     "if [ $((${w%.*}-${u%.*})) -lt 2 ] && [ $z -ge $p ] && [ $((z-p)) -lt 300 ]; then "
@@ -58,7 +58,7 @@ _SCRIPT = (
     "send() { kill -$1 -$p; for q in $f; do q=${q#/proc/}; kill -$1 ${q%/environ}; done; }; "
     "gone() { for t in $2; do find || return 0; send $1; sleep $t; done; find && return 1; return 0; }; "
     "end() { f=; kill -TERM -$p; kill -CONT -$p; "
-    'gone TERM ".01 .02 .04 .08 .15 .2 .3 .3 .3 .3 .3" || gone KILL ".01 .04 .1 .2 .3 .4" || x=96; '
+    'gone TERM "$g" || gone KILL ".01 .04 .1 .2 .3 .4" || x=96; '
     "kill -KILL -$p; }; "
     "go() { exec 3<&- >&4 2>&5 4>&- 5>&-; "
     "export LC_ALL=C BENCHCONSOLE_SESSION=$m BENCHCONSOLE_RUN=$n "
@@ -96,7 +96,7 @@ def wrap(argv: Sequence[str], *, session: str, nonce: str, timeout: float, stdin
     if not argv or any("\0" in word for word in argv):
         raise ValueError("a command is at least one word, and no word holds a NUL")
     limit = ceil(timeout + _LIMIT_MARGIN)
-    head = ("/bin/sh", "-c", _SCRIPT, "benchconsole", session, nonce, str(limit), "1" if stdin else "0")
+    head = ("/bin/sh", "-c", _SCRIPT, "benchconsole", session, nonce, str(limit), "1" if stdin else "0", PATIENCE)
     feed = _as_printf(stdin) + b"\n" if stdin else b""
     return Wrapped(f"exec {shlex.join((*head, *argv))}", feed, float(limit), nonce.encode())
 

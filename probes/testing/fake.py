@@ -5,8 +5,8 @@ made ``lenient``: a test should say what it expects to be asked.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -83,27 +83,26 @@ class FakeRemote:
     async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
         """Answer as scripted; a hanging command is ended by cancellation only."""
         call = Call(self._node, tuple(argv), stdin, timeout, started=False)
-        with self._under_way(call):
-            return await self._ended(call, self._answer(call))
+        with self._under_way(call) as going:
+            return await going.output()
 
     def start(self, argv: Sequence[str], *, timeout: float) -> AbstractAsyncContextManager["FakeRunning"]:
         """Keep a command running inside the context, its answer being what it says meanwhile."""
-        return self._started(Call(self._node, tuple(argv), b"", timeout, started=True))
-
-    @asynccontextmanager
-    async def _started(self, call: Call) -> AsyncIterator["FakeRunning"]:
-        with self._under_way(call):
-            await asyncio.sleep(0)
-            yield FakeRunning(self, call, self._answer(call), lenient=self._lenient)
+        return _Started(self, Call(self._node, tuple(argv), b"", timeout, started=True))
 
     @contextmanager
-    def _under_way(self, call: Call) -> Iterator[None]:
-        self.calls.append(call)
-        self.running.append(call)
+    def _under_way(self, call: Call) -> Iterator["FakeRunning"]:
+        going = self.begin(call)
         try:
-            yield
+            yield going
         finally:
             self.running.remove(call)
+
+    def begin(self, call: Call) -> "FakeRunning":
+        """Write ``call`` down as running."""
+        self.calls.append(call)
+        self.running.append(call)
+        return FakeRunning(self, call, self._answer(call), lenient=self._lenient)
 
     def _answer(self, call: Call) -> Answer:
         for matches, queue in self._answers:
@@ -113,18 +112,25 @@ class FakeRemote:
             return Output(call.argv, node=self._node)
         return self.failure(FailedAt.MISSING_TOOL, f"nothing scripted for {' '.join(call.argv[:3])}")
 
-    async def _ended(self, call: Call, answer: Answer) -> Output:
-        await asyncio.sleep(0)
-        if isinstance(answer, RemoteError):
-            raise answer
-        if isinstance(answer, _Hangs):
-            await asyncio.Event().wait()
-            raise AssertionError("a command that hangs has ended")
-        return replace(answer, argv=call.argv, node=self._node)
-
     def failure(self, stage: FailedAt, detail: str, output: Output | None = None) -> RemoteError:
         """The error of this node that a script may raise."""
         return RemoteError(Failure(stage, detail, self._node), output)
+
+
+class _Started:
+    """The context of a played command. No generator, so that one that is forgotten stays among the running."""
+
+    def __init__(self, remote: FakeRemote, call: Call) -> None:
+        self._remote = remote
+        self._call = call
+
+    async def __aenter__(self) -> "FakeRunning":
+        going = self._remote.begin(self._call)
+        await asyncio.sleep(0)
+        return going
+
+    async def __aexit__(self, *_: object) -> None:
+        self._remote.running.remove(self._call)
 
 
 class FakeRunning:
@@ -138,23 +144,27 @@ class FakeRunning:
 
     async def says(self, text: str, *, timeout: float) -> None:
         """Return when the scripted output holds ``text``; else fail as an ended or a silent command does."""
+        output = await self._said()
+        if self._lenient or text in output.text + output.error_text:
+            return
+        if output.exit_status is None:
+            raise self._remote.failure(FailedAt.TIMEOUT, f"did not say {text!r} within {timeout:g} s", output)
+        said = (output.error_text.strip() or output.text.strip() or "no output").splitlines()[0]
+        detail = f"ended with status {output.exit_status} before it said {text!r}: {said}"
+        raise self._remote.failure(FailedAt.TOOL, detail, output)
+
+    async def output(self) -> Output:
+        """The scripted output; of a command that goes on (``exit_status`` None) as if it ended now."""
+        return replace(await self._said(), argv=self._call.argv, node=self._call.node)
+
+    async def _said(self) -> Output:
         await asyncio.sleep(0)
         if isinstance(self._answer, RemoteError):
             raise self._answer
         if isinstance(self._answer, _Hangs):
             await asyncio.Event().wait()
             raise AssertionError("a command that hangs has ended")
-        if self._lenient or text in self._answer.text + self._answer.error_text:
-            return
-        if self._answer.exit_status is None:
-            raise self._remote.failure(FailedAt.TIMEOUT, f"did not say {text!r} within {timeout:g} s", self._answer)
-        said = (self._answer.error_text.strip() or self._answer.text.strip() or "no output").splitlines()[0]
-        detail = f"ended with status {self._answer.exit_status} before it said {text!r}: {said}"
-        raise self._remote.failure(FailedAt.TOOL, detail, self._answer)
-
-    async def output(self) -> Output:
-        """The scripted output; for a command that goes on (``exit_status`` None) as if it ended now."""
-        return await self._remote._ended(self._call, self._answer)  # noqa: SLF001 - two halves of one thing
+        return self._answer
 
 
 class FakeContact:

@@ -12,7 +12,7 @@ from console.tui.screens.frame import Frame
 from console.tui.shape import Shape, shape_of
 from console.tui.widgets.also import Also
 from console.tui.widgets.crumb import tally_row
-from console.tui.widgets.fabric_map import FabricMap
+from console.tui.widgets.fabric_map import FabricMap, lines_needed, lines_wanted
 from console.tui.widgets.headline import Headline, clauses
 from console.tui.widgets.legend import Legend
 from console.tui.widgets.spots import Mark
@@ -88,13 +88,16 @@ class FabricScreen(Frame):
         low = self.size.height < 20
         room = self.size.height - (4 if low else 7)
         others = max(len(self.faults) - 1, 0)
-        spare = room - min(self.map.needed(self.size.width), room)
+        spare = room - min(lines_needed(view, shape, self.size.width), room)
         if len(shape.racks) > 48:
             spare = max(0, min(room - 36, 8))
         wanted = min(others, 6) + 1 if others else 0
         also = min(wanted, spare) if spare >= 3 else 0
         self.also.styles.height = also
-        self.legend.styles.height = 2 if spare - also >= 3 else 0
+        legend = 2 if spare - also >= 3 else 0
+        self.legend.styles.height = legend
+        wanted = lines_wanted(view, shape, self.size.width, room - also - legend)
+        self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
         self.legend.show(values=self.map.values)
         self.also.show(self.faults, self.fault)
 

@@ -22,6 +22,7 @@ SAID_FOR = 4.0
 class Frame(Screen[None]):
     """A screen of the console. Subclasses give ``parts`` and ``paint``; views come in through ``show``."""
 
+    AUTO_FOCUS = ""
     TAB: ClassVar[str] = ""
     VALID: ClassVar[tuple[str, ...]] = MOVES
     KEYS: ClassVar[tuple[str | tuple[str, str], ...]] = ()

@@ -42,7 +42,7 @@ class Also(Canvas):
             line.extend((sign(fault.state),)).put("  ").put(fault.where, STRONG, widest).put("  ")
             rows.append(line.put(clip(fault.what, line.room - 1), TEXT).row())
         if len(shown) < len(others):
-            rows.append(Line(width).to(10).put(f"{len(others) - len(shown)} more, 4 shows them", MUTED).row())
+            rows.append(Line(width).to(10).put(f"and {len(others) - len(shown)} more under Findings", MUTED).row())
         return rows
 
     def on_click(self, event: events.Click) -> None:

@@ -114,7 +114,8 @@ def _tally(picture: Picture, block: Block) -> Row:
         for node in rack.nodes:
             seen = picture.view.nodes.get(node)
             if seen is not None:
-                counts[reading.standing(seen)] = counts.get(reading.standing(seen), 0) + 1
+                state = reading.standing(seen, picture.busy)
+                counts[state] = counts.get(state, 0) + 1
     for state in (State.FAIL, State.UNREACHABLE, State.RUNNING):
         if counts.get(state):
             mark = sign(state)

@@ -87,7 +87,7 @@ class Columns:
     @property
     def number_at(self) -> int:
         """Column of the number."""
-        return self.wire_at + (self.wire + 1 if self.wire else 0)
+        return self.wire_at + (self.wire if self.wire else 0)
 
     @property
     def ratio_at(self) -> int:
@@ -140,7 +140,7 @@ def _candidates(fabric: Fabric, shape: Shape, width: int) -> Iterator[Columns]:
     slots = _group_slots_width(fabric, shape)
     wide_group = names + 2 + 7 + 2 + slots + 3 if shape.tiered else 0
     small_group = names + 2 + 7 + 3 if shape.tiered else 0
-    number = 7
+    number = 6
     spaced, grouped, tight = Spacing(1, 1), Spacing(0, 1), Spacing(0, 0)
 
     def made(spacing: Spacing, wire: int, number: int, ratio: int, built: int, group: int, each: int = 0) -> Columns:

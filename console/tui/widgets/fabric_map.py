@@ -7,6 +7,7 @@ from textual import events
 from textual.message import Message
 
 from console.tui.drawing import FAINT, MUTED, Line, Row
+from console.tui.reading import Blame, busy_nodes
 from console.tui.shape import Rack, Shape
 from console.tui.widgets.canvas import Canvas
 from console.tui.widgets.fabric_blocks import FOLDS, Caption, block_lines, blocks_of, choose_grid
@@ -43,23 +44,17 @@ class FabricMap(Canvas, can_focus=True):
         self.values = False
         self.fold = 0
         self.top = 0
+        self._blame = Blame()
         self._lines: Sequence[MapLine] = ()
         self._laid_out: tuple[object, ...] = ()
         self._places: dict[Mark, tuple[int, int]] = {}
 
     def show(self, view: RunView, shape: Shape) -> None:
         """Draw ``view``."""
+        if self.view is None or self.view.findings is not view.findings:
+            self._blame = Blame(view.findings)
         self.view, self.shape = view, shape
         self.redraw()
-
-    def needed(self, width: int) -> int:
-        """Lines that the whole map would take, one rack a line."""
-        if self.view is None or self.shape is None:
-            return 0
-        columns = choose_columns(self.view.fabric, self.shape, width)
-        if columns is None or len(self.shape.racks) > _MOST_ROWS:
-            return 1000
-        return len(_row_lines(self.view.fabric, self.shape, columns, loose=False, notes=False))
 
     def draw(self, width: int, height: int) -> list[Row]:
         """The lines in sight."""
@@ -68,7 +63,8 @@ class FabricMap(Canvas, can_focus=True):
         self._lay_out(width, height)
         self._follow(height)
         faint = len(self.shape.racks) > _MOST_ROWS
-        picture = Picture(self.view, self.mark, self.values, faint)
+        busy = busy_nodes(self.view)
+        picture = Picture(self.view, self.mark, self.values, faint, self._blame, busy)
         shown = list(self._lines[self.top : self.top + height])
         rows = [line.draw(picture, width) for line in shown]
         hidden = len(self._lines) - self.top - height
@@ -169,7 +165,7 @@ class FabricMap(Canvas, can_focus=True):
 
     def _lay_out(self, width: int, height: int) -> None:
         assert self.view is not None and self.shape is not None
-        folded = self._foldable(self.shape, height)
+        folded = self._foldable(self.view, self.shape, width, height)
         key = (self.shape, width, height, self.fold, folded)
         if key == self._laid_out:
             return
@@ -183,15 +179,15 @@ class FabricMap(Canvas, can_focus=True):
                 if spot.link is not None:
                     self._places.setdefault(Mark(link=spot.link), (number, index))
 
-    def _foldable(self, shape: Shape, height: int) -> frozenset[str]:
+    def _foldable(self, view: RunView, shape: Shape, width: int, height: int) -> frozenset[str]:
         """Names of racks that pass, when there is not room for all of them."""
-        if self.view is None or len(shape.racks) + 3 <= height or len(shape.racks) > _MOST_ROWS:
+        if not 0 < lines_needed(view, shape, width) < 1000 or lines_needed(view, shape, width) <= height:
             return frozenset()
         marked = self.mark or Mark()
         return frozenset(
             rack.name
             for rack in shape.racks
-            if _passes(self.view, rack) and marked.node not in rack.nodes
+            if _passes(view, rack) and marked.node not in rack.nodes
             and all(link.id != marked.link for link in rack.uplinks)
         )  # fmt: skip
 
@@ -204,6 +200,19 @@ def _passes(view: RunView, rack: Rack) -> bool:
     )
 
 
+def lines_wanted(view: RunView, shape: Shape, width: int, height: int) -> int:
+    """Lines that the map takes when it may have ``height``: airy where there is room."""
+    return len(_lines(view.fabric, shape, width, height, fold=0, passing=frozenset()))
+
+
+def lines_needed(view: RunView, shape: Shape, width: int) -> int:
+    """Lines that the whole map would take, one rack a line; very many where that does not fit."""
+    columns = choose_columns(view.fabric, shape, width)
+    if columns is None or len(shape.racks) > _MOST_ROWS:
+        return 1000
+    return len(_row_lines(view.fabric, shape, columns, loose=False, notes=False))
+
+
 def _mark(spot: Spot) -> Mark:
     return Mark(link=spot.link) if spot.link is not None else Mark(node=spot.nodes[0])
 
@@ -213,7 +222,7 @@ def _lines(
 ) -> list[MapLine]:
     columns = choose_columns(fabric, shape, width)
     if columns is not None and len(shape.racks) <= _MOST_ROWS:
-        for loose, notes in ((True, True), (False, False)):
+        for loose, notes in ((True, width >= 160), (False, False)):
             lines = _row_lines(fabric, shape, columns, loose=loose, notes=notes)
             if len(lines) <= height:
                 return lines

@@ -131,14 +131,14 @@ class RackLine:
             text = wires.slots(max(total, 9), up, worst_state) if up < total else (Piece(f"{up}/{total}", MUTED),)
             _bracketed(line, c.slots_at, c.slots, text, picture.mark, self.rack.uplinks)
             return
-        x = c.slots_at
+        x, loads = c.slots_at, reading.load(view, self.rack.uplinks)
         for link in self.rack.uplinks[: len(c.uplinks)]:
             seen = reading.link_of(view, link.id)
             up = link.count if seen.members_up is None else seen.members_up
             _bracketed(line, x, c.slot_width, wires.slots(link.count, up, seen.state), picture.mark, (link,))
             x += c.slot_width
             if c.each:
-                line.to(x + 1).extend(_one_wire(c, picture, link))
+                line.to(x + 1).extend(_one_wire(c, picture, link, loads.each[link.id]))
                 x += c.each + 7
             x += 2
 
@@ -146,7 +146,7 @@ class RackLine:
         c, rack, view = self.columns, self.rack, picture.view
         lost = reading.members(view)
         built, now = rack.up(), rack.up(lost)
-        load = reading.load(view, rack.uplinks)
+        load = reading.load(view, rack.uplinks).total
         full = built * view.fabric.goodput
         tone = FAIL_BOLD if state is State.FAIL else WATCH_BOLD if state is State.WATCH else TEXT
         if c.wire:
@@ -164,13 +164,13 @@ class RackLine:
                 line.put(f" built {wires.ratio(rack.down, built).removesuffix(':1')}", MUTED)
 
 
-def _one_wire(c: Columns, picture: Picture, link: Link) -> Row:
+def _one_wire(c: Columns, picture: Picture, link: Link, load: float | None) -> Row:
     seen = reading.link_of(picture.view, link.id)
     full = link.capacity * picture.view.fabric.goodput
     up = link.count if seen.members_up is None else seen.members_up
-    share = seen.measured / full if seen.measured and full else 0.0
+    share = load / full if load and full else 0.0
     tone = FAIL_BOLD if seen.state is State.FAIL else WATCH_BOLD if seen.state is State.WATCH else MUTED
-    number = f"{gigabits(seen.measured, full):>6}"
+    number = f"{gigabits(load, full):>6}"
     return (*wires.wire(c.each - 2, share, lost=1 - up / link.count), Piece(f" {number}", tone))
 
 
@@ -263,7 +263,7 @@ class ServerLine:
 def _server_words(picture: Picture, servers: Servers) -> Row:
     """The nodes of a row that stand worst, by name."""
     seen = [picture.view.nodes.get(node) for node in servers.nodes]
-    state = worst(reading.standing(node) for node in seen if node is not None)
+    state = worst(reading.standing(node, picture.busy) for node in seen if node is not None)
     if state not in (State.FAIL, State.UNREACHABLE, State.WATCH, State.HELD, State.UNKNOWN):
         return ()
     nodes = [node.node.id for node in seen if node is not None and reading.standing(node) is state]

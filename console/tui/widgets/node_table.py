@@ -21,11 +21,12 @@ from console.tui.filtering import EVERYTHING, Filter
 from console.tui.node_columns import (
     MetricColumn,
     NodeRow,
-    deviating,
     key_of,
     metric_columns,
+    stage_names,
     under_of,
 )
+from console.tui.reading import Blame
 from console.tui.widgets.listing import Listing
 from console.view import RunView, State
 from console.wording import NOT_MEASURED, SIGNS, plain
@@ -49,6 +50,8 @@ class NodeTable(Listing):
         self.folded = False
         self.folded_away = 0
         self._under: dict[str, str] = {}
+        self._blame = Blame()
+        self._stages: dict[int, str] = {}
         self.table: dict[str, NodeRow] = {}
         self._widths: dict[str, int] = {}
         self._plan: tuple[int, list[tuple[str, int, int]]] = (0, [])
@@ -59,6 +62,9 @@ class NodeTable(Listing):
             self._under = under_of(view.fabric)
         if self.view is None or self.view.verdicts is not view.verdicts:
             self.metrics = metric_columns(view)
+            self._stages = stage_names(view)
+        if self.view is None or self.view.findings is not view.findings:
+            self._blame = Blame(view.findings)
         self.view = view
         self._widths = {column: self._width(column) for column in self.columns}
         self.sort_and_filter()
@@ -71,7 +77,7 @@ class NodeTable(Listing):
         known = self.table
         self.table = {
             name: known[name] if name in known and known[name].view is seen and known[name].columns is self.metrics
-            else NodeRow(seen, self._under.get(name, ""), self.metrics)
+            else NodeRow(seen, self._under.get(name, ""), self.metrics, self._blame, self._stages)
             for name, seen in self.view.nodes.items()
         }  # fmt: skip
         rows = [row for row in self.table.values() if not self.filter.tests or self.filter.keeps(row)]
@@ -130,8 +136,7 @@ class NodeTable(Listing):
         rows = [Line(width), Line(width), Line(width)]
         for row in rows:
             row.to(1)
-        rows[2].put("expected", MUTED)
-        for column, x, wide in planned:
+                for column, x, wide in planned:
             metric = self._metric(column)
             name = metric.heading if metric else column
             align = ">" if metric else "<"
@@ -143,7 +148,9 @@ class NodeTable(Listing):
                 rows[2].to(x).put(metric.bound or "", MUTED, wide, ">")
         some = [rows[0].row()]
         if any(self._metric(column) for column, _, _ in planned):
-            some += [rows[1].row(), rows[2].row()]
+            some.append(rows[1].row())
+            if any(metric.bound for metric in self.metrics):
+                some.append((Piece(" "), Piece("expected", MUTED), *_after(rows[2].row(), 9)))
         return some
 
     def row(self, index: int, width: int) -> Row:
@@ -204,12 +211,12 @@ class NodeTable(Listing):
         return f"{metric.heading} {metric.scale.symbol}".strip() if metric else column
 
     def _number(self, line: Line, row: NodeRow, metric: MetricColumn, wide: int, *, quiet: bool) -> None:
-        verdict = row.worst.get(metric.metric)
+        verdict = row.worst.get(metric.id)
         if verdict is None:
             failed = any(each.stage.value for each in row.view.failures) and row.state is not State.UNREACHABLE
             line.put(NOT_MEASURED if not failed else "–", FAINT, wide, ">")
             return
-        state = deviating(verdict)
+        state = row.state_of(verdict)
         tone = value_tone(state) if state not in (State.PASS, State.UNKNOWN) else MUTED if quiet else TEXT
         line.put(metric.scale.shown(verdict.value), tone, wide, ">")
 
@@ -243,8 +250,8 @@ class NodeTable(Listing):
         metric = self._metric(column)
         if metric is None:
             return False
-        return any(deviating(row.worst.get(metric.metric)).rank <= State.WATCH.rank
-                   for row in self.order[:64] if row.state is not State.PASS)  # fmt: skip
+        shown = ((row, row.worst.get(metric.id)) for row in self.order[:64] if row.state is not State.PASS)
+        return any(verdict is not None and row.state_of(verdict).rank <= State.WATCH.rank for row, verdict in shown)
 
     def _sort_mark(self, column: str) -> str:
         place = next((index for index, (name, _) in enumerate(self.sorts) if name == column), None)

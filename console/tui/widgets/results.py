@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from console.tui.drawing import ACTIVE, MUTED, TEXT, Line, Piece, Row, clip, sign, value_tone, width_of
+from console.tui.reading import Blame
 from console.tui.widgets.listing import Listing
-from console.view import NodeView, RunView, State, state_of
-from console.wording import SIGNS, expected, measured, plain
+from console.view import NodeView, RunView, State
+from console.wording import NOT_MEASURED, SIGNS, expected, measured, plain
 from probes.judging.verdict import Kind, Level, Verdict
 from probes.model import Result
 from topology.units import percent
@@ -31,7 +32,8 @@ class Outcome:
 
 def outcomes(view: RunView, node: NodeView) -> tuple[Outcome, ...]:
     """Worst first, then in the order of the plan. Facts as declared are the inventory's affair."""
-    made = [_of_verdict(view, each) for each in node.verdicts if each.kind is not Kind.HARDWARE]
+    blame = Blame(view.findings)
+    made = [_of_verdict(view, node.node.id, each, blame) for each in node.verdicts if each.kind is not Kind.HARDWARE]
     judged = {each.test for each in node.verdicts}
     made += [_of_result(each) for each in node.results if each.test.id not in judged and _tells(each)]
     return tuple(sorted(made, key=lambda each: each.state.rank))
@@ -41,23 +43,37 @@ def _tells(result: Result) -> bool:
     return result.failure is not None or bool(result.measurements)
 
 
-def _of_verdict(view: RunView, verdict: Verdict) -> Outcome:
-    result = view.results.get(verdict.test)
-    name = verdict.metric.rsplit(".", 1)[-1].replace("_", " ")
-    words = [name, *(f"{value}" for _, value in verdict.labels)]
-    if result is not None and result.test.target.peer is not None:
-        words.append(f"to {result.test.target.peer.id}" if verdict.subject.startswith(result.test.target.node.id)
-                     else verdict.subject)  # fmt: skip
-    state = state_of(verdict)
-    because = plain(verdict.because)
+def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Outcome:
+    words = [verdict.metric.rsplit(".", 1)[-1].replace("_", " "), *(value for _, value in verdict.labels)]
+    words += _company(view, name, verdict)
+    finding = blame.elsewhere(name, verdict)
+    state = blame.state(name, verdict)
+    because = f"by {finding.where}" if finding is not None else verdict.because
     share = verdict.share
     return Outcome(
-        state, plain(verdict.probe), plain(" ".join(words)), measured(verdict), plain(expected(verdict)),
-        plain(verdict.source or verdict.kind.value), percent(share) if share is not None and share == share else "–",
-        plain(verdict.affected_by or verdict.limiting),
-        SIGNS[state].word if verdict.level is Level.PASS else f"{SIGNS[state].word}, {because}" if because
-        else SIGNS[state].word, verdict.test, verdict,
-    )  # fmt: skip
+        state=state,
+        probe=plain(verdict.probe),
+        metric=plain(" ".join(words)),
+        measured=measured(verdict),
+        expected=plain(expected(verdict)),
+        source=plain(verdict.source or verdict.kind.value),
+        share=percent(share) if share is not None and share == share else NOT_MEASURED,
+        limit=plain(finding.where if finding is not None else verdict.affected_by or verdict.limiting),
+        verdict_words=plain(f"{SIGNS[state].word}, {because}" if verdict.level is not Level.PASS else SIGNS[state].word),
+        test=verdict.test,
+        verdict=verdict,
+    )
+
+
+def _company(view: RunView, name: str, verdict: Verdict) -> list[str]:
+    """Whom a node sent to or received from; the name of the bundle where many sent together."""
+    result = view.results.get(verdict.test)
+    if result is None or result.test.target.peer is None:
+        return []
+    target = result.test.target
+    if verdict.subject != target.key:
+        return [verdict.subject]
+    return [f"to {result.test.target.peer.id}" if target.node.id == name else f"from {target.node.id}"]
 
 
 def _of_result(result: Result) -> Outcome:

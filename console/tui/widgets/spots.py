@@ -1,11 +1,11 @@
 """Owns where on a map something can be chosen, and how a run of cells is drawn around the cursor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from console.tui.drawing import ACCENT, TEXT, Piece, Row, sign_tone
-from console.tui.reading import node_share, standing
+from console.tui.reading import Blame, standing
 from console.tui.themes import Ground, Ink, Tone
 from console.tui.wires import ramp
 from console.view import NodeView, RunView, State, worst
@@ -46,6 +46,8 @@ class Picture:
     mark: Mark | None = None
     values: bool = False
     faint: bool = False
+    blame: Blame = field(default_factory=Blame)
+    busy: frozenset[NodeId] = frozenset()
 
 
 class Spacing(NamedTuple):
@@ -80,8 +82,8 @@ def cell(picture: Picture, nodes: Sequence[NodeId]) -> Piece:
     """One cell: the worst of its nodes, as a state or as a value."""
     seen = [picture.view.nodes.get(node) for node in nodes]
     if picture.values:
-        return _value_cell([node for node in seen if node is not None])
-    state = worst(State.SKIPPED if node is None else standing(node) for node in seen)
+        return _value_cell(picture.blame, [node for node in seen if node is not None])
+    state = worst(State.SKIPPED if node is None else standing(node, picture.busy) for node in seen)
     if state is State.RUNNING:
         return Piece(SIGNS[state].glyph, _RUNNING_CELL)
     if state is State.PASS and picture.faint:
@@ -89,10 +91,10 @@ def cell(picture: Picture, nodes: Sequence[NodeId]) -> Piece:
     return Piece(SIGNS[state].glyph, sign_tone(state))
 
 
-def _value_cell(nodes: Sequence[NodeView]) -> Piece:
+def _value_cell(blame: Blame, nodes: Sequence[NodeView]) -> Piece:
     if any(node.state is State.UNREACHABLE for node in nodes):
         return Piece(SIGNS[State.UNREACHABLE].glyph, sign_tone(State.UNREACHABLE))
-    found = [value for value in map(node_share, nodes) if value is not None]
+    found = [value for value in map(blame.share, nodes) if value is not None]
     return ramp(min(found, default=None))
 
 

@@ -428,6 +428,23 @@ def all_passed(leaves: int = 3, per_leaf: int = 4) -> RunView:
     return story.view()
 
 
+def all_below(leaves: int = 3, per_leaf: int = 4) -> RunView:
+    """Every node is below its threshold, each with a reason and a finding of its own."""
+    view = all_passed(leaves, per_leaf)
+    verdicts = {
+        name: tuple(replace(item, level=Level.FAIL, because=f"bad in its own way: {name}") for item in found)
+        for name, found in view.verdicts.items()
+    }
+    findings = tuple(
+        replace(MEMORY, element=name, where=name, nodes=(name,), tests=(test,), do="")
+        for name, test in zip(view.nodes, verdicts, strict=False)
+    )
+    nodes = {name: replace(seen, state=State.FAIL) for name, seen in view.nodes.items()}
+    return replace(
+        view, verdicts=MappingProxyType(verdicts), findings=findings, nodes=MappingProxyType(nodes)
+    )  # fmt: skip
+
+
 EDGES = {
     "hard": hard,
     "empty": empty,
@@ -435,6 +452,7 @@ EDGES = {
     "all failed": all_failed,
     "all unreachable": all_unreachable,
     "all passed": all_passed,
+    "all below": all_below,
 }
 
 

@@ -1,4 +1,9 @@
+import asyncio
 import random
+import shutil
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -11,6 +16,7 @@ from probes.builtin.iperf3 import Iperf3
 from probes.model import FailedAt
 from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from tests.probes.builtin.captures import ROOT, noise, output, read, said, text, values
+from topology.model import NodeId
 
 BROKEN = ("refused-3.12.json", "stream-error-3.17.jsonl", "server-reverse-3.12.txt")
 NAMES = sorted(path.name for path in (ROOT / "iperf3").iterdir() if path.name not in BROKEN)
@@ -198,6 +204,53 @@ def test_only_a_literal_address_is_bound(address: str, bound: bool) -> None:
 def test_options_out_of_range_are_refused(options: dict[str, str | int | float]) -> None:
     with pytest.raises(PlanError, match=next(iter(options))):
         Iperf3().client(replace(FLOW, options=MappingProxyType(options)), 20_000)
+
+
+class Loopback:
+    """This machine as a node, reached without SSH."""
+
+    node = NodeId("here")
+
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+        async with self.start(argv, timeout=timeout) as going:
+            return await going.output()
+
+    @asynccontextmanager
+    async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator["LoopbackRunning"]:
+        process = await asyncio.create_subprocess_exec(*argv, stdout=PIPE, stderr=PIPE)
+        try:
+            async with asyncio.timeout(timeout):
+                yield LoopbackRunning(process)
+        finally:
+            if process.returncode is None:
+                process.terminate()
+            await process.communicate()
+
+
+class LoopbackRunning:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    async def says(self, text: str, *, timeout: float) -> None:
+        assert self.process.stdout
+        async with asyncio.timeout(timeout):
+            await self.process.stdout.readuntil(text.encode())
+
+    async def output(self) -> Output:
+        stdout, stderr = await self.process.communicate()
+        return Output((), stdout, stderr, self.process.returncode)
+
+
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed here")
+async def test_a_real_run_over_loopback_is_read() -> None:
+    options = MappingProxyType({"seconds": 1, "omit": 0, "streams": 2})
+    target = Target(a_node("a", data_address="127.0.0.1"), a_node("b", data_address="127.0.0.1"), options)
+    probe, here = Iperf3(), Loopback()
+    (said_by_client,) = await probe.run(FakeContact(here, here), target)
+    found = probe.parse(said_by_client)
+    assert [one.metric for one in found].count("iperf3.stream") == 2
+    assert dict(found[0].labels) == {"direction": "out", "protocol": "tcp", "streams": "2"}
+    assert found[0].value > 1e6
 
 
 def test_it_needs_a_pair() -> None:

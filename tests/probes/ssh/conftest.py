@@ -71,22 +71,24 @@ class Bench:
     servers: list[Server] = field(default_factory=list)
     reaches: list[SshReach] = field(default_factory=list)
 
-    def sshd(self, *options: str, host_keys: Sequence[Path] = ()) -> Server:
-        """Start an sshd on a free port, with more lines for its configuration."""
+    def sshd(self, *options: str, host_keys: Sequence[Path] = (), within: Sequence[str] = ()) -> Server:
+        """Start an sshd on a free port, with first words for its configuration, maybe under another command."""
         number = len(self.servers)
         address, keys = f"127.0.0.{10 + number}", host_keys or (self.keys.host,)
         port = free_port(address)
         config, log = self.directory / f"sshd{number}", self.directory / f"sshd{number}.log"
         lines = [
+            *options,  # sshd takes the first word on everything
             f"ListenAddress {address}:{port}", f"PidFile {config}.pid", "UsePAM no", "StrictModes no",
             "PermitRootLogin yes", "PasswordAuthentication no", "KbdInteractiveAuthentication no",
             f"AuthorizedKeysFile {self.keys.user}.pub", "LogLevel VERBOSE",
             f"SetEnv HOME={self.directory}",  # no login script of the developer's
-            *(f"HostKey {key}" for key in keys), *options,
+            *(f"HostKey {key}" for key in keys),
         ]  # fmt: skip
         config.write_text("\n".join(lines) + "\n")
         with log.open("wb") as stream:
-            process = subprocess.Popen([_SSHD, "-D", "-e", "-f", str(config)], stderr=stream, stdin=subprocess.DEVNULL)
+            command = [*within, _SSHD, "-D", "-e", "-f", str(config)]
+            process = subprocess.Popen(command, stderr=stream, stdin=subprocess.DEVNULL)
         server = Server(address, port, log, process, keys)
         self.servers.append(server)
         wait_until(lambda: server.logged("Server listening") > 0, log.read_text)
@@ -178,7 +180,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
     names = {"host": "ed25519", "other_host": "ed25519", "rsa_host": "rsa", "user": "ed25519", "stranger": "ed25519",
              "authority": "ed25519"}  # fmt: skip
     for name, kind in names.items():
-        key_tool("-q", "-t", kind, "-N", "", "-C", name, "-f", directory / name)
+        key_tool("-q", "-t", kind, "-b", 2048, "-N", "", "-C", name, "-f", directory / name)
     return Keys(directory, **{name: directory / name for name in names})
 
 
@@ -194,6 +196,12 @@ async def bench(tmp_path: Path, keys: Keys) -> AsyncIterator[Bench]:
         server.process.wait()
     for pid in bench.marked():
         os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ignores TERM is killed after 0.3 s instead of 2, except in processes of the tests' own."""
+    monkeypatch.setattr("probes.ssh.watchdog.PATIENCE", ".01 .02 .04 .08 .15")
 
 
 @pytest.fixture

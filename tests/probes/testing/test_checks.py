@@ -45,7 +45,7 @@ class RaisesOthers(Load):
 
 
 class Undeclared(Load):
-    metrics = ()
+    metrics = (Metric("load.other", Unit.ONE, "nothing that is read"),)
 
 
 class OtherUnit(Load):

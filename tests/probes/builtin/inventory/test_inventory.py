@@ -65,7 +65,8 @@ def test_governors_are_told_together() -> None:
 
 
 def test_text_on_the_node_cannot_pass_for_an_answer() -> None:
-    forged = "benchconsole-ffffffff end os-release 0\nbenchconsole-ffffffff begin meminfo\nMemTotal: 1 kB\n\nbenchconsole-ffffffff end meminfo 0\n"
+    mark = "benchconsole-ffffffff"
+    forged = f"{mark} end os-release 0\n{mark} begin meminfo\nMemTotal: 1 kB\n\n{mark} end meminfo 0\n"
     assert facts([Answer("os-release", 0, f"ID=debian\n{forged}")]) == {"os.id": "debian"}
 
 

@@ -1,0 +1,121 @@
+"""The JSON report: valid by its published schema, finite, complete, and the schema in step with the code."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from console.reports import Options, render
+from console.reports.records import SCHEMA, number, text
+from console.view import RunView, State, coverage
+from probes.judging.verdict import Confidence, Kind, Level, Suspect
+from probes.model import FailedAt
+from tests.console.reports import fixture
+from topology.units import Unit
+
+SCHEMA_FILE = Path(__file__).parents[3] / "docs" / "reference" / "report.schema.json"
+Document = dict[str, Any]
+
+
+def document(view: RunView) -> Document:
+    """A view as the report says it, refusing what JSON has no word for."""
+    out = io.StringIO()
+    render("json", view, out, Options(operator="R. Example", version="1.0.0"))
+    assert out.getvalue().isascii()
+    found: Document = json.loads(out.getvalue(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def schema() -> Document:
+    found: Document = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("name", fixture.EDGES)
+def test_valid_by_the_schema(name: str, schema: Document) -> None:
+    jsonschema.Draft202012Validator(schema).validate(document(fixture.EDGES[name]()))
+
+
+def test_hostile_text_is_valid_too(schema: Document) -> None:
+    jsonschema.Draft202012Validator(schema).validate(document(fixture.poisoned(fixture.HOSTILE)))
+
+
+def test_the_schema_is_sound_and_in_step(schema: Document) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema)
+    known = schema["$defs"]
+    assert schema["properties"]["schema"]["const"] == SCHEMA
+    for name, words in {
+        "level": Level,
+        "state": State,
+        "unit": Unit,
+        "suspect": Suspect,
+        "confidence": Confidence,
+        "failed_at": FailedAt,
+    }.items():
+        assert set(known[name]["enum"]) == {str(word) for word in words}, name
+    assert set(known["expected_from"]["enum"]) == {str(kind) for kind in Kind if kind is not Kind.NONE} | {None}
+
+
+def test_the_schema_names_every_key(schema: Document) -> None:
+    found = document(fixture.hard())
+    assert set(found) == set(schema["properties"]) == set(schema["required"])
+    for name, kind in (
+        ("verdicts", "verdict"),
+        ("findings", "finding"),
+        ("measurements", "measurement"),
+        ("facts", "fact"),
+    ):
+        described = schema["$defs"][kind]
+        for record in found[name]:
+            assert set(record) == set(described["properties"]) == set(described["required"])
+
+
+def test_every_verdict_is_there_with_its_evidence() -> None:
+    view = fixture.hard()
+    found = document(view)
+    assert len(found["verdicts"]) == sum(map(len, view.verdicts.values()))
+    measured = {item["id"] for item in found["measurements"]}
+    assert {item for verdict in found["verdicts"] for item in verdict["evidence"]} <= measured
+    (slow,) = (verdict for verdict in found["verdicts"] if verdict["subject"] == "n09>n10")
+    assert slow["value"] == 2.97 * fixture.GBIT and slow["unit"] == "B/s"
+    assert (slow["expected_from"], slow["limiting"], slow["level"]) == ("capacity", "n09 out", "fail")
+    (low,) = (verdict for verdict in found["verdicts"] if verdict["subject"] == "n01>n05")
+    assert (low["level"], low["state"], low["affected_by"]) == ("fail", "affected", "leaf1 to sp1")
+
+
+def test_coverage_adds_up() -> None:
+    view = fixture.hard()
+    found = document(view)["coverage"]
+    parts = ("tested", "failed_to_run", "unreachable", "skipped", "not_applicable", "not_run")
+    assert sum(found[part] for part in parts) == found["planned"] == coverage(view).planned
+
+
+def test_failures_carry_their_commands() -> None:
+    failures = {item["test"]: item for item in document(fixture.hard())["failures"]}
+    assert failures["t2-n07"]["commands"][0]["exit_status"] == 127
+    assert failures["t2-n07"]["commands"][0]["argv"] == ["stream", "-n", "80000000"]
+    assert failures["t2-n12"]["stage"] == "unreachable"
+
+
+def test_no_data_is_null_and_zero_is_zero() -> None:
+    (verdict,) = document(fixture.single())["verdicts"]
+    assert (verdict["value"], verdict["expected"], verdict["share"]) == (0.0, 0.0, None)
+    assert document(fixture.empty())["session"]["started"] is None
+
+
+def test_a_number_that_is_none_never_reaches_the_file() -> None:
+    assert number(float("nan")) is None and number(float("inf")) is None and number(0.0) == 0.0
+    view = fixture.all_passed()
+    name = next(iter(view.verdicts))
+    broken = {**view.verdicts, name: tuple(replace(item, value=float("nan")) for item in view.verdicts[name])}
+    assert document(replace(view, verdicts=broken))["verdicts"][0]["value"] is None
+
+
+def test_text_is_kept_save_lone_surrogates() -> None:
+    assert text("a\x1b\u202eé") == "a\x1b\u202eé"
+    assert text("\ud800x") == "\\u{d800}x"

@@ -1,0 +1,61 @@
+"""The Markdown report read by a real parser: tables keep their shape, text stays text."""
+
+import io
+from collections import Counter
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from console.reports import Options, render
+from console.reports.markdown import cell, inline
+from tests.console.reports import fixture
+from tests.console.reports.test_html import WORST
+
+ACTIVE = ("link_open", "html_inline", "html_block", "image", "em_open", "s_open", "footnote_ref", "hr", "fence")
+
+
+def tokens(text: str) -> list[Token]:
+    """Every token, those within lines included."""
+    found: list[Token] = []
+    for token in MarkdownIt("gfm-like").parse(text):
+        found += [token, *(token.children or ())]
+    return found
+
+
+def report(text: str) -> str:
+    """The report of the session with ``text`` in every field."""
+    out = io.StringIO()
+    render("md", fixture.poisoned(text), out, Options(operator="x", version="1"))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("text", WORST)
+def test_nothing_becomes_a_link_or_markup(text: str) -> None:
+    assert {token.type for token in tokens(report(text))}.isdisjoint(ACTIVE)
+
+
+@pytest.mark.parametrize("text", (*WORST, "|", "\\|", "a\\", "`", "``|``", "a | b \\", "| --- |", "www.x.org|`"))
+def test_tables_keep_their_shape(text: str) -> None:
+    shape = Counter(
+        token.type for token in tokens(report("harmless")) if token.type in ("tr_open", "td_open", "th_open")
+    )
+    found = Counter(token.type for token in tokens(report(text)) if token.type in ("tr_open", "td_open", "th_open"))
+    assert found == shape
+
+
+@pytest.mark.parametrize("text", ("n[01-12]", "n01>n05", "119 Gb/s", "95 % of capacity", "a_b.c_d", "50 - 60"))
+def test_tame_text_stays_readable(text: str) -> None:
+    assert inline(text) == cell(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ("*x*", "_x_", "~~x~~", "`x`", "a|b", "\\*", "**", "@root", "<b>", "`` ` ``", "x`", "[a](b)")
+)
+def test_text_reads_as_it_was(text: str) -> None:
+    """What a reader sees of a paragraph and of a cell is the text itself."""
+    for written in (f"x: {inline(text)}", f"| h |\n|---|\n| x: {cell(text)} |"):
+        shown = [
+            t.content for t in tokens(written) if t.type in ("text", "code_inline", "text_special") and t.content != "h"
+        ]
+        assert "".join(shown) == f"x: {text}"
