@@ -433,7 +433,7 @@ def _became(result: Result) -> str:
         return "tested"
     if result.failure.stage.means_unreachable:
         return "unreachable"
-    return "skipped" if result.failure.stage is FailedAt.MISSING_TOOL else "failed"
+    return "skipped" if result.failure.stage.means_skipped else "failed"
 
 
 def not_judged(view: RunView) -> tuple[NotJudged, ...]:

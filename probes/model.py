@@ -24,7 +24,7 @@ def labels(**values: object) -> Labels:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A declared measurement: dotted name (``iperf3.throughput``), base unit, how it is shown."""
+    """A declared measurement: its name begins with its probe's (``iperf3.throughput``); base unit, how it is shown."""
 
     name: str
     unit: Unit
@@ -55,7 +55,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command left behind, as bytes; ``stdout`` and ``stderr`` may be cut at ``truncated``."""
+    """What a command left behind, as bytes; ``stdout`` and ``stderr`` may be cut at ``truncated``.
+
+    ``argv`` is the command as the probe gave it, without what surrounds it on the node.
+    """
 
     argv: tuple[str, ...]
     stdout: bytes = b""
@@ -114,11 +117,18 @@ class FailedAt(StrEnum):
     OUTPUT = "output not understood"
     PROBE = "probe raised"
     CANCELLED = "cancelled"
+    HELD = "held back"
 
     @property
     def means_unreachable(self) -> bool:
         """Whether the node could not be asked at all, as against asked without an answer."""
         return self in _UNREACHABLE
+
+
+    @property
+    def means_skipped(self) -> bool:
+        """Whether the test was not started for a reason that is known before: no tool, held back, cancelled."""
+        return self in (FailedAt.MISSING_TOOL, FailedAt.HELD, FailedAt.CANCELLED)
 
 
 _UNREACHABLE = frozenset((FailedAt.UNREACHABLE, FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED, FailedAt.LOGIN))

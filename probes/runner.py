@@ -26,9 +26,13 @@ from probes.model import (
     Test,
 )
 from probes.remote import Reach, Remote, RemoteError
+from topology.model import NodeId
 
 GATE_SECONDS = 30.0
 """How long tests that are ready wait for those of their round that are not."""
+
+STRIKES = 2
+"""Rounds in which a probe may hang on a node; after that it is not started there again in this run."""
 
 OVERTIME = 120.0
 """Seconds beyond three times its estimate after which a test is given up, whatever its probe awaits."""
@@ -141,17 +145,20 @@ class Runner:
         self._reach = reach
         self._probes = probes
         self._clock = clock
+        self._hung: dict[tuple[str, str], list[int]] = {}
 
     async def run(self, each: Round, watchers: Watchers) -> ClosedRound:
         """Run one round to its end. Cancelling it ends every remote command of the round."""
         started = self._clock()
         probe = self._probes[each.probe]
         remotes = await self._reach_all(each)
+        remotes.update(self._held(each, remotes))
         runnable = [test for test in each.tests if not isinstance(self._trouble(test, remotes), Failure)]
         gate = Gate(len(runnable))
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._one(probe, test, remotes, gate, watchers)) for test in each.tests]
         results = tuple(task.result() for task in tasks)
+        self._note(each, results)
         return ClosedRound(each, results, CloseReason.COMPLETE, started, self._clock())
 
     async def _reach_all(self, each: Round) -> dict[str, Remote | Failure]:
@@ -165,6 +172,25 @@ class Runner:
                 return name, error.failure
 
         return dict(await asyncio.gather(*(open_one(name) for name in nodes)))
+
+    def _held(self, each: Round, remotes: Mapping[str, Remote | Failure]) -> dict[str, Remote | Failure]:
+        """Nodes on which this probe hung too often to be worth everybody's waiting."""
+        found: dict[str, Remote | Failure] = {}
+        for name in remotes:
+            rounds = self._hung.get((each.probe, name), [])
+            if len(rounds) >= STRIKES:
+                words = f"{each.probe} hung here in rounds {', '.join(map(str, rounds))} and was not started again"
+                found[name] = Failure(FailedAt.HELD, words, NodeId(name))
+        return found
+
+    def _note(self, each: Round, results: Sequence[Result]) -> None:
+        """Remember on which nodes the probe hung in this round."""
+        for result in results:
+            failure = result.failure
+            if failure is not None and failure.stage is FailedAt.TIMEOUT:
+                rounds = self._hung.setdefault((each.probe, failure.node), [])
+                if each.number not in rounds:
+                    rounds.append(each.number)
 
     @staticmethod
     def _trouble(test: Test, remotes: Mapping[str, Remote | Failure]) -> Failure | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from probes.judging.verdict import Level, Verdict
-from probes.model import ClosedRound, FailedAt, Labels, Result, Round, Test
+from probes.model import ClosedRound, Labels, Result, Round, Test
 from store import rows
 from store.errors import ConflictError, RefusedError
 from store.model import NewSession
@@ -169,12 +169,12 @@ def append_round(connection: sqlite3.Connection, session: int, closed: ClosedRou
 
 
 def tally(closed: ClosedRound) -> tuple[int, int, int, int]:
-    """Tests tested, failed, unreachable and skipped (cancelled or without a result)."""
+    """Tests tested, failed, unreachable and skipped (not started, or without a result)."""
     tested = failed = unreachable = skipped = 0
     for result in closed.results:
         if result.failure is None:
             tested += 1
-        elif result.failure.stage is FailedAt.CANCELLED:
+        elif result.failure.stage.means_skipped:
             skipped += 1
         elif result.failure.stage.means_unreachable:
             unreachable += 1

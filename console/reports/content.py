@@ -5,7 +5,7 @@ judge and to know a format.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -212,6 +212,14 @@ def coverage_sentence(view: RunView) -> str:
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Findings worst level first, otherwise in the order the judge gave."""
     return sorted(findings, key=lambda finding: -finding.level.severity)
+
+
+def more_findings(left_out: Sequence[Finding]) -> str:
+    """Findings that are not listed, counted by level: ``7 more findings: 2 fail, 5 watch``."""
+    levels = sorted(Level, key=lambda level: -level.severity)
+    counts = {level: sum(finding.level is level for finding in left_out) for level in levels}
+    words = ", ".join(f"{counts[level]:,} {level}" for level in levels if counts[level])
+    return f"{count(len(left_out), 'more finding')}: {words}"
 
 
 def _shown(view: RunView, finding: Finding) -> Shown:

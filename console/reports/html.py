@@ -102,6 +102,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
     lines = content.coverage_lines(view)
     metrics = tables.metric_tables(view)
     held, unlike = tables.inventory(view)
+    findings = content.ordered(view.findings)
     stream = template.stream(
         view=view,
         title=content.title(view, options),
@@ -111,9 +112,9 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         bar=bar(lines),
         untested=content.UNTESTED,
         findings=[
-            (finding, state_of_level(finding.level), content.finding_details(view, finding))
-            for finding in content.ordered(view.findings)
+            (finding, state_of_level(finding.level), content.finding_details(view, finding)) for finding in findings
         ],
+        left_out_findings=content.more_findings(findings[FINDINGS:]),
         not_judged=session_view.not_judged(view),
         picture=draw(view),
         built=tables.oversubscribed(view),

@@ -16,6 +16,7 @@ from console.view import RunView, State, state_of_level
 from console.wording import SIGNS, count, plain
 from probes.judging.verdict import Finding
 
+FINDINGS = 30
 ROWS = 60
 """Rows of results below their threshold that are listed; tickets have limits, and readers too."""
 RESULT_COLUMNS = chosen("state", "subject", "metric", "labels", "value", "expected", "from", "share", "because")
@@ -105,8 +106,12 @@ def _findings(view: RunView) -> Iterator[str]:
     if not view.findings:
         yield "None." if view.verdicts else "None: nothing was judged."
         yield ""
-    for number, finding in enumerate(content.ordered(view.findings), 1):
+    found = content.ordered(view.findings)
+    for number, finding in enumerate(found[:FINDINGS], 1):
         yield from _finding(view, number, finding)
+    if len(found) > FINDINGS:
+        yield f"And {content.more_findings(found[FINDINGS:])}; they are in the JSON report."
+        yield ""
 
 
 def _finding(view: RunView, number: int, finding: Finding) -> Iterator[str]:

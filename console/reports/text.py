@@ -19,6 +19,7 @@ from probes.judging.verdict import Finding
 NARROWEST = 60
 LEAST = 16
 """Columns that a text gets however long the words before it are."""
+FINDINGS = 20
 NODE_LINES = 12
 REASON_LINES = 20
 
@@ -68,7 +69,8 @@ def _head(view: RunView, width: int) -> Iterator[str]:
 
 
 def _findings(view: RunView, width: int) -> Iterator[str]:
-    findings = content.ordered(view.findings)
+    everything = content.ordered(view.findings)
+    findings = everything[:FINDINGS]
     places = [shortened(finding.where or finding.element, 60) for finding in findings]
     where = min(max((cells(place) for place in places), default=0), 24)
     for finding, place in zip(findings, places, strict=True):
@@ -76,6 +78,8 @@ def _findings(view: RunView, width: int) -> Iterator[str]:
         head = f" {glyph} {finding.suspect:<8} {padded(clipped(place, where), where)}  "
         yield from _wrapped(shortened(finding.what), width, head)
         yield from _finding_tail(finding, width)
+    if len(everything) > FINDINGS:
+        yield f"   and {content.more_findings(everything[FINDINGS:])}"
 
 
 def _finding_tail(finding: Finding, width: int) -> Iterator[str]:

@@ -19,8 +19,11 @@ from probes.model import ClosedRound
 from topology.expect import expect
 from topology.model import Basis, Direction
 
-PROVEN = 1.1
+PROVEN = 1.15
 """A link that once carried this much more than in a low observation is not its cause."""
+
+TRIED = 16
+"""Sets of observations that are tried as the next cause, those with most observations first."""
 
 PART = 0.75
 """Share of what is missing that has to have crossed a candidate."""
@@ -100,12 +103,27 @@ def _certain(bench: Bench, flows: Iterable[Sent], load: Mapping[Direction, float
     How a split load divided is an assumption as long as there was room to divide it otherwise.
     """
     found = {way: value for way, value in load.items() if value >= FULL * bench.capacity(way)}
-    whole: dict[Direction, float] = {}
+    whole: dict[Direction, list[Sent]] = {}
     for each in flows:
         for way, share in bench.routes.shares(each.flow.source, each.flow.sink).items():
             if share > 1 - 1e-9:
-                whole[way] = whole.get(way, 0.0) + each.value
-    return {way: max(found.get(way, 0.0), whole.get(way, 0.0)) for way in load}
+                whole.setdefault(way, []).append(each)
+    return {way: max(found.get(way, 0.0), _at_once(whole.get(way, ()))) for way in load}
+
+
+def _at_once(flows: Sequence[Sent]) -> float:
+    """What flows carried together at least, in byte/s: their sum, less what they may have sent one after another.
+
+    Means of flows that did not run at the very same time add up to more than the link carried.
+    The ends tell how far apart they were, the length of the command over how long it was averaged.
+    """
+    if not flows:
+        return 0.0
+    ends = [each.measurement.at for each in flows]
+    lengths = [max((output.seconds for output in each.result.outputs), default=0.0) for each in flows]
+    apart, length = max(ends) - min(ends), min(lengths)
+    share = length / (length + apart) if length > 0 else 1.0
+    return share * sum(each.value for each in flows)
 
 
 def _low(verdicts: Sequence[Verdict], flows: Sequence[Sent], load: Mapping[Direction, float]) -> list[Observation]:
@@ -145,14 +163,18 @@ def _explain(bench: Bench, low: Sequence[Observation], proven: Mapping[Direction
                 explains[way] = explains.get(way, frozenset()) | {index}
         if not explains:
             break
-        best = max(explains.values(), key=lambda found: (len(found), sum(low[i].missing for i in found)))
-        ways = tuple(sorted(way for way, found in explains.items() if found == best))
-        carried = {way: max(proven.get(way, 0.0), *(low[i].load[way] for i in best)) for way in ways}
+        sets = sorted(set(explains.values()), key=lambda found: (-len(found), -sum(low[i].missing for i in found)))
+        tried = []
+        for found in sets[:TRIED]:
+            ways = tuple(sorted(way for way, same in explains.items() if same == found))
+            carried = {way: max(proven.get(way, 0.0), *(low[i].load[way] for i in found)) for way in ways}
+            would = {**lost, **{way: value / bench.fabric.goodput for way, value in carried.items()}}
+            dragged = frozenset(i for i in open_ - found if _explained(bench, low[i], would))
+            tried.append((found | dragged, found, ways, carried))
+        covered, best, ways, carried = max(tried, key=lambda each: (len(each[0]), len(each[1])))
         lost.update({way: value / bench.fabric.goodput for way, value in carried.items()})
-        open_ -= best
-        dragged = {index for index in open_ if _explained(bench, low[index], lost)}
-        open_ -= dragged
-        causes.append(Cause(ways, carried, _pick(low, best), _pick(low, dragged)))
+        open_ -= covered
+        causes.append(Cause(ways, carried, _pick(low, best), _pick(low, covered - best)))
     return Attribution(tuple(causes), _pick(low, open_), proven)
 
 

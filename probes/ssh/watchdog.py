@@ -22,7 +22,8 @@ that ends it by itself. What the wrapper does, in order:
    KILL. The reader and the wrapper hold neither stdout nor stderr, for sshd waits for those.
 4. When the command has ended, by itself or not, ends what is left of its group in the same way,
    and kills by number whatever carries this run's marker elsewhere (a daemon with a session of
-   its own). Only then does the wrapper exit, with the command's own status; so the status in
+   its own). It looks twice, because a process has no environment for a moment while it becomes another
+   program. Only then does the wrapper exit, with the command's own status; so the status in
    the client's hands is the proof that nothing runs on. 96 means that something did not die.
 
 LIMIT is longer than the client's own time: it decides only when the client is frozen but
@@ -58,15 +59,15 @@ _SCRIPT = (
     "send() { kill -$1 -$p; for q in $f; do q=${q#/proc/}; kill -$1 ${q%/environ}; done; }; "
     "gone() { for t in $2; do find || return 0; send $1; sleep $t; done; find && return 1; return 0; }; "
     "end() { f=; kill -TERM -$p; kill -CONT -$p; "
-    'gone TERM "$g" || gone KILL ".01 .04 .1 .2 .3 .4" || x=96; '
-    "kill -KILL -$p; }; "
+    'k=".01 .04 .1 .2 .3 .4"; gone TERM "$g" || gone KILL "$k" || x=96; '
+    'if kill -KILL -$p; then sleep .01; gone KILL "$k" || x=96; fi; }; '
     "go() { exec 3<&- >&4 2>&5 4>&- 5>&-; "
     "export LC_ALL=C BENCHCONSOLE_SESSION=$m BENCHCONSOLE_RUN=$n "
     "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin; "
     'read -r t </proc/self/stat; echo "$n $t"; echo "$n" >&2; '
     'exec setsid timeout -k 5 $l "$@"; }; '
     'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
-    "stop() { kill -KILL $r; kill -TERM $p; end; }; trap stop TERM HUP INT; "
+    "stop() { kill -KILL $r; kill -TERM $p; end; sleep .01; }; trap stop TERM HUP INT; "
     "(while read -r t <&3; do :; done; exec 3<&-; while kill -TERM $$; do sleep 1; done) 4>&- 5>&- & r=$! ; "
     "exec 3<&- 4>&- 5>&-; "
     "wait $p; s=$?; end; kill -KILL $r; exit ${x:-$s}"

@@ -26,6 +26,7 @@ LOOPBACK = IPv4Network("127.0.0.0/8")
 _CIPHERS = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes256-ctr,aes128-ctr"
 _EXCHANGES = "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256"
 _BACKLOG = 1024
+_OWN_WORDS = re.compile(r"(?=.*\bn=\$\d)(?=.*\bi=\$\d)(?:\b\w=\$\d )+\w=\$\d; shift (?P<count>\d)")
 _TERMINATED = 143
 """Exit status of a command that SIGTERM ended."""
 
@@ -68,18 +69,21 @@ class Request:
 
 
 def read_command(command: str) -> Request:
-    """Take the watchdog off a command line, if one is there: ``sh -c TEXT benchconsole SESSION NONCE LIMIT FED ARGV``.
+    """Take the watchdog off a command line, if one is there: ``sh -c TEXT benchconsole ITS WORDS ARGV``.
 
-    The shape is written down in ``probes.ssh.watchdog``, which this module may not import.
+    The shape is that of ``probes.ssh.watchdog``, which this module may not import. How many words
+    are the watchdog's own, and which of them are which, is read from its TEXT.
     """
     try:
         words = shlex.split(command)
     except ValueError:
         return Request((command,))
     words = words[1:] if words[:1] == ["exec"] else words
-    if len(words) < 9 or words[:2] != ["/bin/sh", "-c"] or words[3] != "benchconsole":
+    own = _OWN_WORDS.search(words[2]) if len(words) > 4 and words[1] == "-c" and words[3] == "benchconsole" else None
+    if own is None or len(words) < 5 + int(own["count"]):
         return Request(tuple(words))
-    return Request(tuple(words[8:]), nonce=words[5], fed=words[7] != "0")
+    place = {name: 3 + int(number) for name, number in re.findall(r"(\w)=\$(\d)", own[0])}
+    return Request(tuple(words[4 + int(own["count"]) :]), words[place["n"]], fed=words[place["i"]] != "0")
 
 
 def _printed(line: bytes) -> bytes:

@@ -91,6 +91,7 @@ def test_every_kind_of_trouble_is_reported_as_what_it_is_and_the_others_stand(
         ("n5", "host key changed"),
         ("n2", "tool missing"),
         ("n6", "timed out"),
+        ("n6", "held back"),
         ("st2", "too much output"),
     }, ran.out
     details = {failure["node"]: failure["detail"] for failure in found["failures"]}

@@ -124,10 +124,9 @@ class Teller:
             number = len(self.story.rounds) + 1
             renumbered = tuple(replace(test, round=number) for test in tests)
             bundles = tuple(
-                Bundle(name, tuple(Direction(link.id, link.a) for link in self.story.fabric.links_at[name.split()[0]]
-                                   if link.a == name.split()[0]))
+                Bundle(name, self._uplinks([test for test in renumbered if test.bundle == name]))
                 for name in dict.fromkeys(test.bundle for test in renumbered if test.bundle)
-            )  # fmt: skip
+            )
             round = Round(number, name, probe, renumbered, seconds, because, bundles)
             self.story.rounds.append(round)
             results = tuple(self._result(test, seconds) for test in renumbered)
@@ -135,6 +134,16 @@ class Teller:
             closed = ClosedRound(round, results, CloseReason.COMPLETE, self.at, self.at + seconds)
             self.at += seconds
             self.story.closed.append(RoundJudged(closed, verdicts, ()))
+
+    def _uplinks(self, tests: list[Test]) -> tuple[Direction, ...]:
+        fabric = self.story.fabric
+        switches = dict.fromkeys(switch for test in tests for switch in fabric.switch_of(test.target.node.id))
+        return tuple(
+            Direction(link.id, switch)
+            for switch in switches
+            for link in fabric.links_at[switch]
+            if fabric.tier(link.other(switch)) > fabric.tier(switch)
+        )
 
     def _result(self, test: Test, seconds: float) -> Result:
         node = test.target.node.id

@@ -133,10 +133,8 @@ class NodeTable(Listing):
     def heading(self, width: int) -> list[Row]:
         """Names, units, and what was expected."""
         planned = self._planned(width)
-        rows = [Line(width), Line(width), Line(width)]
-        for row in rows:
-            row.to(1)
-                for column, x, wide in planned:
+        rows = [Line(width), Line(width), Line(width).to(1).put("expected", MUTED)]
+        for column, x, wide in planned:
             metric = self._metric(column)
             name = metric.heading if metric else column
             align = ">" if metric else "<"
@@ -150,7 +148,7 @@ class NodeTable(Listing):
         if any(self._metric(column) for column, _, _ in planned):
             some.append(rows[1].row())
             if any(metric.bound for metric in self.metrics):
-                some.append((Piece(" "), Piece("expected", MUTED), *_after(rows[2].row(), 9)))
+                some.append(rows[2].row())
         return some
 
     def row(self, index: int, width: int) -> Row:

@@ -113,7 +113,7 @@ class RoundTests(Listing):
         if not self.rows_:
             return []
         line = Line(width).to(1).put(self.title, MUTED)
-        name = self._name(width)
+        name = self._names_width(width)
         line.to(3 + name + 2).put(self.scale.symbol if self.scale else "", MUTED, 9, ">")
         line.put("expected", MUTED, 10, ">").put("of exp", MUTED, 8, ">").put("   limit", MUTED)
         return [line.row()]
@@ -123,7 +123,7 @@ class RoundTests(Listing):
         row = self.rows_[index]
         target = row.test.target
         text = plain(target.node.id) + (f" → {plain(target.peer.id)}" if target.peer else "")
-        line = Line(width).to(1).extend((sign(row.state), Piece(" "))).put(text, TEXT, self._name(width)).put("  ")
+        line = Line(width).to(1).extend((sign(row.state), Piece(" "))).put(text, TEXT, self._names_width(width)).put("  ")
         shown = self.scale.shown if self.scale else lambda value: "–"
         quiet = row.state in (State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED)
         tone = TEXT if quiet else value_tone(row.state)
@@ -132,6 +132,6 @@ class RoundTests(Listing):
         line.put(percent(row.share) if row.share is not None else "–", tone, 8, ">")
         return line.put("   ").put(row.limit, MUTED).row()
 
-    def _name(self, width: int) -> int:
+    def _names_width(self, width: int) -> int:
         longest = max([14, *(width_of(plain(r.test.target.key)) + 2 for r in self.rows_[:200])])
         return min(longest, max(width - 36, 10), 44)

@@ -19,7 +19,7 @@ _HEAD = re.compile(
 
 
 def parse(text: str) -> Sequence[Fact]:
-    """``nic.mtu``, ``nic.state``, ``nic.kind`` and ``nic.mac`` of all but the loopback interface."""
+    """``nic.mtu``, ``nic.state``, ``nic.kind``, ``nic.mac``, ``nic.address`` of all but the loopback interface."""
     found = [*_from_json(text), *_from_text(text)]
     return some(found, "the interfaces of ip link")
 
@@ -36,6 +36,8 @@ def _from_json(text: str) -> Iterator[Fact]:
                 yield from said("nic.state", str(entry.get("operstate", "")).lower(), marks)
                 yield from said("nic.kind", kind, marks)
                 yield from said("nic.mac", entry.get("address"), marks)
+                for address in sequence(entry.get("addr_info")):
+                    yield from said("nic.address", mapping(address).get("local"), marks)
 
 
 def _from_text(text: str) -> Iterator[Fact]:

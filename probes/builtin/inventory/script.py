@@ -53,7 +53,7 @@ answer lscpu lscpu -J || answer lscpu lscpu || answer cpuinfo cat /proc/cpuinfo
 answer meminfo cat /proc/meminfo
 answer numactl numactl --hardware
 answer lsblk lsblk -J -b -d -o NAME,SIZE,MODEL,SERIAL,VENDOR,TYPE,ROTA
-answer ip ip -j -d link || answer ip ip link || answer sysfs each_file /sys/class/net/*/mtu /sys/class/net/*/operstate
+answer ip ip -j -d addr || answer ip ip link || answer sysfs each_file /sys/class/net/*/mtu /sys/class/net/*/operstate
 answer ethtool each_nic || answer sysfs each_file /sys/class/net/*/speed /sys/class/net/*/duplex
 answer dmidecode dmidecode -t 0 -t 1 -t 17 -t 127 || answer sysfs each_file /sys/class/dmi/id/*_*
 answer sysctl each_setting

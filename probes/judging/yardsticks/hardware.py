@@ -23,7 +23,7 @@ def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
 
 
 def _judge(result: Result, name: str, declared: str | float) -> Verdict:
-    told = _relevant(result.facts, name)
+    told = _relevant(result.facts, name, result.test.target.node.data_address)
     wanted = words(name, declared)
     if not told:
         level, because, text = Level.UNKNOWN, "declared, but the node does not report it", ""
@@ -51,10 +51,13 @@ def _judge(result: Result, name: str, declared: str | float) -> Verdict:
     )
 
 
-def _relevant(facts: Sequence[Fact], name: str) -> list[Fact]:
-    """The facts called ``name``; of several ports only the one that carries the test traffic, if known."""
-    told = [fact for fact in facts if fact.fact == name]
-    ports = {dict(fact.labels).get("nic") for fact in facts if fact.fact == "nic.carries_tests"}
+def _relevant(facts: Sequence[Fact], name: str, address: str) -> list[Fact]:
+    """The facts called ``name``; of several ports only the one that carries the test traffic, if known.
+
+    The speed that a virtual port names (``nominal``) says nothing and counts as not reported.
+    """
+    told = [fact for fact in facts if fact.fact == name and ("nominal", "yes") not in fact.labels]
+    ports = {dict(fact.labels).get("nic") for fact in facts if fact.fact == "nic.address" and fact.value == address}
     carrying = [fact for fact in told if dict(fact.labels).get("nic") in ports]
     return carrying or told
 
