@@ -82,19 +82,19 @@ def standing(view: RunView) -> Iterator[Row]:
 
 
 def _all_rows(view: RunView) -> Iterator[Row]:
-    stages = {round.number: round.stage for round in view.plan}
+    stages = {each.number: each.stage for each in view.plan}
     shown = {verdict.metric: verdict.shown for verdicts in view.verdicts.values() for verdict in verdicts}
     seen: set[Verdict] = set()
     planned: set[str] = set()
-    for round in view.plan:
-        for test in round.tests:
+    for each in view.plan:
+        for test in each.tests:
             planned.add(test.id)
             for verdict in view.verdicts.get(test.id, ()):
                 if verdict not in seen:
                     seen.add(verdict)
-                    yield _checked(verdict_row(verdict, round.stage), view.results.get(test.id))
+                    yield _checked(verdict_row(verdict, each.stage), view.results.get(test.id))
             if not view.verdicts.get(test.id):
-                yield from _unjudged(view, test, round.stage, shown)
+                yield from _unjudged(view, test, each.stage, shown)
     # A bundle may be judged under a name of its own, and an ingested result may have no plan.
     for key, verdicts in view.verdicts.items():
         if key not in planned:
@@ -110,7 +110,14 @@ def outcome_of(result: Result) -> Outcome:
         return Outcome.TESTED
     if result.failure.stage.means_unreachable:
         return Outcome.UNREACHABLE
-    return Outcome.SKIPPED if result.failure.stage is FailedAt.MISSING_TOOL else Outcome.FAILED
+    return Outcome.SKIPPED if result.failure.stage.means_skipped else Outcome.FAILED
+
+
+def state_of_failure(stage: FailedAt) -> State:
+    """The state that a test without a number leaves behind."""
+    if stage.means_unreachable:
+        return State.UNREACHABLE
+    return {FailedAt.HELD: State.HELD, FailedAt.CANCELLED: State.SKIPPED}.get(stage, State.UNKNOWN)
 
 
 def failure_words(failure: Failure) -> str:
@@ -122,9 +129,8 @@ def _checked(row: Row, result: Result | None) -> Row:
     # A failed test may carry a verdict "unknown"; the row must still say that nothing was measured.
     if result is None or result.failure is None:
         return row
-    outcome = outcome_of(result)
-    state = State.UNREACHABLE if outcome is Outcome.UNREACHABLE else row.state
-    return replace(row, outcome=outcome, state=state, because=row.because or failure_words(result.failure))
+    state, because = state_of_failure(result.failure.stage), row.because or failure_words(result.failure)
+    return replace(row, outcome=outcome_of(result), state=state, because=because)
 
 
 def _unjudged(view: RunView, test: Test, stage: str, shown: Mapping[str, Shown]) -> Iterator[Row]:
@@ -143,9 +149,8 @@ def _unjudged(view: RunView, test: Test, stage: str, shown: Mapping[str, Shown])
     if result is None:
         yield _not_run(view, blank)
     elif result.failure is not None:
-        outcome = outcome_of(result)
-        state = State.UNREACHABLE if outcome is Outcome.UNREACHABLE else State.UNKNOWN
-        yield replace(blank, state=state, outcome=outcome, because=failure_words(result.failure))
+        state, because = state_of_failure(result.failure.stage), failure_words(result.failure)
+        yield replace(blank, state=state, outcome=outcome_of(result), because=because)
     elif result.measurements:
         because = f"counted in the sum of {test.bundle}" if test.bundle else "no yardstick"
         measured = replace(blank, state=State.MEASURED, outcome=Outcome.TESTED, because=because)

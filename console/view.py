@@ -385,7 +385,7 @@ def _worse(before: LinkView, verdict: Verdict, *, filled: bool) -> LinkView:
     known = None if before.measured is None or not before.expected else before.measured / before.expected
     if known is not None and known <= share:
         return before
-    state = State.PASS if filled else State.UNKNOWN
+    state = State.PASS if filled and verdict.level is not Level.UNKNOWN else State.UNKNOWN
     return LinkView(state, verdict.value, verdict.expected, before.members_up, before.finding)
 
 

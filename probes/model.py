@@ -124,7 +124,6 @@ class FailedAt(StrEnum):
         """Whether the node could not be asked at all, as against asked without an answer."""
         return self in _UNREACHABLE
 
-
     @property
     def means_skipped(self) -> bool:
         """Whether the test was not started for a reason that is known before: no tool, held back, cancelled."""

@@ -8,7 +8,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from probes.api import Probe
 from probes.errors import ProbeError, ProbeOutputError
@@ -133,9 +133,15 @@ def _missing(probe: Probe, output: Output) -> Failure | None:
     """The failure of a tool that is not there (127 by POSIX: the shell found no such command)."""
     if output.exit_status != 127:
         return None
-    tool = next((tool for tool in probe.tools if tool in output.argv[:1]), next(iter(probe.tools), "tool"))
-    package = probe.tools.get(tool, tool)
-    return Failure(FailedAt.MISSING_TOOL, f"{tool} is not installed (Debian package {package})", output.node)  # type: ignore[arg-type]
+    return _in_words(probe, Failure(FailedAt.MISSING_TOOL, f"{output.argv[0]} is not installed", NodeId(output.node)))
+
+
+def _in_words(probe: Probe, failure: Failure) -> Failure:
+    """A missing tool said the same way, whichever end of the connection noticed it."""
+    if failure.stage is not FailedAt.MISSING_TOOL or not probe.tools:
+        return failure
+    tool = next((tool for tool in probe.tools if tool in failure.detail), next(iter(probe.tools)))
+    return replace(failure, detail=f"{tool} is not installed (Debian package {probe.tools[tool]})")
 
 
 class Runner:
@@ -222,7 +228,7 @@ class Runner:
                 outputs = tuple(await probe.run(contact, test.target))
         except RemoteError as error:
             outputs = (error.output,) if error.output else ()
-            failure = error.failure
+            failure = _in_words(probe, error.failure)
         except TimeoutError:
             failure = Failure(FailedAt.TIMEOUT, f"no end after {limit:.0f} s", node)
         except Exception as error:  # a probe is a plugin: its mistakes must not stop the others

@@ -103,7 +103,7 @@ def _problem(error: ErrorDetails, document: Document) -> Problem:
 
 def _cut(data: object, location: Location) -> None:
     """Remove what stands at ``location``, leaving list positions as they are."""
-    here = data
+    here: Any = data
     for part in location[:-1]:
         if isinstance(here, dict) or (isinstance(here, list) and isinstance(part, int)):
             here = here[part]

@@ -48,27 +48,27 @@ class _Renderer(Protocol):
     def render(self, view: RunView, out: TextIO, options: Options) -> None: ...
 
 
-def _renderer(format: str) -> _Renderer:
-    known = FORMATS.get(format)
+def _renderer(name: str) -> _Renderer:
+    known = FORMATS.get(name)
     if known is None:
-        near = difflib.get_close_matches(format, FORMATS, n=1, cutoff=0.4)
+        near = difflib.get_close_matches(name, FORMATS, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}" if near else "choose one of these"
-        raise ReportError(f"report format {format!r}", f"expected one of {', '.join(FORMATS)}", hint)
+        raise ReportError(f"report format {name!r}", f"expected one of {', '.join(FORMATS)}", hint)
     return cast(_Renderer, import_module(known.module))
 
 
-def render(format: str, view: RunView, out: TextIO, options: Options = DEFAULTS) -> None:
-    """Write ``view`` as ``format`` to an open text stream, in pieces."""
-    _renderer(format).render(view, out, options)
+def render(name: str, view: RunView, out: TextIO, options: Options = DEFAULTS) -> None:
+    """Write ``view`` in the format ``name`` to an open text stream, in pieces."""
+    _renderer(name).render(view, out, options)
 
 
-def write(format: str, view: RunView, path: Path, options: Options = DEFAULTS, *, force: bool = False) -> None:
+def write(name: str, view: RunView, path: Path, options: Options = DEFAULTS, *, force: bool = False) -> None:
     """Write a report to ``path``, whole or not at all, readable by its owner only.
 
     Raises ReportError when the file is there already (unless ``force``), when it is no plain
     file, and when the directory or the disk refuses.
     """
-    renderer = _renderer(format)
+    renderer = _renderer(name)
     _check(path, force)
     try:
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".part")
@@ -76,7 +76,7 @@ def write(format: str, view: RunView, path: Path, options: Options = DEFAULTS, *
         raise ReportError(f"report {path}", _reason(error), "Choose a directory that can be written") from error
     try:
         # newline="": every format ends its own lines, and CSV may hold line ends within a cell.
-        with open(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as out:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as out:
             renderer.render(view, out, options)
             out.flush()
             os.fsync(out.fileno())
@@ -87,7 +87,7 @@ def write(format: str, view: RunView, path: Path, options: Options = DEFAULTS, *
         ) from error
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(part)
+            Path(part).unlink()
 
 
 def _reason(error: OSError) -> str:
@@ -114,7 +114,7 @@ def _check(path: Path, force: bool) -> None:
 def _put(part: str, path: Path, force: bool) -> None:
     """Give the finished file its name; a link planted meanwhile is replaced or refused, never followed."""
     if force:
-        os.replace(part, path)
+        Path(part).replace(path)
         return
     try:
         os.link(part, path)
@@ -124,4 +124,4 @@ def _put(part: str, path: Path, force: bool) -> None:
     except OSError:
         # Some file systems know no hard links; there the check and the rename are two steps.
         _check(path, force)
-        os.replace(part, path)
+        Path(part).replace(path)

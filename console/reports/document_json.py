@@ -24,7 +24,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
     _member(out, "coverage", records.coverage_record(picture.coverage(view)))
     _items(out, "findings", (records.finding_record(finding) for finding in ordered(view.findings)))
     _items(out, "not_judged", (records.not_judged_record(reason) for reason in picture.not_judged(view)))
-    _items(out, "plan", (records.round_record(round) for round in view.plan))
+    _items(out, "plan", map(records.round_record, view.plan))
     _items(out, "verdicts", _verdicts(view))
     _items(out, "measurements", _measurements(view))
     _items(out, "facts", _facts(view))

@@ -11,7 +11,7 @@ from typing import TextIO
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from console import view as session_view
-from console.columns import Column, Row, chosen, state_word
+from console.columns import Column, Row, chosen, state_of_failure, state_word
 from console.reports import content, tables
 from console.reports.content import Options, folded, shortened
 from console.reports.evidence import appendix
@@ -132,7 +132,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         unlike=unlike,
         strange=tables.unlike_class(view),
         appendix=appendix(view),
-        states=State,
+        state_of_failure=state_of_failure,
         sha=content.topology_sha256(view),
         when=content.when(view),
     )

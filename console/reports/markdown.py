@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from console import view as picture
-from console.columns import chosen
+from console.columns import chosen, state_of_failure
 from console.reports import content, tables
 from console.reports.content import Options, folded, shortened
 from console.view import RunView, State, state_of_level
@@ -140,7 +140,13 @@ def _not_judged(view: RunView) -> Iterator[str]:
     yield "## Not judged"
     yield ""
     rows = (
-        (reason.stage, shortened(reason.detail), folded(reason.nodes), f"{len(reason.nodes):,}", f"{reason.tests:,}")
+        (
+            _signed(state_of_failure(reason.stage), reason.stage),
+            shortened(reason.detail),
+            folded(reason.nodes),
+            f"{len(reason.nodes):,}",
+            f"{reason.tests:,}",
+        )
         for reason in reasons
     )
     yield from _table(("failed at", "what was seen", "nodes", "number", "tests"), rows, (3, 4))

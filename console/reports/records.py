@@ -140,16 +140,17 @@ def session_record(view: RunView, options: Options) -> Record:
     }
 
 
-def round_record(round: Round) -> Record:
+def round_record(planned: Round) -> Record:
     """One round of the plan with its tests."""
     return {
-        "number": round.number,
-        "stage": text(round.stage),
-        "probe": text(round.probe),
-        "seconds": number(round.seconds),
-        "because": text(round.because),
+        "number": planned.number,
+        "stage": text(planned.stage),
+        "probe": text(planned.probe),
+        "seconds": number(planned.seconds),
+        "because": text(planned.because),
         "tests": [
-            {"id": text(test.id), "target": text(test.target.key), "bundle": text(test.bundle)} for test in round.tests
+            {"id": text(test.id), "target": text(test.target.key), "bundle": text(test.bundle)}
+            for test in planned.tests
         ],
     }
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from console import view as picture
+from console.columns import state_of_failure
 from console.reports import content
 from console.reports.content import Options, folded, shortened
 from console.reports.tables import MetricTable, Spread, metric_tables
@@ -95,9 +96,8 @@ def _finding_tail(finding: Finding, width: int) -> Iterator[str]:
 def _not_judged(view: RunView, width: int) -> Iterator[str]:
     reasons = picture.not_judged(view)
     for reason in reasons[:REASON_LINES]:
-        state = State.UNREACHABLE if reason.stage.means_unreachable else State.UNKNOWN
         detail = f": {shortened(reason.detail, 200)}" if reason.detail else ""
-        yield from _wrapped(f"{reason.stage}{detail}", width, f" {SIGNS[state].glyph} ")
+        yield from _wrapped(f"{reason.stage}{detail}", width, f" {SIGNS[state_of_failure(reason.stage)].glyph} ")
         who = f"{folded(reason.nodes)} ({count(len(reason.nodes), 'node')}, {count(reason.tests, 'test')})"
         yield from _wrapped(who, width, "   ")
     if len(reasons) > REASON_LINES:

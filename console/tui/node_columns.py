@@ -58,9 +58,19 @@ def _metric_column(key: ColumnId, heading: str, found: Sequence[Verdict]) -> Met
     parts = [max(len(each.evidence), 1) if shared(each) else 1 for each in found]
     values = [each.value / part for each, part in zip(found, parts, strict=True) if each.value is not None]
     scale = scale_for(unit, shown, values)
-    asked = [each.required if each.required is not None else each.expected for each in found]
-    bounds = {round(each / part, 6) for each, part in zip(asked, parts, strict=True) if each is not None}
-    return MetricColumn(key, heading, scale, scale.shown(next(iter(bounds))) if len(bounds) == 1 else "")
+    return MetricColumn(key, heading, scale, _bound(found, parts, scale))
+
+
+def _bound(found: Sequence[Verdict], parts: Sequence[int], scale: Scale) -> str:
+    """What was expected where that is one value for all rows, else what was asked of all."""
+    for mark, values in (
+        ("", [each.expected for each in found]),
+        ("≤ " if scale.unit is Unit.SECOND else "≥ ", [each.required for each in found]),
+    ):
+        known = {float(f"{value / part:.6g}") for value, part in zip(values, parts, strict=True) if value is not None}
+        if len(known) == 1:
+            return mark + scale.shown(next(iter(known)))
+    return ""
 
 
 def shared(verdict: Verdict) -> bool:
@@ -80,7 +90,9 @@ def _headings(keys: Iterable[ColumnId]) -> dict[ColumnId, str]:
     made = {}
     for metric, stage in every:
         probe, _, name = metric.rpartition(".")
-        words = name if last.count(name) == 1 and name not in ("total", "count", "size") else f"{probe} {name}"
+        words = name if last.count(name) == 1 else f"{probe} {name}"
+        if name in ("total", "count", "size"):
+            words = probe.rsplit(".", 1)[-1] or name
         if len(stages_of[metric]) > 1:
             words = stage if len(metrics_of[stage]) == 1 else f"{stage} {words}"
         made[metric, stage] = plain(words.replace("_", " "))

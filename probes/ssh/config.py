@@ -73,6 +73,7 @@ class Route:
     jumps: tuple[Place, ...]
     options: asyncssh.SSHClientConnectionOptions
     settings: Mapping[str, object]
+    keys: int
 
     @property
     def is_proxied(self) -> bool:
@@ -117,7 +118,7 @@ class Configuration:
             "server_host_key_algs": _preferred(trusted),
             "encryption_algs": () if read.config.get("Ciphers") else _FAST_CIPHERS,
         }
-        return Route(read.host, read.port, read.username, trusted, _hops(read.tunnel), read, settings)
+        return Route(read.host, read.port, read.username, trusted, _hops(read.tunnel), read, settings, len(keys.pairs))
 
     def _read(self, place: Place) -> asyncssh.SSHClientConnectionOptions:
         """The configuration's word on ``place``: no key loaded, nothing trusted, our own refusals in force."""

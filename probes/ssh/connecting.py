@@ -17,7 +17,7 @@ import asyncssh
 from probes.model import FailedAt, Failure
 from probes.remote import RemoteError
 from probes.ssh.config import Route, asking_only
-from probes.ssh.failures import Attempt, failure, host_key_failure, out_of_time, sharpened
+from probes.ssh.failures import TROUBLE, Attempt, failure, host_key_failure, out_of_time, sharpened
 from probes.ssh.limits import Limits
 
 _Addresses = list[tuple[socket.AddressFamily, tuple[object, ...]]]
@@ -78,7 +78,7 @@ class Connector:
                 return await self._once(attempt, on_lost, tunnel)
             except asyncssh.HostKeyNotVerifiable as error:
                 raise RemoteError(host_key_failure(error, attempt)) from error
-            except (asyncssh.Error, OSError) as error:
+            except TROUBLE as error:
                 if not self._may_be_crowded(error, attempt) or attempt.tries > self._limits.retries:
                     raise RemoteError(_as_login(failure(error, attempt), error, attempt)) from error
             # sshd drops at random when too many knock at once: come back at another moment
@@ -95,7 +95,7 @@ class Connector:
             await self._once(attempt, lambda _: None, tunnel)
         except asyncssh.HostKeyNotVerifiable:
             return attempt.offered
-        except (asyncssh.Error, OSError) as error:
+        except TROUBLE as error:
             if attempt.greeted and isinstance(error, (asyncssh.DisconnectError, ConnectionError)):
                 return None  # it hangs up, or we do, when there is no kind in common
             raise RemoteError(failure(error, attempt)) from error
@@ -125,11 +125,11 @@ class Connector:
                     client_factory=lambda: Gate(attempt, on_lost),
                     **attempt.route.settings,
                 )
-        except TimeoutError:
-            raise out_of_time(attempt, self._limits.login) from None
-        except BaseException:
+        except BaseException as error:
             if sock is not None:
                 sock.close()
+            if isinstance(error, TimeoutError):
+                raise out_of_time(attempt, self._limits.login) from None
             raise
 
     async def _dial(self, attempt: Attempt) -> socket.socket:

@@ -46,6 +46,13 @@ class Attempt:
         return f" ({self.tries} tries)" if self.tries > 1 else ""
 
     @property
+    def keys(self) -> str:
+        """What there was to log in with."""
+        if self.route.keys:
+            return f"none of {self.route.keys} keys from files, nor any that an agent holds, was accepted"
+        return "there is no key file that can be used, and an agent holds none that was accepted"
+
+    @property
     def phase(self) -> str:
         """What the node has not done yet."""
         if not self.connected:
@@ -107,6 +114,11 @@ def out_of_time(attempt: Attempt, seconds: float) -> RemoteError:
     return RemoteError(Failure(FailedAt.UNREACHABLE, detail, attempt.node))
 
 
+TROUBLE = (asyncssh.Error, OSError, ValueError)
+"""What asyncssh and the network raise on the way to a node; ValueError for garbage that it decodes."""
+_LONGEST = 300
+
+
 class NoRouteError(OSError):
     """The network has no way to the address."""
 
@@ -119,15 +131,13 @@ def sharpened(error: OSError) -> OSError:
 
 
 def _reason(error: BaseException) -> str:
-    if isinstance(error, asyncssh.Error):
-        return error.reason
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or type(error).__name__
+    """The error's own words; a node may have chosen them, so not more than a line of them."""
+    words = error.reason if isinstance(error, asyncssh.Error) else getattr(error, "strerror", None) or str(error)
+    return words[:_LONGEST] or type(error).__name__
 
 
 _TABLE: tuple[tuple[type[BaseException], FailedAt, str], ...] = (
-    (asyncssh.PermissionDenied, FailedAt.LOGIN, "the login of {user} at {a.where} was refused: no key was accepted"),
+    (asyncssh.PermissionDenied, FailedAt.LOGIN, "the login of {user} at {a.where} was refused: {a.keys}"),
     (asyncssh.KeyExchangeFailed, FailedAt.UNREACHABLE, "no common way of key exchange with {a.where}: {error}"),
     (asyncssh.ProtocolNotSupported, FailedAt.UNREACHABLE, "{a.where} does not speak SSH 2: {error}"),
     (asyncssh.ConnectionLost, FailedAt.UNREACHABLE, "{a.where} closed the connection: {a.phase}{a.tried}"),
@@ -139,5 +149,6 @@ _TABLE: tuple[tuple[type[BaseException], FailedAt, str], ...] = (
     (ConnectionResetError, FailedAt.UNREACHABLE, "{a.where} reset the connection: {a.phase}{a.tried}"),
     (NoRouteError, FailedAt.UNREACHABLE, "no route to {a.where}: {error}"),
     (OSError, FailedAt.UNREACHABLE, "{a.where}: {error}"),
+    (ValueError, FailedAt.UNREACHABLE, "{a.where} sent what cannot be understood: {error}"),
 )
 """First match counts. Host keys have a function of their own, because one exception means several things."""

@@ -23,8 +23,11 @@ from topology.model import NodeId
 
 _TIMEOUT_STATUS = (124, 137)
 _COMMAND_NOT_FOUND = 127
+_LONGEST_REASON = 300
+_SAYS_NOTHING = ("", "Connection lost")
 _REFUSALS = 20
 _REFUSAL_PAUSE = 0.05
+_SECOND_LOOK = 0.05
 _CLOSING_PATIENCE = 2.0
 """Seconds that a channel may stay open after its command has exited."""
 
@@ -63,7 +66,8 @@ class Link:
         if self.via is not None and self.via.lost is not None:
             self.lost = f"the jump host {self.via.node} went away: {self.via.lost}"
         else:
-            self.lost = str(error) if error is not None else "the connection was closed"
+            words = str(error)[:_LONGEST_REASON] if error is not None else ""
+            self.lost = words if words not in _SAYS_NOTHING else "the node or the network ended the connection"
 
     def failure(self, stage: FailedAt, detail: str) -> Failure:
         """A failure of this node."""
@@ -110,7 +114,7 @@ class SshRemote:
                 async with asyncio.timeout(timeout):
                     await speech.until_over(_CLOSING_PATIENCE)
             except TimeoutError:
-                if not speech.has_exited:  # else it made it while we were not looking
+                if not await call.has_ended_after_all():
                     call.timed_out = timeout
             finally:
                 await call.end()
@@ -167,6 +171,15 @@ class _Call:
         self._argv = argv
         self._wrapped = wrapped
         self._proven = True
+
+    async def has_ended_after_all(self) -> bool:
+        """Read what has come in meanwhile: if this process was stopped, the time is over but the answer is there."""
+        try:
+            async with asyncio.timeout(_SECOND_LOOK):
+                await self.speech.until_over(_CLOSING_PATIENCE)
+        except TimeoutError:
+            return self.speech.has_exited
+        return True
 
     async def end(self) -> None:
         """End the command if it has not ended, and give its channel back."""
@@ -306,7 +319,7 @@ def _nonce() -> str:
 
 
 def _line(text: str) -> str:
-    return text.splitlines()[0] if text else ""
+    return text.splitlines()[0][:_LONGEST_REASON] if text else ""
 
 
 def _signal_name(status: int | None) -> str | None:

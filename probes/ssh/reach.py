@@ -130,7 +130,7 @@ class SshReach:
         if hops[-1] in through or len(through) > _DEEPEST_JUMP:
             detail = f"ProxyJump goes in a circle: {' > '.join(map(str, (*through, hops[-1])))}"
             raise RemoteError(Failure(FailedAt.UNREACHABLE, detail, node))
-        if hops not in self._jumps:
+        if hops not in self._jumps or self._is_lost(self._jumps[hops]):
             self._jumps[hops] = asyncio.create_task(self._open_jump(hops, through))
         try:
             link = await self._opened(self._jumps[hops], node)

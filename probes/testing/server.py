@@ -26,7 +26,7 @@ LOOPBACK = IPv4Network("127.0.0.0/8")
 _CIPHERS = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes256-ctr,aes128-ctr"
 _EXCHANGES = "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256"
 _BACKLOG = 1024
-_OWN_WORDS = re.compile(r"(?=.*\bn=\$\d)(?=.*\bi=\$\d)(?:\b\w=\$\d )+\w=\$\d; shift (?P<count>\d)")
+_OWN_WORDS = re.compile(r"(?P<named>(?:\w=\$\d ?)+); shift (?P<count>\d)")
 _TERMINATED = 143
 """Exit status of a command that SIGTERM ended."""
 
@@ -82,7 +82,7 @@ def read_command(command: str) -> Request:
     own = _OWN_WORDS.search(words[2]) if len(words) > 4 and words[1] == "-c" and words[3] == "benchconsole" else None
     if own is None or len(words) < 5 + int(own["count"]):
         return Request(tuple(words))
-    place = {name: 3 + int(number) for name, number in re.findall(r"(\w)=\$(\d)", own[0])}
+    place = {name: 3 + int(number) for name, number in re.findall(r"(\w)=\$(\d)", own["named"])}
     return Request(tuple(words[4 + int(own["count"]) :]), words[place["n"]], fed=words[place["i"]] != "0")
 
 

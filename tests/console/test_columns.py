@@ -26,7 +26,7 @@ def test_chosen_keeps_the_order_asked_for() -> None:
 
 def test_no_test_of_the_plan_is_left_out() -> None:
     view = fixture.hard()
-    planned = {test.id for round in view.plan for test in round.tests}
+    planned = {test.id for each in view.plan for test in each.tests}
     assert {row.test for row in rows(view)} == planned
 
 
@@ -120,14 +120,11 @@ def test_a_running_test_is_shown_as_running() -> None:
 def test_sorting_puts_the_worst_state_first_and_what_is_missing_last() -> None:
     found = list(rows(fixture.hard()))
     states = [row.state for row in sorted(found, key=BY_NAME["state"].sort)]
-    assert states[0] is State.FAIL and states == sorted(states, key=lambda state: state.rank)
+    assert states[0] is State.FAIL
+    assert states == sorted(states, key=lambda state: state.rank)
     values = [BY_NAME["value"].value(row) for row in sorted(found, key=BY_NAME["value"].sort)]
     numbers = [value for value in values if isinstance(value, float)]
-    assert (
-        numbers == sorted(numbers)
-        and values[-1] is None
-        and values[len(numbers) :] == [None] * (len(values) - len(numbers))
-    )
+    assert values == sorted(numbers) + [None] * (len(values) - len(numbers))
 
 
 def test_zero_is_a_number_and_sorts_before_one() -> None:
@@ -153,4 +150,5 @@ def test_network_rates_are_shown_in_bits() -> None:
     (row,) = by(fixture.hard(), test="t3-n09>n10")
     assert BY_NAME["value"].shown(row) == "2.97 Gb/s"
     assert BY_NAME["share"].shown(row) == "30 %"
-    assert row.verdict is not None and row.verdict.shown is Shown.NETWORK
+    assert row.verdict
+    assert row.verdict.shown is Shown.NETWORK

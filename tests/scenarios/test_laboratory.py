@@ -40,7 +40,10 @@ def findings(found: dict[str, Any]) -> set[tuple[str, str]]:
 def marked(lab: Lab) -> list[str]:
     """Processes of ours on any node, by the marker in their environment."""
     return [
-        f"{node}: {' '.join(process.argv)}" for node in lab.plan.nodes for process in lab.processes(node) if process.session
+        f"{node}: {' '.join(process.argv)}"
+        for node in lab.plan.nodes
+        for process in lab.processes(node)
+        if process.session
     ]
 
 

@@ -47,8 +47,11 @@ def test_flows_between_leaves_split_over_the_spines(tmp_path: Path) -> None:
 
 
 def test_no_path_is_an_error(tmp_path: Path) -> None:
-    island = fabric(tmp_path, "schema: 1\nfabric: x\nswitches: {a: {}, b: {}}\nnodes: {m: {}, n: {}}\n"
-                    "links: [{from: m, to: a, speed: 1G}, {from: n, to: b, speed: 1G}]\n")
+    island = fabric(
+        tmp_path,
+        "schema: 1\nfabric: x\nswitches: {a: {}, b: {}}\nnodes: {m: {}, n: {}}\n"
+        "links: [{from: m, to: a, speed: 1G}, {from: n, to: b, speed: 1G}]\n",
+    )
     with pytest.raises(RoutingError):
         expect(island, [flow("m", "n")])
 

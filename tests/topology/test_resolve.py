@@ -106,7 +106,11 @@ def test_every_mistake_is_listed_at_once_with_its_place_and_what_it_may_have_mea
         ("", "t.yaml:1:1", "an empty file"),
         ("just words", "t.yaml:1:1", "expected a mapping"),
         (b"schema: 1\nfabric: \xff\xfe", "t.yaml:2:9", "the byte 0xff"),
-        ("schema: 1\nfabric: x\nfabric: y\nnodes: {a: {}}", "t.yaml:3:1", "key 'fabric' a second time (first in line 2)"),
+        (
+            "schema: 1\nfabric: x\nfabric: y\nnodes: {a: {}}",
+            "t.yaml:3:1",
+            "key 'fabric' a second time (first in line 2)",
+        ),
         ("schema: 1\nfabric: !!python/object/apply:os.system [id]\nnodes: {a: {}}", "t.yaml:2:", ""),
         ("schema: 1\nfabric: !evil x\nnodes: {a: {}}", "t.yaml:2:9", "tag"),
         ("schema: 2\nfabric: x\nnodes: {a: {}}", "t.yaml:1:9", "2, expected 1"),
@@ -116,7 +120,11 @@ def test_every_mistake_is_listed_at_once_with_its_place_and_what_it_may_have_mea
         ("schema: 1\nfabric: x\nnodes: {'n[3-1]': {}}", "t.yaml:3:9", "runs backwards"),
         ("schema: 1\nfabric: x\nnodes: {'n[01-10,8-12]': {}}", "t.yaml:3:9", "mixes paddings"),
         ("schema: 1\nfabric: x\nnodes: {}", "t.yaml:3:1", "no node"),
-        ("schema: 1\nfabric: x\nnodes: {'n[1-2]': {address: '10.0.0.[1-3]'}}", "t.yaml:3:29", "3 addresses for 2 nodes"),
+        (
+            "schema: 1\nfabric: x\nnodes: {'n[1-2]': {address: '10.0.0.[1-3]'}}",
+            "t.yaml:3:29",
+            "3 addresses for 2 nodes",
+        ),
         ("schema: 1\nfabric: x\nnodes: {a: {address: 10.0.0.1}, b: {address: 10.0.0.1}}", "t.yaml:3:", "10.0.0.1 of a"),
     ],
 )
@@ -144,5 +152,5 @@ def test_missing_file(tmp_path: Path) -> None:
 
 
 def test_a_link_given_twice_is_a_problem(tmp_path: Path) -> None:
-    text = SMALL.replace("criteria:", '  - {from: leaf1, to: spine1, speed: 10G}\ncriteria:')
+    text = SMALL.replace("criteria:", "  - {from: leaf1, to: spine1, speed: 10G}\ncriteria:")
     assert "a second link from leaf1 to spine1" in problems(tmp_path, text)[0]

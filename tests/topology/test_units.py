@@ -66,7 +66,9 @@ def test_refuses_what_can_be_read_two_ways(text: str, unit: Unit) -> None:
     assert caught.value.expected
 
 
-@pytest.mark.parametrize(("text", "value"), [("40G", 5e9), ("10 Gb/s", 1.25e9), ("100 Mb/s", 1.25e7), ("2.5 Gbit/s", 3.125e8)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("40G", 5e9), ("10 Gb/s", 1.25e9), ("100 Mb/s", 1.25e7), ("2.5 Gbit/s", 3.125e8)]
+)
 def test_link_speed(text: str, value: float) -> None:
     assert parse_link_speed(text) == pytest.approx(value)
 

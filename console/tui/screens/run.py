@@ -8,6 +8,7 @@ from textual import on
 from textual.widget import Widget
 
 from console.tui.actions import MOVES
+from console.tui.clock import hour, lasting
 from console.tui.drawing import BOLD, MUTED, RUNNING, Piece, Row, sign, width_of
 from console.tui.messages import Copy, OpenNode, OpenRaw, Plan
 from console.tui.screens.frame import Frame
@@ -22,7 +23,7 @@ from console.view import Coverage, RunView, State, coverage, eta, not_judged, st
 from console.wording import count, plain
 from probes.judging.verdict import Level
 from probes.model import Round
-from topology.units import Unit, duration, percent
+from topology.units import Unit, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class RunScreen(Frame):
 
     TAB = "Run"
     VALID = (*MOVES, "stop", "repeat", "copy")
-    KEYS = ("plan", "stop", "freeze", ("enter", "raw"), ("repeat", "repeat failed"), "export", "command", "help")
+    KEYS = ("plan", ("repeat", "repeat failed"), ("enter", "raw"), "freeze", "export", "command", "help")
+    KEYS_RUNNING = ("stop", "freeze", ("enter", "open"), "findings", "command", "help")
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         super().__init__()
@@ -70,6 +72,7 @@ class RunScreen(Frame):
 
     def paint(self, view: RunView) -> None:
         """Everything anew."""
+        self.keys.show(self.KEYS if view.current is None else self.KEYS_RUNNING)
         self._say_time(view)
         self.loads.show(loads(view))
         current = round_of(view)
@@ -146,21 +149,21 @@ def _tallies(view: RunView, now: float) -> tuple[Row, ...]:
     """Running or not, elapsed of about how much, and when it ends."""
     if not view.live or view.current is None:
         words = "complete" if view.complete else f"stopped {plain(view.because)}".strip() if view.ended else "not started"
-        took = f"   {duration(view.ended - view.started)}" if view.ended else ""
+        took = f"   {lasting(view.ended - view.started)}" if view.ended else ""
         return ((Piece(words + took, MUTED),), (Piece(words.split()[0], MUTED),))
     elapsed = now - view.started
     head: Row = (sign(State.RUNNING), Piece(" running", RUNNING._replace(bold=True)))
     left = eta(view, now)
     if left is None:
-        return ((*head, Piece(f"  {duration(elapsed)}", BOLD)),)
+        return ((*head, Piece(f"  {lasting(elapsed)}", BOLD)),)
     middle, spread = (left[0] + left[1]) / 2, (left[1] - left[0]) / 2
-    ends = time.strftime("%H:%M", time.localtime(now + middle))
-    more = f", ± {duration(spread)}" if spread >= 30 else ""
-    about = (*head, Piece(f"  {duration(elapsed)}", BOLD), Piece(f" of about {duration(elapsed + middle)}", MUTED))
+    ends = hour(now + middle)
+    more = f", ± {lasting(spread)}" if spread >= 30 else ""
+    about = (*head, Piece(f"  {lasting(elapsed)}", BOLD), Piece(f" of about {lasting(elapsed + middle)}", MUTED))
     return (
         (*about, Piece(f"   ends {ends}{more}", MUTED)),
-        (*head, Piece(f"  {duration(middle)}", BOLD), Piece(f" left, ends {ends}", MUTED)),
-        (*head, Piece(f"  {duration(middle)} left", BOLD)),
+        (*head, Piece(f"  {lasting(middle)}", BOLD), Piece(f" left, ends {ends}", MUTED)),
+        (*head, Piece(f"  {lasting(middle)} left", BOLD)),
     )
 
 
@@ -168,7 +171,7 @@ def _headline(view: RunView, now: float) -> tuple[State | None, str, str, str]:
     current = view.current
     if current is not None:
         place = next((i for i, each in enumerate(view.plan) if each.number == current.number), 0) + 1
-        seconds = f"{max(now - view.current_started, 0):.0f} s of {duration(current.seconds)}"
+        seconds = f"{max(now - view.current_started, 0):.0f} s of {lasting(current.seconds)}"
         lead = f"Round {place:,} of {len(view.plan):,}, {plain(current.stage)}:"
         return State.RUNNING, lead, f" {plain(current.because)}", seconds
     if view.ended is not None and view.complete:
@@ -223,8 +226,8 @@ def _stage_words(view: RunView, rounds: Sequence[Round]) -> str:
     if not found:
         return ""
     worst = min(found, key=lambda each: (state_of(each).rank, each.share or 0.0))
-    subject = plain(worst.subject)
-    subject = subject.split(">")[0] if width_of(subject) > 16 else subject
+    subject = plain(worst.subject).replace(">", " → ")
+    subject = subject.split(" → ")[0] if width_of(subject) > 20 else subject
     low = f"{subject} at {percent(worst.share)}" if worst.share is not None and worst.unit is not Unit.SECOND else subject
     others = len({each.subject for each in found}) - 1
     return f"{low}, {others} more" if others else low

@@ -1,8 +1,8 @@
 """Owns the log of a session: what happened when, the newest first."""
 
-import time
 from collections.abc import Sequence
 
+from console.tui.clock import time_of_day
 from console.tui.drawing import MUTED, TEXT, Row, sign
 from console.tui.drawing import Line as Drawn
 from console.tui.widgets.canvas import Canvas
@@ -29,11 +29,6 @@ class Events(Canvas):
         rows = []
         for place, event in enumerate(list(reversed(self.lines_of))[:height]):
             line = Drawn(width).to(1).put("events" if not place else "", MUTED).to(10)
-            line.put(clock(event.at), MUTED).put("  ").extend((sign(event.state),)).put(" ")
+            line.put(time_of_day(event.at), MUTED).put("  ").extend((sign(event.state),)).put(" ")
             rows.append(line.put(plain(event.text), TEXT if not place else MUTED).row())
         return rows
-
-
-def clock(at: float) -> str:
-    """The time of day here."""
-    return time.strftime("%H:%M:%S", time.localtime(at))

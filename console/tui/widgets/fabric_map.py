@@ -12,6 +12,7 @@ from console.tui.shape import Rack, Shape
 from console.tui.widgets.canvas import Canvas
 from console.tui.widgets.fabric_blocks import FOLDS, Caption, block_lines, blocks_of, choose_grid
 from console.tui.widgets.fabric_columns import Columns, choose_columns, rack_spots
+from console.tui.widgets.fabric_pairs import TIGHT, choose_pairs, pair_lines
 from console.tui.widgets.fabric_rows import Blank, Heading, MapLine, Note, RackLine, ServerLine, Spines
 from console.tui.widgets.spots import Mark, Picture, Spacing, Spot, node_spots
 from console.view import RunView, State
@@ -226,6 +227,11 @@ def _lines(
             lines = _row_lines(fabric, shape, columns, loose=loose, notes=notes)
             if len(lines) <= height:
                 return lines
+        pairs = choose_pairs(fabric, shape, width)
+        if pairs is not None:
+            several = _framed(shape, list(pair_lines(pairs)), pairs.x(0) + pairs.name + 1)
+            if len(several) <= height:
+                return several
         if passing:
             return _row_lines(fabric, shape, columns, loose=False, notes=False, passing=passing)
         return lines
@@ -253,6 +259,13 @@ def _row_lines(
         lines += [Blank()] if not passing and not loose else []
         lines += _server_lines(shape, columns.cells_at, columns.name_at, columns.slots_at, columns.spacing)
     return lines
+
+
+def _framed(shape: Shape, racks: list[MapLine], cells_at: int) -> list[MapLine]:
+    """Spines above, servers below."""
+    above: list[MapLine] = [Spines(shape), Blank()] if shape.top else []
+    below = [Blank(), *_server_lines(shape, max(cells_at, 22), 1, 0, TIGHT)] if shape.servers else []
+    return [*above, *racks, *below]
 
 
 def _server_lines(shape: Shape, cells_at: int, name_at: int, end: int, spacing: Spacing) -> list[MapLine]:

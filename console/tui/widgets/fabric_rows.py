@@ -17,14 +17,13 @@ from console.tui.drawing import (
     Piece,
     Row,
     clip,
-    row_width,
     sign,
     width_of,
     word_tone,
 )
 from console.tui.shape import Group, Rack, Servers, Shape
 from console.tui.widgets.fabric_columns import Columns
-from console.tui.widgets.spots import Mark, Picture, Spot, cells
+from console.tui.widgets.spots import Picture, Spot, bracketed, cells
 from console.view import State, worst
 from console.wording import plain
 from topology.model import Link
@@ -129,13 +128,13 @@ class RackLine:
             up = sum(lost.get(link.id, link.count) for link in self.rack.uplinks)
             worst_state = worst(reading.link_of(view, link.id).state for link in self.rack.uplinks)
             text = wires.slots(max(total, 9), up, worst_state) if up < total else (Piece(f"{up}/{total}", MUTED),)
-            _bracketed(line, c.slots_at, c.slots, text, picture.mark, self.rack.uplinks)
+            bracketed(line, c.slots_at, c.slots, text, picture.mark, self.rack.uplinks)
             return
         x, loads = c.slots_at, reading.load(view, self.rack.uplinks)
         for link in self.rack.uplinks[: len(c.uplinks)]:
             seen = reading.link_of(view, link.id)
             up = link.count if seen.members_up is None else seen.members_up
-            _bracketed(line, x, c.slot_width, wires.slots(link.count, up, seen.state), picture.mark, (link,))
+            bracketed(line, x, c.slot_width, wires.slots(link.count, up, seen.state), picture.mark, (link,))
             x += c.slot_width
             if c.each:
                 line.to(x + 1).extend(_one_wire(c, picture, link, loads.each[link.id]))
@@ -174,19 +173,6 @@ def _one_wire(c: Columns, picture: Picture, link: Link, load: float | None) -> R
     return (*wires.wire(c.each - 2, share, lost=1 - up / link.count), Piece(f" {number}", tone))
 
 
-def _bracketed(
-    line: Line, x: int, width: int, slots: Row, mark: Mark | None, links: Sequence[Link]
-) -> None:
-    """Slots at the left of their column, in brackets when the cursor is on one of ``links``."""
-    inner = row_width(slots)
-    if mark is not None and any(link.id == mark.link for link in links):
-        line.to(x - 1).put("[", ACCENT).extend(slots).put("]", ACCENT)
-    else:
-        line.to(x).extend(slots)
-        if inner < width:
-            line.to(x + width)
-
-
 def _group_part(c: Columns, group: Group, place: int, picture: Picture) -> Row:
     """The middle tier beside its racks: name, ratio and slots; then its funnel; then what was built."""
     line = Line(c.group)
@@ -201,7 +187,7 @@ def _group_part(c: Columns, group: Group, place: int, picture: Picture) -> Row:
                 seen = reading.link_of(picture.view, link.id)
                 up_now = link.count if seen.members_up is None else seen.members_up
                 slots = wires.slots(link.count, up_now, seen.state)
-                _bracketed(line, x, 3, slots, picture.mark, (link,))
+                bracketed(line, x, 3, slots, picture.mark, (link,))
                 x += max(wires.slots_width(link.count), 3) + 1
     elif place == 1 and group.uplinks:
         line.to(text_at).extend(wires.funnel(c.group - text_at - 3, max(down, group.down), up, built))

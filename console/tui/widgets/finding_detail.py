@@ -3,7 +3,20 @@
 from collections.abc import Sequence
 
 from console.tui import wires
-from console.tui.drawing import BLANK, MUTED, STRONG, TEXT, TRACK, Line, Piece, Row, clip, value_tone, wrapped
+from console.tui.drawing import (
+    BLANK,
+    MUTED,
+    STRONG,
+    TEXT,
+    TRACK,
+    Line,
+    Piece,
+    Row,
+    clip,
+    plain_text,
+    value_tone,
+    wrapped,
+)
 from console.tui.reading import Fault, link_of, names
 from console.tui.widgets.canvas import Canvas
 from console.view import RunView, State
@@ -39,10 +52,10 @@ class FindingDetail(Canvas):
         for most, blanks in ((9, True), (3, True), (3, False), (1, False)):
             rows = rule + title
             for section in sections:
-                rows += ([BLANK] if blanks else []) + section[:most]
+                rows += ([BLANK] if blanks else []) + _cut(section, most)
             if len(rows) <= height:
                 return rows
-        return (title if height < 8 else rule + title) + [row for section in sections for row in section[:1]]
+        return (title if height < 8 else rule + title) + [row for section in sections for row in _cut(section, 1)]
 
     def _title(self, width: int) -> list[Row]:
         fault = self.fault
@@ -97,7 +110,15 @@ class FindingDetail(Canvas):
         now.put("  ").put(quantity(finding.value, unit, shown), tone).put(f"  {percent(share)} of expected", MUTED)
         if link is not None and link.is_lag and up < link.count:
             now.put(f"   {up} of {link.count} members up", MUTED)
-        return [now.row(), built.row()]
+        return [built.row(), now.row()]
+
+
+def _cut(section: list[Row], most: int) -> list[Row]:
+    """The first rows; of built and measured the measured one."""
+    first = section[0]
+    if most == 1 and len(section) > 1 and plain_text(first).lstrip().startswith(("as built", "expected")):
+        return section[1:2]
+    return section[:most]
 
 
 def _measure_line(name: str, slots: Row, wire: Row, width: int) -> Line:

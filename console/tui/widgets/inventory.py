@@ -3,7 +3,7 @@
 from console.tui.drawing import MUTED, STRONG, TEXT, Line, Row, clip, sign, value_tone
 from console.tui.widgets.canvas import Canvas
 from console.view import NodeView, State, state_of
-from console.wording import expected, measured, plain
+from console.wording import count, expected, measured, plain
 from probes.judging.verdict import Kind, Level, Verdict
 
 
@@ -29,7 +29,7 @@ class Inventory(Canvas):
     @property
     def wanted(self) -> int:
         """Rows that it would fill."""
-        return 1 + (len(self.differing) + 1 if self.differing else 0) + (1 if self.same or self.facts else 0)
+        return 1 + (len(self.differing) + 1 + (1 if self.same else 0) if self.differing else 0)
 
     def draw(self, width: int, height: int) -> list[Row]:
         """Head, differences, the rest."""
@@ -38,17 +38,16 @@ class Inventory(Canvas):
         if not total:
             words = f"{self.facts} facts read, nothing declared to hold them against" if self.facts else "not read yet"
             return [line.put(words, MUTED).row()]
+        same = ", ".join(f"{_name(each)} {measured(each)}" for each in self.same)
         differ = len(self.differing)
-        line.put(f"{differ} of {total} declared facts {'differs' if differ == 1 else 'differ'}" if differ
-                 else f"all {total} declared facts are as declared", MUTED)  # fmt: skip
-        rows = [line.row()]
-        if differ:
-            x = self._columns(width)
-            rows.append(Line(width).to(3).put("fact", MUTED).to(x).put("here", MUTED).to(x + 16).put("declared", MUTED).row())
-            rows += [self._difference(each, x, width) for each in self.differing]
-        if self.same:
-            words = ", ".join(f"{_name(each)} {measured(each)}" for each in self.same)
-            rows.append(Line(width).to(3).put(clip(f"{len(self.same)} as declared: {words}", width - 4), MUTED).row())
+        if not differ:
+            return [line.put(clip(f"{total} as declared: {same}", line.room - 1), MUTED).row()]
+        rows = [line.put(f"{differ} of {count(total, 'declared fact')} {'differs' if differ == 1 else 'differ'}", MUTED).row()]
+        x = self._columns(width)
+        rows.append(Line(width).to(3).put("fact", MUTED).to(x).put("here", MUTED).to(x + 16).put("declared", MUTED).row())
+        rows += [self._difference(each, x, width) for each in self.differing]
+        if same:
+            rows.append(Line(width).to(3).put(clip(f"{len(self.same)} as declared: {same}", width - 4), MUTED).row())
         return rows
 
     def _columns(self, width: int) -> int:

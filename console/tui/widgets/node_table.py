@@ -179,11 +179,10 @@ class NodeTable(Listing):
         """The columns that fit: the picked one, those that deviate, then the others from the left."""
         every = self.columns
         wanted = ["state", "node", every[min(self.picked, len(every) - 1)]]
-        wanted += sorted(
-            (key_of(metric) for metric in self.metrics), key=lambda key: not self._deviates(key)
-        )
-        wanted[3:3] = ["limit", "why"] if width >= 100 else []
-        wanted += ["under", "limit", "why"]
+        metrics = sorted((key_of(metric) for metric in self.metrics), key=lambda key: not self._deviates(key))
+        deviating = [key for key in metrics if self._deviates(key)]
+        words = ["why", "under", "limit"] if width >= 100 else []
+        wanted += [*deviating, *words, *metrics, "under", "limit", "why"]
         room, chosen = width - 2, set()
         for column in dict.fromkeys(wanted):
             needed = self._widths[column] + 2
@@ -239,7 +238,7 @@ class NodeTable(Listing):
             return min(max([5, *(len(name) for name in self._under)]), 16)
         if column == "under":
             return min(max([6, *(width_of(text) for text in self._under.values())]), 16)
-        return {"limit": 14, "why": 20}[column]
+        return {"limit": 14, "why": 16}[column]
 
     def _metric(self, column: str) -> MetricColumn | None:
         return next((metric for metric in self.metrics if key_of(metric) == column), None)
@@ -249,7 +248,7 @@ class NodeTable(Listing):
         if metric is None:
             return False
         shown = ((row, row.worst.get(metric.id)) for row in self.order[:64] if row.state is not State.PASS)
-        return any(verdict is not None and row.state_of(verdict).rank <= State.WATCH.rank for row, verdict in shown)
+        return any(verdict is not None and row.state_of(verdict).rank <= State.AFFECTED.rank for row, verdict in shown)
 
     def _sort_mark(self, column: str) -> str:
         place = next((index for index, (name, _) in enumerate(self.sorts) if name == column), None)

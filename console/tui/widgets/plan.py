@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from console.tui.bridge import PlanNotes
+from console.tui.clock import lasting
 from console.tui.drawing import ACTIVE, BLANK, BOLD, MUTED, STRONG, TEXT, Line, Row, clip, width_of, wrapped
 from console.tui.widgets.listing import Listing
 from console.view import State
 from console.wording import SIGNS, count, plain
 from probes.model import Round
-from topology.units import duration
 
 
 class PlanView(Listing):
@@ -57,7 +57,7 @@ class PlanView(Listing):
         seconds = sum(each.seconds for each in self.rounds)
         head = Line(width).to(1)
         head.put(f"{plain(self.suite) + ': ' if self.suite else ''}{count(len(self.rounds), 'round')}", STRONG)
-        head.put(f", {count(tests, 'test')}, about {duration(seconds)}.", TEXT)
+        head.put(f", {count(tests, 'test')}, about {lasting(seconds)}.", TEXT)
         if len(self.suites) > 1:
             head.put("   ").put("tab", ACTIVE).put(f" one of {len(self.suites)} suites", MUTED)
         rows = [head.row(), BLANK, *self._stages(width)]
@@ -79,7 +79,7 @@ class PlanView(Listing):
             tests = sum(len(each.tests) for each in rounds)
             line = Line(width).to(1).put(plain(stage), BOLD, name).put("  ").put(f"{len(rounds):,}", TEXT, 6, ">")
             line.put("  ").put(f"{tests:,}", TEXT, 7, ">").put("  ")
-            line.put(duration(sum(each.seconds for each in rounds)), TEXT, 8, ">").put("  ")
+            line.put(lasting(sum(each.seconds for each in rounds)), TEXT, 8, ">").put("  ")
             rows.append(line.put(clip(plain(rounds[0].because), max(line.room - 1, 0)), MUTED).row())
         return rows
 

@@ -34,8 +34,12 @@ def outcomes(view: RunView, node: NodeView) -> tuple[Outcome, ...]:
     """Worst first, then in the order of the plan. Facts as declared are the inventory's affair."""
     blame = Blame(view.findings)
     made = [_of_verdict(view, node.node.id, each, blame) for each in node.verdicts if each.kind is not Kind.HARDWARE]
-    judged = {each.test for each in node.verdicts}
-    made += [_of_result(each) for each in node.results if each.test.id not in judged and _tells(each)]
+    judged = {each.test for each in node.verdicts} | {(each.round, each.subject) for each in node.verdicts}
+    for result in node.results:
+        test = result.test
+        summed = result.failure is None and (test.round, test.bundle) in judged
+        if test.id not in judged and not summed and _tells(result):
+            made.append(_of_result(result))
     return tuple(sorted(made, key=lambda each: each.state.rank))
 
 
@@ -72,7 +76,7 @@ def _company(view: RunView, name: str, verdict: Verdict) -> list[str]:
         return []
     target = result.test.target
     if verdict.subject != target.key:
-        return [verdict.subject]
+        return [f"{verdict.subject}, {len(verdict.evidence)} flows"]
     return [f"to {result.test.target.peer.id}" if target.node.id == name else f"from {target.node.id}"]
 
 
@@ -146,9 +150,10 @@ class Results(Listing):
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
         """Name, column, width and alignment; what matters less goes first when it narrows."""
         probe = min(max([7, *(width_of(each.probe) for each in self.outcomes)]), 10)
-        metric = min(max([6, *(width_of(each.metric) for each in self.outcomes)]), 26)
+        metric = min(max([6, *(width_of(each.metric) for each in self.outcomes)]), 30)
+        source = min(max([4, *(width_of(each.source) for each in self.outcomes)]), 16)
         wanted = [("probe", probe, "<"), ("metric", metric, "<"), ("measured", 12, ">"), ("expected", 12, ">"),
-                  ("from", 14, "<"), ("share", 6, ">"), ("limit", 14, "<"), ("verdict", 16, "<")]  # fmt: skip
+                  ("from", source, "<"), ("share", 6, ">"), ("limit", 14, "<"), ("verdict", 16, "<")]  # fmt: skip
         for dropped in ("limit", "from", "expected"):
             if sum(wide + 2 for _, wide, _ in wanted) + 2 <= width:
                 break

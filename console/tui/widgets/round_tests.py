@@ -1,7 +1,7 @@
 """Owns the tests of a round, slowest first: judged ones with their colour, open ones with ``○``."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from console.tui import reading
 from console.tui.drawing import MUTED, TEXT, Line, Piece, Row, sign, value_tone, width_of
@@ -27,6 +27,7 @@ class TestRow:
     expected: float | None
     share: float | None
     limit: str
+    name: str = ""
 
 
 def round_of(view: RunView) -> Round | None:
@@ -39,17 +40,31 @@ def round_of(view: RunView) -> Round | None:
 
 def test_rows(view: RunView, round: Round) -> tuple[TestRow, ...]:
     """Failed first, then by share of what was expected, then by value; tests that still run come last."""
-    rows = [_row(view, test) for test in round.tests]
+    sums = _sums(view, round)
+    rows = [*sums.values(), *(_row(view, test, sums) for test in round.tests)]
     return tuple(sorted(rows, key=_slowness))
 
 
 def _slowness(row: TestRow) -> tuple[int, float, float]:
     waiting = row.value is None and row.state in (State.RUNNING, State.SKIPPED)
     trouble = row.value is None and not waiting
-    return (2 if waiting else 0 if trouble else 1, row.share if row.share is not None else 9.9, row.value or 0.0)
+    return (3 if waiting else 0 if trouble else 1 if row.name or row.share is not None else 2, row.share if row.share is not None else 9.9, row.value or 0.0)
 
 
-def _row(view: RunView, test: Test) -> TestRow:
+def _sums(view: RunView, round: Round) -> dict[str, TestRow]:
+    """Bundles of a closed round by name: many flows that were judged by their sum."""
+    made: dict[str, TestRow] = {}
+    if view.current is not None and view.current.number == round.number:
+        return made
+    for test in round.tests:
+        for verdict in view.verdicts.get(test.id, ()):
+            if test.bundle and verdict.subject == test.bundle and test.bundle not in made:
+                flows = sum(each.bundle == test.bundle for each in round.tests)
+                made[test.bundle] = replace(_judged(test, [verdict]), name=f"{plain(test.bundle)}, {flows} flows")
+    return made
+
+
+def _row(view: RunView, test: Test, sums: Mapping[str, TestRow]) -> TestRow:
     open_now = view.current is not None and view.current.number == test.round
     result = view.fresh.get(test.id) if open_now else view.results.get(test.id)
     if result is None:
@@ -59,9 +74,9 @@ def _row(view: RunView, test: Test) -> TestRow:
         words = plain(f"{result.failure.stage}: {result.failure.detail}".rstrip(": "))
         return TestRow(test, State.UNREACHABLE if silent else State.UNKNOWN, None, None, None, None, words)
     verdicts = () if open_now else view.verdicts.get(test.id, ())
-    if verdicts:
-        return _judged(test, verdicts)
-    return _measured(test, result)
+    if test.bundle in sums:
+        return _measured(test, result, sums[test.bundle])
+    return _judged(test, verdicts) if verdicts else _measured(test, result)
 
 
 def _judged(test: Test, verdicts: Sequence[Verdict]) -> TestRow:
@@ -71,10 +86,13 @@ def _judged(test: Test, verdicts: Sequence[Verdict]) -> TestRow:
     return TestRow(test, state, lowest.value, lowest.unit, lowest.expected, reading.share(lowest), limit)
 
 
-def _measured(test: Test, result: Result) -> TestRow:
+def _measured(test: Test, result: Result, total: TestRow | None = None) -> TestRow:
     first = next(iter(result.measurements), None)
-    value = first.reading.value if first else None
-    return TestRow(test, State.MEASURED, value, first.reading.unit if first else None, None, None, "")
+    value, unit = (first.reading.value, first.reading.unit) if first else (None, None)
+    if total is None:
+        return TestRow(test, State.MEASURED, value, unit, None, None, "")
+    state = State.PASS if total.state is State.PASS else State.AFFECTED
+    return TestRow(test, state, value, unit, None, None, f"counted in {plain(test.bundle)}")
 
 
 class RoundTests(Listing):
@@ -122,7 +140,7 @@ class RoundTests(Listing):
         """One test."""
         row = self.rows_[index]
         target = row.test.target
-        text = plain(target.node.id) + (f" → {plain(target.peer.id)}" if target.peer else "")
+        text = row.name or plain(target.node.id) + (f" → {plain(target.peer.id)}" if target.peer else "")
         line = Line(width).to(1).extend((sign(row.state), Piece(" "))).put(text, TEXT, self._names_width(width)).put("  ")
         shown = self.scale.shown if self.scale else lambda value: "–"
         quiet = row.state in (State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED)
@@ -133,5 +151,5 @@ class RoundTests(Listing):
         return line.put("   ").put(row.limit, MUTED).row()
 
     def _names_width(self, width: int) -> int:
-        longest = max([14, *(width_of(plain(r.test.target.key)) + 2 for r in self.rows_[:200])])
+        longest = max([20, *(width_of(r.name or plain(r.test.target.key)) + 2 for r in self.rows_[:200])])
         return min(longest, max(width - 36, 10), 44)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from console.tui.drawing import ACCENT, TEXT, Piece, Row, sign_tone
+from console.tui.drawing import ACCENT, TEXT, Line, Piece, Row, row_width, sign_tone
 from console.tui.reading import Blame, standing
 from console.tui.themes import Ground, Ink, Tone
 from console.tui.wires import ramp
 from console.view import NodeView, RunView, State, worst
 from console.wording import SIGNS
-from topology.model import LinkId, NodeId
+from topology.model import Link, LinkId, NodeId
 
 _RUNNING_CELL = Tone(Ink.RUNNING_CELL)
 _FOLDED_PASS = Tone(Ink.FAINT)
@@ -140,3 +140,16 @@ def joined(characters: Sequence[str], tones: Sequence[Tone]) -> Row:
             made.append([character])
             kinds.append(tone)
     return tuple(Piece("".join(text), tone) for text, tone in zip(made, kinds, strict=True))
+
+
+def bracketed(
+    line: Line, x: int, width: int, slots: Row, mark: Mark | None, links: Sequence[Link]
+) -> None:
+    """Slots at the left of their column, in brackets when the cursor is on one of ``links``."""
+    inner = row_width(slots)
+    if mark is not None and any(link.id == mark.link for link in links):
+        line.to(x - 1).put("[", ACCENT).extend(slots).put("]", ACCENT)
+    else:
+        line.to(x).extend(slots)
+        if inner < width:
+            line.to(x + width)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from console.tui import wires
+from console.tui.clock import lasting
 from console.tui.drawing import BOLD, MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of, word_tone
 from console.tui.widgets.canvas import Canvas
 from console.view import StageView, State
 from console.wording import plain
-from topology.units import duration
 
 
 class Stages(Canvas):
@@ -60,7 +60,7 @@ class Stages(Canvas):
             line.put(clip(self.because.get(stage.name, plain(stage.probe)), what), MUTED, what).put("  ")
         line.extend(wires.wire(wire, stage.done / stage.rounds if stage.rounds else 0.0))
         line.put(f"{stage.done:,}/{stage.rounds:,}", BOLD if running else MUTED, 9, ">")
-        line.put(duration(stage.seconds) if stage.done or running else "", TEXT, 9, ">")
-        line.put(duration(stage.left) if stage.left >= 0.5 else "", MUTED, 9, ">").put("   ")
+        line.put(lasting(stage.seconds) if stage.done or running else "", TEXT, 9, ">")
+        line.put(lasting(stage.left) if stage.left >= 0.5 else "", MUTED, 9, ">").put("   ")
         result = self.results.get(stage.name, "")
         return line.put(clip(result, max(line.room - 1, 0)), word_tone(stage.state)).row()

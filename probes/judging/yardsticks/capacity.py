@@ -11,7 +11,7 @@ from probes.designs import FULL
 from probes.judging.bench import Bench, matching, nodes_of
 from probes.judging.grading import grade
 from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import ClosedRound, FailedAt, Measurement, Result
+from probes.model import Bundle, ClosedRound, FailedAt, Measurement, Result
 from topology.elements import direction_name
 from topology.expect import MODEL, Expectation, expect
 from topology.model import Basis, Criterion, Direction, Flow
@@ -58,18 +58,32 @@ def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
             continue
         flows = sent(bench, closed, criterion)
         disturbed = _disturbed(bench, closed)
-        fills = {bundle.name: bundle.fill for bundle in closed.round.bundles}
+        bundles = {bundle.name: bundle for bundle in closed.round.bundles}
         for name, members in _subjects(flows):
             verdict = _judge(bench, criterion, name, members, disturbed)
-            yield _with_fill(verdict, fills.get(name, 1.0))
+            yield _with_fill(bench, verdict, bundles[name], members) if name in bundles else verdict
 
 
-def _with_fill(verdict: Verdict, fill: float) -> Verdict:
-    """Say what a pass does not show: a link that was not filled may have lost what was left free."""
-    if fill >= FULL:
+def _with_fill(bench: Bench, verdict: Verdict, bundle: Bundle, members: Sequence[Sent]) -> Verdict:
+    """Say what a pass does not show: a link that was not filled may have lost what was left free.
+
+    A pass on a bundle that was meant to fill its link, but lost the tests for it, becomes unknown.
+    """
+    fill = _filled(bench, bundle, members)
+    if fill >= FULL or verdict.level not in (Level.PASS, Level.WATCH):
         return verdict
     note = f"{verdict.because}; these flows can load it to {percent(fill)} only, a loss of the rest is not seen"
-    return replace(verdict, because=note)
+    return replace(verdict, level=verdict.level if bundle.fill < FULL else Level.UNKNOWN, because=note)
+
+
+def _filled(bench: Bench, bundle: Bundle, members: Sequence[Sent]) -> float:
+    """How full the emptiest element of a bundle should have been with the flows that gave a number."""
+    load = dict.fromkeys(bundle.elements, 0.0)
+    for each in members:
+        for way, share in bench.routes.shares(each.flow.source, each.flow.sink).items():
+            if way in load:
+                load[way] += share * each.expected.value
+    return min((value / bench.capacity(way) for way, value in load.items()), default=0.0)
 
 
 def _subjects(flows: Sequence[Sent]) -> list[tuple[str, list[Sent]]]:

@@ -11,7 +11,7 @@ from console.demo.traffic import Pace, Traffic
 from topology.model import Fabric
 from topology.resolve import load
 
-QUICK = Pace(factor=0.0, quiet=0.05)
+QUICK = Pace(factor=0.0, quiet=1.0)
 Simulate = Callable[[str], Machines]
 
 

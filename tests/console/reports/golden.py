@@ -16,14 +16,14 @@ FILES = {
 }
 
 
-def rendered(format: str, options: Options = OPTIONS, name: str = "hard") -> str:
+def rendered(kind: str, options: Options = OPTIONS, name: str = "hard") -> str:
     """One of the views in one format."""
     out = io.StringIO()
-    render(format, fixture.EDGES[name](), out, options)
+    render(kind, fixture.EDGES[name](), out, options)
     return out.getvalue()
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for file, (format, options) in FILES.items():
-        (FOLDER / file).write_text(rendered(format, options), encoding="utf-8", newline="")
+    for file, (kind, options) in FILES.items():
+        (FOLDER / file).write_text(rendered(kind, options), encoding="utf-8", newline="")

@@ -16,80 +16,80 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u
 FORMAT_NAMES = tuple(FORMATS)
 
 
-def text_of(format: str, view: RunView, options: Options = OPTIONS) -> str:
+def text_of(kind: str, view: RunView, options: Options = OPTIONS) -> str:
     """A view in one format."""
     out = io.StringIO()
-    render(format, view, out, options)
+    render(kind, view, out, options)
     return out.getvalue()
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_golden(file: str) -> None:
-    format, options = FILES[file]
-    assert rendered(format, options) == (FOLDER / file).read_text(encoding="utf-8")
+    kind, options = FILES[file]
+    assert rendered(kind, options) == (FOLDER / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", fixture.EDGES)
-@pytest.mark.parametrize("format", FORMAT_NAMES)
-def test_edges_render(format: str, name: str) -> None:
-    found = text_of(format, fixture.EDGES[name]())
+@pytest.mark.parametrize("kind", FORMAT_NAMES)
+def test_edges_render(kind: str, name: str) -> None:
+    found = text_of(kind, fixture.EDGES[name]())
     assert found.endswith("\n")
     assert "nan" not in found.lower().replace("nanosecond", "")
 
 
-@pytest.mark.parametrize("format", FORMAT_NAMES)
-def test_rendering_twice_gives_the_same(format: str) -> None:
-    assert text_of(format, fixture.hard()) == text_of(format, fixture.hard())
+@pytest.mark.parametrize("kind", FORMAT_NAMES)
+def test_rendering_twice_gives_the_same(kind: str) -> None:
+    assert text_of(kind, fixture.hard()) == text_of(kind, fixture.hard())
 
 
-@pytest.mark.parametrize("format", FORMAT_NAMES)
-def test_no_control_character_of_a_node_gets_out(format: str) -> None:
-    found = text_of(format, fixture.poisoned(fixture.HOSTILE))
+@pytest.mark.parametrize("kind", FORMAT_NAMES)
+def test_no_control_character_of_a_node_gets_out(kind: str) -> None:
+    found = text_of(kind, fixture.poisoned(fixture.HOSTILE))
     assert FORBIDDEN.search(found) is None
     found.encode("utf-8")
 
 
-@pytest.mark.parametrize("format", ("html", "md", "text"))
-def test_nothing_tested_is_never_a_pass(format: str) -> None:
+@pytest.mark.parametrize("kind", ["html", "md", "text"])
+def test_nothing_tested_is_never_a_pass(kind: str) -> None:
     for name in ("empty", "all failed", "all unreachable"):
-        found = text_of(format, fixture.EDGES[name]())
+        found = text_of(kind, fixture.EDGES[name]())
         assert "No data" in found
         assert "neither passed nor failed" in found
         assert "Everything judged passed" not in found
 
 
-@pytest.mark.parametrize("format", FORMAT_NAMES)
-def test_simulated_is_said(format: str) -> None:
-    said = {"json": '"simulated": true', "csv": ""}.get(format, "SIMULATED")
-    assert said in text_of(format, fixture.hard())
-    if format in ("html", "md", "text"):
-        assert "SIMULATED" not in text_of(format, fixture.all_passed())
+@pytest.mark.parametrize("kind", FORMAT_NAMES)
+def test_simulated_is_said(kind: str) -> None:
+    said = {"json": '"simulated": true', "csv": ""}.get(kind, "SIMULATED")
+    assert said in text_of(kind, fixture.hard())
+    if kind in ("html", "md", "text"):
+        assert "SIMULATED" not in text_of(kind, fixture.all_passed())
 
 
-@pytest.mark.parametrize("format", ("html", "md", "text"))
-def test_ten_thousand_nodes_fold(format: str) -> None:
-    found = text_of(format, fixture.all_passed(leaves=250, per_leaf=40))
+@pytest.mark.parametrize("kind", ["html", "md", "text"])
+def test_ten_thousand_nodes_fold(kind: str) -> None:
+    found = text_of(kind, fixture.all_passed(leaves=250, per_leaf=40))
     assert len(found) < 20_000
     assert "10,000" in found
 
 
-@pytest.mark.parametrize("format", ("html", "md", "text"))
-def test_ten_thousand_nodes_in_trouble_stay_readable(format: str) -> None:
-    found = text_of(format, fixture.all_below(leaves=250, per_leaf=40))
+@pytest.mark.parametrize("kind", ["html", "md", "text"])
+def test_ten_thousand_nodes_in_trouble_stay_readable(kind: str) -> None:
+    found = text_of(kind, fixture.all_below(leaves=250, per_leaf=40))
     assert len(found) < 1_000_000
     assert "10,000" in found
 
 
-@pytest.mark.parametrize("format", ("csv", "json"))
-def test_ten_thousand_nodes_are_all_there(format: str) -> None:
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_ten_thousand_nodes_are_all_there(kind: str) -> None:
     view = fixture.all_passed(leaves=250, per_leaf=40)
-    found = text_of(format, view)
+    found = text_of(kind, view)
     assert found.count("t1-n7777") >= 1
-    assert found.count('"level": "pass"' if format == "json" else ",pass,node") == 10_000
+    assert found.count('"level": "pass"' if kind == "json" else ",pass,node") == 10_000
 
 
-@pytest.mark.parametrize("format", FORMAT_NAMES)
-def test_memory_stays_bounded(format: str) -> None:
+@pytest.mark.parametrize("kind", FORMAT_NAMES)
+def test_memory_stays_bounded(kind: str) -> None:
     view = fixture.all_passed(leaves=250, per_leaf=40)
 
     class Nowhere(io.StringIO):
@@ -98,7 +98,7 @@ def test_memory_stays_bounded(format: str) -> None:
 
     tracemalloc.start()
     try:
-        render(format, view, Nowhere(), OPTIONS)
+        render(kind, view, Nowhere(), OPTIONS)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -1,7 +1,7 @@
 """The HTML page: complete, balanced, self-contained, and deaf to what nodes say."""
 
 import io
-from collections.abc import Iterator
+import re
 from pathlib import Path
 
 import pytest
@@ -39,21 +39,21 @@ def page_of(view: RunView) -> Page:
 
 
 @pytest.fixture(scope="module")
-def hard() -> Iterator[Page]:
-    yield page_of(fixture.hard())
+def hard() -> Page:
+    return page_of(fixture.hard())
 
 
 @pytest.mark.parametrize("name", fixture.EDGES)
 def test_tags_are_balanced_and_known(name: str) -> None:
     page = page_of(fixture.EDGES[name]())
-    assert page.unbalanced == [] and page.open == []
+    assert page.unbalanced == page.open == []
     assert set(page.tags) <= ALLOWED
 
 
 @pytest.mark.parametrize("text", WORST)
 def test_no_text_of_a_node_becomes_markup(text: str) -> None:
     page, clean = page_of(fixture.poisoned(text)), page_of(fixture.poisoned("harmless"))
-    assert page.unbalanced == [] and page.open == []
+    assert page.unbalanced == page.open == []
     assert set(page.tags) <= ALLOWED
     assert page.tags.count("style") == page.tags.count("title") == 1
     assert page.tags.count("meta") == clean.tags.count("meta") == 4
@@ -65,7 +65,7 @@ def test_no_handler_and_nothing_from_elsewhere(text: str) -> None:
         assert not name.startswith("on"), (tag, name)
         assert name not in ("href", "src", "action", "srcset", "formaction", "xlink:href"), (tag, name)
         if name == "style":
-            assert value.startswith("--cells: ") and value.endswith("px")
+            assert re.fullmatch(r"--cells: [0-9]+px", value)
 
 
 def test_the_policy_forbids_everything_but_the_style(hard: Page) -> None:
@@ -76,8 +76,8 @@ def test_the_policy_forbids_everything_but_the_style(hard: Page) -> None:
 def test_templates_never_switch_escaping_off() -> None:
     for template in (Path(__file__).parents[3] / "console" / "reports" / "templates").iterdir():
         source = template.read_text(encoding="utf-8")
-        assert "|safe" not in source.replace(" ", "") and "autoescape" not in source
-        assert "url(" not in source and "@import" not in source and "http://" not in source
+        for word in ("|safe", "| safe", "autoescape", "url(", "@import", "http://", "https://", "<script", "href"):
+            assert word not in source
 
 
 def test_the_title_block_is_whole(hard: Page) -> None:

@@ -13,11 +13,11 @@ from tests.console.reports import fixture
 from tests.console.reports.golden import OPTIONS, rendered
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_the_file_holds_what_the_stream_would(format: str, tmp_path: Path) -> None:
-    path = tmp_path / f"report{FORMATS[format].suffix}"
-    write(format, fixture.hard(), path, OPTIONS)
-    assert path.read_bytes().decode("utf-8") == rendered(format)
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_file_holds_what_the_stream_would(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"report{FORMATS[kind].suffix}"
+    write(kind, fixture.hard(), path, OPTIONS)
+    assert path.read_bytes().decode("utf-8") == rendered(kind)
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -1,5 +1,6 @@
 """From planted faults to findings: the right element, once, and nothing else."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from probes.api import Output, Probe, Shape
 from probes.judging.bench import Bench
 from probes.judging.findings import findings
 from probes.judging.judge import judge_round
-from probes.judging.verdict import Confidence, Finding, Suspect
+from probes.judging.verdict import Confidence, Finding, Level, Suspect
 from probes.plan import plan, suite_named
 from tests.fabrics import METRICS, SMALL, fabric, play
 from topology.model import Direction, Fabric, LinkId
@@ -88,3 +89,16 @@ def test_without_other_paths_the_tie_is_admitted(tmp_path: Path) -> None:
     assert found
     assert all(each.confidence is Confidence.POSSIBLE for each in found)
     assert all("which of" in each.cannot_tell for each in found)
+
+
+def test_a_bundle_that_lost_its_flows_is_unknown_and_not_passed(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    bench = Bench(described, METRICS)
+    rounds = plan(described, suite_named(described, None), {"iperf3": _Pair()})
+    trunks = next(each for each in rounds if each.bundles)
+    answered = tuple(test for test in trunks.tests if test.target.node.id not in ("n1", "n2", "n3"))
+    closed = play(described, replace(trunks, tests=answered), {})
+    verdicts = judge_round(bench, replace(closed, round=trunks))
+    levels = {verdict.subject: verdict.level for verdict in verdicts}
+    assert levels["leaf1 to spine1"] is Level.UNKNOWN
+    assert levels["leaf2 to spine2"] is Level.PASS

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -155,6 +156,15 @@ async def test_a_lost_connection_is_opened_again_once(bench: Bench, server: Serv
         await reach.remote(node(server.address))
     assert raised.value.failure.stage is FailedAt.LOST
     assert server.logged("Accepted publickey") == 2
+
+
+async def test_a_console_that_was_stopped_does_not_take_an_answer_for_late(bench: Bench, server: Server) -> None:
+    remote = await _remote(bench, server)
+    task = asyncio.create_task(remote.run(["sh", "-c", "head -c 1000000 /dev/zero; exit 3"], timeout=1))
+    await eventually(lambda: server.logged("Starting session") > 0)
+    time.sleep(1.5)  # noqa: ASYNC251 - the loop stands still as under SIGSTOP
+    output = await task
+    assert (output.exit_status, len(output.stdout)) == (3, 1000000)
 
 
 async def test_the_node_ends_a_command_that_the_console_forgot(

@@ -1,6 +1,8 @@
 """Nodes that cannot be reached: each in its own words, in bounded time, and tried once."""
 
 import asyncio
+import errno
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -50,10 +52,50 @@ async def test_a_name_that_does_not_resolve(bench: Bench) -> None:
     assert "no-such-host.invalid cannot be resolved" in failure.detail or "no answer" in failure.detail
 
 
-async def test_an_address_without_a_route(bench: Bench) -> None:
-    failure = await _failure(bench, 22, address="240.0.0.1")
+async def test_an_address_without_a_route(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unreachable(sock: socket.socket, address: object) -> None:
+        raise OSError(errno.EHOSTUNREACH, "No route to host")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", unreachable)
+    failure = await _failure(bench, 22)
     assert failure.stage is FailedAt.UNREACHABLE
-    assert "240.0.0.1 port 22" in failure.detail
+    assert failure.detail == f"no route to {ADDRESS} port 22: No route to host"
+
+
+async def test_a_black_hole(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing(sock: socket.socket, address: object) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", nothing)
+    failure = await _failure(bench, 22)
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert failure.detail == f"{ADDRESS} port 22: no answer within 0.5 s"
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\xff\xfe\x00" * 1000 + b"\r\n",
+        b"SSH-2.0-\xff\xff\r\n",
+        b"SSH-2.0-" + b"x" * 100_000,
+        b"SSH-2.0-ok\r\n" + bytes(range(256)) * 20,
+        b"SSH-2.0-ok\r\n\x00\x00\x00\x0c\x0a\x14" + bytes(10),
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"\n" * 5000,
+    ],
+)
+async def test_garbage_is_unreachable_whatever_it_is(
+    bench: Bench, garbage: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(garbage)
+        await reader.read()
+        writer.close()
+
+    async with _listening(talk) as port:
+        failure = await _failure(bench, port)
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert len(failure.detail) < 600
 
 
 async def test_silence_after_the_connection(bench: Bench) -> None:

@@ -1,0 +1,164 @@
+"""Owns the map with several racks a line, for a terminal that is too low for one: names, cells, slots."""
+
+from dataclasses import dataclass
+
+from console.tui import reading, wires
+from console.tui.drawing import FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD, Line, Row, clip, row_width, width_of
+from console.tui.shape import Group, Rack, Shape
+from console.tui.widgets.fabric_columns import uplink_names
+from console.tui.widgets.spots import Picture, Spacing, Spot, bracketed, cells, node_spots
+from console.view import State, worst
+from console.wording import plain
+from topology.model import Fabric
+
+TIGHT = Spacing(0, 0)
+_RATIO = 5
+_FUNNEL = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Where everything is: the middle tier at the left, then ``across`` units of one rack each."""
+
+    fabric: Fabric
+    shape: Shape
+    uplinks: tuple[str, ...]
+    group: int
+    name: int
+    cells: int
+    slot: int
+    across: int
+
+    @property
+    def unit(self) -> int:
+        """Columns of one rack."""
+        return self.name + 1 + self.cells + 1 + len(self.uplinks) * (self.slot + 1) + _RATIO
+
+    def x(self, place: int) -> int:
+        """Column of rack ``place`` of a line."""
+        return 1 + self.group + place * self.unit
+
+    def slots_at(self, place: int) -> int:
+        """Column of its first uplink."""
+        return self.x(place) + self.name + 1 + self.cells + 1
+
+
+def choose_pairs(fabric: Fabric, shape: Shape, width: int) -> Pairs | None:
+    """The layout, None when not even two racks fit side by side or their uplinks have no common heading."""
+    uplinks = uplink_names(fabric, shape)
+    racks = shape.racks
+    if not uplinks or len(racks) < 2:
+        return None
+    links = [link for rack in racks for link in rack.uplinks]
+    slot = max([wires.slots_width(link.count) for link in links], default=0)
+    names = max(width_of(plain(rack.name)) for rack in racks)
+    most = max(len(rack.nodes) for rack in racks)
+    group = max(width_of(plain(each.name)) for each in shape.groups) + 1 + 5 + _FUNNEL + 2 if shape.tiered else 0
+    made = Pairs(fabric, shape, uplinks, group, min(names, 12), TIGHT.width(most), slot, 0)
+    across = (width - 1 - group) // made.unit
+    if across < 2:
+        return None
+    return Pairs(fabric, shape, uplinks, group, made.name, made.cells, slot, min(across, 4))
+
+
+@dataclass(frozen=True, slots=True)
+class PairHeading:
+    """The names of the columns, once for each unit."""
+
+    pairs: Pairs
+    spots: tuple[Spot, ...] = ()
+
+    def draw(self, picture: Picture, width: int) -> Row:
+        """Lower case, muted."""
+        p = self.pairs
+        line = Line(width).to(1)
+        if p.group:
+            line.put("down:up", MUTED)
+        most = max(len(rack.nodes) for rack in p.shape.racks)
+        for place in range(p.across):
+            line.to(p.x(place)).put(clip(f"nodes 1-{most}" if not place else "", p.name + p.cells), MUTED)
+            for index, name in enumerate(p.uplinks):
+                short = name if width_of(name) <= p.slot else name[-p.slot :]
+                line.to(p.slots_at(place) + index * (p.slot + 1)).put(short, MUTED, p.slot)
+        return line.row()
+
+
+@dataclass(frozen=True, slots=True)
+class PairLine:
+    """Some racks of one group side by side."""
+
+    pairs: Pairs
+    group: Group
+    racks: tuple[Rack, ...]
+    place: int
+    spots: tuple[Spot, ...] = ()
+
+    def draw(self, picture: Picture, width: int) -> Row:
+        """Each with its cells and slots; the ratio only where it is not as built."""
+        p = self.pairs
+        line = Line(width)
+        if p.group:
+            line.to(1).extend(_group_part(p, self.group, self.place, picture))
+        for place, rack in enumerate(self.racks):
+            self._rack(line, place, rack, picture)
+        return line.row()
+
+    def _rack(self, line: Line, place: int, rack: Rack, picture: Picture) -> None:
+        p, view = self.pairs, picture.view
+        states = [reading.link_of(view, link.id).state for link in rack.uplinks]
+        state = worst(states) if states else State.PASS
+        mine = set(rack.nodes)
+        here = [spot for spot in self.spots if spot.nodes and spot.nodes[0] in mine]
+        marked = any(spot.holds(picture.mark) for spot in here)
+        strong = marked or state in (State.FAIL, State.WATCH)
+        line.to(p.x(place)).put(plain(rack.name), STRONG if strong else MUTED, p.name)
+        origin = p.x(place) + p.name
+        line.to(origin).extend(cells(picture, here, origin, p.cells + 2))
+        for index, link in enumerate(rack.uplinks[: len(p.uplinks)]):
+            seen = reading.link_of(view, link.id)
+            up = link.count if seen.members_up is None else seen.members_up
+            slots = wires.slots(link.count, up, seen.state)
+            bracketed(line, p.slots_at(place) + index * (p.slot + 1), p.slot, slots, picture.mark, (link,))
+        lost = reading.members(view)
+        if rack.up(lost) < rack.up():
+            tone = FAIL_BOLD if state is State.FAIL else WATCH_BOLD
+            line.to(p.slots_at(place) + len(p.uplinks) * (p.slot + 1))
+            line.put(wires.ratio(rack.down, rack.up(lost)).removesuffix(":1"), tone)
+
+
+def _group_part(p: Pairs, group: Group, place: int, picture: Picture) -> Row:
+    """Name, ratio and funnel; under them the slots of the middle tier."""
+    line = Line(p.group)
+    lost = reading.members(picture.view)
+    down, up = group.down_now(lost), group.up(lost)
+    if place == 0:
+        line.put(plain(group.name), TEXT).put(" ").put(wires.ratio(down, up).removesuffix(":1") if group.uplinks else "")
+        if group.uplinks:
+            line.put(" ").extend(wires.funnel(_FUNNEL, max(down, group.down), up, group.up()))
+    elif place == 1 and 0 < len(group.uplinks) <= 4:
+        line.to(width_of(plain(group.name)) + 1)
+        for link in group.uplinks:
+            seen = reading.link_of(picture.view, link.id)
+            slots = wires.slots(link.count, link.count if seen.members_up is None else seen.members_up, seen.state)
+            if line.room > row_width(slots) + 1:
+                bracketed(line, line.at, row_width(slots), slots, picture.mark, (link,))
+                line.put(" ")
+    return line.row()
+
+
+def pair_lines(pairs: Pairs) -> list[PairHeading | PairLine]:
+    """Every line of the racks."""
+    made: list[PairHeading | PairLine] = [PairHeading(pairs)]
+    for group in pairs.shape.groups:
+        for place, start in enumerate(range(0, len(group.racks), pairs.across)):
+            some = group.racks[start : start + pairs.across]
+            spots = [spot for index, rack in enumerate(some) for spot in _spots(pairs, index, rack)]
+            made.append(PairLine(pairs, group, some, place, tuple(spots)))
+    return made
+
+
+def _spots(pairs: Pairs, place: int, rack: Rack) -> list[Spot]:
+    made = list(node_spots(rack.nodes, pairs.x(place) + pairs.name + 1, TIGHT))
+    for index, link in enumerate(rack.uplinks[: len(pairs.uplinks)]):
+        made.append(Spot(pairs.slots_at(place) + index * (pairs.slot + 1), pairs.slot, link=link.id))
+    return made
