@@ -105,8 +105,7 @@ def _cut(data: object, location: Location) -> None:
     """Remove what stands at ``location``, leaving list positions as they are."""
     here: Any = data
     for part in location[:-1]:
-        if isinstance(here, dict) or (isinstance(here, list) and isinstance(part, int)):
-            here = here[part]
+        here = here[part]
     if isinstance(here, dict):
         here.pop(location[-1], None)
     elif isinstance(here, list) and isinstance(location[-1], int) and location[-1] < len(here):

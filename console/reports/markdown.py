@@ -12,11 +12,12 @@ from console import view as picture
 from console.columns import chosen, state_of_failure
 from console.reports import content, tables
 from console.reports.content import Options, folded, shortened
-from console.view import RunView, State, state_of_level
+from console.view import NotJudged, RunView, State, state_of_level
 from console.wording import SIGNS, count, plain
 from probes.judging.verdict import Finding
 
 FINDINGS = 30
+REASONS = 50
 ROWS = 60
 """Rows of results below their threshold that are listed; tickets have limits, and readers too."""
 RESULT_COLUMNS = chosen("state", "subject", "metric", "labels", "value", "expected", "from", "share", "because")
@@ -139,19 +140,19 @@ def _not_judged(view: RunView) -> Iterator[str]:
         return
     yield "## Not judged"
     yield ""
-    rows = (
-        (
-            _signed(state_of_failure(reason.stage), reason.stage),
-            shortened(reason.detail),
-            folded(reason.nodes),
-            f"{len(reason.nodes):,}",
-            f"{reason.tests:,}",
-        )
-        for reason in reasons
-    )
+    rows = (_reason(reason) for reason in reasons[:REASONS])
     yield from _table(("failed at", "what was seen", "nodes", "number", "tests"), rows, (3, 4))
+    if len(reasons) > REASONS:
+        yield f"And {count(len(reasons) - REASONS, 'more reason')}; they are in the JSON report."
+        yield ""
     yield "None of these counts as passed."
     yield ""
+
+
+def _reason(reason: NotJudged) -> tuple[str, ...]:
+    failed_at = _signed(state_of_failure(reason.stage), reason.stage)
+    numbers = (f"{len(reason.nodes):,}", f"{reason.tests:,}")
+    return (failed_at, shortened(reason.detail), folded(reason.nodes), *numbers)
 
 
 def _results(view: RunView) -> Iterator[str]:

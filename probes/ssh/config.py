@@ -84,8 +84,9 @@ class Route:
 class Configuration:
     """Resolves places. Not for the event loop: it reads files and may run a ``Match exec``."""
 
-    def __init__(self, access: Access, *, login: float, keepalive: float) -> None:
+    def __init__(self, access: Access, also_trusted: Sequence[str] = (), *, login: float, keepalive: float) -> None:
         self._access = access
+        self._also_trusted = tuple(also_trusted)
         self._timing = {"login_timeout": login + 5, "keepalive_interval": keepalive, "keepalive_count_max": 2}
         self._lock = threading.Lock()
         self._known: dict[tuple[str, ...], KnownHosts] = {}
@@ -142,7 +143,7 @@ class Configuration:
 
     def _known_hosts(self, read: asyncssh.SSHClientConnectionOptions) -> tuple[str, ...]:
         if self._access.known_hosts:
-            return (self._access.known_hosts,)
+            return (self._access.known_hosts, *self._also_trusted)
         users = _names(read.config.get("UserKnownHostsFile"), _USER_KNOWN_HOSTS)
         systems = _names(read.config.get("GlobalKnownHostsFile"), _SYSTEM_KNOWN_HOSTS)
         if not set(users) - {"none", "/dev/null"}:
@@ -151,7 +152,7 @@ class Configuration:
                 " keys unverified; name a real file there, or known_hosts in the access of the topology",
                 FailedAt.HOST_KEY_UNKNOWN,
             )
-        return tuple(_expanded(path, read) for path in (*users, *systems))
+        return tuple(_expanded(path, read) for path in (*users, *systems)) + self._also_trusted
 
     def _keys_for(self, place: Place, read: asyncssh.SSHClientConnectionOptions) -> "_Keys":
         """The keys to offer, read once for all hosts that offer the same ones."""

@@ -7,6 +7,7 @@ nothing that asks often can lock an account. Refuses to run anything itself.
 import asyncio
 import os
 import resource
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from probes.model import FailedAt, Failure
@@ -15,7 +16,8 @@ from probes.ssh.config import ConfigError, Configuration, Place, Route
 from probes.ssh.connecting import Connector
 from probes.ssh.failures import Attempt, config_failure
 from probes.ssh.limits import Limits
-from probes.ssh.process import Link, SshRemote
+from probes.ssh.link import Link
+from probes.ssh.process import SshRemote
 from probes.trust import Offer
 from topology.model import Access, Node, NodeId
 
@@ -31,17 +33,24 @@ _KINDS = (
 class SshReach:
     """Reaches nodes over SSH with the user's own configuration and keys; host keys are always verified.
 
-    ``session`` is carried by every process that is started on a node. To be made inside a running
-    event loop, and closed in the same.
+    ``session`` is carried by every process that is started on a node; ``also_trusted`` are known_hosts
+    files of our own, read beside those of the access or the configuration. Made and closed in one event loop.
     """
 
-    def __init__(self, access: Access, session: str, *, limits: Limits = Limits()) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self,
+        access: Access,
+        session: str,
+        *,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        also_trusted: Sequence[str] = (),
+    ) -> None:
         _allow_many_files()
         self._access = access
         self._session = session
         self._limits = limits
         self._threads = ThreadPoolExecutor(max_workers=min(16, 4 * (os.cpu_count() or 1)), thread_name_prefix="ssh")
-        self._configuration = Configuration(access, login=limits.login, keepalive=limits.keepalive)
+        self._configuration = Configuration(access, also_trusted, login=limits.login, keepalive=limits.keepalive)
         self._connector = Connector(limits, self._threads)
         self._opening: dict[NodeId, asyncio.Task[Link]] = {}
         self._reopened: set[NodeId] = set()

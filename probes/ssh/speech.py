@@ -10,8 +10,6 @@ from typing import cast
 
 import asyncssh
 
-from probes.ssh.watchdog import Started, started
-
 _WINDOW = 256 * 1024
 """What a node may send ahead of us on one channel."""
 _LONGEST_FIRST_LINE = 4096
@@ -100,11 +98,6 @@ class Speech(asyncssh.SSHClientSession[bytes]):
         return self.out.is_cut or self.err.is_cut
 
     @property
-    def leader(self) -> Started | None:
-        """The command's first process on the node, when it has said so."""
-        return started(self.out.first) if self.out.first is not None else None
-
-    @property
     def seconds(self) -> float:
         """How long the command has been or was running."""
         now = self.ended_at if self.has_exited or self.closed else asyncio.get_running_loop().time()
@@ -113,10 +106,6 @@ class Speech(asyncssh.SSHClientSession[bytes]):
     def connection_made(self, chan: "asyncssh.SSHClientChannel[bytes]") -> None:
         """Called by asyncssh when the channel is open."""
         self._channel = chan
-
-    def session_started(self) -> None:
-        """Called by asyncssh when the node has accepted the command."""
-        self.started_at = asyncio.get_running_loop().time()
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
         """Called by asyncssh with each packet."""

@@ -4,7 +4,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from console.tui import reading
-from console.tui.drawing import ACCENT, BRIGHT, FAIL_CELL, MUTED, TEXT, WATCH, Line, Piece, Row, clip, sign, width_of
+from console.tui.drawing import (
+    ACCENT,
+    BRIGHT,
+    FAIL_CELL,
+    MUTED,
+    TEXT,
+    WATCH,
+    Line,
+    Piece,
+    Row,
+    clip,
+    row_width,
+    sign,
+    width_of,
+)
 from console.tui.shape import Group, Rack, Shape
 from console.tui.widgets.spots import Picture, Spacing, Spot, cells, node_spots
 from console.view import State, worst
@@ -71,17 +85,15 @@ class Grid:
 def choose_grid(blocks: tuple[Block, ...], width: int, height: int, fold: int = 0) -> Grid:
     """The smallest number of nodes per cell with which everything fits; ``fold`` fixes it."""
     most = max([block.most for block in blocks], default=1)
-    best = None
-    for candidate in (fold,) if fold else FOLDS:
-        spacing = Spacing(0, 0, candidate)
-        wide = max(spacing.width(most) + 3, 12)
-        across = max((width - _LABEL) // wide, 1)
-        best = Grid(blocks, spacing, min(across, len(blocks)), wide)
-        if best.height <= height:
-            return best
-    # Nothing fits: then legible cells and scrolling are worth more than a crushed overview.
-    spacing = Spacing(0, 0, fold or (1 if most <= width - _LABEL - 3 else 2))
-    wide = max(spacing.width(most) + 3, 12)
+    made = [_grid(blocks, most, width, candidate) for candidate in ((fold,) if fold else FOLDS)]
+    legible = [grid for grid in made if grid.spacing.cells(most) >= 4] or made
+    fits = next((grid for grid in legible if grid.height <= height), None)
+    return fits or min(legible, key=lambda grid: grid.height)
+
+
+def _grid(blocks: tuple[Block, ...], most: int, width: int, fold: int) -> Grid:
+    spacing = Spacing(0, 0, fold)
+    wide = max(spacing.width(most) + 3, 7)
     return Grid(blocks, spacing, max(min((width - _LABEL) // wide, len(blocks)), 1), wide)
 
 
@@ -99,6 +111,8 @@ class BlockHeads:
         for place, block in enumerate(self.band):
             inner = Line(self.grid.width - 1)
             tally = _tally(picture, block)
+            if row_width(tally) + 4 > inner.width:
+                tally = tally[:1]
             room = inner.width - sum(width_of(piece.text) for piece in tally) - 1
             inner.put(clip(block.name, max(room, 4)), BRIGHT if tally else MUTED)
             if tally:

@@ -1,6 +1,6 @@
 """Owns the map with several racks a line, for a terminal that is too low for one: names, cells, slots."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from console.tui import reading, wires
 from console.tui.drawing import FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD, Line, Row, clip, row_width, width_of
@@ -13,7 +13,7 @@ from topology.model import Fabric
 
 TIGHT = Spacing(0, 0)
 _RATIO = 5
-_FUNNEL = 8
+_FUNNELS = (8, 6, 5, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Pairs:
     cells: int
     slot: int
     across: int
+    funnel: int
 
     @property
     def unit(self) -> int:
@@ -53,12 +54,14 @@ def choose_pairs(fabric: Fabric, shape: Shape, width: int) -> Pairs | None:
     slot = max([wires.slots_width(link.count) for link in links], default=0)
     names = max(width_of(plain(rack.name)) for rack in racks)
     most = max(len(rack.nodes) for rack in racks)
-    group = max(width_of(plain(each.name)) for each in shape.groups) + 1 + 5 + _FUNNEL + 2 if shape.tiered else 0
-    made = Pairs(fabric, shape, uplinks, group, min(names, 12), TIGHT.width(most), slot, 0)
-    across = (width - 1 - group) // made.unit
-    if across < 2:
-        return None
-    return Pairs(fabric, shape, uplinks, group, made.name, made.cells, slot, min(across, 4))
+    lead = max(width_of(plain(each.name)) for each in shape.groups) + 1 + _RATIO
+    for funnel in _FUNNELS:
+        group = lead + funnel + 2 if shape.tiered else 0
+        made = Pairs(fabric, shape, uplinks, group, min(names, 12), TIGHT.width(most), slot, 0, funnel)
+        across = (width - 1 - group) // made.unit
+        if across >= 2:
+            return replace(made, across=min(across, 4))
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ def _group_part(p: Pairs, group: Group, place: int, picture: Picture) -> Row:
     if place == 0:
         line.put(plain(group.name), TEXT).put(" ").put(wires.ratio(down, up).removesuffix(":1") if group.uplinks else "")
         if group.uplinks:
-            line.put(" ").extend(wires.funnel(_FUNNEL, max(down, group.down), up, group.up()))
+            line.put(" ").extend(wires.funnel(p.funnel, max(down, group.down), up, group.up()))
     elif place == 1 and 0 < len(group.uplinks) <= 4:
         line.to(width_of(plain(group.name)) + 1)
         for link in group.uplinks:

@@ -26,7 +26,7 @@ from console.tui.widgets.fabric_columns import Columns
 from console.tui.widgets.spots import Picture, Spot, bracketed, cells
 from console.view import State, worst
 from console.wording import plain
-from topology.model import Link
+from topology.model import Link, SwitchId
 
 GIGABIT = 1e9 / 8
 
@@ -65,11 +65,15 @@ class Heading:
         c = self.columns
         line = Line(width).to(1)
         if c.group:
-            line.put("under", MUTED, c.group_name).to(c.group_name + 3).put("down:up", MUTED)
-        role = next((picture.view.fabric.switches[rack.switches[0]].role.value for rack in c.shape.racks), "switch")
-        line.to(c.name_at).put(clip(role, c.name), MUTED)
-        if c.most:
-            line.to(c.cells_at).put(clip(f"nodes 1-{c.most}", c.slots_at - c.cells_at - 2), MUTED)
+            line.put(_role(picture, [each for group in c.shape.groups for each in group.switches]), MUTED)
+            line.to(c.group_name + 3).put("down:up", MUTED)
+        role = _role(picture, [each for rack in c.shape.racks for each in rack.switches])
+        nodes = f"nodes 1-{c.most}" if c.most else ""
+        line.to(c.name_at)
+        if width_of(role) > c.name:
+            line.put(clip(f"{role}, {nodes}" if nodes else role, c.slots_at - c.name_at - 2), MUTED)
+        else:
+            line.put(role, MUTED).to(c.cells_at).put(clip(nodes, c.slots_at - c.cells_at - 2), MUTED)
         if not c.slots:
             return line.row()
         self._uplinks(line)
@@ -89,6 +93,10 @@ class Heading:
             x += c.slot_width + (c.each + 7 if c.each else 0) + 2
         if not c.uplinks and c.slots:
             line.to(c.slots_at).put("up"[: c.slots], MUTED)
+
+
+def _role(picture: Picture, switches: Sequence[SwitchId]) -> str:
+    return next((picture.view.fabric.switches[each].role.value for each in switches), "switch")
 
 
 @dataclass(frozen=True, slots=True)

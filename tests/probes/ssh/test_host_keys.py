@@ -9,7 +9,7 @@ import pytest
 
 from probes.model import FailedAt, Failure
 from probes.remote import RemoteError
-from probes.ssh import Limits
+from probes.ssh import Limits, SshReach
 from tests.probes.ssh.conftest import Bench, Keys, Server, key_tool, node, without_known_hosts
 
 
@@ -130,6 +130,13 @@ async def test_an_alias_names_the_key(bench: Bench, server: Server, keys: Keys) 
     known = f"the-node {keys.host.with_suffix('.pub').read_text()}"
     access = bench.access(server, known, config="Host *\n HostKeyAlias the-node\n")
     await bench.reach(access).remote(node(server.address))
+
+
+async def test_our_own_file_counts_beside_the_others(bench: Bench, server: Server) -> None:
+    ours = bench.file("ours", server.known())
+    reach = SshReach(bench.access(server, known=""), bench.session, also_trusted=[ours])
+    await reach.remote(node(server.address))
+    await reach.close()
 
 
 async def test_a_failure_is_told_again_without_another_connection(bench: Bench, server: Server) -> None:

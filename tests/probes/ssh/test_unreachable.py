@@ -163,6 +163,13 @@ async def test_a_crowded_sshd_is_tried_again(bench: Bench, server: Server) -> No
     assert seen == 3
 
 
+async def test_a_real_sshd_with_few_starts_lets_all_in(bench: Bench) -> None:
+    server = bench.sshd("MaxStartups 3:100:3")
+    reach = bench.reach(bench.access(server))
+    remotes = await asyncio.gather(*(reach.remote(node(server.address, f"n{number}")) for number in range(12)))
+    assert len({remote.node for remote in remotes}) == 12
+
+
 async def test_an_sshd_that_always_drops_is_given_up(bench: Bench) -> None:
     seen = 0
 

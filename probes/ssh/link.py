@@ -1,0 +1,75 @@
+"""Owns one open connection: what runs on it, why it was lost, and its end."""
+
+import asyncio
+
+import asyncssh
+
+from probes.model import FailedAt, Failure
+from probes.ssh.limits import Limits
+from probes.ssh.slots import Slots
+from probes.ssh.speech import Speech
+from topology.model import NodeId
+
+_LONGEST_REASON = 300
+_SAYS_NOTHING = ("", "Connection lost")
+_GOODBYE = 2.0
+
+
+class Link:
+    """One open connection and the commands on it."""
+
+    def __init__(self, node: NodeId, session: str, limits: Limits, via: "Link | None" = None) -> None:
+        self.node = node
+        self.session = session
+        self.limits = limits
+        self.via = via
+        self.slots = Slots(limits.channels)
+        self.speeches: set[Speech] = set()
+        self.lost: str | None = None
+        self.is_closing = False
+        self._connection: asyncssh.SSHClientConnection | None = None
+
+    @property
+    def connection(self) -> asyncssh.SSHClientConnection:
+        """The connection, once it is made."""
+        if self._connection is None:
+            raise RuntimeError("a link is handed out when it is connected")
+        return self._connection
+
+    def connected(self, connection: asyncssh.SSHClientConnection) -> None:
+        """The connection is there; it may be gone again already."""
+        self._connection = connection
+        if connection.is_closed():
+            self.on_lost(None)
+
+    def on_lost(self, error: Exception | None) -> None:
+        """The connection is gone; when it went through a jump host that is gone too, that is the reason."""
+        if self._connection is None:
+            return  # an attempt that failed, which is told in another way
+        if self.via is not None and self.via.lost is not None:
+            self.lost = f"the jump host {self.via.node} went away: {self.via.lost}"
+        else:
+            words = str(error)[:_LONGEST_REASON] if error is not None else ""
+            self.lost = words if words not in _SAYS_NOTHING else "the node or the network ended the connection"
+
+    def failure(self, stage: FailedAt, detail: str) -> Failure:
+        """A failure of this node."""
+        return Failure(stage, detail, self.node)
+
+    def lost_failure(self) -> Failure:
+        """Why nothing can be run any more."""
+        if self.is_closing:
+            return self.failure(FailedAt.CANCELLED, "the session was closed")
+        return self.failure(FailedAt.LOST, self.lost or "the connection was lost")
+
+    async def close(self) -> None:
+        """End every command, then the connection; bounded."""
+        self.is_closing = True
+        await asyncio.gather(*(speech.end(self.limits.ending) for speech in self.speeches))
+        if self._connection is not None:
+            self._connection.close()
+            try:
+                async with asyncio.timeout(_GOODBYE):
+                    await self._connection.wait_closed()
+            except TimeoutError:
+                self._connection.abort()
