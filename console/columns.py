@@ -13,7 +13,7 @@ from console import wording
 from console.view import RunView, State, state_of, superseding
 from probes.judging.verdict import Kind, Verdict
 from probes.model import FailedAt, Failure, Labels, Measurement, Result, Test
-from topology.units import Shown, percent
+from topology.units import Shown, Unit, percent
 
 Cell = str | float | int | None
 FAILED_TO_RUN = "✗ err"
@@ -83,7 +83,7 @@ def standing(view: RunView) -> Iterator[Row]:
 
 def _all_rows(view: RunView) -> Iterator[Row]:
     stages = {each.number: each.stage for each in view.plan}
-    shown = {verdict.metric: verdict.shown for verdicts in view.verdicts.values() for verdict in verdicts}
+    shown = {(v.probe, v.unit): v.shown for verdicts in view.verdicts.values() for v in verdicts}
     seen: set[Verdict] = set()
     planned: set[str] = set()
     for each in view.plan:
@@ -133,7 +133,7 @@ def _checked(row: Row, result: Result | None) -> Row:
     return replace(row, outcome=outcome_of(result), state=state, because=because)
 
 
-def _unjudged(view: RunView, test: Test, stage: str, shown: Mapping[str, Shown]) -> Iterator[Row]:
+def _unjudged(view: RunView, test: Test, stage: str, shown: Mapping[tuple[str, Unit | None], Shown]) -> Iterator[Row]:
     blank = Row(
         state=State.SKIPPED,
         outcome=Outcome.WAITING,
@@ -155,7 +155,8 @@ def _unjudged(view: RunView, test: Test, stage: str, shown: Mapping[str, Shown])
         because = f"counted in the sum of {test.bundle}" if test.bundle else "no yardstick"
         measured = replace(blank, state=State.MEASURED, outcome=Outcome.TESTED, because=because)
         for measurement in result.measurements:
-            how = shown.get(measurement.reading.metric, Shown.PLAIN)
+            # A reading does not say whether its rate is bits or bytes; the verdicts of its probe do.
+            how = shown.get((test.probe, measurement.reading.unit), Shown.PLAIN)
             yield replace(measured, measurement=measurement, shown=how)
     else:
         because = "facts only" if result.facts else "gave nothing to measure"

@@ -3,7 +3,7 @@
 import sys
 from enum import IntEnum
 
-from console.wording import plain
+from console.plain import plain
 
 
 class Exit(IntEnum):

@@ -18,9 +18,8 @@ from console.events import (
     TestEnded,
     TestStarted,
 )
-from probes.designs import FULL
 from probes.judging.verdict import Finding, Level, Suspect, Verdict
-from probes.model import FailedAt, Failure, Result, Round
+from probes.model import FULL, FailedAt, Failure, Result, Round
 from topology.model import Fabric, LinkId, Node, NodeId
 
 

@@ -1,9 +1,8 @@
 """Owns words and signs for states, levels and quantities; screen and reports share them. No colours."""
 
-import re
-import unicodedata
 from dataclasses import dataclass
 
+from console.plain import plain, plain_lines
 from console.view import State
 from probes.judging.verdict import Verdict
 from topology.units import Shown, Unit, digits3, show
@@ -46,34 +45,6 @@ NOT_MEASURED = "–"
 NOT_APPLICABLE = "n/a"
 
 
-def plain(text: str) -> str:
-    """Text from a node made safe to show anywhere: one line, nothing that a terminal acts on.
-
-    C0 controls become control pictures (``␛``), DEL ``␡``; C1, bidirectional marks, other format
-    characters, surrogates and private-use characters become ``\\u{85}``. The bytes stay as they
-    were in the store.
-    """
-    return "".join(_plain_character(character) for character in text)
-
-
-def _plain_character(character: str) -> str:
-    code = ord(character)
-    if 0x20 <= code < 0x7F:
-        return character
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
-        return f"\\u{{{code:x}}}"
-    return character
-
-
-def plain_lines(text: str) -> list[str]:
-    """``text`` as safe lines; tabs become spaces, CRLF ends a line."""
-    return [plain(line.expandtabs(8)) for line in re.split(r"\r\n|\n", text)]
-
-
 def quantity(value: float | None, unit: Unit | None, shown: Shown = Shown.PLAIN) -> str:
     """A value with its unit, or the sign for not measured."""
     if value is None:
@@ -96,3 +67,9 @@ def expected(verdict: Verdict) -> str:
 def count(number: int, noun: str) -> str:
     """``1 node``, ``1,024 nodes``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+__all__ = [
+    "ASCII_OF", "NOT_APPLICABLE", "NOT_MEASURED", "SIGNS", "Sign", "count", "expected", "measured", "plain", "plain_lines",
+    "quantity",
+]  # fmt: skip

@@ -9,7 +9,7 @@ bundle, which share its element on purpose. Refuses to judge what comes out.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from probes.model import Bundle
+from probes.model import FULL, Bundle
 from topology.elements import direction_name, is_nic
 from topology.expect import expect
 from topology.model import Direction, Fabric, Flow, NodeId
@@ -20,9 +20,6 @@ SHIFTS = 2
 
 HEADROOM = 2.0
 """How much more the senders of a trunk can offer than it carries, where there are enough of them."""
-
-FULL = 0.92
-"""Share of its payload capacity from which a link counts as filled: less would hide a lost member."""
 
 TRIES = 6
 """Pairs of switches that are tried for filling one link."""

@@ -160,13 +160,17 @@ class Test:
     bundle: str = ""
 
 
+FULL = 0.92
+"""Share of its payload capacity from which a link counts as filled: less would hide a lost member."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """What the tests of a round load together: one directed link, or several that share the load.
 
     ``name`` is what the tests carry; ``elements`` are the directed links that are meant to fill;
     ``fill`` is the share of their payload capacity that the flows can load by the description.
-    Below 0.92 a loss within what is left free cannot be seen.
+    Below FULL a loss within what is left free cannot be seen.
     """
 
     name: str

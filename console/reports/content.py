@@ -185,7 +185,7 @@ def coverage_lines(view: RunView) -> tuple[Counted, ...]:
         Counted("tested", covered.tested, "gave a result"),
         Counted("failed to run", covered.failed, "ran and gave no result"),
         Counted("unreachable", covered.unreachable, "the node could not be asked"),
-        Counted("skipped", covered.skipped, "could not be started: a tool is missing"),
+        Counted("skipped", covered.skipped, "not started: tool missing, held back or stopped"),
         Counted("not applicable", covered.not_applicable, "means nothing on that node"),
     )
     left = not_run(covered)

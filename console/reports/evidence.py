@@ -17,6 +17,8 @@ from probes.model import Failure, Result
 from topology.units import duration
 
 FIRST, LAST = 8, 24
+BRIEF = 4, 6
+"""First and last lines of a command that ended well: its number is named, the rest is context."""
 LINE = 200
 HEAD_BYTES, TAIL_BYTES = 4_096, 16_384
 READ = 8
@@ -40,7 +42,7 @@ class Command:
     @property
     def line(self) -> str:
         """The command as it could be typed, made plain."""
-        return shortened(shlex.join(self.argv), 600)
+        return shortened(shlex.join(self.argv), 320)
 
     @property
     def ending(self) -> str:
@@ -63,25 +65,26 @@ def commands(result: Result) -> tuple[Command, ...]:
             signal=output.signal or "",
             seconds=output.seconds,
             truncated=output.truncated,
-            stdout=excerpt(output.stdout),
+            stdout=excerpt(output.stdout, BRIEF if output.exit_status == 0 and not result.failure else (FIRST, LAST)),
             stderr=excerpt(output.stderr),
         )
         for output in result.outputs
     )
 
 
-def excerpt(raw: bytes) -> tuple[str, ...]:
+def excerpt(raw: bytes, keep: tuple[int, int] = (FIRST, LAST)) -> tuple[str, ...]:
     """The first and last lines of an output; what lies between is counted."""
+    first, last = keep
     middle = max(len(raw) - HEAD_BYTES - TAIL_BYTES, 0)
     if not middle:
         lines = plain_lines(raw.decode("utf-8", "replace").rstrip("\n")) if raw.strip() else []
-        cut = len(lines) - FIRST - LAST
+        cut = len(lines) - first - last
         if cut <= 0:
             return tuple(_line(line) for line in lines)
-        return (*map(_line, lines[:FIRST]), f"… {cut:,} lines cut …", *map(_line, lines[-LAST:]))
-    first = plain_lines(raw[:HEAD_BYTES].decode("utf-8", "replace"))[:FIRST]
-    last = plain_lines(raw[-TAIL_BYTES:].decode("utf-8", "replace").rstrip("\n"))[-LAST:]
-    return (*map(_line, first), f"… cut, {len(raw):,} bytes in all …", *map(_line, last))
+        return (*map(_line, lines[:first]), f"… {cut:,} lines cut …", *map(_line, lines[-last:]))
+    head = plain_lines(raw[:HEAD_BYTES].decode("utf-8", "replace"))[:first]
+    tail = plain_lines(raw[-TAIL_BYTES:].decode("utf-8", "replace").rstrip("\n"))[-last:]
+    return (*map(_line, head), f"… cut, {len(raw):,} bytes in all …", *map(_line, tail))
 
 
 def _line(line: str) -> str:

@@ -12,7 +12,7 @@ from console.columns import BY_NAME, Outcome, Row, labels_text, standing
 from console.reports.content import folded, shortened
 from console.view import RunView, State, state_of_level, superseding, worst
 from console.wording import NOT_MEASURED, count, plain, quantity
-from probes.judging.verdict import Level, Verdict
+from probes.judging.verdict import Kind, Level, Verdict
 from topology.analysis.oversubscription import Oversubscription, oversubscription
 from topology.model import Basis, Comparator, Criterion
 from topology.units import Shown, Unit, percent, show
@@ -25,9 +25,13 @@ LABEL_SETS = 40
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The numbers of one metric with one set of labels, as words; ``passed`` folds the nodes."""
+    """The numbers of one metric with one set of labels, as words; ``passed`` folds the nodes.
+
+    ``values`` are the labels without their names, for where there is little room.
+    """
 
     labels: str
+    values: str
     number: int
     lowest: str
     middle: str
@@ -49,6 +53,7 @@ class MetricTable:
     spreads: tuple[Spread, ...]
     note: str
     state: State
+    judged: bool
 
 
 def metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, ...]:
@@ -89,6 +94,7 @@ def _metric_table(key: tuple[str, str, str], found: list[Row], limit: int | None
         spreads=tuple(spreads),
         note=note,
         state=worst(row.state for row in found),
+        judged=any(row.verdict for row in found),
     )
 
 
@@ -101,12 +107,14 @@ def _spread(labels: str, members: list[Row]) -> Spread:
     values = [value for row in members if isinstance(value := BY_NAME["value"].value(row), float | int)]
     verdict = next((row.verdict for row in members if row.verdict), None)
     reading = next((row.measurement.reading for row in members if row.measurement), None)
+    told = verdict.labels if verdict else reading.labels if reading else ()
     unit = verdict.unit if verdict else reading.unit if reading else None
     shown = verdict.shown if verdict else members[0].shown
     passed = [node for row in members if row.state is State.PASS for node in row.nodes]
     expected = {BY_NAME["expected"].shown(row) for row in members if row.verdict}
     return Spread(
         labels=shortened(labels, 120),
+        values=shortened(" ".join(value for _, value in told), 60),
         number=len(values),
         lowest=quantity(min(values), unit, shown) if values else NOT_MEASURED,
         middle=quantity(median(values), unit, shown) if values else NOT_MEASURED,
@@ -150,9 +158,13 @@ def criteria(view: RunView) -> tuple[CriterionLine, ...]:
 
 
 def _held(criterion: Criterion, verdict: Verdict) -> bool:
-    """Whether this verdict was made with this criterion."""
+    """Whether this verdict was made with this criterion; one of capacity names its model, not the clause."""
+    if criterion.basis is Basis.CAPACITY:
+        made = verdict.kind is Kind.CAPACITY
+    else:
+        made = verdict.kind is Kind.CRITERION and verdict.source in (criterion.source or "criterion", criterion.source)
     return (
-        verdict.source == criterion.source
+        made
         and set(criterion.where) <= set(verdict.labels)
         and (not criterion.nodes or bool(criterion.nodes.intersection(verdict.nodes)))
     )

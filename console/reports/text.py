@@ -121,17 +121,26 @@ def _nodes(view: RunView, width: int) -> Iterator[str]:
 
 
 def _results(view: RunView, width: int) -> Iterator[str]:
-    found = [(_result_name(table, spread), spread) for table in metric_tables(view) for spread in table.spreads]
-    widest = min(max((cells(name) for name, _ in found), default=0), max(width - 48, 20))
-    if found:
+    """Judged metrics by stage; those that nothing was expected of are only named."""
+    judged = [table for table in metric_tables(view) if table.judged]
+    rows = [(table, _result_name(table, spread), spread) for table in judged for spread in table.spreads]
+    widest = min(max((cells(name) for _, name, _ in rows), default=0), max(width - 48, 20))
+    if rows:
         yield f"   {padded('', widest)} number" + "".join(f"{head:>13}" for head in ("lowest", "median", "expected"))
-    for name, spread in found:
+    stage = None
+    for table, name, spread in rows:
+        if table.stage != stage:
+            stage = table.stage
+            yield f" {clipped(stage, width - 2)}"
         numbers = "".join(f"{number:>13}" for number in (spread.lowest, spread.middle, spread.expected))
         yield f" {SIGNS[spread.state].glyph} {padded(clipped(name, widest), widest)} {spread.number:>6,}{numbers}"
+    unjudged = picture.unjudged_metrics(view)
+    if unjudged:
+        yield from _wrapped(", ".join(shortened(name, 80) for name in unjudged), width, " ○ not judged: ", most=3)
 
 
 def _result_name(table: MetricTable, spread: Spread) -> str:
-    return f"{table.metric} {spread.labels}".strip()
+    return f"{table.metric} {spread.values}".strip()
 
 
 def cells(text: str) -> int:

@@ -9,21 +9,19 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 
 from console.tui import textual_patches
 from console.tui.actions import GLOBAL, bindings
 from console.tui.bridge import Bridge, Conductor
+from console.tui.dressed import Dressed
 from console.tui.operations import Operations
-from console.tui.painting import Painter
 from console.tui.screens.fabric import FabricScreen
 from console.tui.screens.findings import FindingsScreen
 from console.tui.screens.frame import Frame
 from console.tui.screens.nodes import NodesScreen
 from console.tui.screens.run import RunScreen
 from console.tui.terminal import Terminal, detect
-from console.tui.themes import Depth, Palette, textual_themes
 from console.tui.ways import Ways
 from console.tui.widgets.tabs import Badges
 from console.view import RunView
@@ -32,24 +30,19 @@ TICK = 0.1
 AGAIN_WITHIN = 2.0
 
 
-class Bench(Operations, Ways, App[int]):
+class Bench(Operations, Ways, Dressed[int]):
     """Four tabs over one view. The view is taken from the bridge ten times a second, when it is another."""
 
-    ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *(each for each in bindings(GLOBAL) if each.id != "quit"),
         Binding("q", "quit_asking", show=False, id="quit"),
         Binding("ctrl+c", "interrupt", show=False, priority=True, system=True),
         Binding("ctrl+q", "quit_asking", show=False, system=True),
     ]
-    CSS = "Screen { layout: vertical; overflow: hidden; }"
-
     def __init__(
         self, make: Callable[[], Conductor], terminal: Terminal, now: Callable[[], float] = time.time
     ) -> None:
-        full = terminal.depth is Depth.FULL
-        super().__init__(ansi_color=None if full else True)
-        self.painter = Painter(Palette(terminal.theme, terminal.depth), terminal.ascii)
+        super().__init__(terminal)
         self.make = make
         self.conductor: Conductor | None = None
         self.bridge = Bridge()
@@ -66,10 +59,6 @@ class Bench(Operations, Ways, App[int]):
         self.screens_findings = FindingsScreen()
         for name in ("fabric", "nodes", "run", "findings"):
             self.add_mode(name, lambda name=name: getattr(self, f"screens_{name}"))  # type: ignore[misc]
-        for theme in textual_themes():
-            self.register_theme(theme)
-        self.theme = terminal.theme if full else "ansi-dark"
-        self.animation_level = "none"
 
     async def on_mount(self) -> None:
         """Paint first; then open the session."""

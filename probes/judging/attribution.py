@@ -11,11 +11,10 @@ Refuses to guess: a low observation without candidate stays unexplained and is s
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from probes.designs import FULL
 from probes.judging.bench import Bench
 from probes.judging.verdict import Kind, Level, Verdict
 from probes.judging.yardsticks.capacity import Sent, sent
-from probes.model import ClosedRound
+from probes.model import FULL, ClosedRound
 from topology.expect import expect
 from topology.model import Basis, Direction
 

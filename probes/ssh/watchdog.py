@@ -63,7 +63,7 @@ _SCRIPT = (
     'if kill -KILL -$p; then sleep .01; gone KILL "$k" || x=96; fi; }; '
     "go() { exec 3<&- >&4 2>&5 4>&- 5>&-; "
     "export LC_ALL=C BENCHCONSOLE_SESSION=$m BENCHCONSOLE_RUN=$n "
-    "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin; "
+    'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"; '
     'read -r t </proc/self/stat; echo "$n $t"; echo "$n" >&2; '
     'exec setsid timeout -k 5 $l "$@"; }; '
     'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '

@@ -154,24 +154,25 @@ class BlockRow:
         """Cells, and after them a slot where an uplink is not whole."""
         line = Line(width)
         line.to(1).put(f"{self.number:>3}" if self.number % 4 == 0 or self.number == 1 else "", MUTED)
-        lost = reading.members(picture.view)
         by_node = [spot for spot in self.spots if spot.nodes]
         for place, rack in self.racks:
             x = self.grid.x(place)
             span = self.grid.spacing.width(len(rack.nodes))
             mine = [spot for spot in by_node if x <= spot.x < x + span]
-            line.to(x - 1).extend(cells(picture, mine, x - 1, span + 2))
-            line.extend(self._slot(picture, rack, lost))
+            line.to(x - 1).extend(cells(picture, mine, x - 1, span + 1))
+            line.extend(self._slot(picture, rack))
         return line.row()
 
-    def _slot(self, picture: Picture, rack: Rack, lost: object) -> Row:
+    def _slot(self, picture: Picture, rack: Rack) -> Row:
         states = [reading.link_of(picture.view, link.id).state for link in rack.uplinks]
         state = worst(states) if states else State.PASS
+        marked = picture.mark is not None and any(link.id == picture.mark.link for link in rack.uplinks)
+        slot = Piece("▯", FAIL_CELL if state is State.FAIL else WATCH)
         if state not in (State.FAIL, State.WATCH):
-            return ()
-        if picture.mark is not None and any(link.id == picture.mark.link for link in rack.uplinks):
-            return (Piece("▯", ACCENT),)
-        return (Piece("▯", FAIL_CELL if state is State.FAIL else WATCH),)
+            slot = Piece("▮", SLOT)
+            if not marked:
+                return ()
+        return (Piece("[", ACCENT), slot, Piece("]", ACCENT)) if marked else (Piece(" "), slot)
 
 
 def block_lines(grid: Grid) -> list[BlockHeads | BlockRow | None]:

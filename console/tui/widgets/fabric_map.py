@@ -256,7 +256,7 @@ def _row_lines(
     if passing:
         lines.append(Folded(tuple(rack.name for rack in shape.racks if rack.name in passing)))
     if shape.servers:
-        lines += [Blank()] if not passing and not loose else []
+        lines += [Blank()] if not passing and not (loose and not notes) else []
         lines += _server_lines(shape, columns.cells_at, columns.name_at, columns.slots_at, columns.spacing)
     return lines
 

@@ -116,7 +116,7 @@ class PairLine:
         strong = marked or state in (State.FAIL, State.WATCH)
         line.to(p.x(place)).put(plain(rack.name), STRONG if strong else MUTED, p.name)
         origin = p.x(place) + p.name
-        line.to(origin).extend(cells(picture, here, origin, p.cells + 2))
+        line.to(origin).extend(cells(picture, here, origin, p.cells + 1))
         for index, link in enumerate(rack.uplinks[: len(p.uplinks)]):
             seen = reading.link_of(view, link.id)
             up = link.count if seen.members_up is None else seen.members_up

@@ -142,12 +142,14 @@ class RackLine:
         for link in self.rack.uplinks[: len(c.uplinks)]:
             seen = reading.link_of(view, link.id)
             up = link.count if seen.members_up is None else seen.members_up
-            bracketed(line, x, c.slot_width, wires.slots(link.count, up, seen.state), picture.mark, (link,))
-            x += c.slot_width
+            width = wires.slots_width(link.count) if c.each else c.slot_width
+            bracketed(line, x, width, wires.slots(link.count, up, seen.state), picture.mark, (link,))
             if c.each:
-                line.to(x + 1).extend(_one_wire(c, picture, link, loads.each[link.id]))
+                room = c.slot_width - wires.slots_width(link.count) + c.each - 2
+                wire_at = x + wires.slots_width(link.count) + 1
+                line.to(wire_at).extend(_one_wire(room, picture, link, loads.each[link.id]))
                 x += c.each + 7
-            x += 2
+            x += c.slot_width + 2
 
     def _leaves(self, line: Line, picture: Picture, state: State) -> None:
         c, rack, view = self.columns, self.rack, picture.view
@@ -171,14 +173,14 @@ class RackLine:
                 line.put(f" built {wires.ratio(rack.down, built).removesuffix(':1')}", MUTED)
 
 
-def _one_wire(c: Columns, picture: Picture, link: Link, load: float | None) -> Row:
+def _one_wire(width: int, picture: Picture, link: Link, load: float | None) -> Row:
     seen = reading.link_of(picture.view, link.id)
     full = link.capacity * picture.view.fabric.goodput
     up = link.count if seen.members_up is None else seen.members_up
     share = load / full if load and full else 0.0
     tone = FAIL_BOLD if seen.state is State.FAIL else WATCH_BOLD if seen.state is State.WATCH else MUTED
-    number = f"{gigabits(load, full):>6}"
-    return (*wires.wire(c.each - 2, share, lost=1 - up / link.count), Piece(f" {number}", tone))
+    number = f"{gigabits(load, full):>7}"
+    return (*wires.wire(width, share, lost=1 - up / link.count), Piece(number, tone))
 
 
 def _group_part(c: Columns, group: Group, place: int, picture: Picture) -> Row:
@@ -250,7 +252,9 @@ class ServerLine:
         line.to(origin).extend(cells(picture, self.spots, origin, min(used, max(width - origin - 1, 1))))
         words = _server_words(picture, self.servers)
         if line.room > 12 and words:
-            line.to(max(line.at + 2, self.end)).extend(words)
+            line.to(max(line.at + 2, self.end))
+            for text, tone in words:
+                line.put(clip(text, max(line.room - 1, 0)), tone)
         return line.row()
 
 

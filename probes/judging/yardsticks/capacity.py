@@ -7,11 +7,10 @@ against the sum of theirs, since which flow of a bundle is slow is a matter of t
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from probes.designs import FULL
 from probes.judging.bench import Bench, matching, nodes_of
 from probes.judging.grading import grade
 from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import Bundle, ClosedRound, FailedAt, Measurement, Result
+from probes.model import FULL, Bundle, ClosedRound, FailedAt, Measurement, Result
 from topology.elements import direction_name
 from topology.expect import MODEL, Expectation, expect
 from topology.model import Basis, Criterion, Direction, Flow

@@ -1,0 +1,110 @@
+"""The page before there is a topology: three ways in, the sessions, one to resume. Nothing is sent from here."""
+
+from collections.abc import Sequence
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import Screen
+
+from console.tui.screens.choice import Choice
+from console.tui.start import Start, StartChoice, StartModel
+from console.tui.widgets.footer import Footer
+from console.tui.widgets.listing import Listing
+from console.tui.widgets.menu import Entry, Menu, Opening
+from console.tui.widgets.options import Option
+from console.tui.widgets.tabs import Badges
+from console.wording import plain
+
+
+class StartScreen(Screen[StartChoice]):
+    """Letters and digits choose at once; arrows and enter as everywhere."""
+
+    AUTO_FOCUS = ""
+    BINDINGS = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("home,g", "move(-1000)", show=False),
+        Binding("end,G", "move(1000)", show=False),
+        Binding("enter", "choose", show=False),
+        Binding("q,escape", "leave", show=False),
+    ]
+    DEFAULT_CSS = "StartScreen { background: $background; overflow: hidden; }"
+
+    def __init__(self, model: StartModel) -> None:
+        super().__init__()
+        self.model = model
+        self.menu = Menu(entries(model), model.version)
+
+    def compose(self) -> ComposeResult:
+        """The list, the keys."""
+        yield self.menu
+        digits = [("enter", "open"), ("quit", "quit")]
+        yield Footer(digits)
+
+    def on_mount(self) -> None:
+        """The list has the keys."""
+        self.menu.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """The key of an entry."""
+        entry = next((each for each in self.menu.entries if each.key and each.key == event.character), None)
+        if entry is not None:
+            event.stop()
+            self.take(entry)
+
+    @on(Listing.Chosen)
+    def _chosen(self) -> None:
+        self.action_choose()
+
+    def action_move(self, step: int) -> None:
+        """Another entry."""
+        self.menu.move(step)
+
+    def action_choose(self) -> None:
+        """Take the entry under the cursor."""
+        if self.menu.chosen is not None:
+            self.take(self.menu.chosen)
+
+    def action_leave(self) -> None:
+        """Leave without a choice."""
+        self.app.exit(None)
+
+    def take(self, entry: Entry) -> None:
+        """Answer, or ask which of several."""
+        several = {Start.OPEN: self.model.topologies, Start.IMPORT: self.model.importers}.get(entry.action, ())
+        if len(several) > 1:
+            options = [Option(str(i + 1) if i < 9 else " ", plain(each), "", each) for i, each in enumerate(several)]
+            self.app.push_screen(
+                Choice(entry.word, entry.help, options, Badges()), lambda value: self._answer(entry.action, value)
+            )
+        else:
+            self._answer(entry.action, several[0] if several else entry.value)
+
+    def _answer(self, action: Start, value: str | None) -> None:
+        if value is not None:
+            self.app.exit(StartChoice(action, value))
+
+
+def entries(model: StartModel) -> Sequence[Entry]:
+    """What can be chosen, in the order of the page."""
+    made = [Entry(Start.OPEN, "o", "open a topology", _files(model.topologies), Opening.WAY)]
+    if model.demo:
+        made.append(Entry(Start.DEMO, "d", "start the demo", plain(model.demo), Opening.WAY))
+    if model.importers:
+        words = "from " + ", ".join(plain(each) for each in model.importers)
+        made.append(Entry(Start.IMPORT, "i", "write a topology", words, Opening.WAY))
+    for index, past in enumerate(model.sessions):
+        key = str(index + 1) if index < 9 else ""
+        made.append(Entry(Start.SESSION, key, plain(past.label), "", Opening.SESSION, past.id, past))
+    if model.interrupted is not None:
+        left = model.interrupted
+        made.append(Entry(Start.RESUME, "r", plain(left.label), plain(left.words), Opening.RESUME, left.id))
+    return tuple(made)
+
+
+def _files(paths: Sequence[str]) -> str:
+    if not paths:
+        return "none in this folder; benchconsole FILE opens one"
+    first = plain(paths[0].rsplit("/", 1)[-1])
+    return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more here"

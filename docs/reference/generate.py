@@ -1,0 +1,41 @@
+"""Writes the reference pages that follow from the code: commands.md and probes.md. Run it after a change."""
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from console.cli import COMMANDS, command
+from probes.plugins import load
+
+HERE = Path(__file__).parent
+
+
+def commands() -> str:
+    """Every command with its help."""
+    parts = ["# Commands\n\nWritten by `docs/reference/generate.py` from the commands themselves.\n"]
+    for name, (_, summary) in COMMANDS.items():
+        text = CliRunner().invoke(command, [name, "--help"], prog_name="benchconsole", terminal_width=88).output
+        parts.append(f"## benchconsole {name}\n\n{summary}\n\n```text\n{text.strip()}\n```\n")
+    return "\n".join(parts)
+
+
+def probes() -> str:
+    """Every built-in probe with its metrics."""
+    parts = ["# Probes\n\nWritten by `docs/reference/generate.py` from the built-in probes.\n"]
+    for probe in load(safe_mode=True).probes.values():
+        parts.append(f"## {probe.name}\n\n{probe.summary}\n")
+        tools = ", ".join(f"`{tool}` ({package})" for tool, package in probe.tools.items()) or "nothing beyond a shell"
+        where = "two nodes" if probe.shape.value == "pair" else "a node"
+        parts.append(f"Runs on {where}; on a node in use it {probe.safety.value}. Needs {tools}.\n")
+        if probe.options:
+            rows = "\n".join(f"| `{key}` | `{value}` |" for key, value in probe.options.items())
+            parts.append(f"| option | default |\n|---|---|\n{rows}\n")
+        if probe.metrics:
+            rows = "\n".join(f"| `{each.name}` | {each.unit.value} | {each.summary} |" for each in probe.metrics)
+            parts.append(f"| metric | unit | what |\n|---|---|---|\n{rows}\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    (HERE / "commands.md").write_text(commands())
+    (HERE / "probes.md").write_text(probes())
