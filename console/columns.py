@@ -5,6 +5,7 @@ Tables on screen and reports share these. ``value`` is for machines (base units,
 format's own affair.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -169,6 +170,10 @@ def _not_run(view: RunView, blank: Row) -> Row:
     return blank if view.ended is None else replace(blank, because=view.because or "not run")
 
 
+def _natural(text: str) -> str:
+    return re.sub(r"[0-9]{1,12}", lambda number: number[0].zfill(12), text)
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """``name`` is the key in files and never changes; ``heading`` is what people read.
@@ -185,13 +190,13 @@ class Column:
     rank: Callable[[Row], float] | None = None
 
     def sort(self, row: Row) -> SortKey:
-        """Numbers by size, words by letters, the worst state first, what is missing last."""
+        """Numbers by size, words by letters (n9 before n10), the worst state first, what is missing last."""
         if self.rank is not None:
             return (0, self.rank(row), "")
         value = self.value(row)
         if value is None or value == "":
             return (1, 0.0, "")
-        return (0, 0.0, value) if isinstance(value, str) else (0, float(value), "")
+        return (0, 0.0, _natural(value)) if isinstance(value, str) else (0, float(value), "")
 
 
 def labels_text(labels: Labels) -> str:

@@ -62,8 +62,9 @@ def read_fabric(path: Path, probes: Mapping[str, "Probe"]) -> Fabric:
 def ssh_reach(fabric: Fabric, session: str) -> "Reach":
     """SSH to the nodes of ``fabric``; imported here, for asyncssh costs a fifth of a second."""
     from probes.ssh import SshReach
+    from store.places import trusted_hosts_path
 
-    return SshReach(fabric.access, session)
+    return SshReach(fabric.access, session, also_trusted=(str(trusted_hosts_path()),))
 
 
 @dataclass(slots=True)

@@ -19,3 +19,8 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path:
     if named:
         return Path(named).expanduser()
     return platformdirs.user_data_path("benchconsole") / "sessions.db"
+
+
+def trusted_hosts_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Our own known_hosts, beside the database: the keys that ``benchconsole trust`` was told to accept."""
+    return default_path(environment).with_name("known_hosts")

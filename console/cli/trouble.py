@@ -1,11 +1,12 @@
 """Owns which errors of the house mean bad input, and how they read."""
 
+from console.demo.cluster import DemoError
 from console.reports.errors import ReportError
 from probes.errors import ProbeError
 from store.errors import StoreError
 from topology.errors import RoutingError, SelectionError, TopologyError
 
-_OURS = (ProbeError, StoreError, SelectionError, RoutingError, ReportError)
+_OURS = (ProbeError, StoreError, SelectionError, RoutingError, ReportError, DemoError)
 
 
 def known(error: Exception) -> str | None:

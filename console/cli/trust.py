@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.common import exclude_option, installed, nodes_option, read_topology, topology_argument
-from console.exits import BadInput, Exit, complain
+from console.exits import Exit, complain
 
 if TYPE_CHECKING:
     from probes.trust import Offer
@@ -21,20 +21,17 @@ if TYPE_CHECKING:
 @exclude_option
 @click.option("--yes", is_flag=True, help="Trust them without asking (compare the fingerprints first).")
 def command(topology: Path, nodes: str | None, exclude: str | None, yes: bool) -> None:
-    """Show the host keys of the nodes of TOPOLOGY and, with consent, add them to its known_hosts file.
+    """Show the host keys of the nodes of TOPOLOGY and, with consent, trust them from now on.
 
-    Nothing logs in. The file is the one that the topology names under ssh, known_hosts. A key
-    that contradicts a known one is never replaced: remove the old line by hand if it has to go.
+    Nothing logs in. The keys are kept in the known_hosts file that the topology names under ssh,
+    else in our own file beside the database; your ~/.ssh/known_hosts is left to ssh. A key that
+    contradicts a known one is never replaced: remove the old line by hand if it has to go.
     """
+    from store.places import trusted_hosts_path
     from topology.selection import select
 
     fabric = read_topology(topology, installed())
-    if fabric.access.known_hosts is None:
-        raise BadInput(
-            f"benchconsole: {topology} names no known_hosts, expected ssh: {{known_hosts: FILE}}; "
-            "your own ~/.ssh/known_hosts is left to ssh itself"
-        )
-    path = Path(fabric.access.known_hosts)
+    path = Path(fabric.access.known_hosts) if fabric.access.known_hosts else trusted_hosts_path()
     offers, silent = asyncio.run(_offers(fabric, select(fabric, nodes, exclude)))
     for offer in offers:
         click.echo(f"{offer.name}  {offer.kind}  {offer.fingerprint}")

@@ -18,6 +18,9 @@ from console.wording import ASCII_OF, SIGNS, count, plain
 from probes.judging.verdict import Finding
 
 NARROWEST = 60
+NUMBER = 13
+NUMBERS_FROM = 76
+"""Columns of a number, and from which width on there is room for three of them."""
 LEAST = 16
 """Columns that a text gets however long the words before it are."""
 FINDINGS = 20
@@ -124,16 +127,18 @@ def _results(view: RunView, width: int) -> Iterator[str]:
     """Judged metrics by stage; those that nothing was expected of are only named."""
     judged = [table for table in metric_tables(view) if table.judged]
     rows = [(table, _result_name(table, spread), spread) for table in judged for spread in table.spreads]
-    widest = min(max((cells(name) for _, name, _ in rows), default=0), max(width - 48, 20))
+    heads = ("lowest", "median", "expected") if width >= NUMBERS_FROM else ("lowest", "expected")
+    widest = min(max((cells(name) for _, name, _ in rows), default=0), width - 10 - len(heads) * NUMBER)
     if rows:
-        yield f"   {padded('', widest)} number" + "".join(f"{head:>13}" for head in ("lowest", "median", "expected"))
+        yield f"   {padded('', widest)} number" + "".join(f"{head:>{NUMBER}}" for head in heads)
     stage = None
     for table, name, spread in rows:
         if table.stage != stage:
             stage = table.stage
             yield f" {clipped(stage, width - 2)}"
-        numbers = "".join(f"{number:>13}" for number in (spread.lowest, spread.middle, spread.expected))
-        yield f" {SIGNS[spread.state].glyph} {padded(clipped(name, widest), widest)} {spread.number:>6,}{numbers}"
+        numbers = {"lowest": spread.lowest, "median": spread.middle, "expected": spread.expected}
+        shown = "".join(f" {aligned(clipped(numbers[head], NUMBER - 1), NUMBER - 1)}" for head in heads)
+        yield f" {SIGNS[spread.state].glyph} {padded(clipped(name, widest), widest)} {spread.number:>6,}{shown}"
     unjudged = picture.unjudged_metrics(view)
     if unjudged:
         yield from _wrapped(", ".join(shortened(name, 80) for name in unjudged), width, " ○ not judged: ", most=3)
@@ -154,6 +159,11 @@ def cells(text: str) -> int:
 def padded(text: str, width: int) -> str:
     """``text`` with blanks up to ``width`` columns."""
     return text + " " * (width - cells(text))
+
+
+def aligned(text: str, width: int) -> str:
+    """``text`` with blanks before it up to ``width`` columns."""
+    return " " * (width - cells(text)) + text
 
 
 def clipped(text: str, width: int) -> str:

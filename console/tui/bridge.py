@@ -80,8 +80,11 @@ class Conductor(Protocol):
     def stop(self, *, now: bool) -> None:
         """End the run: at once, or when the round is closed."""
 
-    def export(self, format: str, path: Path) -> Path:
-        """Write a report and say where."""
+    async def finished(self) -> None:
+        """Wait until nothing of ours runs on any node."""
+
+    def export(self, kind: str, path: Path, /) -> Path:
+        """Write a report of a kind (html, md, csv, json) and say where."""
 
     def path_of(self, test: Test) -> Sequence[Hop]:
         """The way that a test's data takes; empty for a test of one node."""

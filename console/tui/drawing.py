@@ -89,9 +89,7 @@ def sign(state: State) -> Piece:
 
 def on(row: Iterable[Piece], ground: Ground) -> Row:
     """``row`` on another ground; pieces that have a ground of their own keep it."""
-    return tuple(
-        Piece(text, tone._replace(ground=ground) if tone.ground is Ground.BG else tone) for text, tone in row
-    )
+    return tuple(Piece(text, tone._replace(ground=ground) if tone.ground is Ground.BG else tone) for text, tone in row)
 
 
 _SEL_KEEPS = (Ink.FG, Ink.BRIGHT, Ink.ACCENT, Ink.LOAD, Ink.SLOT, Ink.FAINT, Ink.TRACK)

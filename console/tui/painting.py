@@ -17,9 +17,7 @@ def to_ascii(text: str) -> str:
     text = text.translate(ASCII_OF)
     if text.isascii():
         return text
-    return "".join(
-        character if character.isascii() else "?" * width_of(character) for character in text
-    )
+    return "".join(character if character.isascii() else "?" * width_of(character) for character in text)
 
 
 @dataclass(slots=True)
@@ -83,5 +81,3 @@ def differing(old: Row, new: Row) -> tuple[int, int] | None:
             break
         last -= width_of(one.text)
     return first, max(last, first + 1)
-
-

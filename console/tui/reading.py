@@ -56,8 +56,8 @@ def faults(view: RunView) -> tuple[Fault, ...]:
 def _of_finding(fabric: Fabric, finding: Finding) -> Fault:
     state = {Level.FAIL: State.FAIL, Level.WATCH: State.WATCH}.get(finding.level, State.UNKNOWN)
     element = finding.element
-    links = (LinkId(element),) if LinkId(element) in fabric.links else ()
-    nodes = (NodeId(element),) if NodeId(element) in fabric.nodes else ()
+    links: tuple[LinkId, ...] = (LinkId(element),) if LinkId(element) in fabric.links else ()
+    nodes: tuple[NodeId, ...] = (NodeId(element),) if NodeId(element) in fabric.nodes else ()
     if links and finding.suspect is Suspect.NIC:
         nodes = tuple(NodeId(end) for end in _ends(fabric, links[0]) if NodeId(end) in fabric.nodes)
     if not links and not nodes and finding.suspect in (Suspect.NODE, Suspect.NIC, Suspect.STORAGE):

@@ -145,9 +145,7 @@ def _name(switches: tuple[SwitchId, ...]) -> str:
     return shared if len(shared) > 1 else f"{switches[0]} +{len(switches) - 1}"
 
 
-def _groups(
-    fabric: Fabric, racks: list[Rack], uppers: Mapping[SwitchId, tuple[SwitchId, ...]]
-) -> tuple[Group, ...]:
+def _groups(fabric: Fabric, racks: list[Rack], uppers: Mapping[SwitchId, tuple[SwitchId, ...]]) -> tuple[Group, ...]:
     """Racks by the middle switches that they hang on, in the order of the file."""
     static = {each.switch: each for each in oversubscription(fabric)}
     by_parents: dict[tuple[SwitchId, ...], list[Rack]] = {}

@@ -11,9 +11,7 @@ RAMP_GLYPHS = "·▁▂▃▄▅▆▇█"
 _RAMP_EDGES = (0.97, 0.94, 0.90, 0.85, 0.75, 0.60, 0.40, 0.0)
 
 
-def wire(
-    width: int, load: float, *, lost: float = 0.0, expected: float | None = None, free: Tone = TRACK
-) -> Row:
+def wire(width: int, load: float, *, lost: float = 0.0, expected: float | None = None, free: Tone = TRACK) -> Row:
     """A link: ``load`` and ``lost`` are shares of its capacity as built, ``expected`` a mark on it."""
     if width < 1:
         return ()
@@ -68,9 +66,7 @@ def funnel(width: int, down: float, up: float, built: float) -> Row:
     lost = max(round(width * whole) - solid, 1) if whole - now > 1e-9 and solid < width else 0
     rest = width - solid - lost
     return tuple(
-        piece
-        for piece in (Piece("━" * solid, LOAD), Piece("×" * lost, FAIL), Piece("┄" * rest, FAINT))
-        if piece.text
+        piece for piece in (Piece("━" * solid, LOAD), Piece("×" * lost, FAIL), Piece("┄" * rest, FAINT)) if piece.text
     )
 
 

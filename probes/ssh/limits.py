@@ -9,7 +9,7 @@ class Limits:
 
     ``connect`` bounds the TCP connection, ``login`` everything from there to a usable connection.
     ``dials`` connections are tried and ``logins`` logged in at once, ``behind_jump`` of them through
-    one jump host. ``channels`` commands share a connection (sshd allows 10). ``keepalive`` seconds of
+    one jump host. ``channels`` commands share a connection (sshd allows 10), ``lanes`` connections go to a node. ``keepalive`` seconds of
     silence lead to a question and three of them to the verdict that the connection is lost.
     ``output`` is what one stream of a command may say.
     """
@@ -20,6 +20,7 @@ class Limits:
     logins: int = 64
     behind_jump: int = 8
     channels: int = 8
+    lanes: int = 8
     retries: int = 3
     refusals: int = 10
     keepalive: float = 4.0

@@ -15,6 +15,7 @@ import asyncssh
 
 from probes.model import FailedAt, Output
 from probes.remote import RemoteError, Running
+from probes.ssh.lanes import Lanes
 from probes.ssh.link import Link
 from probes.ssh.speech import Speech
 from probes.ssh.watchdog import NOT_ENDED, STDIN_LIMIT, Wrapped, started, wrap
@@ -31,23 +32,24 @@ _CLOSING_PATIENCE = 2.0
 
 
 class SshRemote:
-    """A node reached over a link."""
+    """A node reached over one connection, or several while one does not hold all its commands."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
 
     @property
     def node(self) -> NodeId:
         """The node's name."""
-        return self._link.node
+        return self._lanes.first.node
 
     async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
         """Run ``argv`` to its end; see ``probes.remote.Remote``."""
         if len(stdin) > STDIN_LIMIT:
             raise ValueError(f"stdin of {len(stdin)} bytes; at most {STDIN_LIMIT} can be passed to a command")
-        wrapped = wrap(argv, session=self._link.session, nonce=_nonce(), timeout=timeout, stdin=stdin)
-        async with _begun(self._link, wrapped) as speech:
-            call = _Call(self._link, tuple(argv), wrapped, speech)
+        link = await self._lanes.pick()
+        wrapped = wrap(argv, session=link.session, nonce=_nonce(), timeout=timeout, stdin=stdin)
+        async with _begun(link, wrapped) as speech:
+            call = _Call(link, tuple(argv), wrapped, speech)
             try:
                 async with asyncio.timeout(timeout):
                     await speech.until_over(_CLOSING_PATIENCE)
@@ -61,9 +63,10 @@ class SshRemote:
     @asynccontextmanager
     async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[Running]:
         """Start ``argv`` and leave it running inside the context; see ``probes.remote.Remote``."""
-        wrapped = wrap(argv, session=self._link.session, nonce=_nonce(), timeout=timeout)
-        async with _begun(self._link, wrapped) as speech:
-            call = _Call(self._link, tuple(argv), wrapped, speech)
+        link = await self._lanes.pick()
+        wrapped = wrap(argv, session=link.session, nonce=_nonce(), timeout=timeout)
+        async with _begun(link, wrapped) as speech:
+            call = _Call(link, tuple(argv), wrapped, speech)
             watch = asyncio.create_task(_limit(call, timeout))
             try:
                 yield SshRunning(call)

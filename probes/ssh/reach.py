@@ -15,6 +15,7 @@ from probes.remote import Remote, RemoteError
 from probes.ssh.config import ConfigError, Configuration, Place, Route
 from probes.ssh.connecting import Connector
 from probes.ssh.failures import Attempt, config_failure
+from probes.ssh.lanes import Lanes
 from probes.ssh.limits import Limits
 from probes.ssh.link import Link
 from probes.ssh.process import SshRemote
@@ -53,6 +54,7 @@ class SshReach:
         self._configuration = Configuration(access, also_trusted, login=limits.login, keepalive=limits.keepalive)
         self._connector = Connector(limits, self._threads)
         self._opening: dict[NodeId, asyncio.Task[Link]] = {}
+        self._lanes: dict[NodeId, Lanes] = {}
         self._reopened: set[NodeId] = set()
         self._jumps: dict[tuple[Place, ...], asyncio.Task[Link]] = {}
         self._crossings: dict[Link, asyncio.Semaphore] = {}
@@ -72,7 +74,12 @@ class SshReach:
         link = await self._opened(opening, node.id)
         if link.lost is not None:
             raise RemoteError(link.lost_failure())
-        return SshRemote(link)
+        lanes = self._lanes.get(node.id)
+        if lanes is None or lanes.first is not link:
+            lanes = self._lanes[node.id] = Lanes(
+                link, lambda: self._open(self._place(node), node.id, ()), self._limits.lanes
+            )
+        return SshRemote(lanes)
 
     async def offers(self, node: Node) -> tuple[Offer, ...]:
         """The host keys that ``node`` offers now, one of each kind; no login is tried."""
@@ -93,6 +100,7 @@ class SshReach:
     async def close(self) -> None:
         """End everything that was opened; nothing of ours runs on afterwards."""
         self._is_closed = True
+        await asyncio.gather(*(lanes.close() for lanes in self._lanes.values()))
         for openings in (self._opening, self._jumps):  # jump hosts last: the others' goodbyes go through them
             for opening in openings.values():
                 opening.cancel()

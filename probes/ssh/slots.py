@@ -13,6 +13,11 @@ class Slots:
         self._used = 0
         self._freed = asyncio.Event()
 
+    @property
+    def free(self) -> bool:
+        """Whether one more fits now."""
+        return self._used < self._capacity
+
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
         """Hold one slot."""

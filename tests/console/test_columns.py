@@ -127,6 +127,12 @@ def test_sorting_puts_the_worst_state_first_and_what_is_missing_last() -> None:
     assert values == sorted(numbers) + [None] * (len(values) - len(numbers))
 
 
+def test_names_sort_as_they_are_counted() -> None:
+    view = fixture.all_passed(leaves=30)
+    names = [row.subject for row in sorted(rows(view), key=BY_NAME["subject"].sort)]
+    assert names == [name for name in view.nodes if name.startswith("n")]
+
+
 def test_zero_is_a_number_and_sorts_before_one() -> None:
     row = next(rows(fixture.single()))
     assert BY_NAME["value"].value(row) == 0.0

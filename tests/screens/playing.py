@@ -53,7 +53,10 @@ class Player:
     def notes(self, rounds: Sequence[Round]) -> PlanNotes:
         """Words."""
         return PlanNotes(
-            effects=("fio writes 1 GiB under /tmp on every node and takes it away again", "iperf3 listens on port 5201"),
+            effects=(
+                "fio writes 1 GiB under /tmp on every node and takes it away again",
+                "iperf3 listens on port 5201",
+            ),
             covers=("every node, every uplink in both directions",),
         )
 

@@ -50,9 +50,7 @@ class Faults:
 
 MINI = Faults("leaf3--spine1", "n050", "n093", "st3", "n120", "n020")
 CHASSIS = Faults("c07a--t2", "c12n05", "c15n11", "st14", "c18n09", "c03n10")
-TEN_THOUSAND = Faults(
-    "p06l19--p06a", "p04l11n03", "p08l02n30", "p01l30n17", "p03l28n05", "p09l05n02"
-)
+TEN_THOUSAND = Faults("p06l19--p06a", "p04l11n03", "p08l02n30", "p01l30n17", "p03l28n05", "p09l05n02")
 
 IPERF = """Connecting to host {peer}.data, port 5201
 [  5] local 10.12.12.105 port 50112 connected to 10.12.2.5 port 5201
@@ -176,7 +174,9 @@ class Teller:
             text = f"Function    Best Rate MB/s  Avg time\nCopy:          99000.1  0.002\nTriad:  {raw}  0.003\n"
             return value, Unit.BYTE_RATE, "stream.triad", raw, text
         if test.probe == "fio":
-            value = (690e6 if name == faults.disk else 1.64e9 * (1 + wobble)) if name[0] == "s" else 148e6 * (1 + wobble)
+            value = (
+                (690e6 if name == faults.disk else 1.64e9 * (1 + wobble)) if name[0] == "s" else 148e6 * (1 + wobble)
+            )
             raw = f"{value / 1e6:.0f}MB/s"
             return value, Unit.BYTE_RATE, "fio.write", raw, f"write: IOPS=147, BW={raw} (155MB/s)(1478MiB/10s)\n"
         gigabits = 9.90 * (1 - abs(wobble) / 4)

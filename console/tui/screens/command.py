@@ -65,7 +65,7 @@ class Command(Sheet[str]):
     def _asked(self, event: Prompt.Asked) -> None:
         if event.key == "tab":
             self._complete()
-        elif event.key == "up" and not self.prompt.text or self.before < len(self.history):
+        elif (event.key == "up" and not self.prompt.text) or self.before < len(self.history):
             self._remember(-1 if event.key == "up" else 1)
         else:
             self.options.move(-1 if event.key == "up" else 1)

@@ -24,7 +24,7 @@ FORMATS = (
 class Target(NamedTuple):
     """What to write and where."""
 
-    format: str
+    kind: str
     path: Path
 
 

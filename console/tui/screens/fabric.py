@@ -36,7 +36,7 @@ class FabricScreen(Frame):
     def __init__(self) -> None:
         super().__init__()
         self.headline = Headline()
-        self.map = FabricMap(id="map")
+        self.map = FabricMap()
         self.also = Also()
         self.legend = Legend()
         self.faults: tuple[reading.Fault, ...] = ()

@@ -35,7 +35,7 @@ class FindingsScreen(Frame):
 
     def __init__(self) -> None:
         super().__init__()
-        self.list = FindingsList(id="findings")
+        self.list = FindingsList()
         self.unjudged = Unjudged()
         self.detail = FindingDetail()
         self._unjudged_of: object = None

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from console.tui.actions import MOVES, bindings
 from console.tui.widgets.canvas import Canvas
 from console.tui.widgets.crumb import Crumb
-from console.tui.widgets.footer import Footer
+from console.tui.widgets.footer import Footer, Shown
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.tabs import Badges, Tabs
 from console.view import RunView
@@ -25,9 +25,9 @@ class Frame(Screen[None]):
     AUTO_FOCUS = ""
     TAB: ClassVar[str] = ""
     VALID: ClassVar[tuple[str, ...]] = MOVES
-    KEYS: ClassVar[tuple[str | tuple[str, str], ...]] = ()
+    KEYS: ClassVar[tuple[Shown, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = []
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-tiny"), (9, "-low"), (20, "-high")]
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (9, "-low"), (20, "-high")]
     DEFAULT_CSS = """
     Frame { background: $background; overflow: hidden; }
     Frame Headline { margin-top: 1; margin-bottom: 1; }

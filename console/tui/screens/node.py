@@ -47,9 +47,9 @@ class NodeScreen(Frame):
         self.path_of = path_of
         self.headline = Headline()
         self.inventory = Inventory()
-        self.results = Results(id="results")
+        self.results = Results()
         self.path = Path()
-        self.raw = RawPane(id="raw")
+        self.raw = RawPane()
 
     def parts(self) -> Sequence[Widget]:
         """From the top down."""

@@ -40,7 +40,7 @@ class NodesScreen(Frame):
     def __init__(self) -> None:
         super().__init__()
         self.prompt = Prompt("/")
-        self.table = NodeTable(id="nodes")
+        self.table = NodeTable()
         self.status = Status()
         self.columns_known: tuple[object, ...] = ()
 
@@ -245,4 +245,3 @@ class NodesScreen(Frame):
     def action_copy_all(self) -> None:
         """Copy the table."""
         self.post_message(Copy(self.table.as_text(), f"{self.table.count:,} rows"))
-

@@ -6,7 +6,7 @@ from textual.widget import Widget
 
 from console.tui import evidence
 from console.tui.actions import MOVES
-from console.tui.drawing import MUTED, Piece
+from console.tui.drawing import MUTED, Piece, Row
 from console.tui.messages import Copy, Plan
 from console.tui.screens.frame import Frame
 from console.tui.widgets.raw import RawPane
@@ -28,7 +28,7 @@ class RawScreen(Frame):
         self.test = test
         self.measurement = measurement
         self.place: int | None = None
-        self.raw = RawPane(id="raw")
+        self.raw = RawPane()
 
     def parts(self) -> Sequence[Widget]:
         """The pane."""
@@ -45,7 +45,7 @@ class RawScreen(Frame):
         if result is None:
             return
         target = result.test.target
-        value = ()
+        value: Row = ()
         if self.measurement is not None:
             reading = self.measurement.reading
             value = (Piece(f"{plain(reading.metric)} {quantity(reading.value, reading.unit)}", MUTED),)

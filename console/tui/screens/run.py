@@ -49,7 +49,7 @@ class RunScreen(Frame):
         self.headline = Headline()
         self.stages = Stages()
         self.loads = Loads()
-        self.tests = RoundTests(id="tests")
+        self.tests = RoundTests()
         self.unjudged = Unjudged()
         self.events = Events()
         self.frozen = False
@@ -148,7 +148,9 @@ class RunScreen(Frame):
 def _tallies(view: RunView, now: float) -> tuple[Row, ...]:
     """Running or not, elapsed of about how much, and when it ends."""
     if not view.live or view.current is None:
-        words = "complete" if view.complete else f"stopped {plain(view.because)}".strip() if view.ended else "not started"
+        words = (
+            "complete" if view.complete else f"stopped {plain(view.because)}".strip() if view.ended else "not started"
+        )
         took = f"   {lasting(view.ended - view.started)}" if view.ended else ""
         return ((Piece(words + took, MUTED),), (Piece(words.split()[0], MUTED),))
     elapsed = now - view.started
@@ -228,6 +230,8 @@ def _stage_words(view: RunView, rounds: Sequence[Round]) -> str:
     worst = min(found, key=lambda each: (state_of(each).rank, each.share or 0.0))
     subject = plain(worst.subject).replace(">", " → ")
     subject = subject.split(" → ")[0] if width_of(subject) > 20 else subject
-    low = f"{subject} at {percent(worst.share)}" if worst.share is not None and worst.unit is not Unit.SECOND else subject
+    low = (
+        f"{subject} at {percent(worst.share)}" if worst.share is not None and worst.unit is not Unit.SECOND else subject
+    )
     others = len({each.subject for each in found}) - 1
     return f"{low}, {others} more" if others else low

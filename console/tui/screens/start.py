@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 from console.tui.screens.choice import Choice
 from console.tui.start import Start, StartChoice, StartModel
-from console.tui.widgets.footer import Footer
+from console.tui.widgets.footer import Footer, Hint
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.menu import Entry, Menu, Opening
 from console.tui.widgets.options import Option
@@ -39,8 +39,8 @@ class StartScreen(Screen[StartChoice]):
     def compose(self) -> ComposeResult:
         """The list, the keys."""
         yield self.menu
-        digits = [("enter", "open"), ("quit", "quit")]
-        yield Footer(digits)
+        hints = [Hint("enter", "open"), Hint("1-9", "session"), Hint("q", "quit")]
+        yield Footer(hints if self.model.sessions else [hints[0], hints[2]], has_help=False)
 
     def on_mount(self) -> None:
         """The list has the keys."""

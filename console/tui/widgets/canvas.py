@@ -16,8 +16,8 @@ class Canvas(Widget):
     DEFAULT_CSS = "Canvas { height: 1fr; width: 1fr; }"
     GROUND = Ground.BG
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._rows: list[Row] | None = None
 
     def draw(self, width: int, height: int) -> list[Row]:

@@ -9,6 +9,7 @@ from console.tui.drawing import (
     BRIGHT,
     FAIL_CELL,
     MUTED,
+    SLOT,
     TEXT,
     WATCH,
     Line,
@@ -208,5 +209,3 @@ class Caption:
         what = "1 cell = 1 node" if self.fold == 1 else f"1 cell = {self.fold} nodes, the worst is shown"
         text = f"{what}   row = switch, ▯ after a row = an uplink is not whole"
         return Line(width).to(1).put(text, MUTED).row()
-
-

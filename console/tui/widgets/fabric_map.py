@@ -37,8 +37,8 @@ class FabricMap(Canvas, can_focus=True):
 
         mark: Mark
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.shape: Shape | None = None
         self.view: RunView | None = None
         self.mark: Mark | None = None
@@ -269,9 +269,7 @@ def _framed(shape: Shape, racks: list[MapLine], cells_at: int) -> list[MapLine]:
 
 
 def _server_lines(shape: Shape, cells_at: int, name_at: int, end: int, spacing: Spacing) -> list[MapLine]:
-    return [
-        ServerLine(row, cells_at, name_at, end, node_spots(row.nodes, cells_at, spacing)) for row in shape.servers
-    ]
+    return [ServerLine(row, cells_at, name_at, end, node_spots(row.nodes, cells_at, spacing)) for row in shape.servers]
 
 
 def _block_lines(fabric: Fabric, shape: Shape, width: int, height: int, fold: int) -> list[MapLine]:
@@ -296,5 +294,7 @@ class Folded:
 
     def draw(self, picture: Picture, width: int) -> Row:
         """``leaf1 leaf2 leaf4 to leaf8 all pass``."""
-        text = " ".join(self.names) if len(self.names) < 6 else f"{self.names[0]} to {self.names[-1]}, {len(self.names)}"
+        text = (
+            " ".join(self.names) if len(self.names) < 6 else f"{self.names[0]} to {self.names[-1]}, {len(self.names)}"
+        )
         return Line(width).to(1).put("· ", FAINT).put(f"{text} all pass", MUTED).row()

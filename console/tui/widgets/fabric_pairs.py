@@ -135,7 +135,9 @@ def _group_part(p: Pairs, group: Group, place: int, picture: Picture) -> Row:
     lost = reading.members(picture.view)
     down, up = group.down_now(lost), group.up(lost)
     if place == 0:
-        line.put(plain(group.name), TEXT).put(" ").put(wires.ratio(down, up).removesuffix(":1") if group.uplinks else "")
+        line.put(plain(group.name), TEXT).put(" ").put(
+            wires.ratio(down, up).removesuffix(":1") if group.uplinks else ""
+        )
         if group.uplinks:
             line.put(" ").extend(wires.funnel(p.funnel, max(down, group.down), up, group.up()))
     elif place == 1 and 0 < len(group.uplinks) <= 4:

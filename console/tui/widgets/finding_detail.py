@@ -76,7 +76,10 @@ class FindingDetail(Canvas):
         finding = fault.finding
         if finding is None:
             silent = [names(fault.nodes, 8), fault.what, fault.reason]
-            return [_lines("not judged", silent, width), _lines("do", ["look at the node, its address and its keys"], width)]
+            return [
+                _lines("not judged", silent, width),
+                _lines("do", ["look at the node, its address and its keys"], width),
+            ]
         made = [
             self._measured(view, finding, width),
             _lines("because", finding.because, width),
@@ -99,7 +102,11 @@ class FindingDetail(Canvas):
         wire = min(24, max(width - GUTTER - 34, 6))
         tone = value_tone(self.fault.state) if self.fault else TEXT
         unit = finding.unit or Unit.ONE
-        shown = Shown.NETWORK if finding.suspect in (Suspect.LINK, Suspect.LAG, Suspect.NIC, Suspect.SWITCH) else Shown.PLAIN
+        shown = (
+            Shown.NETWORK
+            if finding.suspect in (Suspect.LINK, Suspect.LAG, Suspect.NIC, Suspect.SWITCH)
+            else Shown.PLAIN
+        )
         if unit is Unit.BYTE:
             shown = Shown.MEMORY
         built_slots = wires.slots(link.count, link.count, State.PASS) if link is not None else ()
@@ -134,4 +141,3 @@ def _lines(name: str, texts: Sequence[str], width: int) -> list[Row]:
         for part in wrapped(plain(text), width - GUTTER - 1, 3):
             rows.append(Line(width).to(1).put(name if not rows else "", MUTED).to(GUTTER).put(part, TEXT).row())
     return rows
-

@@ -12,8 +12,8 @@ from console.wording import plain
 class FindingsList(Listing):
     """One row a finding, in the order in which they were ranked."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.faults: Sequence[Fault] = ()
         self.nothing = "No fault was found."
 

@@ -1,11 +1,22 @@
 """Owns the last row: the keys that are valid here, most used first, and for a while what was just done."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from console.tui.actions import ACTIONS
 from console.tui.drawing import FAIL, KEY, MUTED, TEXT, Line, Row, clip, width_of
 from console.tui.themes import Ground
 from console.tui.widgets.canvas import Canvas
+
+
+class Hint(NamedTuple):
+    """A key that no action of the table has."""
+
+    shown: str
+    verb: str
+
+
+Shown = str | tuple[str, str] | Hint
 
 
 class Footer(Canvas):
@@ -14,13 +25,14 @@ class Footer(Canvas):
     DEFAULT_CSS = "Footer { height: 1; dock: bottom; }"
     GROUND = Ground.PANEL
 
-    def __init__(self, ids: Sequence[str | tuple[str, str]]) -> None:
+    def __init__(self, ids: Sequence[Shown], *, has_help: bool = True) -> None:
         super().__init__()
         self.ids = tuple(ids)
+        self.has_help = has_help
         self.said = ""
         self.wrong = False
 
-    def show(self, ids: Sequence[str | tuple[str, str]]) -> None:
+    def show(self, ids: Sequence[Shown]) -> None:
         """Other keys; a pair gives an action another verb here."""
         if tuple(ids) != self.ids:
             self.ids = tuple(ids)
@@ -36,14 +48,18 @@ class Footer(Canvas):
         line = Line(width).to(1)
         if self.said:
             return [line.put(clip(self.said, width - 2), FAIL if self.wrong else TEXT).row()]
-        help_width = len("? help") + 2
-        for each in self.ids:
-            name, verb = each if isinstance(each, tuple) else (each, ACTIONS[each].verb)
-            shown = ACTIONS[name].shown
-            needed = width_of(shown) + 1 + width_of(verb) + 2
-            if name == "help" or needed + help_width > line.room:
-                continue
-            line.put(shown, KEY).put(f" {verb}  ", MUTED)
-        if line.room >= 7:
+        reserved = len("? help") + 2 if self.has_help else 0
+        for shown, verb in map(_words, self.ids):
+            if shown != "?" and width_of(shown) + 1 + width_of(verb) + 2 + reserved <= line.room:
+                line.put(shown, KEY).put(f" {verb}  ", MUTED)
+        if self.has_help and line.room >= 6:
             line.put("?", KEY).put(" help", MUTED)
         return [line.row()]
+
+
+def _words(each: Shown) -> tuple[str, str]:
+    """Key and verb of what stands in the footer."""
+    if isinstance(each, Hint):
+        return each.shown, each.verb
+    name, verb = each if isinstance(each, tuple) else (each, ACTIONS[each].verb)
+    return ACTIONS[name].shown, verb

@@ -34,7 +34,9 @@ class Headline(Canvas):
             line.extend((sign(self.state),)).put(" ")
         room = line.room - 1
         aside = self.aside if width_of(self.aside) + 24 < room else self.aside.removeprefix("finding ")
-        aside = aside.replace(" of ", "/") if width < 100 and re.fullmatch(r"(finding )?[\d,]+ of [\d,]+", aside) else aside
+        aside = (
+            aside.replace(" of ", "/") if width < 100 and re.fullmatch(r"(finding )?[\d,]+ of [\d,]+", aside) else aside
+        )
         room -= width_of(aside) + 2 if aside else 0
         lead = clip(self.lead, max(room, 8))
         line.put(lead, STRONG).put(clip(self.what, max(room - width_of(lead), 0)), TEXT)

@@ -42,9 +42,15 @@ class Inventory(Canvas):
         differ = len(self.differing)
         if not differ:
             return [line.put(clip(f"{total} as declared: {same}", line.room - 1), MUTED).row()]
-        rows = [line.put(f"{differ} of {count(total, 'declared fact')} {'differs' if differ == 1 else 'differ'}", MUTED).row()]
+        rows = [
+            line.put(
+                f"{differ} of {count(total, 'declared fact')} {'differs' if differ == 1 else 'differ'}", MUTED
+            ).row()
+        ]
         x = self._columns(width)
-        rows.append(Line(width).to(3).put("fact", MUTED).to(x).put("here", MUTED).to(x + 16).put("declared", MUTED).row())
+        rows.append(
+            Line(width).to(3).put("fact", MUTED).to(x).put("here", MUTED).to(x + 16).put("declared", MUTED).row()
+        )
         rows += [self._difference(each, x, width) for each in self.differing]
         if same:
             rows.append(Line(width).to(3).put(clip(f"{len(self.same)} as declared: {same}", width - 4), MUTED).row())

@@ -28,8 +28,8 @@ class Listing(Canvas, can_focus=True):
         listing: "Listing"
         index: int
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.cursor = 0
         self.top = 0
 

@@ -51,7 +51,7 @@ class Menu(Listing):
     """A page of a few parts with one cursor through all of them."""
 
     def __init__(self, entries: Sequence[Entry], version: str) -> None:
-        super().__init__(id="menu")
+        super().__init__()
         self.entries = tuple(entries)
         self.version = version
 
@@ -98,29 +98,33 @@ class Menu(Listing):
         line = Line(width).to(1)
         if entry.part is Opening.RESUME:
             line.to(4).put("resume  ", MUTED).put(entry.word, STRONG).put(" ")
-            return line.put(clip(entry.help, max(line.room - 5, 0)), MUTED).right((Piece(entry.key, KEY),), margin=3).row()
+            return (
+                line.put(clip(entry.help, max(line.room - 5, 0)), MUTED).right((Piece(entry.key, KEY),), margin=3).row()
+            )
         line.to(4).put(entry.key, KEY).put("  ").put(entry.word, TEXT, 20)
         return line.put(clip(entry.help, max(line.room - 2, 0)), MUTED).row()
 
-    @property
-    def _names(self) -> tuple[int, int, int]:
-        """Widths of label, fabric and time."""
+    def _columns(self, width: int) -> tuple[int, int, int]:
+        """Widths of label, fabric and time; the last two go first when it narrows."""
         pasts = [each.past for each in self.entries if each.past is not None]
         label = max([8, *(width_of(plain(past.label)) for past in pasts)])
         fabric = max([6, *(width_of(plain(past.fabric)) for past in pasts)])
         when = max([4, *(width_of(past.when) for past in pasts)])
-        return min(label, 20), min(fabric, 14), min(when, 16)
+        return min(label, 20), min(fabric, 14) if width >= 70 else 0, min(when, 16) if width >= 60 else 0
 
     def _sessions_heading(self, width: int) -> Row:
-        label, fabric, when = self._names
-        line = Line(width).to(4).put("sessions", MUTED, label + 3).put("  ").put("fabric", MUTED, fabric).put("  ")
-        line.put("when", MUTED, when).put("  ").put("tested", MUTED, 16, ">")
+        label, fabric, when = self._columns(width)
+        line = Line(width).to(4).put("sessions", MUTED, label + 3).put("  ")
+        for name, wide in (("fabric", fabric), ("when", when)):
+            line.put(name, MUTED, wide).put("  " if wide else "")
+        line.put("tested", MUTED, 16, ">")
         return line.put("  verdict", MUTED).row()
 
     def _session(self, entry: Entry, past: Past, width: int) -> Row:
-        label, fabric, when = self._names
+        label, fabric, when = self._columns(width)
         line = Line(width).to(4).put(entry.key or " ", KEY).put("  ").put(entry.word, BOLD, label).put("  ")
-        line.put(plain(past.fabric), MUTED, fabric).put("  ").put(past.when, MUTED, when).put("  ")
+        for text, wide in ((plain(past.fabric), fabric), (plain(past.when), when)):
+            line.put(text, MUTED, wide).put("  " if wide else "")
         line.put(f"{past.tested:,} of {past.total:,}", TEXT, 16, ">").put("  ")
         return line.extend(verdict_row(past)).row()
 
@@ -140,4 +144,3 @@ def verdict_row(past: Past) -> Row:
     elif not past.fails and not past.watches:
         made = [Piece("· pass", MUTED)]
     return tuple(made)
-

@@ -39,8 +39,8 @@ _PARTS = re.compile(r"([0-9]+)")
 class NodeTable(Listing):
     """Nodes as rows, metrics as columns. The screen gives it views, filters and sort keys."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.view: RunView | None = None
         self.metrics: tuple[MetricColumn, ...] = ()
         self.order: list[NodeRow] = []
@@ -172,7 +172,10 @@ class NodeTable(Listing):
     def empty(self, width: int) -> list[Row]:
         """Say why there is nothing."""
         if self.filter.text:
-            return [(), Line(width).to(1).put("No node matches this filter.  ").put("esc", ACTIVE).put(" clears it").row()]
+            return [
+                (),
+                Line(width).to(1).put("No node matches this filter.  ").put("esc", ACTIVE).put(" clears it").row(),
+            ]
         return [(), Line(width).to(1).put("No nodes are described.").row()]
 
     def fitting(self, width: int) -> tuple[str, ...]:
@@ -267,5 +270,6 @@ class NodeTable(Listing):
 
 def natural(text: str) -> tuple[object, ...]:
     """A key that puts n2 before n10."""
-    return tuple((0, int(part)) if part.isdigit() and part.isascii() else (1, part) for part in _PARTS.split(text) if part)
-
+    return tuple(
+        (0, int(part)) if part.isdigit() and part.isascii() else (1, part) for part in _PARTS.split(text) if part
+    )

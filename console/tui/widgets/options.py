@@ -21,8 +21,8 @@ class Options(Listing):
 
     DEFAULT_CSS = "Options { height: auto; }"
 
-    def __init__(self, options: Sequence[Option], *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, options: Sequence[Option]) -> None:
+        super().__init__()
         self.options = tuple(options)
         self.styles.height = len(self.options)
 

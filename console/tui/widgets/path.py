@@ -45,7 +45,11 @@ class Path(Canvas):
         shown = list(self.hops)
         if len(shown) > height - 2:
             binding = next((hop for hop in shown if hop.limits), shown[0])
-            shown = [binding] if height <= 3 else shown[: height - 3] + ([binding] if binding not in shown[: height - 3] else [])
+            shown = (
+                [binding]
+                if height <= 3
+                else shown[: height - 3] + ([binding] if binding not in shown[: height - 3] else [])
+            )
         return rows + [self._hop(hop, name, width) for hop in shown]
 
     def _hop(self, hop: Hop, name: int, width: int) -> Row:

@@ -64,7 +64,12 @@ class PlanView(Listing):
         for name, texts in (("does", self.notes.effects), ("covers", self.notes.covers)):
             rows += [BLANK, *_paragraphs(name, texts, width)] if texts else []
         if self.notes.held_back:
-            rows += [BLANK, *_paragraphs("held back", [f"{SIGNS[State.HELD].glyph} {each}" for each in self.notes.held_back], width)]
+            rows += [
+                BLANK,
+                *_paragraphs(
+                    "held back", [f"{SIGNS[State.HELD].glyph} {each}" for each in self.notes.held_back], width
+                ),
+            ]
         line = Line(width).to(1).put("Nothing is sent to any node before you press ", MUTED).put("enter", ACTIVE)
         return [*rows, BLANK, line.put(".", MUTED).row()]
 
@@ -74,7 +79,9 @@ class PlanView(Listing):
             stages.setdefault(each.stage, []).append(each)
         name = min(max([5, *(width_of(plain(stage)) for stage in stages)]), 20)
         head = Line(width).to(1).put("stage", MUTED, name).put("  ").put("rounds", MUTED, 6, ">").put("  ")
-        rows = [head.put("tests", MUTED, 7, ">").put("  ").put("time", MUTED, 8, ">").put("  what it is for", MUTED).row()]
+        rows = [
+            head.put("tests", MUTED, 7, ">").put("  ").put("time", MUTED, 8, ">").put("  what it is for", MUTED).row()
+        ]
         for stage, rounds in stages.items():
             tests = sum(len(each.tests) for each in rounds)
             line = Line(width).to(1).put(plain(stage), BOLD, name).put("  ").put(f"{len(rounds):,}", TEXT, 6, ">")

@@ -45,8 +45,8 @@ class Prompt(Canvas, can_focus=True):
         prompt: "Prompt"
         key: str
 
-    def __init__(self, mark: str, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, mark: str) -> None:
+        super().__init__()
         self.mark = mark
         self.text = ""
         self.at = 0

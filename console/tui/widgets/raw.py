@@ -13,8 +13,8 @@ class RawPane(Listing):
 
     CURSOR = False
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.evidence: Evidence | None = None
         self.shift = 0
 

@@ -63,7 +63,9 @@ def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Out
         source=plain(verdict.source or verdict.kind.value),
         share=percent(share) if share is not None and share == share else NOT_MEASURED,
         limit=plain(finding.where if finding is not None else verdict.affected_by or verdict.limiting),
-        verdict_words=plain(f"{SIGNS[state].word}, {because}" if verdict.level is not Level.PASS else SIGNS[state].word),
+        verdict_words=plain(
+            f"{SIGNS[state].word}, {because}" if verdict.level is not Level.PASS else SIGNS[state].word
+        ),
         test=verdict.test,
         verdict=verdict,
     )
@@ -95,8 +97,8 @@ def _of_result(result: Result) -> Outcome:
 class Results(Listing):
     """The table of outcomes; its cursor chooses the path and the raw output that are shown below."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.outcomes: Sequence[Outcome] = ()
 
     def show(self, outcomes: Sequence[Outcome]) -> None:
@@ -137,7 +139,7 @@ class Results(Listing):
         }  # fmt: skip
         line = Line(width).to(1).extend((sign(each.state), Piece(" ")))
         for name, x, wide, align in self._columns(width):
-            tone = MUTED if quiet and name in ("probe", "from", "limit", "verdict") or name == "expected" else TEXT
+            tone = MUTED if (quiet and name in ("probe", "from", "limit", "verdict")) or name == "expected" else TEXT
             if name in ("measured", "share") and not quiet:
                 tone = value_tone(each.state)
             line.to(x).put(clip(texts[name], wide), tone, wide, align)
@@ -145,7 +147,14 @@ class Results(Listing):
 
     def empty(self, width: int) -> list[Row]:
         """Nothing was tested."""
-        return [Line(width).to(3).put("No test has run on this node yet.  ", MUTED).put("R", ACTIVE).put(" plans a run", MUTED).row()]
+        return [
+            Line(width)
+            .to(3)
+            .put("No test has run on this node yet.  ", MUTED)
+            .put("R", ACTIVE)
+            .put(" plans a run", MUTED)
+            .row()
+        ]
 
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
         """Name, column, width and alignment; what matters less goes first when it narrows."""

@@ -48,7 +48,11 @@ def test_rows(view: RunView, round: Round) -> tuple[TestRow, ...]:
 def _slowness(row: TestRow) -> tuple[int, float, float]:
     waiting = row.value is None and row.state in (State.RUNNING, State.SKIPPED)
     trouble = row.value is None and not waiting
-    return (3 if waiting else 0 if trouble else 1 if row.name or row.share is not None else 2, row.share if row.share is not None else 9.9, row.value or 0.0)
+    return (
+        3 if waiting else 0 if trouble else 1 if row.name or row.share is not None else 2,
+        row.share if row.share is not None else 9.9,
+        row.value or 0.0,
+    )
 
 
 def _sums(view: RunView, round: Round) -> dict[str, TestRow]:
@@ -98,8 +102,8 @@ def _measured(test: Test, result: Result, total: TestRow | None = None) -> TestR
 class RoundTests(Listing):
     """Sender, receiver, value, expected, share, limit."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.rows_: Sequence[TestRow] = ()
         self.scale: Scale | None = None
         self.title = "tests"
@@ -141,7 +145,9 @@ class RoundTests(Listing):
         row = self.rows_[index]
         target = row.test.target
         text = row.name or plain(target.node.id) + (f" → {plain(target.peer.id)}" if target.peer else "")
-        line = Line(width).to(1).extend((sign(row.state), Piece(" "))).put(text, TEXT, self._names_width(width)).put("  ")
+        line = (
+            Line(width).to(1).extend((sign(row.state), Piece(" "))).put(text, TEXT, self._names_width(width)).put("  ")
+        )
         shown = self.scale.shown if self.scale else lambda value: "–"
         quiet = row.state in (State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED)
         tone = TEXT if quiet else value_tone(row.state)

@@ -142,9 +142,7 @@ def joined(characters: Sequence[str], tones: Sequence[Tone]) -> Row:
     return tuple(Piece("".join(text), tone) for text, tone in zip(made, kinds, strict=True))
 
 
-def bracketed(
-    line: Line, x: int, width: int, slots: Row, mark: Mark | None, links: Sequence[Link]
-) -> None:
+def bracketed(line: Line, x: int, width: int, slots: Row, mark: Mark | None, links: Sequence[Link]) -> None:
     """Slots at the left of their column, in brackets when the cursor is on one of ``links``."""
     inner = row_width(slots)
     if mark is not None and any(link.id == mark.link for link in links):

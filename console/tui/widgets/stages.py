@@ -37,10 +37,10 @@ class Stages(Canvas):
             return []
         name = min(max([5, *(width_of(plain(stage.name)) for stage in self.stages)]), 18)
         wire = 12 if width >= 100 else 8
-        what = max(width - name - wire - 59, 0) if width >= 90 else 0
+        about = max(width - name - wire - 59, 0) if width >= 90 else 0
         head = Line(width).to(1).put("stage", MUTED).to(3 + name + 2)
-        if what:
-            head.put("what runs", MUTED, what).put("  ")
+        if about:
+            head.put("what runs", MUTED, about).put("  ")
         head.put("rounds", MUTED).to(head.at - 6 + wire + 9).put("time", MUTED, 9, ">").put("left", MUTED, 9, ">")
         rows = [head.put("   result", MUTED).row()]
         shown = list(self.stages)
@@ -48,16 +48,17 @@ class Stages(Canvas):
         if len(shown) + 1 > height and len(done) > 1:
             shown = [stage for stage in shown if stage not in done]
             rows.append(Line(width).to(1).put(f"· {len(done)} stages done and passed", MUTED).row())
-        return rows + [self._stage(stage, name, what, wire, width) for stage in shown]
+        return rows + [self._stage(stage, line_of=(name, about, wire), width=width) for stage in shown]
 
-    def _stage(self, stage: StageView, name: str, what: int, wire: int, width: int) -> Row:
+    def _stage(self, stage: StageView, *, line_of: tuple[int, int, int], width: int) -> Row:
+        name, about, wire = line_of
         waiting = not stage.done and stage.state is not State.RUNNING
         running = stage.state is State.RUNNING
         line = Line(width).to(1)
         line.extend((Piece(" "),) if waiting else (sign(stage.state),)).put(" ")
         line.put(plain(stage.name), STRONG if running else MUTED if waiting else TEXT, name).put("  ")
-        if what:
-            line.put(clip(self.because.get(stage.name, plain(stage.probe)), what), MUTED, what).put("  ")
+        if about:
+            line.put(clip(self.because.get(stage.name, plain(stage.probe)), about), MUTED, about).put("  ")
         line.extend(wires.wire(wire, stage.done / stage.rounds if stage.rounds else 0.0))
         line.put(f"{stage.done:,}/{stage.rounds:,}", BOLD if running else MUTED, 9, ">")
         line.put(lasting(stage.seconds) if stage.done or running else "", TEXT, 9, ">")

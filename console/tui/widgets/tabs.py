@@ -93,5 +93,3 @@ class Tabs(Canvas):
         while every and sum(len(name) + 4 for _, name in every) > room and len(every) > 1:
             every.remove(next(tab for tab in reversed(every) if tab[1] != self.active))
         return every
-
-

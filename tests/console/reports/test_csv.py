@@ -4,6 +4,8 @@ import csv
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from console.columns import COLUMNS
 from console.reports import Options, render
@@ -87,3 +89,11 @@ def test_one_line_for_each_row_whatever_a_node_says() -> None:
     out = io.StringIO()
     render("csv", fixture.poisoned("a\r\nb\nc"), out)
     assert len(out.getvalue().split("\n")) == len(table(fixture.poisoned("x"))) + 2
+
+
+@given(st.text())
+def test_no_text_at_all_is_a_formula(text: str) -> None:
+    found = cell(text)
+    assert isinstance(found, str)
+    assert not found.startswith(("=", "@", "\t", "\r"))
+    assert not found.startswith(("+", "-")) or float(found) == float(text)

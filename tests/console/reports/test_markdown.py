@@ -4,6 +4,8 @@ import io
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -59,3 +61,11 @@ def test_text_reads_as_it_was(text: str) -> None:
             t.content for t in tokens(written) if t.type in ("text", "code_inline", "text_special") and t.content != "h"
         ]
         assert "".join(shown) == f"x: {text}"
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 .:/@#<>&;|`*_~[]()!\\\"'=-+\n\t\x1b\u202e")))
+def test_no_text_at_all_becomes_active(text: str) -> None:
+    paragraph, row = f"- x: {inline(text)}", f"| h | k |\n|---|---|\n| x {cell(text)} | end |"
+    found = [token.type for token in (*tokens(paragraph), *tokens(row))]
+    assert set(found).isdisjoint(ACTIVE)
+    assert found.count("td_open") == 2
