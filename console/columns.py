@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from console import wording
-from console.view import RunView, State, state_of, superseding
+from console.view import RunView, State, state_of, state_of_failure, superseding
 from probes.judging.verdict import Kind, Verdict
-from probes.model import FailedAt, Failure, Labels, Measurement, Result, Test
+from probes.model import Failure, Labels, Measurement, Result, Test
 from topology.units import Shown, Unit, percent
 
 Cell = str | float | int | None
@@ -112,13 +112,6 @@ def outcome_of(result: Result) -> Outcome:
     if result.failure.stage.means_unreachable:
         return Outcome.UNREACHABLE
     return Outcome.SKIPPED if result.failure.stage.means_skipped else Outcome.FAILED
-
-
-def state_of_failure(stage: FailedAt) -> State:
-    """The state that a test without a number leaves behind."""
-    if stage.means_unreachable:
-        return State.UNREACHABLE
-    return {FailedAt.HELD: State.HELD, FailedAt.CANCELLED: State.SKIPPED}.get(stage, State.UNKNOWN)
 
 
 def failure_words(failure: Failure) -> str:

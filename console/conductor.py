@@ -87,7 +87,7 @@ class SessionConductor:
         """Wait until nothing of ours runs on any node."""
         await self._session.finished()
 
-    def export(self, format: str, path: Path) -> Path:  # noqa: A002 the word of the command line
+    def export(self, format: str, path: Path) -> Path:
         """Write a report of what is stored so far."""
         from console.reports import Options, write
 

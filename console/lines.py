@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
+from console.reports.records import finding_record, verdict_record
 from console.view import RunView, eta, state_of
 from console.wording import SIGNS, expected, measured, plain
-from probes.judging.verdict import Finding, Level, Verdict
+from probes.judging.verdict import Level
 from topology.units import duration
 
 
@@ -92,16 +93,8 @@ def _fields(event: Event) -> dict[str, object]:
         return {
             "round": event.closed.round.number,
             "reason": event.closed.reason,
-            "verdicts": [_verdict(verdict) for verdict in event.verdicts],
-            "findings": [_finding(finding) for finding in event.findings],
+            "verdicts": [verdict_record(verdict, event.closed.round.stage) for verdict in event.verdicts],
+            "findings": [finding_record(finding) for finding in event.findings],
             "at": event.closed.ended,
         }
     return {"at": event.at, "complete": event.complete, "because": event.because}
-
-
-def _verdict(verdict: Verdict) -> dict[str, object]:
-    return {**asdict(verdict), "labels": dict(verdict.labels), "share": verdict.share}
-
-
-def _finding(finding: Finding) -> dict[str, object]:
-    return asdict(finding)

@@ -321,7 +321,7 @@ def _node(
     """One node: what a finding elsewhere explains does not count against it, being dragged down shows as affected."""
     failures = tuple(result.failure for result in results if result.failure and result.failure.node == node.id)
     finding = own.get(node.id) or affected.get(node.id)
-    states = [State.UNREACHABLE if failure.stage.means_unreachable else State.UNKNOWN for failure in failures]
+    states = [state_of_failure(failure.stage) for failure in failures]
     if node.id in own:
         states.append(state_of_level(own[node.id].level))
     elif node.id in affected:
@@ -336,6 +336,13 @@ def _node(
     if states == [] and results and all(result.failure for result in results):
         states.append(State.UNKNOWN)
     return NodeView(node, worst(states), tuple(verdicts), tuple(results), failures, finding)
+
+
+def state_of_failure(stage: FailedAt) -> State:
+    """The state that a test without a number leaves behind."""
+    if stage.means_unreachable:
+        return State.UNREACHABLE
+    return {FailedAt.HELD: State.HELD, FailedAt.CANCELLED: State.SKIPPED}.get(stage, State.UNKNOWN)
 
 
 def state_of_level(level: Level) -> State:

@@ -70,6 +70,6 @@ def count(number: int, noun: str) -> str:
 
 
 __all__ = [
-    "ASCII_OF", "NOT_APPLICABLE", "NOT_MEASURED", "SIGNS", "Sign", "count", "expected", "measured", "plain", "plain_lines",
-    "quantity",
+    "ASCII_OF", "NOT_APPLICABLE", "NOT_MEASURED", "SIGNS", "Sign", "count", "expected", "measured", "plain",
+    "plain_lines", "quantity",
 ]  # fmt: skip

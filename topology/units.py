@@ -233,6 +233,11 @@ def percent(value: float) -> str:
     return f"{round(value * 100):d} %"
 
 
+def ratio(value: float | None) -> str:
+    """An oversubscription with two decimals: ``2.67:1``; ``top`` for what has no way up."""
+    return "top" if value is None else f"{value:.2f}:1"
+
+
 _SHOW: dict[tuple[Unit, Shown], Callable[[float], str]] = {
     (Unit.BYTE_RATE, Shown.NETWORK): network_rate,
     (Unit.BYTE, Shown.MEMORY): memory_size,

@@ -61,8 +61,8 @@ def _header(fabric: "Fabric") -> str:
 
 
 def _line(fabric: "Fabric", each: "Oversubscription") -> str:
-    from topology.units import network_rate
+    from topology.units import network_rate, ratio
 
     role = fabric.switches[each.switch].role.value
-    ratio = "top" if each.ratio is None else f"{each.ratio:.2f}:1"
-    return f"{each.switch:16} {role:7} {network_rate(each.down):>10} {network_rate(each.up):>10}  {ratio:>8}"
+    up = network_rate(each.up) if each.up else "–"
+    return f"{each.switch:16} {role:7} {network_rate(each.down):>10} {up:>10}  {ratio(each.ratio):>8}"

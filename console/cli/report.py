@@ -13,20 +13,29 @@ from console.cli.common import db_option, installed, open_store, stored_view
 @click.option("--format", "format_", default=None, metavar="FORMAT", help="html, md, csv, json or text.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, allow_dash=True), default=None, help="File, or -.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--operator", default="", metavar="NAME", help="Who answers for the session; printed in the title.")
+@click.option("--raw-csv", is_flag=True, help="CSV without the guard against spreadsheet formulas.")
+@click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters, in text.")
 @db_option
-def command(session: str, format_: str | None, output: Path | None, force: bool, db: Path | None) -> None:
+def command(
+    session: str, format_: str | None, output: Path | None, force: bool, operator: str, raw_csv: bool,
+    ascii_only: bool, db: Path | None,
+) -> None:  # fmt: skip
     """Export SESSION (id, label, last; default last).
 
     Without --format the ending of the file decides; without a file, text goes to standard output.
     """
+    from importlib.metadata import version
+
     from console.reports import FORMATS, Options, render, write
 
     named = next((name for name, known in FORMATS.items() if output and output.suffix == known.suffix), None)
     chosen = format_ or named or "text"
     with open_store(db, create=False) as store:
         view = stored_view(store, session, installed())
+    options = Options(operator, version("benchconsole"), ascii_only, raw_csv=raw_csv)
     if output is None or str(output) == "-":
-        render(chosen, view, sys.stdout, Options())
+        render(chosen, view, sys.stdout, options)
         return
-    write(chosen, view, output, Options(), force=force)
+    write(chosen, view, output, options, force=force)
     click.echo(f"wrote {output}")

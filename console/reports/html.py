@@ -11,12 +11,12 @@ from typing import TextIO
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from console import view as session_view
-from console.columns import Column, Row, chosen, state_of_failure, state_word
+from console.columns import Column, Row, chosen, state_word
 from console.reports import content, tables
 from console.reports.content import Options, folded, shortened
 from console.reports.evidence import appendix
 from console.reports.picture import draw
-from console.view import RunView, State, state_of_level
+from console.view import RunView, State, state_of_failure, state_of_level
 from console.wording import NOT_MEASURED, SIGNS, count, plain
 
 RESULT_COLUMNS = chosen("subject", "labels", "value", "expected", "share", "from", "limiting", "because")

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from console import view as picture
-from console.columns import chosen, state_of_failure
+from console.columns import chosen
 from console.reports import content, tables
 from console.reports.content import Options, folded, shortened
-from console.view import NotJudged, RunView, State, state_of_level
+from console.view import NotJudged, RunView, State, state_of_failure, state_of_level
 from console.wording import SIGNS, count, plain
 from probes.judging.verdict import Finding
 

@@ -15,7 +15,7 @@ from console.wording import NOT_MEASURED, count, plain, quantity
 from probes.judging.verdict import Kind, Level, Verdict
 from topology.analysis.oversubscription import Oversubscription, oversubscription
 from topology.model import Basis, Comparator, Criterion
-from topology.units import Shown, Unit, percent, show
+from topology.units import Shown, Unit, percent, ratio, show
 
 LONG = 400
 """With more rows than this in all, those that pass fold; of the others each table lists so many, worst first."""
@@ -305,12 +305,7 @@ def oversubscribed(view: RunView) -> tuple[SwitchLine, ...]:
             down=show(down, Unit.BYTE_RATE, Shown.NETWORK),
             up=show(up, Unit.BYTE_RATE, Shown.NETWORK) if up else "nothing above",
             side=show(side, Unit.BYTE_RATE, Shown.NETWORK) if side else "none",
-            ratio=ratio_text(members[0].ratio),
+            ratio=ratio(members[0].ratio),
         )
         for (role, down, up, side), members in alike.items()
     )
-
-
-def ratio_text(ratio: float | None) -> str:
-    """``2.00:1``, or n/a at the top."""
-    return "n/a" if ratio is None else f"{ratio:.2f}:1"

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from console import view as picture
-from console.columns import state_of_failure
 from console.reports import content
 from console.reports.content import Options, folded, shortened
 from console.reports.tables import MetricTable, Spread, metric_tables
-from console.view import RunView, State, state_of_level
+from console.view import RunView, State, state_of_failure, state_of_level
 from console.wording import ASCII_OF, SIGNS, count, plain
 from probes.judging.verdict import Finding
 

@@ -95,18 +95,20 @@ def on(row: Iterable[Piece], ground: Ground) -> Row:
 _SEL_KEEPS = (Ink.FG, Ink.BRIGHT, Ink.ACCENT, Ink.LOAD, Ink.SLOT, Ink.FAINT, Ink.TRACK)
 
 
+def _selected_tone(text: str, tone: Tone) -> Tone:
+    if tone.ground is not Ground.BG:
+        return tone
+    ink = tone.ink
+    if len(text.strip()) > 1 and ink not in _SEL_KEEPS:
+        ink = Ink.FG if ink is Ink.MUTED else Ink.BRIGHT
+    elif ink in (Ink.MUTED, Ink.FAINT):
+        ink = Ink.FG
+    return Tone(ink, Ground.SEL, tone.bold)
+
+
 def selected(row: Iterable[Piece]) -> Row:
     """A row under the cursor: muted becomes plain and words bright; a lone sign keeps its colour."""
-    made = []
-    for text, tone in row:
-        if tone.ground is Ground.BG:
-            ink = tone.ink
-            if len(text.strip()) > 1 and ink not in _SEL_KEEPS:
-                ink = Ink.FG if ink is Ink.MUTED else Ink.BRIGHT
-            elif ink is Ink.MUTED or ink is Ink.FAINT:
-                ink = Ink.FG
-            tone = Tone(ink, Ground.SEL, tone.bold)
-        made.append(Piece(text, tone))
+    made = [Piece(text, _selected_tone(text, tone)) for text, tone in row]
     if made and made[0].text[:1] == " ":
         made[0] = Piece(made[0].text[1:], made[0].tone)
         made.insert(0, Piece("▌", Tone(Ink.ACCENT, Ground.SEL)))

@@ -5,6 +5,7 @@ filter by guessing. Refuses to know what the rows are: they answer by column nam
 """
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -63,10 +64,7 @@ _COMMA = re.compile(r"[0-9]+,[0-9]+")
 def compile_filter(text: str, columns: Mapping[str, Scale | None]) -> Filter:
     """Read ``text``. ``columns`` maps each name to its scale, None for words; FilterError names a bad word."""
     tests: list[Test] = []
-    for part in text.split("&"):
-        part = part.strip()
-        if not part:
-            continue
+    for part in filter(None, map(str.strip, text.split("&"))):
         match = _COMPARISON.fullmatch(part.removeprefix("!"))
         if match is None:
             tests += [_word(word) for word in part.split()]
@@ -147,7 +145,7 @@ def _number(value: str, scale: Scale) -> float:
 def _compare_numbers(name: str, sign: str, bound: float) -> Test:
     def test(row: Fields) -> bool:
         number = row.number(name)
-        if number is None or number != number:
+        if number is None or math.isnan(number):
             return sign == "!="
         return {
             "=": abs(number - bound) <= abs(bound) * 0.005,

@@ -3,9 +3,11 @@
 import time
 from collections.abc import Collection
 
+from console.tui import messages
 from console.tui.screens.choice import Choice
 from console.tui.screens.export import Export, Target
 from console.tui.screens.plan import PlanSheet
+from console.tui.ways import Ways
 from console.tui.widgets.options import Option
 from console.wording import plain
 from probes.model import Round
@@ -66,9 +68,7 @@ class Operations(Ways):
             return
         options: tuple[Option, ...] = STOP
         if conductor.paused:
-            options = tuple(each for each in STOP if each.value not in ("pause", "go on")) + (
-                Option("g", "go on", "take up the next round", "go on"),
-            )
+            options = (*STOP[:2], Option("g", "go on", "take up the next round", "go on"))
         text = "The run is paused." if conductor.paused else "Rounds that are closed are kept whatever you choose."
         self.push_screen(Choice("stop the run", text, options, self.badges()), self.stop_as)
 
@@ -139,6 +139,9 @@ class Operations(Ways):
 
         suites = () if fixed else conductor.suites
         self.push_screen(PlanSheet(suites, propose, conductor.notes, self.badges(), suite=suite), self.start_rounds)
+
+    def on_plan(self, message: messages.Plan) -> None:
+        self.plan(message.suite, failed_only=message.failed_only, only=message.only)
 
     def start_rounds(self, rounds: tuple[Round, ...] | None) -> None:
         """Start what was shown, and show the run."""

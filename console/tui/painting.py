@@ -48,15 +48,13 @@ class Painter:
     def _pieces(self, row: Row, width: int, ground: Ground) -> list[tuple[str, Tone]]:
         made = []
         left = width
-        for text, tone in row:
-            cells = width_of(text)
-            if cells > left:
-                text = clip(text, left)
-                cells = width_of(text)
+        for piece in row:
+            text = clip(piece.text, left)
             if not text:
                 continue
-            left -= cells
-            if tone.ground is Ground.BG and ground is not Ground.BG:
+            left -= width_of(text)
+            tone = piece.tone
+            if ground is not Ground.BG and tone.ground is Ground.BG:
                 tone = tone._replace(ground=ground)
             made.append((to_ascii(text) if self.ascii else text, tone))
         if left > 0:

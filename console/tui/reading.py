@@ -3,6 +3,7 @@
 Pure functions; they sum and sort what was judged elsewhere and judge nothing.
 """
 
+import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -147,7 +148,7 @@ def share(verdict: Verdict) -> float | None:
     if verdict.unit not in _MORE_IS_BETTER:
         return None
     value = verdict.share
-    return value if value is not None and value == value else None
+    return None if value is None or math.isnan(value) else value
 
 
 def standing(node: NodeView, busy: Container[NodeId] = ()) -> State:

@@ -4,9 +4,9 @@ A pure reading of the description, done once for each fabric. Ratios as built co
 ``topology.analysis.oversubscription``; this module only groups. Refuses to know any state.
 """
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 from topology.analysis.oversubscription import oversubscription
 from topology.model import Fabric, Link, LinkId, NodeId, NodeRole, SwitchId
@@ -141,7 +141,9 @@ def _name(switches: tuple[SwitchId, ...]) -> str:
     """The name that several switches share: ``c07`` for c07a and c07b, else the first one and a count."""
     if len(switches) == 1:
         return switches[0]
-    shared = os.path.commonprefix(list(switches)).rstrip("-_.")
+    first, last = min(switches), max(switches)
+    shared = "".join(a for a, b in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+    shared = shared.rstrip("-_.")
     return shared if len(shared) > 1 else f"{switches[0]} +{len(switches) - 1}"
 
 

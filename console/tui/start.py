@@ -3,8 +3,9 @@
 import os
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 from console.tui import textual_patches
 from console.tui.dressed import Dressed
@@ -68,7 +69,7 @@ class StartChoice:
 class StartApp(Dressed[StartChoice]):
     """One screen; leaves with a choice or with nothing."""
 
-    BINDINGS = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True, system=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True, system=True)]
 
     def __init__(self, model: StartModel, terminal: Terminal) -> None:
         super().__init__(terminal)

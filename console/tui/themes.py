@@ -67,7 +67,29 @@ RAMP = (Ink.RAMP0, Ink.RAMP1, Ink.RAMP2, Ink.RAMP3, Ink.RAMP4, Ink.RAMP5, Ink.RA
 _DARK_RAMP = "#24303c #2a4660 #365e7e #52758f #6e8e9f #a1a487 #ceba71 #e6d590 #fff0b0"
 _LIGHT_RAMP = "#e4e6e6 #bdcfda #9bb7c9 #829eaf #6f868e #786941 #6b4f0e #533905 #3c2500"
 
-TOKENS = ["bg", "panel", "sel", "fg", "bright", "muted", "faint", "track", "accent", "pass", "watch", "fail", "fill", "unreachable", "running", "running_cell", "load", "slot", "badge", "on_fill", "on_accent"]
+TOKENS = [
+    "bg",
+    "panel",
+    "sel",
+    "fg",
+    "bright",
+    "muted",
+    "faint",
+    "track",
+    "accent",
+    "pass",
+    "watch",
+    "fail",
+    "fill",
+    "unreachable",
+    "running",
+    "running_cell",
+    "load",
+    "slot",
+    "badge",
+    "on_fill",
+    "on_accent",
+]
 
 
 def _tokens(values: str, ramp: str) -> dict[str, str]:

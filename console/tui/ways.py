@@ -3,7 +3,9 @@
 Screens ask with messages; only this module knows which screen answers.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from console.tui import messages
 from console.tui.actions import GLOBAL
@@ -131,9 +133,6 @@ class Ways(Dressed[int]):
     def on_open_raw(self, message: messages.OpenRaw) -> None:
         self.push_screen(RawScreen(message.test, message.measurement, tab=self._tab()))
         self.tick()
-
-    def on_plan(self, message: messages.Plan) -> None:
-        self.plan(message.suite, failed_only=message.failed_only, only=message.only)
 
     def on_say(self, message: messages.Say) -> None:
         self.say(message.text, wrong=message.wrong)

@@ -78,10 +78,13 @@ class Player:
         self.stopped.append(now)
         self.running = False
 
-    def export(self, format: str, path: Path) -> Path:
+    def export(self, kind: str, path: Path) -> Path:
         """Remember what."""
-        self.exported.append((format, path))
+        self.exported.append((kind, path))
         return path
+
+    async def finished(self) -> None:
+        """Nothing ever runs here."""
 
     def path_of(self, test: Test) -> Sequence[Hop]:
         """Up over the first uplink and down again."""

@@ -125,11 +125,11 @@ class Teller:
                 Bundle(name, self._uplinks([test for test in renumbered if test.bundle == name]))
                 for name in dict.fromkeys(test.bundle for test in renumbered if test.bundle)
             )
-            round = Round(number, name, probe, renumbered, seconds, because, bundles)
-            self.story.rounds.append(round)
+            made = Round(number, name, probe, renumbered, seconds, because, bundles)
+            self.story.rounds.append(made)
             results = tuple(self._result(test, seconds) for test in renumbered)
             verdicts = tuple(self._judge(results, number))
-            closed = ClosedRound(round, results, CloseReason.COMPLETE, self.at, self.at + seconds)
+            closed = ClosedRound(made, results, CloseReason.COMPLETE, self.at, self.at + seconds)
             self.at += seconds
             self.story.closed.append(RoundJudged(closed, verdicts, ()))
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from textual import on
 from textual.widget import Widget
 
-from console.tui.actions import ACTIONS, Action
+from console.tui.actions import ACTIONS, MOVES, Action
 from console.tui.screens.sheet import Sheet
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.options import Option, Options
@@ -25,7 +25,7 @@ class Command(Sheet[str]):
         self, valid: Sequence[str], arguments: Callable[[str], Sequence[str]], history: Sequence[str], badges: Badges
     ) -> None:
         super().__init__("command", badges)
-        self.actions = [ACTIONS[each] for each in dict.fromkeys(valid)]
+        self.actions = [ACTIONS[each] for each in dict.fromkeys(valid) if each not in MOVES]
         self.arguments = arguments
         self.history = list(history)
         self.before = len(self.history)

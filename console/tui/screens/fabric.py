@@ -98,8 +98,11 @@ class FabricScreen(Frame):
         self.legend.styles.height = legend
         wanted = lines_wanted(view, shape, self.size.width, room - also - legend)
         self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
-        self.legend.show(values=self.map.values)
+        self._explain(view)
         self.also.show(self.faults, self.fault)
+
+    def _explain(self, view: RunView) -> None:
+        self.legend.show(tally(view), lost=bool(reading.members(view)), values=self.map.values)
 
     def _say_headline(self, view: RunView) -> None:
         if not self.faults:
@@ -152,7 +155,8 @@ class FabricScreen(Frame):
         """Cells as states or as values."""
         self.map.values = not self.map.values
         self.map.redraw()
-        self.legend.show(values=self.map.values)
+        if self.run_view is not None:
+            self._explain(self.run_view)
 
     def action_more_detail(self) -> None:
         """Fewer nodes in a cell."""
@@ -202,7 +206,8 @@ class FabricScreen(Frame):
 
 
 def _speaks_of(fault: reading.Fault, mark: Mark) -> bool:
-    assert fault.finding is not None
+    if fault.finding is None:
+        return False
     return mark.link in fault.links if mark.link else mark.node in fault.finding.nodes
 
 

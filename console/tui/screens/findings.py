@@ -156,7 +156,8 @@ def _as_text(faults: Sequence[reading.Fault]) -> str:
     made = []
     for fault in faults:
         finding = fault.finding
-        assert finding is not None
+        if finding is None:
+            continue
         made.append(f"{fault.state.value}: {finding.suspect.value} {fault.where}: {fault.what}")
         for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
             made += [f"  {name}: {plain(text)}"] if text else []

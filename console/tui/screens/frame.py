@@ -27,7 +27,11 @@ class Frame(Screen[None]):
     VALID: ClassVar[tuple[str, ...]] = MOVES
     KEYS: ClassVar[tuple[Shown, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = []
-    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (9, "-low"), (20, "-high")]
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012 Textual's own declaration
+        (0, "-tiny"),
+        (9, "-low"),
+        (20, "-high"),
+    ]
     DEFAULT_CSS = """
     Frame { background: $background; overflow: hidden; }
     Frame Headline { margin-top: 1; margin-bottom: 1; }

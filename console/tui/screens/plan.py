@@ -1,8 +1,9 @@
 """A plan before it is run: what would be sent, for how long, what it does to the nodes. Enter starts it."""
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from console.tui.bridge import PlanNotes
@@ -18,7 +19,7 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
     """Dismisses with the rounds to start. ``tab`` takes the next suite where there are several."""
 
     KEYS = (("enter", "start"), ("tab", "next suite"), ("up down", "scroll"), ("esc", "send nothing"))
-    BINDINGS = [Binding("tab", "suite", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "suite", show=False, priority=True)]
     DEFAULT_CSS = "PlanSheet PlanView { height: auto; }"
 
     def __init__(
@@ -30,8 +31,9 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         *,
         suite: str | None = None,
     ) -> None:
-        self.KEYS = self.KEYS if len(suites) > 1 else tuple(pair for pair in self.KEYS if pair[0] != "tab")  # type: ignore[misc]
         super().__init__("plan", badges)
+        if len(suites) < 2:
+            self.foot.pairs = tuple(pair for pair in self.KEYS if pair[0] != "tab")
         self.suites = tuple(suites)
         self.suite = suite if suite is not None or not suites else suites[0]
         self.propose = propose

@@ -1,10 +1,11 @@
 """The page before there is a topology: three ways in, the sessions, one to resume. Nothing is sent from here."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from console.tui.screens.choice import Choice
@@ -21,7 +22,7 @@ class StartScreen(Screen[StartChoice]):
     """Letters and digits choose at once; arrows and enter as everywhere."""
 
     AUTO_FOCUS = ""
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
         Binding("home,g", "move(-1000)", show=False),

@@ -204,8 +204,12 @@ class Caption:
     fold: int
     spots: tuple[Spot, ...] = ()
 
+    @property
+    def words(self) -> str:
+        """How many nodes share a cell."""
+        return "1 cell = 1 node" if self.fold == 1 else f"1 cell = {self.fold} nodes, the worst is shown"
+
     def draw(self, picture: Picture, width: int) -> Row:
         """One muted line."""
-        what = "1 cell = 1 node" if self.fold == 1 else f"1 cell = {self.fold} nodes, the worst is shown"
-        text = f"{what}   row = switch, ▯ after a row = an uplink is not whole"
+        text = f"{self.words}   row = switch, ▯ after a row = an uplink is not whole"
         return Line(width).to(1).put(text, MUTED).row()

@@ -70,7 +70,9 @@ class FabricMap(Canvas, can_focus=True):
         rows = [line.draw(picture, width) for line in shown]
         hidden = len(self._lines) - self.top - height
         if hidden > 0 and rows:
-            rows[-1] = Line(width).to(1).put(f"{hidden + 1:,} lines more, down shows them", MUTED).row()
+            last = self._lines[-1]
+            cells = f"{last.words}   " if isinstance(last, Caption) else ""
+            rows[-1] = Line(width).to(1).put(f"{cells}{hidden + 1:,} lines more, down shows them", MUTED).row()
         return rows
 
     def go(self, mark: Mark) -> None:
@@ -165,7 +167,8 @@ class FabricMap(Canvas, can_focus=True):
         return next((index for index, line in enumerate(self._lines) if line.spots), 0)
 
     def _lay_out(self, width: int, height: int) -> None:
-        assert self.view is not None and self.shape is not None
+        if self.view is None or self.shape is None:
+            return
         folded = self._foldable(self.view, self.shape, width, height)
         key = (self.shape, width, height, self.fold, folded)
         if key == self._laid_out:

@@ -59,7 +59,8 @@ class FindingDetail(Canvas):
 
     def _title(self, width: int) -> list[Row]:
         fault = self.fault
-        assert fault is not None
+        if fault is None:
+            return []
         finding = fault.finding
         aside = self.place + (f", {finding.confidence.value}" if finding else "")
         line = Line(width).to(1)
@@ -72,7 +73,8 @@ class FindingDetail(Canvas):
 
     def _sections(self, width: int) -> list[list[Row]]:
         fault, view = self.fault, self.view
-        assert fault is not None and view is not None
+        if fault is None or view is None:
+            return []
         finding = fault.finding
         if finding is None:
             silent = [names(fault.nodes, 8), fault.what, fault.reason]

@@ -80,7 +80,7 @@ class Menu(Listing):
                 continue
             if part is Opening.SESSION:
                 rows.append(self._sessions_heading(inner))
-            for index, entry in entries:
+            for index, _ in entries:
                 at = len(rows) if index == self.cursor else at
                 rows.append(self._drawn_row(index, inner))
             rows += [BLANK, BLANK] if part is Opening.WAY and roomy else [BLANK]

@@ -1,5 +1,6 @@
 """Owns the table of nodes: which columns fit, order, filter, and one row for each node in sight."""
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -264,7 +265,7 @@ class NodeTable(Listing):
             return (row.state.rank,)
         if self._metric(column) is not None:
             number = row.number(column)
-            return (1, 0.0) if number is None or number != number else (0, number)
+            return (1, 0.0) if number is None or math.isnan(number) else (0, number)
         return natural(row.words(column))
 
 

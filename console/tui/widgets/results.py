@@ -1,5 +1,6 @@
 """Owns the results of one node: every judged number with its yardstick, and every test that gave none."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,7 +62,7 @@ def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Out
         measured=measured(verdict),
         expected=plain(expected(verdict)),
         source=plain(verdict.source or verdict.kind.value),
-        share=percent(share) if share is not None and share == share else NOT_MEASURED,
+        share=percent(share) if share is not None and math.isfinite(share) else NOT_MEASURED,
         limit=plain(finding.where if finding is not None else verdict.affected_by or verdict.limiting),
         verdict_words=plain(
             f"{SIGNS[state].word}, {because}" if verdict.level is not Level.PASS else SIGNS[state].word
@@ -169,9 +170,7 @@ class Results(Listing):
             wanted = [each for each in wanted if each[0] != dropped]
         made, x = [], 3
         for name, wide, align in wanted:
-            if name == "verdict":
-                wide = max(width - x - 1, 0)
-            made.append((name, x, wide, align))
+            made.append((name, x, wide if name != "verdict" else max(width - x - 1, 0), align))
             x += wide + 2
         return made
 

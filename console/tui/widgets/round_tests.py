@@ -38,10 +38,10 @@ def round_of(view: RunView) -> Round | None:
     return next((each for each in view.plan if each.number == last), None)
 
 
-def test_rows(view: RunView, round: Round) -> tuple[TestRow, ...]:
+def test_rows(view: RunView, each: Round) -> tuple[TestRow, ...]:
     """Failed first, then by share of what was expected, then by value; tests that still run come last."""
-    sums = _sums(view, round)
-    rows = [*sums.values(), *(_row(view, test, sums) for test in round.tests)]
+    sums = _sums(view, each)
+    rows = [*sums.values(), *(_row(view, test, sums) for test in each.tests)]
     return tuple(sorted(rows, key=_slowness))
 
 
@@ -55,15 +55,15 @@ def _slowness(row: TestRow) -> tuple[int, float, float]:
     )
 
 
-def _sums(view: RunView, round: Round) -> dict[str, TestRow]:
+def _sums(view: RunView, each: Round) -> dict[str, TestRow]:
     """Bundles of a closed round by name: many flows that were judged by their sum."""
     made: dict[str, TestRow] = {}
-    if view.current is not None and view.current.number == round.number:
+    if view.current is not None and view.current.number == each.number:
         return made
-    for test in round.tests:
+    for test in each.tests:
         for verdict in view.verdicts.get(test.id, ()):
             if test.bundle and verdict.subject == test.bundle and test.bundle not in made:
-                flows = sum(each.bundle == test.bundle for each in round.tests)
+                flows = sum(other.bundle == test.bundle for other in each.tests)
                 made[test.bundle] = replace(_judged(test, [verdict]), name=f"{plain(test.bundle)}, {flows} flows")
     return made
 

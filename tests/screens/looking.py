@@ -1,0 +1,111 @@
+"""Runs the console without a terminal and reads what it would paint."""
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from functools import cache
+
+from rich.segment import Segment
+from textual._context import visible_screen_stack
+from textual.app import App
+from textual.pilot import Pilot
+
+from console.tui.app import Bench
+from console.tui.terminal import Terminal
+from tests.screens.fabrics import chassis, mini, ten_thousand
+from tests.screens.playing import Player
+from tests.screens.story import CHASSIS, MINI, TEN_THOUSAND, Faults, Story, tell
+
+PLAIN = Terminal()
+
+
+@cache
+def faulty() -> Story:
+    return tell(mini(), MINI)
+
+
+@cache
+def healthy() -> Story:
+    return tell(mini(simulated=False), Faults())
+
+
+@cache
+def boxes() -> Story:
+    return tell(chassis(), CHASSIS)
+
+
+@cache
+def large() -> Story:
+    return tell(ten_thousand(), TEN_THOUSAND, most=2)
+
+
+class Look:
+    """One running console."""
+
+    def __init__(self, app: Bench, pilot: Pilot[int], player: Player) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.player = player
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
+
+    async def settle(self) -> None:
+        """Let messages and repaints be done; hand the latest view over now instead of on the tick."""
+        await self.pilot.pause()
+        self.app.tick()
+        await self.pilot.pause()
+
+    async def until(self, reached: Callable[[], bool]) -> None:
+        for _ in range(500):
+            if reached():
+                return
+            await self.settle()
+        raise AssertionError("never reached")
+
+    @property
+    def lines(self) -> list[str]:
+        return lines(self.app)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+def painted(app: App[object]) -> list[list[Segment]]:
+    """Every segment of the screen, row by row, sheets and what is below them."""
+    visible_screen_stack.set(app._background_screens)
+    update = app.screen._compositor.render_full_update()
+    return [[segment for part in strips for segment in part] for strips in update.strips]  # type: ignore[attr-defined]
+
+
+def lines(app: App[object]) -> list[str]:
+    return ["".join(segment.text for segment in row) for row in painted(app)]
+
+
+def colours(rows: Iterable[Iterable[Segment]]) -> set[str]:
+    """Every colour that a visible character or its ground has."""
+    found = set()
+    for row in rows:
+        for segment in row:
+            assert segment.style is not None
+            if segment.style.bgcolor is not None:
+                found.add(segment.style.bgcolor.name)
+            if segment.style.color is not None and segment.text.strip():
+                found.add(segment.style.color.name)
+    return found
+
+
+@asynccontextmanager
+async def looking(
+    story: Story, size: tuple[int, int] = (120, 40), *, terminal: Terminal = PLAIN, until: int | None = None
+) -> AsyncIterator[Look]:
+    """The console on ``story`` with ``until`` of its events (all by default)."""
+    player = Player(story, until=until)
+    app = Bench(lambda: player, terminal, now=lambda: 1_700_000_100.0)
+    async with app.run_test(size=size) as pilot:
+        look = Look(app, pilot, player)
+        await look.until(lambda: app.bridge.generation >= player.until)
+        await look.settle()
+        yield look

@@ -1,0 +1,182 @@
+"""Rows of cells: widths are exact, wires tell what they are given, paint sends only what differs."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.tui import wires
+from console.tui.drawing import (
+    FAIL_CELL,
+    MUTED,
+    TEXT,
+    Line,
+    Piece,
+    clip,
+    fit,
+    plain_text,
+    row_width,
+    selected,
+    width_of,
+    wrapped,
+)
+from console.tui.painting import Painter, differing, to_ascii
+from console.tui.themes import Ground, Ink, Tone
+from console.view import State
+from console.wording import plain
+
+ANY_TEXT = st.text(max_size=40).map(plain)
+
+
+@given(ANY_TEXT, st.integers(0, 60), st.sampled_from("<>^"))
+def test_fitted_text_has_exactly_the_width(text: str, width: int, align: str) -> None:
+    assert width_of(fit(text, width, align)) == width
+
+
+@given(ANY_TEXT, st.integers(0, 60))
+def test_clipped_text_is_never_wider(text: str, width: int) -> None:
+    assert width_of(clip(text, width)) <= width
+
+
+@given(st.lists(st.tuples(ANY_TEXT, st.integers(0, 30)), max_size=6), st.integers(0, 50))
+def test_a_line_is_never_wider_than_it_may_be(parts: list[tuple[str, int]], width: int) -> None:
+    line = Line(width)
+    for text, column in parts:
+        line.to(column).put(text).put(text, width=5, align=">")
+    line.right((Piece("end"),))
+    assert row_width(line.row()) <= width
+
+
+@given(st.lists(ANY_TEXT, max_size=5), st.integers(1, 60), st.booleans())
+def test_a_strip_fills_its_width_with_styled_segments(texts: list[str], width: int, ascii: bool) -> None:
+    row = tuple(Piece(text, tone) for text, tone in zip(texts, [TEXT, MUTED, FAIL_CELL] * 2, strict=False))
+    strip = Painter(ascii=ascii).strip(row, width)
+    assert sum(width_of(segment.text) for segment in strip) == width
+    assert all(segment.style is not None for segment in strip)
+    if ascii:
+        assert all(32 <= ord(character) <= 126 for segment in strip for character in segment.text)
+
+
+def test_blanks_join_their_neighbour() -> None:
+    row = (Piece("a", MUTED), Piece("   "), Piece("b", MUTED), Piece(" "), Piece("c", MUTED))
+    assert len(list(Painter().strip(row, 20))) == 1
+
+
+@pytest.mark.parametrize(
+    ("load", "lost", "drawn"),
+    [
+        (0.0, 0.0, "──────────────"),
+        (0.36, 0.0, "━━━━━─────────"),
+        (1.0, 0.0, "━━━━━━━━━━━━━━"),
+        (0.5, 0.5, "━━━━━━━×××××××"),
+        (0.97, 0.0, "━━━━━━━━━━━━━╾"),
+        (0.001, 0.0, "╾─────────────"),
+        (7.0, 0.0, "━━━━━━━━━━━━━━"),
+        (0.2, 0.001, "━━━──────────×"),
+    ],
+)
+def test_wires(load: float, lost: float, drawn: str) -> None:
+    assert plain_text(wires.wire(14, load, lost=lost)) == drawn
+
+
+def test_a_wire_marks_what_was_expected() -> None:
+    assert plain_text(wires.wire(10, 0.4, expected=0.9)) == "━━━━────┼─"
+    assert plain_text(wires.wire(10, 0.95, expected=0.9)) == "━━━━━━━━┿╾"
+
+
+@given(st.integers(0, 80), st.floats(-1, 3), st.floats(0, 1))
+def test_a_wire_has_its_length(width: int, load: float, lost: float) -> None:
+    assert row_width(wires.wire(width, load, lost=lost)) == width
+
+
+@pytest.mark.parametrize(
+    ("down", "up", "built", "drawn"),
+    [
+        (320, 160, 160, "━━━━━━━━┄┄┄┄┄┄┄┄"),
+        (320, 120, 160, "━━━━━━××┄┄┄┄┄┄┄┄"),
+        (640, 160, 160, "━━━━┄┄┄┄┄┄┄┄┄┄┄┄"),
+        (160, 160, 160, "━━━━━━━━━━━━━━━━"),
+        (160, 0, 160, "××××××××××××××××"),
+    ],
+)
+def test_funnels(down: float, up: float, built: float, drawn: str) -> None:
+    assert plain_text(wires.funnel(16, down, up, built)) == drawn
+
+
+@pytest.mark.parametrize(
+    ("count", "up", "state", "drawn"),
+    [
+        (2, 2, State.PASS, "▮▮"),
+        (2, 1, State.FAIL, "▮▯"),
+        (3, 2, State.WATCH, "▮▮▯"),
+        (2, 2, State.FAIL, "▮◧"),
+        (1, 0, State.FAIL, "▯"),
+        (8, 8, State.PASS, "▮▮▮▮▮▮▮▮"),
+        (16, 14, State.FAIL, "14/16"),
+    ],
+)
+def test_slots(count: int, up: int, state: State, drawn: str) -> None:
+    assert plain_text(wires.slots(count, up, state)) == drawn
+    assert width_of(drawn) <= wires.slots_width(count)
+
+
+def test_a_lost_member_is_the_only_filled_slot() -> None:
+    pieces = wires.slots(4, 3, State.FAIL)
+    assert [(piece.text, piece.tone.ground is Ground.FILL) for piece in pieces] == [("▮▮▮", False), ("▯", True)]
+
+
+def test_ratios() -> None:
+    assert wires.both_ratios(320, 160, 160) == "2.00:1"
+    assert wires.both_ratios(320, 120, 160) == "2.67:1 built 2.00"
+    assert wires.ratio(320, 0) == "cut off"
+
+
+def test_the_ramp_draws_what_is_missing() -> None:
+    shares = (1.2, 0.97, 0.95, 0.92, 0.87, 0.8, 0.7, 0.5, 0.1)
+    assert "".join(wires.ramp(share).text for share in shares) == "··▁▂▃▄▅▆▇"
+    assert wires.ramp(-0.1).text == "█"
+    assert wires.ramp(None).text == "–"
+
+
+def test_a_selected_row_keeps_only_the_colour_of_its_sign() -> None:
+    row = (Piece(" "), Piece("✗", FAIL_CELL), Piece(" fail", Tone(Ink.FAIL)), Piece(" quiet", MUTED))
+    marked = selected(row)
+    assert marked[0].text == "▌"
+    assert [piece.tone.ink for piece in marked if piece.text.strip() in ("✗", "fail", "quiet")] == [
+        Ink.ON_FILL,
+        Ink.BRIGHT,
+        Ink.FG,
+    ]
+
+
+@given(
+    st.lists(st.tuples(ANY_TEXT, st.booleans()), max_size=5), st.lists(st.tuples(ANY_TEXT, st.booleans()), max_size=5)
+)
+def test_what_differs_is_inside_what_is_sent_again(one: list[tuple[str, bool]], other: list[tuple[str, bool]]) -> None:
+    old, new = (tuple(Piece(t, MUTED if m else TEXT) for t, m in each if t) for each in (one, other))
+    span = differing(old, new)
+    before, after = (_cells(row) for row in (old, new))
+    changed = [i for i in range(max(len(before), len(after))) if before[i : i + 1] != after[i : i + 1]]
+    if span is None:
+        assert changed == []
+    elif changed:
+        assert span[0] <= changed[0]
+        assert changed[-1] < span[1]
+
+
+def _cells(row: tuple[Piece, ...]) -> list[tuple[str, Tone]]:
+    made: list[tuple[str, Tone]] = []
+    for text, tone in row:
+        for character in text:
+            made += [(character, tone)] * width_of(character)
+    return made
+
+
+def test_ascii_keeps_the_width() -> None:
+    assert to_ascii("━╾▮▯◧·") == "==#_%."
+    assert to_ascii("日本") == "????"
+
+
+def test_wrapped_text_breaks_at_spaces_and_cuts_the_last_line() -> None:
+    assert wrapped("one two three four", 9, 2) == ["one two", "three fo…"]
+    assert wrapped("", 9, 2) == []
+    assert wrapped("word", 0, 2) == []
