@@ -39,9 +39,13 @@ def command(scenario: str, list_only: bool, headless: bool, db: Path | None) -> 
     if scenario not in SCENARIOS:
         raise BadInput(f"benchconsole: unknown scenario {scenario!r}, expected one of {', '.join(SCENARIOS)}")
     no_screen = headless or not (sys.stdin.isatty() and sys.stdout.isatty())
+    raise click.exceptions.Exit(open_demo(scenario, db, screen=not no_screen))
+
+
+def open_demo(scenario: str, db: Path | None, *, screen: bool = True) -> int:
+    """Run the suite of ``scenario``, on the screen or as lines; the exit code."""
     with tempfile.TemporaryDirectory(prefix="benchconsole-demo-") as folder:
-        code = _headless(scenario, Path(folder), db) if no_screen else _on_screen(scenario, Path(folder), db)
-    raise click.exceptions.Exit(code)
+        return _on_screen(scenario, Path(folder), db) if screen else _headless(scenario, Path(folder), db)
 
 
 def _headless(scenario: str, folder: Path, db: Path | None) -> int:
@@ -74,6 +78,7 @@ def _on_screen(scenario: str, folder: Path, db: Path | None) -> int:
 
     cluster: SimulatedCluster = SimulatedCluster(scenario, folder)
     with asyncio.Runner() as runner:
+        complain(f"starting the simulated cluster {scenario!r} on loopback")
         runner.run(cluster.__aenter__())
         try:
             return open_console(str(cluster.topology_path), db, f"demo {scenario}", start=True)

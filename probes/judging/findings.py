@@ -7,9 +7,10 @@ come from ``attribution``; nodes, storage and hardware from their own verdicts.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from probes.judging.attribution import Attribution, Cause, attribute
+from probes.judging.attribution import Attribution, Cause, Observation, attribute
 from probes.judging.bench import Bench
 from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect, Verdict
+from probes.judging.yardsticks.capacity import Sent
 from probes.model import ClosedRound
 from topology.elements import direction_name, is_nic, link_name
 from topology.model import Direction, Link, LinkId, NodeId, NodeRole
@@ -103,8 +104,8 @@ def _link(bench: Bench, link: Link, causes: Sequence[Cause]) -> Finding:
     )
 
 
-def _tests(flows: Iterable[object]) -> list[str]:
-    return [each.result.test.id for each in flows]  # type: ignore[attr-defined]
+def _tests(flows: Iterable[Sent]) -> list[str]:
+    return [each.result.test.id for each in flows]
 
 
 def _members(link: Link, share: float) -> str:
@@ -139,19 +140,20 @@ def _line(verdict: Verdict) -> str:
     return f"round {verdict.round}, {verdict.subject}: {value} of {wanted}, {percent(verdict.share or 0.0)}"
 
 
-def _ruled_out(bench: Bench, seen: Sequence[object], guilty: set[Direction]) -> tuple[str, ...]:
-    """The other elements on the paths of the low flows, which carried more in other rounds."""
-    others: dict[str, None] = {}
-    for observation in seen:
-        for each in observation.flows:  # type: ignore[attr-defined]
-            for way in bench.routes.shares(each.flow.source, each.flow.sink):
-                if way not in guilty:
-                    others[direction_name(bench.fabric, way)] = None
-    names = list(others)
-    if not names:
-        return ()
-    shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return (f"{shown}: carried more in other rounds, or too little of what is missing",)
+def _ruled_out(bench: Bench, seen: Sequence[Observation], guilty: set[Direction]) -> tuple[str, ...]:
+    """The other elements on the paths of the low flows: none of them lost what is missing."""
+    ways = {
+        way
+        for observation in seen
+        for each in observation.flows
+        for way in bench.routes.shares(each.flow.source, each.flow.sink)
+        if way not in guilty
+    }
+    nics = sorted({bench.fabric.links[way.link].a for way in ways if is_nic(bench.fabric, way)})
+    trunks = sorted(direction_name(bench.fabric, way) for way in ways if not is_nic(bench.fabric, way))
+    names = [f"the NICs of {fold(nics)}"] if nics else []
+    names += [*trunks[:4], f"{len(trunks) - 4} more links"] if len(trunks) > 5 else trunks
+    return (f"{', '.join(names)}: carried more in other rounds, or too little of what is missing",) if names else ()
 
 
 def _open_question(link: Link, *, nic: bool) -> str:

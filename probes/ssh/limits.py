@@ -10,7 +10,8 @@ class Limits:
     ``connect`` bounds the TCP connection, ``login`` everything from there to a usable connection.
     ``dials`` connections are tried and ``logins`` logged in at once, ``behind_jump`` of them through
     one jump host. ``channels`` commands share a connection (sshd allows 10), ``lanes`` connections
-    go to a node. ``keepalive`` seconds of silence lead to a question and three of them to the verdict that the connection is lost.
+    go to a node. ``keepalive`` seconds of silence lead to a question and three of them to the
+    verdict that the connection is lost.
     ``output`` is what one stream of a command may say.
     """
 

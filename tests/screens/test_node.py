@@ -49,7 +49,7 @@ async def test_an_affected_node_names_what_drags_it_down() -> None:
         await look.settle()
         row = next(line for line in look.lines if "leaf3 up, 16 flows" in line)
         assert "▵" in row
-        assert "affected, by leaf3 to spine1" in look.text or "leaf3 to sp" in row
+        assert "affected by leaf3 to" in row
 
 
 async def test_a_silent_node_says_at_which_stage_it_failed() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from tests.screens.looking import faulty, looking
 
-from console.events import RoundStarted, TestEnded
+from console import events
 from console.tui.screens.choice import Choice
 from console.tui.screens.node import NodeScreen
 from console.tui.screens.plan import PlanSheet
@@ -14,9 +14,9 @@ def events_until_the_middle_of(stage: str) -> int:
     """How many events there are when half of the first round of a stage has ended."""
     seen, inside = 0, 0
     for number, event in enumerate(faulty().events(), 1):
-        if isinstance(event, RoundStarted) and event.round.stage == stage:
+        if isinstance(event, events.RoundStarted) and event.round.stage == stage:
             inside = len(event.round.tests)
-        if inside and isinstance(event, TestEnded):
+        if inside and isinstance(event, events.TestEnded):
             seen += 1
             if seen == inside // 2:
                 return number
@@ -126,10 +126,10 @@ async def test_enter_opens_the_raw_output_or_the_node_that_runs() -> None:
 
 
 async def test_space_freezes_the_picture_and_counts_what_waits() -> None:
-    events = list(faulty().events())
+    told = list(faulty().events())
     async with looking(faulty(), until=1) as look:
         await look.press("space")
-        look.player.feed(*events[1:200])
+        look.player.feed(*told[1:200])
         await look.until(lambda: look.app.bridge.generation >= 200)
         assert "FROZEN 0:0" in look.lines[0]
         assert "+199" in look.lines[0]

@@ -53,7 +53,11 @@ def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Out
     words += _company(view, name, verdict)
     finding = blame.elsewhere(name, verdict)
     state = blame.state(name, verdict)
-    because = f"by {finding.where}" if finding is not None else verdict.because
+    words_on_it = SIGNS[state].word
+    if finding is not None:
+        words_on_it += f" by {finding.where}"
+    elif verdict.level is not Level.PASS and verdict.because:
+        words_on_it += f", {verdict.because}"
     share = verdict.share
     return Outcome(
         state=state,
@@ -64,9 +68,7 @@ def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Out
         source=plain(verdict.source or verdict.kind.value),
         share=percent(share) if share is not None and math.isfinite(share) else NOT_MEASURED,
         limit=plain(finding.where if finding is not None else verdict.affected_by or verdict.limiting),
-        verdict_words=plain(
-            f"{SIGNS[state].word}, {because}" if verdict.level is not Level.PASS else SIGNS[state].word
-        ),
+        verdict_words=plain(words_on_it),
         test=verdict.test,
         verdict=verdict,
     )
@@ -162,7 +164,7 @@ class Results(Listing):
         probe = min(max([7, *(width_of(each.probe) for each in self.outcomes)]), 10)
         metric = min(max([6, *(width_of(each.metric) for each in self.outcomes)]), 30)
         source = min(max([4, *(width_of(each.source) for each in self.outcomes)]), 16)
-        wanted = [("probe", probe, "<"), ("metric", metric, "<"), ("measured", 12, ">"), ("expected", 12, ">"),
+        wanted = [("probe", probe, "<"), ("metric", metric, "<"), ("measured", 11, ">"), ("expected", 11, ">"),
                   ("from", source, "<"), ("share", 6, ">"), ("limit", 14, "<"), ("verdict", 16, "<")]  # fmt: skip
         for dropped in ("limit", "from", "expected"):
             if sum(wide + 2 for _, wide, _ in wanted) + 2 <= width:

@@ -1,0 +1,145 @@
+"""Command line, help, export: one table of actions feeds them all."""
+
+from tests.screens.looking import faulty, looking
+
+from console.tui.actions import ACTIONS, GLOBAL, matching
+from console.tui.app import Bench
+from console.tui.commanding import Commanding
+from console.tui.screens.command import Command
+from console.tui.screens.export import Export
+from console.tui.screens.fabric import FabricScreen
+from console.tui.screens.findings import FindingsScreen
+from console.tui.screens.frame import Frame
+from console.tui.screens.help import Help
+from console.tui.screens.node import NodeScreen
+from console.tui.screens.nodes import NodesScreen
+from console.tui.screens.raw import RawScreen
+from console.tui.screens.run import RunScreen
+
+SCREENS: tuple[type[Frame], ...] = (FabricScreen, NodesScreen, NodeScreen, RunScreen, FindingsScreen, RawScreen)
+
+
+def test_every_valid_action_is_in_the_table_bound_and_done_by_its_owner() -> None:
+    for screen in SCREENS:
+        bound = {binding.id: binding for binding in screen.BINDINGS}  # type: ignore[union-attr]
+        for name in screen.VALID:
+            assert hasattr(screen, f"action_{name}"), f"{screen.__name__} has no action_{name}"
+            assert name in bound
+        shown = [each if isinstance(each, str) else each[0] for each in screen.KEYS]
+        assert set(shown) <= {*screen.VALID, *GLOBAL}, screen
+    for name in GLOBAL:
+        assert hasattr(Bench, f"action_{'quit_asking' if name == 'quit' else name}") or name == "node"
+
+
+def test_no_key_means_two_things_on_one_screen() -> None:
+    for screen in SCREENS:
+        keys = [key for name in {*screen.VALID, *GLOBAL} for key in ACTIONS[name].keys.split(",") if key]
+        assert len(keys) == len(set(keys)), screen
+
+
+def test_help_finds_by_key_and_by_word() -> None:
+    ids = tuple(ACTIONS)
+    assert [each.id for each in matching(ids, "clipboard table")] == []
+    assert "copy" in [each.id for each in matching(ids, "clipboard")]
+    assert "freeze" in [each.id for each in matching(ids, "space")]
+    assert matching((), "copy") == []
+
+
+async def test_help_searches_and_does_what_is_chosen() -> None:
+    async with looking(faulty()) as look:
+        await look.press("question_mark")
+        assert isinstance(look.app.screen, Help)
+        await look.press(*"state")
+        assert "cells as states" in look.text
+        await look.press("enter")
+        await look.settle()
+        assert look.app.fabric_screen.map.values
+
+
+async def test_commands_go_where_they_say() -> None:
+    async with looking(faulty()) as look:
+        await look.press("colon", *"nodes", "enter")
+        await look.settle()
+        assert look.app.screen is look.app.nodes_screen
+        await look.press("colon", *"filter", "space", *"leaf3", "enter")
+        assert look.app.nodes_screen.table.count == 16
+        await look.press("colon", *"sort", "space", *"node", "enter")
+        assert look.app.nodes_screen.table.sorts[0] == ("node", False)
+        await look.press("colon", *"node", "space", *"n093", "enter")
+        assert isinstance(look.app.screen, NodeScreen)
+        assert look.app.screen.node == "n093"
+
+
+async def test_commands_complete_with_tab_and_remember() -> None:
+    async with looking(faulty()) as look:
+        await look.press("colon", *"the", "tab")
+        sheet = look.app.screen
+        assert isinstance(sheet, Command)
+        assert sheet.prompt.text == "theme "
+        assert "bench-tritan" in look.text
+        await look.press(*"bench-d", "down", "tab", "enter")
+        assert look.app.painter.palette.theme == "bench-deutan"
+        await look.press("colon", "up")
+        assert isinstance(look.app.screen, Command)
+        assert look.app.screen.prompt.text == "theme bench-deutan"
+        await look.press("escape")
+
+
+async def test_what_is_no_command_is_said() -> None:
+    async with looking(faulty()) as look:
+        for text, said in (
+            ("zzz", "no command zzz here"),
+            ("theme none", "no theme none"),
+            ("export doc", "no format doc"),
+            ("node nobody", "no node nobody"),
+            ("fabric now", "takes nothing"),
+        ):
+            look.app.perform(text)
+            await look.settle()
+            assert said in look.lines[-1], text
+
+
+async def test_export_asks_for_format_and_path() -> None:
+    async with looking(faulty()) as look:
+        await look.press("e")
+        assert isinstance(look.app.screen, Export)
+        assert look.app.screen.prompt.text == "acceptance-12.html"
+        await look.press("down", "down")
+        assert look.app.screen.prompt.text == "acceptance-12.csv"
+        await look.press("enter")
+        assert [(kind, str(path)) for kind, path in look.player.exported] == [("csv", "acceptance-12.csv")]
+        assert "written: acceptance-12.csv" in look.lines[-1]
+        look.app.perform("export json out.json")
+        assert str(look.player.exported[-1][1]) == "out.json"
+
+
+async def test_an_export_that_fails_says_why() -> None:
+    async with looking(faulty()) as look:
+
+        def refuse(kind: str, path: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        look.player.export = refuse  # type: ignore[method-assign, assignment]
+        look.app.perform("export md x.md")
+        await look.settle()
+        assert "x.md: Permission denied" in look.lines[-1]
+
+
+async def test_what_ends_the_session_is_shown_and_raised() -> None:
+    class Broken(Exception):
+        pass
+
+    async with looking(faulty()) as look:
+
+        def broken() -> None:
+            raise Broken("the disk is full")
+
+        look.app.make = broken  # type: ignore[assignment]
+        await look.app.follow()
+        await look.settle()
+        assert "The session ended: Broken: the disk is full" in look.lines[-1]
+        assert isinstance(look.app.failure, Broken)
+
+
+def test_the_application_is_short() -> None:
+    assert issubclass(Bench, Commanding)

@@ -1,0 +1,136 @@
+"""Every size, ASCII, sixteen colours, none: the same facts, nothing that a terminal cannot show."""
+
+import pytest
+from tests.screens.looking import Look, boxes, faulty, large, looking, painted
+
+from console.tui.painting import to_ascii
+from console.tui.terminal import Terminal, detect
+from console.tui.themes import Depth
+from console.wording import ASCII_OF
+from topology.model import NodeId
+
+SIZES = ((1, 1), (7, 3), (60, 15), (80, 24), (120, 40), (200, 60))
+SHEETS = (("question_mark",), ("colon",), ("e",), ("R",))
+TABS = ("1", "2", "3", "4")
+
+
+async def everything(look: Look) -> list[str]:
+    """Every screen and sheet, as text."""
+    seen = []
+    for key in TABS:
+        await look.press(key)
+        seen.append(look.text)
+    for keys in SHEETS:
+        await look.press(*keys)
+        seen.append(look.text)
+        await look.press("escape")
+    look.app.open_node(NodeId("n050" if "n050" in look.player.story.fabric.nodes else "c12n05"))
+    await look.settle()
+    seen.append(look.text)
+    await look.press("enter")
+    seen.append(look.text)
+    return seen
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_every_screen_at_every_size(size: tuple[int, int]) -> None:
+    async with looking(faulty(), size) as look:
+        for text in await everything(look):
+            rows = text.split("\n")
+            assert len(rows) == size[1]
+            if size[0] >= 60:
+                assert "SIMULATED" in text
+        if size[0] >= 60:
+            await look.press("1")
+            await look.press("1")
+            assert any("leaf3 to spine1" in line for line in look.lines)
+            assert any("▮▯" in line for line in look.lines)
+            assert "? help" in look.lines[-1]
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 60)])
+async def test_a_machine_of_chassis_at_every_size(size: tuple[int, int]) -> None:
+    async with looking(boxes(), size) as look:
+        assert any("c07" in line and "▵" in line and "▮▯" in line for line in look.lines)
+        await look.press("n")
+        assert any("[▮▯]" in line for line in look.lines)
+
+
+async def test_the_badge_is_there_at_sixty_columns_with_everything_else_on() -> None:
+    async with looking(faulty(), (60, 15)) as look:
+        look.player.paused = True
+        await look.press("4", "space")
+        assert look.lines[0].rstrip().endswith("SIMULATED")
+        assert "FROZEN" in look.lines[0]
+        assert "PAUSED" in look.lines[0]
+        assert "4 Findings" in look.lines[0]
+
+
+@pytest.mark.parametrize("story", [faulty, boxes])
+async def test_ascii_has_no_character_above_126(story: object) -> None:
+    async with looking(story(), terminal=Terminal(ascii=True)) as look:  # type: ignore[operator]
+        for text in await everything(look):
+            strange = {character for character in text if ord(character) > 126}
+            assert not strange
+        await look.press("1")
+        await look.press("1")
+        assert "#_" in look.text  # a member that is down is seen without any sign
+
+
+@pytest.mark.parametrize("depth", [Depth.NONE, Depth.SIXTEEN])
+async def test_every_fault_is_found_without_24_bit_colour(depth: Depth, monkeypatch: pytest.MonkeyPatch) -> None:
+    if depth is Depth.NONE:
+        monkeypatch.setenv("NO_COLOR", "1")
+    async with looking(faulty(), terminal=Terminal(depth=depth)) as look:
+        assert look.app.no_color is (depth is Depth.NONE)
+        texts = await everything(look)
+        assert all(sign in texts[0] for sign in "✗∅▲▵▯×")
+        for row in painted(look.app):
+            for segment in row:
+                assert segment.style is not None
+                for colour in (segment.style.color, segment.style.bgcolor):
+                    assert colour is None or colour.is_default or (depth is Depth.SIXTEEN and colour.number is not None)
+
+
+async def test_no_color_alone_does_not_crash_full_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with looking(faulty()) as look:
+        assert look.app.no_color
+        await everything(look)
+
+
+async def test_resizing_keeps_the_cursor_in_sight() -> None:
+    async with looking(large(), (200, 60)) as look:
+        await look.press("n")
+        for size in ((120, 40), (80, 24), (60, 15), (200, 60)):
+            await look.pilot.resize_terminal(*size)
+            await look.settle()
+            assert any("[▯]" in line for line in look.lines), size
+
+
+@pytest.mark.parametrize(
+    ("environment", "encoding", "expected"),
+    [
+        ({"TERM": "xterm-256color"}, "UTF-8", Terminal()),
+        ({"TERM": "xterm-256color"}, "ANSI_X3.4-1968", Terminal(ascii=True)),
+        ({"BENCHCONSOLE_ASCII": "1", "TERM": "tmux-256color"}, "utf-8", Terminal(ascii=True)),
+        ({"BENCHCONSOLE_ASCII": "0", "TERM": "tmux-256color"}, "utf8", Terminal()),
+        ({"NO_COLOR": "1", "COLORTERM": "truecolor"}, "utf-8", Terminal(depth=Depth.NONE)),
+        ({"NO_COLOR": "", "COLORTERM": "truecolor"}, "utf-8", Terminal()),
+        ({"TERM": "linux"}, "utf-8", Terminal(depth=Depth.SIXTEEN)),
+        ({"TERM": "linux", "BENCHCONSOLE_COLOR": "full"}, "utf-8", Terminal()),
+        ({"TERM": "dumb"}, "utf-8", Terminal(depth=Depth.NONE)),
+        ({"BENCHCONSOLE_THEME": "light"}, "utf-8", Terminal(theme="bench-light")),
+        ({"BENCHCONSOLE_THEME": "bench-tritan"}, "utf-8", Terminal(theme="bench-tritan")),
+        ({"BENCHCONSOLE_THEME": "nonsense"}, "utf-8", Terminal()),
+    ],
+)
+def test_the_terminal_is_read_from_its_environment(
+    environment: dict[str, str], encoding: str, expected: Terminal
+) -> None:
+    assert detect(environment, encoding) == expected
+
+
+def test_every_sign_has_its_own_ascii_stand_in() -> None:
+    for character in ASCII_OF:
+        assert to_ascii(chr(character)) != "?"
