@@ -23,7 +23,7 @@ TOPOLOGY = """\
 schema: 1
 fabric: startup
 switches: {leaf1: {role: leaf}}
-nodes: {n[01-16]: {}}
+nodes: {"n[01-16]": {}}
 links: [{from: "n[01-16]", to: leaf1, speed: 10G}]
 """
 
@@ -61,14 +61,25 @@ def first_frame(topology: Path, environment: dict[str, str]) -> float:
 def main() -> None:
     """Measure and print the table."""
     with tempfile.TemporaryDirectory() as home:
-        environment = {**os.environ, "HOME": home, "XDG_DATA_HOME": home, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        environment = {
+            **os.environ,
+            "HOME": home,
+            "XDG_DATA_HOME": home,
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+        }
         bare, loaded = wall([sys.executable, "-c", COUNT], environment)
         print(f"{'what':34} {'ms':>7} {'x bare':>7} {'modules':>8}")
         print(f"{'python -c pass':34} {bare:7.1f} {1.0:7.2f} {loaded:8}")
         for name in ("--version", "--help", "sessions"):
             median, loaded = wall([sys.executable, "-c", MAIN.format(arguments=repr(name))], environment)
             print(f"{'benchconsole ' + name:34} {median:7.1f} {median / bare:7.2f} {loaded:8}")
-        completing = {**environment, "_BENCHCONSOLE_COMPLETE": "bash_complete", "COMP_WORDS": "benchconsole se", "COMP_CWORD": "1"}
+        completing = {
+            **environment,
+            "_BENCHCONSOLE_COMPLETE": "bash_complete",
+            "COMP_WORDS": "benchconsole se",
+            "COMP_CWORD": "1",
+        }
         median, loaded = wall([sys.executable, "-c", MAIN.format(arguments="")], completing)
         print(f"{'completion of benchconsole se':34} {median:7.1f} {median / bare:7.2f} {loaded:8}")
         median, _ = wall([sys.executable, "-c", "import textual.app, textual.widget"], environment)

@@ -18,10 +18,14 @@ from topology.units import Unit, disk_size, parse
 
 
 class SessionConductor:
-    """One Session as the screens see it; answers at once, except for ``events``."""
+    """One Session as the screens see it; answers at once, except for ``events``.
 
-    def __init__(self, session: Session) -> None:
+    With ``start`` the default suite runs as soon as somebody follows the events.
+    """
+
+    def __init__(self, session: Session, *, start: bool = False) -> None:
         self._session = session
+        self._start = start
 
     @property
     def suites(self) -> tuple[str, ...]:
@@ -40,6 +44,9 @@ class SessionConductor:
 
     def events(self) -> AsyncIterator[Event]:
         """What is stored, then what happens."""
+        if self._start:
+            self._start = False
+            self._session.start(self._session.propose())
         return self._session.events()
 
     def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> tuple[Round, ...]:

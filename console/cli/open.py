@@ -1,11 +1,13 @@
 """Opens the console. The screen is painted before a store, a probe or SSH is imported."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from console.cli.common import db_option, label_option
+from console.exits import BadInput
 
 if TYPE_CHECKING:
     from console.conductor import SessionConductor
@@ -22,20 +24,14 @@ def command(what: str, db: Path | None, label: str) -> None:
 
 def open_console(what: str, db: Path | None = None, label: str = "", *, start: bool = False) -> int:
     """Show ``what`` until the operator leaves; ``start`` runs the default suite at once."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
     from console.tui.app import run
 
     path = Path(what)
     if what.endswith((".yaml", ".yml")) or path.is_file():
-        _check_file(path)
         return run(lambda: _on_file(path, db, label, start=start))
     return run(lambda: _on_session(what, db))
-
-
-def _check_file(path: Path) -> None:
-    """Every problem of the file goes to the terminal as it is, not to a screen that closes."""
-    from console.cli.common import installed, read_topology
-
-    read_topology(path, installed())
 
 
 def _on_file(path: Path, db: Path | None, label: str, *, start: bool) -> "SessionConductor":
@@ -45,9 +41,7 @@ def _on_file(path: Path, db: Path | None, label: str, *, start: bool) -> "Sessio
 
     probes = installed()
     session = Session(read_topology(path, probes), probes, open_store(db), Choice(label=label))
-    if start:
-        session.start(session.propose())
-    return SessionConductor(session)
+    return SessionConductor(session, start=start)
 
 
 def _on_session(name: str, db: Path | None) -> "SessionConductor":

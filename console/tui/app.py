@@ -4,7 +4,9 @@
 screen is there before anything slow is imported.
 """
 
+import asyncio
 import os
+import signal
 import time
 from collections.abc import Callable
 from typing import ClassVar
@@ -19,6 +21,8 @@ from console.tui.terminal import Terminal, detect
 
 TICK = 0.1
 AGAIN_WITHIN = 2.0
+ENDINGS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
+"""Signals that end the console in good order, and the exit code of each."""
 
 
 class Bench(Commanding):
@@ -38,6 +42,9 @@ class Bench(Commanding):
 
     async def on_mount(self) -> None:
         """Paint first; then open the session."""
+        for number, code in ENDINGS.items():
+            # Without these a signal would leave the terminal in its alternate screen.
+            asyncio.get_running_loop().add_signal_handler(number, self.leave, code)
         await self.switch_mode("fabric")
         self.set_interval(TICK, self.tick)
         self.call_after_refresh(self.open_session)
@@ -49,10 +56,13 @@ class Bench(Commanding):
     async def follow(self) -> None:
         """Make the conductor and fold its events. What ends it is shown here and raised by ``run``."""
         try:
-            self.conductor = self.make()
+            # In a thread: it imports what is slow, and the first frame must not wait for that.
+            self.conductor = await asyncio.to_thread(self.make)
             await self.bridge.follow(self.conductor)
         except Exception as error:  # a worker's edge: the screen must outlive what it shows
             self.failure = error
+            if self.bridge.view is None:
+                self.leave(1)  # there is nothing to show; ``run`` raises the reason
             self.say(f"The session ended: {type(error).__name__}: {error}", wrong=True, stay=True)
 
     def action_interrupt(self) -> None:

@@ -102,7 +102,11 @@ def test_every_kind_of_trouble_is_reported_as_what_it_is_and_the_others_stand(
     assert details["n5"].count("SHA256:") == 2
     assert "Debian package iperf3" in details["n2"]
     assert found["findings"] == [], ran.out
-    levels = {(verdict["subject"], verdict["level"]) for verdict in found["verdicts"] if verdict["expected_from"] == "capacity"}
+    levels = {
+        (verdict["subject"], verdict["level"])
+        for verdict in found["verdicts"]
+        if verdict["expected_from"] == "capacity"
+    }
     assert ("n3>n4", "pass") in levels
     assert ("n7>n8", "pass") in levels
     assert marked(healthy_lab) == []
