@@ -8,10 +8,11 @@ from console.tui import evidence
 from console.tui.actions import MOVES
 from console.tui.drawing import MUTED, Piece, Row
 from console.tui.messages import Copy, Plan
+from console.tui.quantities import quantity
 from console.tui.screens.frame import Frame
 from console.tui.widgets.raw import RawPane
 from console.view import RunView
-from console.wording import plain, quantity
+from console.wording import plain
 from probes.model import Measurement
 
 

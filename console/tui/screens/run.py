@@ -11,6 +11,7 @@ from console.tui.actions import MOVES
 from console.tui.clock import hour, lasting
 from console.tui.drawing import BOLD, MUTED, RUNNING, Piece, Row, sign, width_of
 from console.tui.messages import Copy, OpenNode, OpenRaw, Plan
+from console.tui.quantities import share_of
 from console.tui.screens.frame import Frame
 from console.tui.widgets.events import Events
 from console.tui.widgets.headline import Headline
@@ -23,7 +24,7 @@ from console.view import Coverage, RunView, State, coverage, eta, not_judged, st
 from console.wording import count, plain
 from probes.judging.verdict import Level
 from probes.model import Round
-from topology.units import Unit, percent
+from topology.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,9 @@ def _stage_words(view: RunView, rounds: Sequence[Round]) -> str:
     subject = plain(worst.subject).replace(">", " → ")
     subject = subject.split(" → ")[0] if width_of(subject) > 20 else subject
     low = (
-        f"{subject} at {percent(worst.share)}" if worst.share is not None and worst.unit is not Unit.SECOND else subject
+        f"{subject} at {share_of(worst.share)}"
+        if worst.share is not None and worst.unit is not Unit.SECOND
+        else subject
     )
     others = len({each.subject for each in found}) - 1
     return f"{low}, {others} more" if others else low

@@ -41,6 +41,9 @@ class Canvas(Widget):
         if self._rows is None or not self.is_attached:
             return
         old, self._rows = self._rows, self._drawn()
+        if len(old) != len(self._rows):
+            self.refresh()
+            return
         regions = []
         for y, (before, after) in enumerate(zip(old, self._rows, strict=True)):
             span = differing(before, after)

@@ -17,13 +17,14 @@ from console.tui.drawing import (
     value_tone,
     wrapped,
 )
+from console.tui.quantities import quantity, share_of
 from console.tui.reading import Fault, link_of, names
 from console.tui.widgets.canvas import Canvas
 from console.view import RunView, State
-from console.wording import plain, quantity
+from console.wording import plain
 from probes.judging.verdict import Finding, Suspect
 from topology.model import LinkId
-from topology.units import Shown, Unit, percent
+from topology.units import Shown, Unit
 
 GUTTER = 13
 
@@ -116,7 +117,7 @@ class FindingDetail(Canvas):
         built = _measure_line("expected" if link is None else "as built", built_slots, wires.wire(wire, 1.0), width)
         built.put("  ").put(quantity(finding.expected, unit, shown), TEXT)
         now = _measure_line("measured", now_slots, wires.wire(wire, share, lost=max(1 - share, 0.0)), width)
-        now.put("  ").put(quantity(finding.value, unit, shown), tone).put(f"  {percent(share)} of expected", MUTED)
+        now.put("  ").put(quantity(finding.value, unit, shown), tone).put(f"  {share_of(share)} of expected", MUTED)
         if link is not None and link.is_lag and up < link.count:
             now.put(f"   {up} of {link.count} members up", MUTED)
         return [built.row(), now.row()]

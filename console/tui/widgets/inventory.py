@@ -1,9 +1,10 @@
 """Owns what a node says of itself against what was declared: differences in full, the rest in one line."""
 
 from console.tui.drawing import MUTED, STRONG, TEXT, Line, Row, clip, sign, value_tone
+from console.tui.quantities import expected, measured
 from console.tui.widgets.canvas import Canvas
 from console.view import NodeView, State, state_of
-from console.wording import count, expected, measured, plain
+from console.wording import count, plain
 from probes.judging.verdict import Kind, Level, Verdict
 
 
@@ -63,7 +64,7 @@ class Inventory(Canvas):
         state = state_of(verdict)
         line = Line(width).to(1).extend((sign(state),)).to(3).put(_name(verdict), STRONG, x - 5).to(x)
         line.put(measured(verdict), value_tone(state if state is not State.UNKNOWN else State.WATCH), 14).to(x + 16)
-        line.put(plain(expected(verdict)), TEXT, 14).to(x + 32)
+        line.put(expected(verdict), TEXT, 14).to(x + 32)
         return line.put(clip(plain(verdict.because), max(line.room - 1, 0)), MUTED).row()
 
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from console.tui import wires
 from console.tui.bridge import Hop
 from console.tui.drawing import BRIGHT, FAIL, MUTED, TEXT, Line, Piece, Row, clip, value_tone, width_of
+from console.tui.quantities import quantity
 from console.tui.widgets.canvas import Canvas
 from console.view import LinkView, State
 from console.wording import plain
 from topology.model import LinkId
-from topology.units import network_rate
+from topology.units import Shown, Unit, network_rate
 
 
 class Path(Canvas):
@@ -63,7 +64,7 @@ class Path(Canvas):
         short = self.value is not None and hop.limits and hop.expected is not None and self.value < hop.expected * 0.8
         lost = 1 - up / hop.members if up < hop.members else 1 - load if faulty and short else 0.0
         line.extend(wires.wire(wide, load, lost=lost)).put("  ")
-        value = network_rate(self.value).split()[0] if self.value is not None else "–"
+        value = quantity(self.value, Unit.BYTE_RATE, Shown.NETWORK).split()[0]
         line.put(f"{value:>5}", value_tone(State.FAIL if faulty and short else State.PASS) if faulty else TEXT)
         line.put(f" of {network_rate(hop.capacity)}", MUTED).to(16 + 2 * name + wide + 22)
         if hop.limits:

@@ -1,17 +1,16 @@
 """Owns the results of one node: every judged number with its yardstick, and every test that gave none."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from console.tui.drawing import ACTIVE, MUTED, TEXT, Line, Piece, Row, clip, sign, value_tone, width_of
+from console.tui.quantities import expected, measured, share_of
 from console.tui.reading import Blame
 from console.tui.widgets.listing import Listing
 from console.view import NodeView, RunView, State
-from console.wording import NOT_MEASURED, SIGNS, expected, measured, plain
+from console.wording import SIGNS, plain
 from probes.judging.verdict import Kind, Level, Verdict
 from probes.model import Result
-from topology.units import percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +57,14 @@ def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Out
         words_on_it += f" by {finding.where}"
     elif verdict.level is not Level.PASS and verdict.because:
         words_on_it += f", {verdict.because}"
-    share = verdict.share
     return Outcome(
         state=state,
         probe=plain(verdict.probe),
         metric=plain(" ".join(words)),
         measured=measured(verdict),
-        expected=plain(expected(verdict)),
+        expected=expected(verdict),
         source=plain(verdict.source or verdict.kind.value),
-        share=percent(share) if share is not None and math.isfinite(share) else NOT_MEASURED,
+        share=share_of(verdict.share),
         limit=plain(finding.where if finding is not None else verdict.affected_by or verdict.limiting),
         verdict_words=plain(words_on_it),
         test=verdict.test,

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 from console.tui import reading
 from console.tui.drawing import MUTED, TEXT, Line, Piece, Row, sign, value_tone, width_of
+from console.tui.quantities import share_of
 from console.tui.scales import Scale, scale_for
 from console.tui.widgets.listing import Listing
 from console.view import RunView, State, state_of, worst
 from console.wording import plain
 from probes.judging.verdict import Verdict
 from probes.model import Result, Round, Test
-from topology.units import Shown, Unit, percent
+from topology.units import Shown, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class RoundTests(Listing):
         tone = TEXT if quiet else value_tone(row.state)
         line.put(shown(row.value) if row.value is not None else "–", tone, 9, ">")
         line.put(shown(row.expected) if row.expected is not None else "–", MUTED, 10, ">")
-        line.put(percent(row.share) if row.share is not None else "–", tone, 8, ">")
+        line.put(share_of(row.share), tone, 8, ">")
         return line.put("   ").put(row.limit, MUTED).row()
 
     def _names_width(self, width: int) -> int:
