@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
-from console.view import RunView, advance
+from console.fold import advance
+from console.view import RunView
 from probes.judging.bench import Bench
 from probes.judging.findings import Judged, findings
 from probes.judging.judge import judge_round

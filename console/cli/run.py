@@ -139,8 +139,9 @@ async def follow(
 ) -> "tuple[RunView, int | None]":
     """Drive the session and fold its events; the last view, and the signal that ended it."""
     from console.events import SessionEnded
+    from console.fold import advance
     from console.lines import as_json, as_lines
-    from console.view import RunView, advance
+    from console.view import RunView
 
     caught: list[int] = []
 

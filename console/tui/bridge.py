@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Protocol
 
 from console.events import Event, SessionOpened
-from console.view import RunView, advance, opened
+from console.fold import advance, opened
+from console.view import RunView
 from probes.model import Round, Test
 from topology.model import LinkId
 

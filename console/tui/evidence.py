@@ -1,5 +1,6 @@
 """Owns the way back from a number to the text it was read from: outputs as safe lines, the place marked."""
 
+import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from probes.judging.verdict import Verdict
 from probes.model import Failure, Measurement, Output, Result
 
 _MOST_LINES = 20_000
+_NUMBER = re.compile(r"[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?")
+_KEY = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +47,9 @@ def find_measurement(view: RunView, ids: Iterable[str], test: str = "") -> tuple
     return None
 
 
-def of_verdict(view: RunView, verdict: Verdict) -> Evidence | None:
-    """The output behind a verdict."""
-    found = find_measurement(view, verdict.evidence, verdict.test)
+def of_verdict(view: RunView, verdict: Verdict, test: str = "") -> Evidence | None:
+    """The output behind a verdict; of ``test`` where the verdict speaks of several."""
+    found = find_measurement(view, verdict.evidence, test or verdict.test)
     if found is not None:
         return of_result(*found)
     result = view.results.get(verdict.test)
@@ -76,12 +79,29 @@ def _lines(output: Output) -> list[str]:
 
 
 def _mark(lines: list[str], raw: str) -> Marked | None:
-    """The last place of ``raw``: summaries stand at the end."""
-    if raw:
-        for number in range(len(lines) - 1, -1, -1):
-            column = lines[number].rfind(raw)
+    """Where ``raw`` stands last, for summaries stand at the end; else the number that it names by a path of keys."""
+    if not raw:
+        return None
+    for number in range(len(lines) - 1, -1, -1):
+        column = lines[number].rfind(raw)
+        if column >= 0:
+            return Marked(number, column, len(raw))
+    path, _, rest = raw.rpartition(" ")
+    value = _NUMBER.search(rest)
+    return _below_keys(lines, _KEY.findall(path), value.group()) if value and path else None
+
+
+def _below_keys(lines: list[str], keys: list[str], value: str) -> Marked | None:
+    """The first ``value`` after the lines that hold ``keys`` in their order."""
+    at = 0
+    for key in keys:
+        at = next((number for number in range(at, len(lines)) if f'"{key}"' in lines[number]), at)
+    for text in (value, value.partition(".")[0]):
+        for number in range(at, len(lines)):
+            column = lines[number].find(text) if len(text) > 2 or number == at else -1
             if column >= 0:
-                return Marked(number, column, len(raw))
+                found = _NUMBER.match(lines[number], column)
+                return Marked(number, column, len(found.group()) if found else len(text))
     return None
 
 

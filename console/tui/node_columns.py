@@ -55,7 +55,7 @@ def _metric_column(key: ColumnId, heading: str, found: Sequence[Verdict]) -> Met
     first = found[0]
     unit = first.unit or Unit.ONE
     shown = Shown.MEMORY if unit is Unit.BYTE and first.metric.startswith("memory") else first.shown
-    parts = [max(len(each.evidence), 1) if shared(each) else 1 for each in found]
+    parts = [max(len(each.evidence), 1) if reading.shared(each) else 1 for each in found]
     values = [each.value / part for each, part in zip(found, parts, strict=True) if each.value is not None]
     scale = scale_for(unit, shown, values)
     return MetricColumn(key, heading, scale, _bound(found, parts, scale))
@@ -71,11 +71,6 @@ def _bound(found: Sequence[Verdict], parts: Sequence[int], scale: Scale) -> str:
         if len(known) == 1:
             return mark + scale.shown(next(iter(known)))
     return ""
-
-
-def shared(verdict: Verdict) -> bool:
-    """Whether a verdict speaks of several flows by their sum."""
-    return len(verdict.evidence) > 1 and ">" not in verdict.subject and len(verdict.nodes) > 1
 
 
 def _headings(keys: Iterable[ColumnId]) -> dict[ColumnId, str]:
@@ -94,7 +89,8 @@ def _headings(keys: Iterable[ColumnId]) -> dict[ColumnId, str]:
         if name in ("total", "count", "size"):
             words = probe.rsplit(".", 1)[-1] or name
         if len(stages_of[metric]) > 1:
-            words = stage if len(metrics_of[stage]) == 1 else f"{stage} {words}"
+            short = stage.removeprefix(probe.split(".", 1)[0]).strip() or stage
+            words = short if len(metrics_of[stage]) == 1 else f"{short} {words}"
         made[metric, stage] = plain(words.replace("_", " "))
     return made
 
@@ -122,7 +118,7 @@ class NodeRow:
         if self._worst is None:
             self._worst = {}
             for verdict in self.view.verdicts:
-                own = self._own_part(verdict) if shared(verdict) else verdict
+                own = self._own_part(verdict) if reading.shared(verdict) else verdict
                 if own is None:
                     continue
                 key = (verdict.metric, self.stages.get(verdict.round, ""))
@@ -190,7 +186,7 @@ class NodeRow:
     def _limit(self) -> str:
         verdict = self.deciding
         if verdict is None:
-            return ""
+            return plain(self.view.finding.where) if self.view.finding else ""
         finding = self.blame.elsewhere(self.view.node.id, verdict)
         return plain(finding.where if finding else verdict.affected_by or verdict.limiting)
 
@@ -202,6 +198,8 @@ class NodeRow:
         if verdict is not None:
             finding = self.blame.elsewhere(self.view.node.id, verdict)
             return plain(_first_clause(finding.what) if finding else verdict.because)
+        if self.view.finding is not None:
+            return plain(_first_clause(self.view.finding.what))
         failure = next(iter(self.view.failures), None)
         return plain(f"{failure.stage}: {failure.detail}") if failure else ""
 

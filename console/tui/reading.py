@@ -158,6 +158,11 @@ def standing(node: NodeView, busy: Container[NodeId] = ()) -> State:
     return node.state
 
 
+def shared(verdict: Verdict) -> bool:
+    """Whether a verdict speaks of several flows by their sum."""
+    return len(verdict.evidence) > 1 and ">" not in verdict.subject and len(verdict.nodes) > 1
+
+
 def busy_nodes(view: RunView) -> frozenset[NodeId]:
     """Nodes on which a test of the open round runs now."""
     if view.current is None or not view.running:
@@ -192,7 +197,9 @@ class Blame:
         found = [
             value
             for verdict in node.verdicts
-            if (value := share(verdict)) is not None and self.concerns(node.node.id, verdict)
+            if (value := share(verdict)) is not None
+            and self.concerns(node.node.id, verdict)
+            and not (verdict.level is Level.PASS and shared(verdict))  # a sum that passes says nothing of one
         ]
         return min(found, default=None)
 

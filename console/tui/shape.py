@@ -58,11 +58,7 @@ class Servers:
     role: NodeRole
     switches: tuple[SwitchId, ...]
     nodes: tuple[NodeId, ...]
-
-    @property
-    def name(self) -> str:
-        """What the row is called."""
-        return self.role.value
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +103,15 @@ def shape_of(fabric: Fabric) -> Shape:
         else:
             bundles.setdefault(at, []).append(node.id)
     racks = [_rack(fabric, at, tuple(nodes)) for at, nodes in bundles.items()]
-    return Shape(
-        top, cross, _groups(fabric, racks, uppers), tuple(Servers(*key, tuple(n)) for key, n in servers.items())
+    return Shape(top, cross, _groups(fabric, racks, uppers), _servers(servers))
+
+
+def _servers(rows: Mapping[tuple[NodeRole, tuple[SwitchId, ...]], list[NodeId]]) -> tuple[Servers, ...]:
+    """Called by their role; by role and switch where a role stands in several rows."""
+    roles = [role for role, _ in rows]
+    return tuple(
+        Servers(role, at, tuple(nodes), role.value if roles.count(role) == 1 else " ".join([role.value, *at]))
+        for (role, at), nodes in rows.items()
     )
 
 

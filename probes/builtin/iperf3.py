@@ -90,7 +90,7 @@ class Iperf3(Probe):
                     idle, attempt = idle and not old, attempt + 1
                     continue
                 await contact.together()
-                return (await contact.here.run(self.client(target, port), timeout=seconds + 25),)
+                return (await contact.here.run(self.client(target, port), timeout=seconds + 12),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read JSON of versions 3.1 to 3.17 and later, its line-by-line form, or the text form.

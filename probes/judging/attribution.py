@@ -16,7 +16,7 @@ from probes.judging.verdict import Kind, Level, Verdict
 from probes.judging.yardsticks.capacity import Sent, sent
 from probes.model import FULL, ClosedRound
 from topology.expect import expect
-from topology.model import Basis, Direction
+from topology.model import Basis, Criterion, Direction
 
 PROVEN = 1.15
 """A link that once carried this much more than in a low observation is not its cause."""
@@ -78,14 +78,33 @@ def attribute(bench: Bench, rounds: Sequence[tuple[ClosedRound, Sequence[Verdict
     low: list[Observation] = []
     proven: dict[Direction, float] = {}
     for closed, verdicts in rounds:
-        flows = sent(bench, closed, criterion)
-        if not flows:
-            continue
-        load = _load(bench, flows)
-        for way, value in _certain(bench, flows, load).items():
+        seen = _seen(bench, closed, criterion)
+        for way, value in seen.certain.items():
             proven[way] = max(proven.get(way, 0.0), value)
-        low += _low(verdicts, flows, load)
+        low += _low(verdicts, seen.flows, seen.load)
     return _explain(bench, low, proven)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one round showed: its flows, what each link carried by the model, and at least for certain."""
+
+    closed: ClosedRound
+    flows: tuple[Sent, ...]
+    load: Mapping[Direction, float]
+    certain: Mapping[Direction, float]
+
+
+def _seen(bench: Bench, closed: ClosedRound, criterion: Criterion) -> _Seen:
+    """The summary of a round, remembered: findings are made anew after each round, of all rounds so far."""
+    known = bench.remembered.get(closed.round.number)
+    if isinstance(known, _Seen) and known.closed is closed:
+        return known
+    flows = sent(bench, closed, criterion)
+    load = _load(bench, flows)
+    made = _Seen(closed, flows, load, _certain(bench, flows, load))
+    bench.remembered[closed.round.number] = made
+    return made
 
 
 def _load(bench: Bench, flows: Iterable[Sent]) -> dict[Direction, float]:

@@ -22,6 +22,11 @@ class Bench:
     metrics: Mapping[str, Metric]
 
     @cached_property
+    def remembered(self) -> dict[int, object]:
+        """What attribution made of each closed round, by its number: it is asked again after every round."""
+        return {}
+
+    @cached_property
     def routes(self) -> Routes:
         """Path shares, computed once."""
         return Routes(self.fabric)

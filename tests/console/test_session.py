@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from console.events import Event, RoundJudged, SessionEnded, SessionOpened
+from console.fold import advance
 from console.session import Session
-from console.view import RunView, State, advance, coverage, exit_code, not_judged, stages, tally
+from console.view import RunView, State, coverage, exit_code, not_judged, stages, tally
 from probes.model import Round
 from store.errors import StoreError
 from store.store import Store

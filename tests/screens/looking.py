@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import cache
+from typing import Any
 
 from rich.segment import Segment
 from textual._context import visible_screen_stack
@@ -49,7 +50,7 @@ class Look:
     async def press(self, *keys: str) -> None:
         for key in keys:
             await self.pilot.press(key)
-            await self.settle()
+        await self.settle()
 
     async def settle(self) -> None:
         """Let messages and repaints be done; hand the latest view over now instead of on the tick."""
@@ -73,14 +74,14 @@ class Look:
         return "\n".join(self.lines)
 
 
-def painted(app: App[object]) -> list[list[Segment]]:
+def painted(app: App[Any]) -> list[list[Segment]]:
     """Every segment of the screen, row by row, sheets and what is below them."""
     visible_screen_stack.set(app._background_screens)
     update = app.screen._compositor.render_full_update()
-    return [[segment for part in strips for segment in part] for strips in update.strips]  # type: ignore[attr-defined]
+    return [[segment for part in strips for segment in part] for strips in update.strips]
 
 
-def lines(app: App[object]) -> list[str]:
+def lines(app: App[Any]) -> list[str]:
     return ["".join(segment.text for segment in row) for row in painted(app)]
 
 

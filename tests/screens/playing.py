@@ -16,7 +16,7 @@ class Player:
     def __init__(self, story: Story, *, pace: float = 0.0, until: int | None = None) -> None:
         self.story = story
         self.pace = pace
-        self.waiting: list[Event] = list(story.events())
+        self.waiting: list[Event] = list(story.events(tests=len(story.fabric.nodes) < 1000))
         self.queue: asyncio.Queue[Event] = asyncio.Queue()
         self.until = len(self.waiting) if until is None else until
         self.running = False

@@ -12,7 +12,8 @@ from console.events import (
     TestEnded,
     TestStarted,
 )
-from console.view import RunView, advance, opened
+from console.fold import advance, opened
+from console.view import RunView
 from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect, Verdict
 from probes.model import (
     Bundle,
@@ -80,26 +81,24 @@ class Story:
 
     def view(self) -> RunView:
         """Everything judged, folded from the events."""
-        events = self.events()
+        events = self.events(tests=False)
         first = next(events)
         assert isinstance(first, SessionOpened)
         view = opened(first)
         for event in events:
-            if not isinstance(event, (TestStarted, TestEnded)):
-                view = advance(view, event)
+            view = advance(view, event)
         return view
 
-    def events(self) -> Iterator[Event]:
-        """The same, as it happened."""
+    def events(self, *, tests: bool = True) -> Iterator[Event]:
+        """The same, as it happened; without the start and end of each test where only the rounds matter."""
         fabric = self.fabric
         yield SessionOpened("s12", self.label, fabric, "acceptance", tuple(self.rounds), EPOCH)
         for judged in self.closed:
             at = judged.closed.started
             yield RoundStarted(judged.closed.round, at)
-            for test in judged.closed.round.tests:
-                yield TestStarted(test, at)
-            for result in judged.closed.results:
-                yield TestEnded(result, at + result.seconds)
+            if tests:
+                yield from (TestStarted(test, at) for test in judged.closed.round.tests)
+                yield from (TestEnded(result, at + result.seconds) for result in judged.closed.results)
             yield judged
         yield SessionEnded(EPOCH + 600, complete=True)
 

@@ -47,12 +47,12 @@ def test_a_line_is_never_wider_than_it_may_be(parts: list[tuple[str, int]], widt
 
 
 @given(st.lists(ANY_TEXT, max_size=5), st.integers(1, 60), st.booleans())
-def test_a_strip_fills_its_width_with_styled_segments(texts: list[str], width: int, ascii: bool) -> None:
+def test_a_strip_fills_its_width_with_styled_segments(texts: list[str], width: int, only_ascii: bool) -> None:
     row = tuple(Piece(text, tone) for text, tone in zip(texts, [TEXT, MUTED, FAIL_CELL] * 2, strict=False))
-    strip = Painter(ascii=ascii).strip(row, width)
+    strip = Painter(ascii=only_ascii).strip(row, width)
     assert sum(width_of(segment.text) for segment in strip) == width
     assert all(segment.style is not None for segment in strip)
-    if ascii:
+    if only_ascii:
         assert all(32 <= ord(character) <= 126 for segment in strip for character in segment.text)
 
 

@@ -1,7 +1,6 @@
 """The fabric screen: the fault where it sits, the walk to it, and nothing that shouts where all is well."""
 
 import pytest
-from tests.screens.looking import boxes, colours, faulty, healthy, large, looking, painted
 
 from console.tui.screens.findings import FindingsScreen
 from console.tui.screens.node import NodeScreen
@@ -9,6 +8,7 @@ from console.tui.screens.raw import RawScreen
 from console.tui.terminal import Terminal
 from console.tui.themes import THEMES
 from console.tui.widgets.spots import Mark
+from tests.screens.looking import boxes, colours, faulty, healthy, large, looking, painted
 from topology.model import LinkId, NodeId
 
 

@@ -1,9 +1,8 @@
 """The findings: worst first, each in full, back to its evidence."""
 
-from tests.screens.looking import faulty, healthy, looking
-
 from console.tui.screens.fabric import FabricScreen
 from console.tui.screens.raw import RawScreen
+from tests.screens.looking import faulty, healthy, looking
 
 
 async def test_the_list_and_the_detail_of_the_first() -> None:

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from tests.screens.fabrics import mini
-from tests.screens.looking import Look, looking
-from tests.screens.story import MINI, Story, tell
 
 from console.events import RoundJudged
 from probes.judging.verdict import Finding, Verdict
 from probes.model import Failure, Output, Result
+from tests.screens.fabrics import mini
+from tests.screens.looking import Look, looking
+from tests.screens.story import MINI, Story, tell
 from topology.model import NodeId
 
 NASTY = {

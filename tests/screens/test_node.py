@@ -1,13 +1,12 @@
 """One node: differences, results with their yardsticks, the path, the raw text behind a number."""
 
-from tests.screens.looking import faulty, healthy, looking
-
 from console.tui import evidence
 from console.tui.screens.fabric import FabricScreen
 from console.tui.screens.findings import FindingsScreen
 from console.tui.screens.node import NodeScreen
 from console.tui.screens.raw import RawScreen
 from probes.model import Measurement, Output, Reading, Result
+from tests.screens.looking import faulty, healthy, looking
 from topology.model import NodeId
 from topology.units import Unit
 
@@ -91,7 +90,7 @@ async def test_the_raw_screen_turns_through_the_outputs() -> None:
         screen = look.app.screen
         assert isinstance(screen, RawScreen)
         await look.press("right", "Y", "tab")
-        assert screen.raw.shift == 0 or screen.raw.shift == 8
+        assert screen.raw.shift in (0, 8)
         assert "iperf Done." in look.app.clipboard
         await look.press("escape")
         assert isinstance(look.app.screen, NodeScreen)
@@ -118,3 +117,23 @@ def test_a_hostile_raw_text_is_found_in_its_safe_form() -> None:
     found = evidence.of_result(*_result(b"a \x1b[31m9\x1b[0m b", "\x1b[31m9\x1b[0m"))
     assert found.marked is not None
     assert found.lines[0][found.marked.column :].startswith("␛[31m9")
+
+
+JSON = b"""{
+\t"end": {
+\t\t"streams": [{"bits_per_second": 111.5}, {"bits_per_second": 24705405004.8}],
+\t\t"sum_sent": {"bits_per_second":\t24705405004.8},
+\t\t"sum_received": {
+\t\t\t"bits_per_second":\t24705405004.800001
+\t\t}
+\t}
+}"""
+
+
+def test_a_value_named_by_its_keys_is_found_below_them() -> None:
+    found = evidence.of_result(*_result(JSON, "end.sum_received.bits_per_second 24705405004.8"))
+    assert found.marked is not None
+    assert found.marked.line == 5
+    marked = found.lines[5][found.marked.column : found.marked.column + found.marked.length]
+    assert marked == "24705405004.800001"
+    assert evidence.of_result(*_result(JSON, "end.nothing 7")).marked is None

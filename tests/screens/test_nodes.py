@@ -1,11 +1,12 @@
 """The node table: order, filter, sort, what is copied, and how little it draws."""
 
 import pytest
-from tests.screens.looking import boxes, faulty, large, looking
 
+from console.tui.drawing import Row
 from console.tui.screens.node import NodeScreen
 from console.tui.screens.plan import PlanSheet
 from console.tui.widgets.node_table import NodeTable, natural
+from tests.screens.looking import boxes, faulty, large, looking
 
 
 async def test_the_worst_come_first_and_only_what_deviates_is_coloured() -> None:
@@ -133,7 +134,7 @@ async def test_ten_thousand_rows_draw_no_more_than_what_is_in_sight(monkeypatch:
     drawn: list[int] = []
     original = NodeTable.row
 
-    def counting(self: NodeTable, index: int, width: int):  # type: ignore[no-untyped-def]
+    def counting(self: NodeTable, index: int, width: int) -> Row:
         drawn.append(index)
         return original(self, index, width)
 
@@ -156,7 +157,7 @@ async def test_enter_opens_the_node_and_esc_comes_back() -> None:
         assert isinstance(look.app.screen, NodeScreen)
         assert look.app.screen.node == "c12n05"
         await look.press("escape")
-        assert look.app.screen is look.app.nodes_screen
+        assert look.app.frame is look.app.nodes_screen
 
 
 def test_names_sort_as_people_count() -> None:

@@ -1,13 +1,13 @@
 """The run screen while it runs, stops and is done; plans before anything is sent."""
 
 import pytest
-from tests.screens.looking import faulty, looking
 
 from console import events
 from console.tui.screens.choice import Choice
 from console.tui.screens.node import NodeScreen
 from console.tui.screens.plan import PlanSheet
 from console.tui.screens.raw import RawScreen
+from tests.screens.looking import faulty, looking
 
 
 def events_until_the_middle_of(stage: str) -> int:

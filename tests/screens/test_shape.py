@@ -1,9 +1,8 @@
 """Who stands under whom: rows, pairs of switches, middle tiers, servers on the spines."""
 
+from console.tui.shape import shape_of
 from tests.screens.fabrics import Builder, chassis, mini, ten_thousand
 from topology.model import LinkId, NodeRole, SwitchRole
-
-from console.tui.shape import shape_of
 
 
 def test_leaves_and_spines() -> None:

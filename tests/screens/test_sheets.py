@@ -1,7 +1,5 @@
 """Command line, help, export: one table of actions feeds them all."""
 
-from tests.screens.looking import faulty, looking
-
 from console.tui.actions import ACTIONS, GLOBAL, matching
 from console.tui.app import Bench
 from console.tui.commanding import Commanding
@@ -15,6 +13,7 @@ from console.tui.screens.node import NodeScreen
 from console.tui.screens.nodes import NodesScreen
 from console.tui.screens.raw import RawScreen
 from console.tui.screens.run import RunScreen
+from tests.screens.looking import faulty, looking
 
 SCREENS: tuple[type[Frame], ...] = (FabricScreen, NodesScreen, NodeScreen, RunScreen, FindingsScreen, RawScreen)
 

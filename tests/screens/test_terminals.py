@@ -1,12 +1,12 @@
 """Every size, ASCII, sixteen colours, none: the same facts, nothing that a terminal cannot show."""
 
 import pytest
-from tests.screens.looking import Look, boxes, faulty, large, looking, painted
 
 from console.tui.painting import to_ascii
 from console.tui.terminal import Terminal, detect
 from console.tui.themes import Depth
 from console.wording import ASCII_OF
+from tests.screens.looking import Look, boxes, faulty, large, looking, painted
 from topology.model import NodeId
 
 SIZES = ((1, 1), (7, 3), (60, 15), (80, 24), (120, 40), (200, 60))

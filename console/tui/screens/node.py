@@ -72,7 +72,7 @@ class NodeScreen(Frame):
             return
         under = ", ".join(plain(switch) for switch in dict.fromkeys(view.fabric.switch_of(self.node)))
         about = [seen.node.role.value, f"under {under}" if under else "", plain(seen.node.hardware.name)]
-        words = ", ".join(part for part in about if part)
+        words = ", ".join(part for part in dict.fromkeys(about) if part)
         self.crumb.show(
             (plain(view.fabric.name), "nodes" if self.TAB == "Nodes" else self.TAB.lower(), plain(self.node)),
             (Piece(words, MUTED),), (Piece(about[0], MUTED),),
@@ -90,7 +90,7 @@ class NodeScreen(Frame):
         self._show_path(view, chosen)
         found = None
         if chosen is not None and chosen.verdict is not None:
-            found = evidence.of_verdict(view, chosen.verdict)
+            found = evidence.of_verdict(view, chosen.verdict, chosen.test)
         elif chosen is not None and chosen.test in view.results:
             found = evidence.of_result(view.results[chosen.test])
         self.raw.show(found)
@@ -104,7 +104,9 @@ class NodeScreen(Frame):
         hops = self.path_of(result.test)
         target = result.test.target
         title = f"of the selected row, {plain(target.node.id)} to {plain(target.peer.id if target.peer else '')}"
-        value = chosen.verdict.value if chosen and chosen.verdict else None
+        ids = chosen.verdict.evidence if chosen is not None and chosen.verdict is not None else ()
+        own = evidence.find_measurement(view, ids, result.test.id)
+        value = own[1].reading.value if own is not None else None
         self.path.show(title, hops, {hop.link: reading.link_of(view, hop.link) for hop in hops}, value)
 
     def _share_height(self) -> None:

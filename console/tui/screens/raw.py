@@ -14,6 +14,7 @@ from console.tui.widgets.raw import RawPane
 from console.view import RunView
 from console.wording import plain
 from probes.model import Measurement
+from topology.units import Shown
 
 
 class RawScreen(Frame):
@@ -49,9 +50,16 @@ class RawScreen(Frame):
         value: Row = ()
         if self.measurement is not None:
             reading = self.measurement.reading
-            value = (Piece(f"{plain(reading.metric)} {quantity(reading.value, reading.unit)}", MUTED),)
+            shown = next((v.shown for v in view.verdicts.get(self.test, ()) if v.metric == reading.metric), None)
+            words = quantity(reading.value, reading.unit, shown or self._shown(view, reading.metric))
+            value = (Piece(f"{plain(reading.metric)} {words}", MUTED),)
         self.crumb.show((plain(view.fabric.name), plain(target.key), f"raw {plain(result.test.probe)}"), value)
         self.raw.show(evidence.of_result(result, self.measurement, self.place))
+
+    def _shown(self, view: RunView, metric: str) -> Shown:
+        """How other verdicts show this metric: a test of a bundle has none of its own."""
+        every = (verdict for found in view.verdicts.values() for verdict in found)
+        return next((verdict.shown for verdict in every if verdict.metric == metric), Shown.PLAIN)
 
     def action_left(self) -> None:
         """Shift long lines."""

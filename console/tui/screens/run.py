@@ -14,7 +14,7 @@ from console.tui.messages import Copy, OpenNode, OpenRaw, Plan
 from console.tui.quantities import share_of
 from console.tui.screens.frame import Frame
 from console.tui.widgets.events import Events
-from console.tui.widgets.headline import Headline
+from console.tui.widgets.headline import Headline, clauses
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.loads import Loads, loads
 from console.tui.widgets.round_tests import RoundTests, round_of, test_rows
@@ -191,7 +191,7 @@ def _worst_words(view: RunView) -> str:
     if not view.findings:
         return " No fault was found."
     first = view.findings[0]
-    return f" Worst: {plain(first.where)}, {plain(first.what)}"
+    return f" Worst: {''.join(clauses(plain(first.where), plain(first.what))[:1])}"
 
 
 def _so_far(view: RunView, covered: Coverage) -> str:

@@ -160,7 +160,8 @@ class BlockRow:
             x = self.grid.x(place)
             span = self.grid.spacing.width(len(rack.nodes))
             mine = [spot for spot in by_node if x <= spot.x < x + span]
-            line.to(x - 1).extend(cells(picture, mine, x - 1, span + 1))
+            origin = max(line.at, x - 1)
+            line.to(origin).extend(cells(picture, mine, origin, x + span - origin))
             line.extend(self._slot(picture, rack))
         return line.row()
 

@@ -10,7 +10,7 @@ from console.tui.drawing import FAINT, MUTED, Line, Row
 from console.tui.reading import Blame, busy_nodes
 from console.tui.shape import Rack, Shape
 from console.tui.widgets.canvas import Canvas
-from console.tui.widgets.fabric_blocks import FOLDS, Caption, block_lines, blocks_of, choose_grid
+from console.tui.widgets.fabric_blocks import FOLDS, BlockHeads, Caption, block_lines, blocks_of, choose_grid
 from console.tui.widgets.fabric_columns import Columns, choose_columns, rack_spots
 from console.tui.widgets.fabric_pairs import TIGHT, choose_pairs, pair_lines
 from console.tui.widgets.fabric_rows import Blank, Heading, MapLine, Note, RackLine, ServerLine, Spines
@@ -68,12 +68,22 @@ class FabricMap(Canvas, can_focus=True):
         picture = Picture(self.view, self.mark, self.values, faint, self._blame, busy)
         shown = list(self._lines[self.top : self.top + height])
         rows = [line.draw(picture, width) for line in shown]
+        head = self._head_above(self.top)
+        if head is not None and rows:
+            rows[0] = head.draw(picture, width)
         hidden = len(self._lines) - self.top - height
         if hidden > 0 and rows:
             last = self._lines[-1]
             cells = f"{last.words}   " if isinstance(last, Caption) else ""
             rows[-1] = Line(width).to(1).put(f"{cells}{hidden + 1:,} lines more, down shows them", MUTED).row()
         return rows
+
+    def _head_above(self, top: int) -> MapLine | None:
+        """The names of the blocks in sight, when they have scrolled away."""
+        for index in range(min(top, len(self._lines) - 1), -1, -1):
+            if isinstance(self._lines[index], BlockHeads):
+                return self._lines[index] if index < top else None
+        return None
 
     def go(self, mark: Mark) -> None:
         """Put the cursor on a node or link."""

@@ -244,8 +244,8 @@ class ServerLine:
         """Role, the switches it hangs on, cells, and what its worst nodes have."""
         line = Line(width).to(1)
         under = " ".join(plain(switch) for switch in self.servers.switches)
-        line.put(clip(self.servers.name, self.cells_at - 2), MUTED)
-        if line.at + 2 + width_of(under) < self.cells_at:
+        line.put(clip(plain(self.servers.name), self.cells_at - 2), MUTED)
+        if under not in self.servers.name and line.at + 2 + width_of(under) < self.cells_at:
             line.put("  ").put(under, MUTED)
         origin = self.cells_at - 1
         used = self.spots[-1].x + 2 - origin if self.spots else 1

@@ -49,8 +49,9 @@ class FindingDetail(Canvas):
             return []
         rule: list[Row] = [Line(width).put("─" * width, TRACK).row()]
         title = self._title(width)
-        sections = self._sections(width)
-        for most, blanks in ((9, True), (3, True), (3, False), (1, False)):
+        sections = self._sections(width, 9)
+        for most, blanks in ((9, True), (3, True), (3, False), (2, False), (1, False)):
+            sections = self._sections(width, most)
             rows = rule + title
             for section in sections:
                 rows += ([BLANK] if blanks else []) + _cut(section, most)
@@ -72,7 +73,7 @@ class FindingDetail(Canvas):
             line.put(", ").put(clip(first, room), STRONG)
         return [line.right((Piece(aside, MUTED),)).row()]
 
-    def _sections(self, width: int) -> list[list[Row]]:
+    def _sections(self, width: int, most: int) -> list[list[Row]]:
         fault, view = self.fault, self.view
         if fault is None or view is None:
             return []
@@ -80,17 +81,17 @@ class FindingDetail(Canvas):
         if finding is None:
             silent = [names(fault.nodes, 8), fault.what, fault.reason]
             return [
-                _lines("not judged", silent, width),
-                _lines("do", ["look at the node, its address and its keys"], width),
+                _lines("not judged", silent, width, most),
+                _lines("do", ["look at the node, its address and its keys"], width, most),
             ]
         made = [
             self._measured(view, finding, width),
-            _lines("because", finding.because, width),
-            _lines("rules out", finding.rules_out, width),
-            _lines("cannot tell", [finding.cannot_tell] if finding.cannot_tell else [], width),
-            _lines("means", [finding.means] if finding.means else [], width),
-            _lines("do", [finding.do] if finding.do else [], width),
-            _lines("nodes", [names(finding.nodes, 12)] if len(finding.nodes) > 1 else [], width),
+            _lines("because", finding.because, width, most),
+            _lines("rules out", finding.rules_out, width, most),
+            _lines("cannot tell", [finding.cannot_tell] if finding.cannot_tell else [], width, most),
+            _lines("means", [finding.means] if finding.means else [], width, most),
+            _lines("do", [finding.do] if finding.do else [], width, most),
+            _lines("nodes", [names(finding.nodes, 12)] if len(finding.nodes) > 1 else [], width, most),
         ]
         return [section for section in made if section]
 
@@ -138,9 +139,9 @@ def _measure_line(name: str, slots: Row, wire: Row, width: int) -> Line:
     return line.extend(wire)
 
 
-def _lines(name: str, texts: Sequence[str], width: int) -> list[Row]:
+def _lines(name: str, texts: Sequence[str], width: int, most: int) -> list[Row]:
     rows: list[Row] = []
     for text in texts:
-        for part in wrapped(plain(text), width - GUTTER - 1, 3):
+        for part in wrapped(plain(text), width - GUTTER - 1, min(most, 3)):
             rows.append(Line(width).to(1).put(name if not rows else "", MUTED).to(GUTTER).put(part, TEXT).row())
     return rows

@@ -41,7 +41,9 @@ class FindingsList(Listing):
             return []
         where, what, wide = self._columns(width)
         line = Line(width).to(3).put("suspect", MUTED, 9).put("where", MUTED, where + 2).put("what", MUTED, what)
-        line.put("  ").put("nodes", MUTED, 6, ">").put("  ").put("confidence", MUTED, 10)
+        line.put("  ").put("nodes", MUTED, 6, ">")
+        if width >= 70:
+            line.put("  ").put("confidence", MUTED, 10)
         if wide:
             line.put("  ").put("tests", MUTED, 6, ">")
         return [line.row()]
@@ -57,8 +59,9 @@ class FindingsList(Listing):
         line.put(clip(fault.where, where), STRONG if strong else TEXT, where + 2)
         line.put(clip(fault.what, what), TEXT, what).put("  ")
         nodes = len(finding.nodes) if finding else len(fault.nodes)
-        line.put(f"{nodes:,}", TEXT, 6, ">").put("  ")
-        line.put(finding.confidence.value if finding else "certain", MUTED, 10)
+        line.put(f"{nodes:,}", TEXT, 6, ">")
+        if width >= 70:
+            line.put("  ").put(finding.confidence.value if finding else "certain", MUTED, 10)
         if wide:
             line.put("  ").put(f"{len(finding.tests):,}" if finding else "–", TEXT, 6, ">")
         return line.row()
@@ -71,7 +74,7 @@ class FindingsList(Listing):
         """Width of where and what, and whether there is room for the number of tests."""
         wide = width >= 100
         where = min(max([6, *(width_of(each.where) for each in self.faults)]), 20 if wide else 15)
-        return where, max(width - 3 - 9 - where - 2 - 20 - (8 if wide else 0) - 1, 8), wide
+        return where, max(width - 23 - where - (12 if width >= 70 else 0) - (8 if wide else 0), 8), wide
 
 
 def _suspect(value: str) -> str:

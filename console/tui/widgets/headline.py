@@ -2,7 +2,7 @@
 
 import re
 
-from console.tui.drawing import BLANK, MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of
+from console.tui.drawing import MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of, wrapped
 from console.tui.widgets.canvas import Canvas
 from console.view import State
 
@@ -33,18 +33,32 @@ class Headline(Canvas):
         if self.state is not None:
             line.extend((sign(self.state),)).put(" ")
         room = line.room - 1
-        aside = self.aside if width_of(self.aside) + 24 < room else self.aside.removeprefix("finding ")
+        aside = self.aside if width >= 100 else self.aside.removeprefix("finding ")
         aside = (
             aside.replace(" of ", "/") if width < 100 and re.fullmatch(r"(finding )?[\d,]+ of [\d,]+", aside) else aside
         )
         room -= width_of(aside) + 2 if aside else 0
-        lead = clip(self.lead, max(room, 8))
-        line.put(lead, STRONG).put(clip(self.what, max(room - width_of(lead), 0)), TEXT)
+        text = self.lead + self.what
+        first, rest = _broken(text, max(room, 8)) if height > 1 else (clip(text, max(room, 8)), "")
+        split = min(len(self.lead), len(first))
+        line.put(first[:split], STRONG).put(first[split:], TEXT)
         if aside:
             line.right((Piece(aside, MUTED),))
         indent = 3 if self.state is not None else 1
-        why = Line(width).to(indent).put(clip(self.why, width - indent - 1), MUTED).row() if self.why else BLANK
-        return [line.row(), why]
+        if height < 2 or not (rest or self.why):
+            return [line.row()]
+        second = Line(width).to(indent).put(rest, TEXT)
+        gap = "   " if rest else ""
+        second.put(clip(gap + self.why, max(second.room - 1, 0)), MUTED)
+        return [line.row(), second.row()]
+
+
+def _broken(text: str, room: int) -> tuple[str, str]:
+    """``text`` in two rows: both numbers of a headline are never cut away for want of one."""
+    if width_of(text) <= room:
+        return text, ""
+    first = wrapped(text, room, 2)[0].rstrip("…")
+    return first, text[len(first) :].lstrip()
 
 
 def clauses(where: str, what: str) -> tuple[str, str]:

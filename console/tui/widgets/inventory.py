@@ -65,7 +65,8 @@ class Inventory(Canvas):
         line = Line(width).to(1).extend((sign(state),)).to(3).put(_name(verdict), STRONG, x - 5).to(x)
         line.put(measured(verdict), value_tone(state if state is not State.UNKNOWN else State.WATCH), 14).to(x + 16)
         line.put(expected(verdict), TEXT, 14).to(x + 32)
-        return line.put(clip(plain(verdict.because), max(line.room - 1, 0)), MUTED).row()
+        because = "" if verdict.because.startswith("declared") else plain(verdict.because)
+        return line.put(clip(because, max(line.room - 1, 0)), MUTED).row()
 
 
 def _name(verdict: Verdict) -> str:

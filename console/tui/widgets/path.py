@@ -45,15 +45,23 @@ class Path(Canvas):
         rows.append(head.put("members", MUTED).to(16 + 2 * name).put("load of capacity, Gb/s", MUTED).row())
         shown = list(self.hops)
         if len(shown) > height - 2:
-            binding = next((hop for hop in shown if hop.limits), shown[0])
+            binding = self._binding() or shown[0]
             shown = (
                 [binding]
                 if height <= 3
                 else shown[: height - 3] + ([binding] if binding not in shown[: height - 3] else [])
             )
-        return rows + [self._hop(hop, name, width) for hop in shown]
+        binds = self._binding()
+        return rows + [self._hop(hop, name, width, binds=hop is binds) for hop in shown]
 
-    def _hop(self, hop: Hop, name: int, width: int) -> Row:
+    def _binding(self) -> Hop | None:
+        """The hop that binds; of several the one with a fault, else the first: at most one is marked."""
+        ties = [hop for hop in self.hops if hop.limits]
+        bad = (State.FAIL, State.WATCH)
+        faulty = (hop for hop in ties if self.seen.get(hop.link, LinkView()).state in bad)
+        return next(faulty, ties[0] if ties else None)
+
+    def _hop(self, hop: Hop, name: int, width: int, *, binds: bool) -> Row:
         seen = self.seen.get(hop.link, LinkView())
         line = Line(width).to(3).put(plain(hop.source), TEXT, name).put("  ").put(plain(hop.sink), TEXT, name).put("  ")
         up = hop.members if hop.members_up is None else hop.members_up
@@ -67,6 +75,6 @@ class Path(Canvas):
         value = quantity(self.value, Unit.BYTE_RATE, Shown.NETWORK).split()[0]
         line.put(f"{value:>5}", value_tone(State.FAIL if faulty and short else State.PASS) if faulty else TEXT)
         line.put(f" of {network_rate(hop.capacity)}", MUTED).to(16 + 2 * name + wide + 22)
-        if hop.limits:
+        if binds:
             line.extend((Piece("◆", FAIL if faulty else BRIGHT), Piece(" limits ", BRIGHT)))
         return line.put(clip(plain(hop.note), max(line.room - 1, 0)), MUTED).row()

@@ -17,6 +17,7 @@ class RawPane(Listing):
         super().__init__()
         self.evidence: Evidence | None = None
         self.shift = 0
+        self.follows = True
 
     def show(self, evidence: Evidence | None) -> None:
         """Show another output, at the place where the value was read."""
@@ -24,16 +25,21 @@ class RawPane(Listing):
             return
         self.evidence = evidence
         self.shift = 0
-        mark = evidence.marked if evidence else None
-        self.top = max((mark.line if mark else 0) - max(self.page - 2, 0), 0)
+        self.top = 0
+        self.follows = True
         self.redraw()
 
-    def on_resize(self) -> None:
-        """Keep the marked line in sight."""
+    def draw(self, width: int, height: int) -> list[Row]:
+        """The marked line is in sight until one scrolls."""
         mark = self.evidence.marked if self.evidence else None
-        if mark is not None:
-            self.top = max(mark.line - max(self.page - 2, 0), 0)
-        super().on_resize()
+        if self.follows and mark is not None:
+            self.top = max(mark.line - max(height - 3, 0), 0)
+        return super().draw(width, height)
+
+    def go(self, index: int) -> None:
+        """Scroll."""
+        self.follows = False
+        super().go(index)
 
     @property
     def count(self) -> int:

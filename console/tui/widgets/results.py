@@ -11,6 +11,7 @@ from console.view import NodeView, RunView, State
 from console.wording import SIGNS, plain
 from probes.judging.verdict import Kind, Level, Verdict
 from probes.model import Result
+from topology.model import NodeId
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ def _tells(result: Result) -> bool:
 
 
 def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Outcome:
-    words = [verdict.metric.rsplit(".", 1)[-1].replace("_", " "), *(value for _, value in verdict.labels)]
-    words += _company(view, name, verdict)
+    words = [verdict.metric.rsplit(".", 1)[-1].replace("_", " "), *_company(view, name, verdict)]
+    words += [value for _, value in verdict.labels]
     finding = blame.elsewhere(name, verdict)
     state = blame.state(name, verdict)
     words_on_it = SIGNS[state].word
@@ -67,9 +68,17 @@ def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Out
         share=share_of(verdict.share),
         limit=plain(finding.where if finding is not None else verdict.affected_by or verdict.limiting),
         verdict_words=plain(words_on_it),
-        test=verdict.test,
+        test=_own_test(view, name, verdict),
         verdict=verdict,
     )
+
+
+def _own_test(view: RunView, name: str, verdict: Verdict) -> str:
+    """The test of a bundle that this node took part in; else the test that was judged."""
+    for result in view.nodes[NodeId(name)].results:
+        if result.test.round == verdict.round and result.test.bundle == verdict.subject:
+            return result.test.id
+    return verdict.test
 
 
 def _company(view: RunView, name: str, verdict: Verdict) -> list[str]:
@@ -160,11 +169,20 @@ class Results(Listing):
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
         """Name, column, width and alignment; what matters less goes first when it narrows."""
         probe = min(max([7, *(width_of(each.probe) for each in self.outcomes)]), 10)
-        metric = min(max([6, *(width_of(each.metric) for each in self.outcomes)]), 30)
+        longest = min(max([6, *(width_of(each.metric) for each in self.outcomes)]), 36 if width >= 120 else 30)
         source = min(max([4, *(width_of(each.source) for each in self.outcomes)]), 16)
-        wanted = [("probe", probe, "<"), ("metric", metric, "<"), ("measured", 11, ">"), ("expected", 11, ">"),
-                  ("from", source, "<"), ("share", 6, ">"), ("limit", 14, "<"), ("verdict", 16, "<")]  # fmt: skip
-        for dropped in ("limit", "from", "expected"):
+        metric = longest if width >= 100 else min(longest, max(width - 58, 10))
+        wanted = [
+            ("probe", probe, "<"),
+            ("metric", metric, "<"),
+            ("measured", 11, ">"),
+            ("expected", 11, ">"),
+            ("from", source, "<"),
+            ("share", 6, ">"),
+            ("limit", 14, "<"),
+            ("verdict", 24 if width >= 100 else 8, "<"),
+        ]
+        for dropped in ("limit", "from", "verdict", "probe"):
             if sum(wide + 2 for _, wide, _ in wanted) + 2 <= width:
                 break
             wanted = [each for each in wanted if each[0] != dropped]

@@ -36,22 +36,26 @@ class Stages(Canvas):
         if not self.stages or not height:
             return []
         name = min(max([5, *(width_of(plain(stage.name)) for stage in self.stages)]), 18)
-        wire = 12 if width >= 100 else 8
+        wire = 12 if width >= 100 else 8 if width >= 70 else 0
+        left = any(stage.left >= 0.5 for stage in self.stages)
         about = max(width - name - wire - 59, 0) if width >= 90 else 0
         head = Line(width).to(1).put("stage", MUTED).to(3 + name + 2)
         if about:
             head.put("what runs", MUTED, about).put("  ")
-        head.put("rounds", MUTED).to(head.at - 6 + wire + 9).put("time", MUTED, 9, ">").put("left", MUTED, 9, ">")
+        head.put("rounds", MUTED).to(head.at - 6 + wire + 9).put("time", MUTED, 9, ">")
+        head.put("left", MUTED, 9 if left else 0, ">")
         rows = [head.put("   result", MUTED).row()]
         shown = list(self.stages)
         done = [stage for stage in shown if stage.done == stage.rounds and stage.state is State.PASS]
         if len(shown) + 1 > height and len(done) > 1:
             shown = [stage for stage in shown if stage not in done]
             rows.append(Line(width).to(1).put(f"· {len(done)} stages done and passed", MUTED).row())
-        return rows + [self._stage(stage, line_of=(name, about, wire), width=width) for stage in shown]
+        return rows + [
+            self._stage(stage, line_of=(name, about, wire, 9 if left else 0), width=width) for stage in shown
+        ]
 
-    def _stage(self, stage: StageView, *, line_of: tuple[int, int, int], width: int) -> Row:
-        name, about, wire = line_of
+    def _stage(self, stage: StageView, *, line_of: tuple[int, int, int, int], width: int) -> Row:
+        name, about, wire, left = line_of
         waiting = not stage.done and stage.state is not State.RUNNING
         running = stage.state is State.RUNNING
         line = Line(width).to(1)
@@ -62,6 +66,6 @@ class Stages(Canvas):
         line.extend(wires.wire(wire, stage.done / stage.rounds if stage.rounds else 0.0))
         line.put(f"{stage.done:,}/{stage.rounds:,}", BOLD if running else MUTED, 9, ">")
         line.put(lasting(stage.seconds) if stage.done or running else "", TEXT, 9, ">")
-        line.put(lasting(stage.left) if stage.left >= 0.5 else "", MUTED, 9, ">").put("   ")
+        line.put(lasting(stage.left) if stage.left >= 0.5 else "", MUTED, left, ">").put("   ")
         result = self.results.get(stage.name, "")
         return line.put(clip(result, max(line.room - 1, 0)), word_tone(stage.state)).row()

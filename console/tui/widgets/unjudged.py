@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from console.tui.drawing import MUTED, TEXT, Line, Row, clip, sign
+from console.tui.drawing import MUTED, TEXT, Line, Row, sign, width_of
 from console.tui.reading import names
 from console.tui.widgets.canvas import Canvas
 from console.view import NotJudged, State
@@ -43,6 +43,7 @@ class Unjudged(Canvas):
             if place == len(shown) - 1:
                 hidden = len(self.reasons) - len(shown)
                 more = f"   and {hidden} more reasons" if hidden else ""
-                line.put(clip(f"{more}   None of them counts as passed.", max(line.room - 1, 0)), MUTED)
+                ends = (f"{more}   None of them counts as passed.", f"{more}   not passed", "")
+                line.put(next(end for end in ends if width_of(end) < line.room or not end), MUTED)
             rows.append(line.row())
         return rows

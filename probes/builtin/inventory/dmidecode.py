@@ -21,18 +21,24 @@ _TEXT = {
     ("System Information", "Serial Number"): "system.serial",
 }
 
+_SLOT = "DMI type 17,"
+
 
 def parse(text: str) -> Sequence[Fact]:
     """``bios.*``, ``system.*``, ``memory.dimm*`` and ``memory.installed``; ProbeOutputError when none is there."""
     found: list[Fact] = []
     sizes: list[int] = []
-    for title, block in _blocks(whole_lines(text)):
+    lines = whole_lines(text)
+    slots = sum(_SLOT in line for line in lines if line.startswith("Handle "))
+    for title, block in _blocks(lines):
+        slots -= title == "Memory Device" and "Size" in block
         for key, value in block.items():
             found += said(_TEXT[title, key], value) if (title, key) in _TEXT else ()
         if title == "Memory Device" and (size := _size(block.get("Size", ""))):
             sizes.append(size)
             found += _module(block, size)
-        if title == "End Of Table" and sizes:
+        # A line in the wrong place can hide a module: then how many there are is not known.
+        if title == "End Of Table" and sizes and not slots:
             found += _modules(sizes)
     return some(found, "the tables of dmidecode, which needs root")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from console.view import LinkView, NodeView, RunView, State, state_of, worst
+from console.view import LinkView, NodeView, RunView, State, state_of, test_key, worst
 from probes.judging.verdict import Finding, Kind, Level, Verdict
 from probes.model import (
     Fact,
@@ -166,8 +166,14 @@ class Story:
             started=START,
             ended=START + 2286.0,
             complete=True,
+            replaced=frozenset(self._repeated()),
         )
         return replace(whole, **changes)  # type: ignore[arg-type]
+
+    def _repeated(self) -> list[str]:
+        stages = {each.number: each.stage for each in self.rounds}
+        newest = {test_key(result.test, stages): name for name, result in self.results.items()}
+        return [name for name in self.results if name not in newest.values()]
 
     def _nodes(self) -> dict[NodeId, NodeView]:
         results: dict[str, list[Result]] = {}
