@@ -28,10 +28,25 @@ def open_console(what: str, db: Path | None = None, label: str = "", *, start: b
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
     from console.tui.app import run
 
+    _keep_logs_off_the_screen()
     path = Path(what)
     if what.endswith((".yaml", ".yml")) or path.is_file():
         return run(lambda: _on_file(path, db, label, start=start))
     return run(lambda: _on_session(what, db))
+
+
+def _keep_logs_off_the_screen() -> None:
+    """Send what libraries log (asyncio on a garbled banner, say) to a file: standard error is the screen."""
+    import logging
+
+    import platformdirs
+
+    folder = platformdirs.user_log_path("benchconsole")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        logging.basicConfig(filename=folder / "console.log", level=logging.WARNING)
+    except OSError:
+        logging.basicConfig(handlers=[logging.NullHandler()])
 
 
 def _on_file(path: Path, db: Path | None, label: str, *, start: bool) -> "SessionConductor":

@@ -147,7 +147,7 @@ class Operations(Ways):
         """Start what was shown, and show the run."""
         if rounds and self.conductor is not None:
             self.conductor.start(rounds)
-            self.go_to("run")
+            self.go_to("run", base=True)
 
     def write(self, target: Target | None) -> None:
         """Write a report and say where it is."""

@@ -75,13 +75,14 @@ class Ways(Dressed[int]):
         paused = self.conductor is not None and self.conductor.paused
         return Badges(known.fabric.simulated if known else False, paused=paused, frozen=frozen, waiting=waiting)
 
-    def go_to(self, mode: str) -> None:
-        """A tab, at its first level; sheets and what was opened in it are left."""
-        while len(self.screen_stack) > 1:
+    def go_to(self, mode: str, *, base: bool = False) -> None:
+        """A tab, as it was left; at its first level with ``base``, or when it is the one in front."""
+        base = base or mode == self.current_mode
+        while len(self.screen_stack) > 1 and not isinstance(self.screen, Frame):
             self.pop_screen()
         if self.current_mode != mode:
             self.switch_mode(mode)
-        while len(self.screen_stack) > 1:
+        while base and len(self.screen_stack) > 1:
             self.pop_screen()
         self.call_after_refresh(self.tick)
         self.tick()
@@ -123,11 +124,11 @@ class Ways(Dressed[int]):
         self.open_node(message.node)
 
     def on_open_finding(self, message: messages.OpenFinding) -> None:
-        self.go_to("findings")
+        self.go_to("findings", base=True)
         self.call_after_refresh(self.findings_screen.choose, message.index)
 
     def on_show_in_fabric(self, message: messages.ShowInFabric) -> None:
-        self.go_to("fabric")
+        self.go_to("fabric", base=True)
         self.call_after_refresh(self.fabric_screen.show_element, message.element)
 
     def on_open_raw(self, message: messages.OpenRaw) -> None:

@@ -1,8 +1,10 @@
 """The fabric: racks, nodes and uplinks as one map, the worst fault above it, the others below."""
 
+import operator
 from collections.abc import Sequence
 
 from textual import on
+from textual.geometry import Size
 from textual.widget import Widget
 
 from console.tui import reading
@@ -11,7 +13,7 @@ from console.tui.messages import Copy, OpenFinding, OpenNode, Plan
 from console.tui.screens.frame import Frame
 from console.tui.shape import Shape, shape_of
 from console.tui.widgets.also import Also
-from console.tui.widgets.crumb import tally_row
+from console.tui.widgets.crumb import tallies
 from console.tui.widgets.fabric_map import FabricMap, lines_needed, lines_wanted
 from console.tui.widgets.headline import Headline, clauses
 from console.tui.widgets.legend import Legend
@@ -43,6 +45,8 @@ class FabricScreen(Frame):
         self.fault = 0
         self.walked = False
         self._shape: tuple[Fabric, Shape] | None = None
+        self._judged: tuple[object, ...] = (None, None, None)
+        self._sized = Size(0, 0)
 
     def parts(self) -> Sequence[Widget]:
         """Headline, map, the other faults, legend."""
@@ -56,14 +60,16 @@ class FabricScreen(Frame):
     def paint(self, view: RunView) -> None:
         """Everything anew."""
         shape = self.shape_of(view.fabric)
+        judged = (view.nodes, view.links, view.findings)
+        if self.size == self._sized and all(map(operator.is_, judged, self._judged)):
+            self._say_headline(view)
+            self.map.show(view, shape)
+            return
+        self._judged, self._sized = judged, self.size
         self.faults = reading.faults(view)
         self.fault = min(self.fault, max(len(self.faults) - 1, 0))
-        counts, total = tally(view), len(view.nodes)
         site = [plain(view.fabric.name), "fabric", plain(view.label)]
-        self.crumb.show(
-            [part for part in site if part], tally_row(counts, total), tally_row(counts, total, ""),
-            tally_row(counts, total, "", brief=True),
-        )  # fmt: skip
+        self.crumb.show([part for part in site if part], *tallies(view, tally(view)))
         self._say_headline(view)
         self._share_height(view, shape)
         self.map.show(view, shape)

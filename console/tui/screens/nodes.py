@@ -11,7 +11,7 @@ from console.tui.filtering import EVERYTHING, FilterError, compile_filter
 from console.tui.messages import Copy, OpenNode, Plan, ShowInFabric
 from console.tui.node_columns import filter_columns
 from console.tui.screens.frame import Frame
-from console.tui.widgets.crumb import tally_row
+from console.tui.widgets.crumb import tallies
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.node_table import NodeTable
 from console.tui.widgets.prompt import Prompt
@@ -55,12 +55,8 @@ class NodesScreen(Frame):
 
     def paint(self, view: RunView) -> None:
         """Everything anew."""
-        counts, total = tally(view), len(view.nodes)
         parts = [plain(view.fabric.name), "nodes", plain(view.label)]
-        self.crumb.show(
-            [part for part in parts if part], tally_row(counts, total), tally_row(counts, total, ""),
-            tally_row(counts, total, "", brief=True),
-        )  # fmt: skip
+        self.crumb.show([part for part in parts if part], *tallies(view, tally(view)))
         self.table.show(view)
         if self.table.metrics != self.columns_known:
             self.columns_known = self.table.metrics

@@ -1,8 +1,9 @@
 """The run: stages with time and time left, the tests of the round slowest first, what happened."""
 
+import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual import on
 from textual.widget import Widget
@@ -20,7 +21,7 @@ from console.tui.widgets.loads import Loads, loads
 from console.tui.widgets.round_tests import RoundTests, round_of, test_rows
 from console.tui.widgets.stages import Stages
 from console.tui.widgets.unjudged import Unjudged
-from console.view import Coverage, RunView, State, coverage, eta, not_judged, stages, state_of
+from console.view import Coverage, NotJudged, RunView, StageView, State, coverage, eta, not_judged, stages, state_of
 from console.wording import count, plain
 from probes.judging.verdict import Level
 from probes.model import Round
@@ -34,6 +35,8 @@ class Digest:
     covered: Coverage
     because: Mapping[str, str]
     results: Mapping[str, str]
+    reasons: tuple[NotJudged, ...]
+    stages: tuple[StageView, ...]
 
 
 class RunScreen(Frame):
@@ -54,7 +57,8 @@ class RunScreen(Frame):
         self.unjudged = Unjudged()
         self.events = Events()
         self.frozen = False
-        self._digested: tuple[object, Digest] | None = None
+        self._digested: tuple[object, object, Digest] | None = None
+        self._told: tuple[object, ...] = (None, None, None, None)
 
     def parts(self) -> Sequence[Widget]:
         """From the top down."""
@@ -76,12 +80,8 @@ class RunScreen(Frame):
         self.keys.show(self.KEYS if view.current is None else self.KEYS_RUNNING)
         self._say_time(view)
         self.loads.show(loads(view))
-        current = round_of(view)
-        if current is not None:
-            title = f"{'test' if current.bundles == () else 'flow'}, slowest first"
-            network = any(test.target.peer is not None for test in current.tests)
-            self.tests.show(title, test_rows(view, current), network)
-        self.unjudged.show(not_judged(view))
+        self._show_tests(view)
+        self.unjudged.show(self._digest(view).reasons)
         self.events.show(view.log)
         self._share_height()
 
@@ -92,14 +92,27 @@ class RunScreen(Frame):
         state, lead, what, aside = _headline(view, now)
         digest = self._digest(view)
         self.headline.show(state, lead, what, why=_so_far(view, digest.covered), aside=aside)
-        self.stages.show(stages(view, now), digest.because, digest.results)
+        self.stages.show(_timed(view, digest.stages, now), digest.because, digest.results)
 
     def _digest(self, view: RunView) -> Digest:
         """What changes only when a round is judged; worked out once for each."""
-        if self._digested is None or self._digested[0] is not view.results:
+        known = self._digested
+        if known is None or known[0] is not view.results or known[1] is not view.current:
             because = {each.stage: plain(each.because) for each in reversed(view.plan)}
-            self._digested = (view.results, Digest(coverage(view), because, results_of(view)))
-        return self._digested[1]
+            digest = Digest(coverage(view), because, results_of(view), not_judged(view), stages(view))
+            known = self._digested = (view.results, view.current, digest)
+        return known[2]
+
+    def _show_tests(self, view: RunView) -> None:
+        """The round that runs or ran last; only when something of it is new."""
+        told = (view.current, view.fresh, view.running, view.results)
+        current = round_of(view)
+        if current is None or all(map(operator.is_, told, self._told)):
+            return
+        self._told = told
+        title = f"{'test' if current.bundles == () else 'flow'}, slowest first"
+        network = any(test.target.peer is not None for test in current.tests)
+        self.tests.show(title, test_rows(view, current), network)
 
     def _share_height(self) -> None:
         """Stages first, then the tests, what is not judged, events; loads when there is plenty of room."""
@@ -144,6 +157,17 @@ class RunScreen(Frame):
         chosen = self.tests.chosen
         if chosen is not None:
             self.post_message(Copy(f"{chosen.test.target.key}\t{chosen.value}\t{chosen.expected}\n", "the test"))
+
+
+def _timed(view: RunView, every: Sequence[StageView], now: float) -> list[StageView]:
+    """The stages as they were summed, the running one with the time that has gone since."""
+    since = max(now - view.current_started, 0.0) if view.current is not None else 0.0
+    return [
+        replace(each, seconds=each.seconds + since, left=max(each.left - since, 0.0))
+        if each.state is State.RUNNING
+        else each
+        for each in every
+    ]
 
 
 def _tallies(view: RunView, now: float) -> tuple[Row, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from console.tui.drawing import FAIL, FAINT, MUTED, PASS, STRONG, Line, Piece, Row, row_width, sign_tone
 from console.tui.themes import Tone
 from console.tui.widgets.canvas import Canvas
-from console.view import State
+from console.view import RunView, State
 from console.wording import SIGNS
 
 
@@ -52,6 +52,25 @@ def tally_row(counts: Mapping[State, int], total: int, noun: str = " nodes", *, 
         made.append(Piece("  "))
     made.append(Piece(f"of {total:,}{noun}", MUTED))
     return tuple(made)
+
+
+def progress_row(view: RunView) -> Row:
+    """``▸ 6 of 13`` while rounds are run, nothing else."""
+    if view.current is None:
+        return ()
+    words = f" {len(view.closed) + 1:,} of {len(view.plan):,}   "
+    return (Piece(SIGNS[State.RUNNING].glyph, sign_tone(State.RUNNING)), Piece(words, sign_tone(State.RUNNING)))
+
+
+def tallies(view: RunView, counts: Mapping[State, int]) -> tuple[Row, ...]:
+    """Progress and tally at falling length."""
+    total, progress = len(view.nodes), progress_row(view)
+    return (
+        (*progress, *tally_row(counts, total)),
+        (*progress, *tally_row(counts, total, "")),
+        tally_row(counts, total, ""),
+        tally_row(counts, total, "", brief=True),
+    )
 
 
 def _tally_tone(state: State) -> Tone:

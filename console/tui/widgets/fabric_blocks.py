@@ -194,7 +194,9 @@ def block_lines(grid: Grid) -> list[BlockHeads | BlockRow | None]:
 def _spots(grid: Grid, place: int, rack: Rack) -> Sequence[Spot]:
     x = grid.x(place)
     made = list(node_spots(rack.nodes, x, grid.spacing))
-    made += [Spot(x + grid.spacing.width(len(rack.nodes)) + 1, 1, link=link.id) for link in rack.uplinks[:1]]
+    if rack.uplinks:
+        slot = x + grid.spacing.width(len(rack.nodes)) + 1
+        made.append(Spot(slot, 1, links=tuple(link.id for link in rack.uplinks)))
     return made
 
 

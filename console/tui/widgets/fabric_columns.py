@@ -177,13 +177,13 @@ def rack_spots(columns: Columns, rack: Rack, place: int, group: Group) -> tuple[
     if columns.group and columns.group_slots and place == 0:
         x = 1 + columns.group_name + 2 + 9
         for link in group.uplinks[:4]:
-            made.append(Spot(x, wires.slots_width(link.count), link=link.id))
+            made.append(Spot(x, wires.slots_width(link.count), links=(link.id,)))
             x += max(wires.slots_width(link.count), 3) + 1
     made += node_spots(rack.nodes, columns.cells_at, columns.spacing)
     x = columns.slots_at
     if columns.slots:
-        shown = rack.uplinks[: len(columns.uplinks)] if columns.uplinks else rack.uplinks[:1]
-        for link in shown:
-            made.append(Spot(x, columns.slot_width, link=link.id))
+        every = tuple(link.id for link in rack.uplinks)
+        for name in every[: len(columns.uplinks)] if columns.uplinks else every[:1]:
+            made.append(Spot(x, columns.slot_width, links=(name,) if columns.uplinks else every))
             x += columns.slot_width + (columns.each + 7 if columns.each else 0) + 2
     return tuple(made)

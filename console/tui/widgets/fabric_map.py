@@ -1,7 +1,8 @@
 """Owns the map of the fabric: which drawing of it fits, where the cursor stands, what is in sight."""
 
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual import events
 from textual.message import Message
@@ -49,6 +50,9 @@ class FabricMap(Canvas, can_focus=True):
         self._lines: Sequence[MapLine] = ()
         self._laid_out: tuple[object, ...] = ()
         self._places: dict[Mark, tuple[int, int]] = {}
+        self._kept: dict[int, Row] = {}
+        self._kept_for: tuple[object, ...] = ()
+        self._busy: frozenset[NodeId] = frozenset()
 
     def show(self, view: RunView, shape: Shape) -> None:
         """Draw ``view``."""
@@ -66,8 +70,9 @@ class FabricMap(Canvas, can_focus=True):
         faint = len(self.shape.racks) > _MOST_ROWS
         busy = busy_nodes(self.view)
         picture = Picture(self.view, self.mark, self.values, faint, self._blame, busy)
-        shown = list(self._lines[self.top : self.top + height])
-        rows = [line.draw(picture, width) for line in shown]
+        self._forget(picture)
+        in_sight = range(self.top, min(self.top + height, len(self._lines)))
+        rows = [self._row(index, picture, width) for index in in_sight]
         head = self._head_above(self.top)
         if head is not None and rows:
             rows[0] = head.draw(picture, width)
@@ -77,6 +82,28 @@ class FabricMap(Canvas, can_focus=True):
             cells = f"{last.words}   " if isinstance(last, Caption) else ""
             rows[-1] = Line(width).to(1).put(f"{cells}{hidden + 1:,} lines more, down shows them", MUTED).row()
         return rows
+
+    def _row(self, index: int, picture: Picture, width: int) -> Row:
+        """A line of the map; one without the cursor is drawn once for everything that it shows."""
+        place = self._places.get(picture.mark) if picture.mark else None
+        if place is not None and place[0] == index:
+            return self._lines[index].draw(picture, width)
+        if index not in self._kept:
+            self._kept[index] = self._lines[index].draw(replace(picture, mark=None), width)
+        return self._kept[index]
+
+    def _forget(self, picture: Picture) -> None:
+        """Drop kept lines that would look another way now: all, or those of nodes that began or ended a test."""
+        view = picture.view
+        shown = (view.nodes, view.links, view.findings, picture.values, self._laid_out)
+        if len(shown) != len(self._kept_for) or not all(map(operator.is_, shown, self._kept_for)):
+            self._kept, self._kept_for = {}, shown
+        for node in picture.busy ^ self._busy:
+            self._kept.pop(self._places.get(Mark(node=node), (-1, 0))[0], None)
+        if picture.busy != self._busy:
+            for index in [index for index in self._kept if isinstance(self._lines[index], BlockHeads)]:
+                del self._kept[index]
+        self._busy = picture.busy
 
     def _head_above(self, top: int) -> MapLine | None:
         """The names of the blocks in sight, when they have scrolled away."""
@@ -190,8 +217,8 @@ class FabricMap(Canvas, can_focus=True):
             for index, spot in enumerate(line.spots):
                 for node in spot.nodes:
                     self._places.setdefault(Mark(node=node), (number, index))
-                if spot.link is not None:
-                    self._places.setdefault(Mark(link=spot.link), (number, index))
+                for link in spot.links:
+                    self._places.setdefault(Mark(link=link), (number, index))
 
     def _foldable(self, view: RunView, shape: Shape, width: int, height: int) -> frozenset[str]:
         """Names of racks that pass, when there is not room for all of them."""
@@ -228,7 +255,7 @@ def lines_needed(view: RunView, shape: Shape, width: int) -> int:
 
 
 def _mark(spot: Spot) -> Mark:
-    return Mark(link=spot.link) if spot.link is not None else Mark(node=spot.nodes[0])
+    return Mark(link=spot.links[0]) if spot.links else Mark(node=spot.nodes[0])
 
 
 def _lines(
@@ -256,7 +283,7 @@ def _row_lines(
 ) -> list[MapLine]:
     lines: list[MapLine] = []
     if shape.top:
-        cross = tuple(Spot(18, 3, link=link.id) for link in shape.cross)
+        cross = tuple(Spot(18, 3, links=(link.id,)) for link in shape.cross)
         lines += [Spines(shape, cross if len(shape.top) == 2 else ())]
         lines += [Blank()] if not passing else []
     lines.append(Heading(columns))

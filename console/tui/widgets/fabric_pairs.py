@@ -165,5 +165,5 @@ def pair_lines(pairs: Pairs) -> list[PairHeading | PairLine]:
 def _spots(pairs: Pairs, place: int, rack: Rack) -> list[Spot]:
     made = list(node_spots(rack.nodes, pairs.x(place) + pairs.name + 1, TIGHT))
     for index, link in enumerate(rack.uplinks[: len(pairs.uplinks)]):
-        made.append(Spot(pairs.slots_at(place) + index * (pairs.slot + 1), pairs.slot, link=link.id))
+        made.append(Spot(pairs.slots_at(place) + index * (pairs.slot + 1), pairs.slot, links=(link.id,)))
     return made

@@ -1,5 +1,6 @@
 """Owns what the open round puts on the links that it means to fill, from what has been measured so far."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,17 +28,17 @@ def loads(view: RunView) -> tuple[Load, ...]:
     """The bundles of the open round, the emptiest first."""
     if view.current is None:
         return ()
+    tests = Counter(test.bundle for test in view.current.tests)
+    rates: dict[str, list[float]] = {}
+    for result in view.fresh.values():
+        found = (m.reading.value for m in result.measurements if m.reading.unit is Unit.BYTE_RATE)
+        rates.setdefault(result.test.bundle, []).append(next(found, 0.0))
     made = []
     for bundle in view.current.bundles:
-        tests = [test for test in view.current.tests if test.bundle == bundle.name]
-        results = [view.fresh[test.id] for test in tests if test.id in view.fresh]
-        rates = [
-            next((m.reading.value for m in each.measurements if m.reading.unit is Unit.BYTE_RATE), 0.0)
-            for each in results
-        ]
         links = [view.fabric.links[way.link] for way in bundle.elements if way.link in view.fabric.links]
         full = sum(link.capacity for link in links) * view.fabric.goodput
-        made.append(Load(plain(bundle.name), sum(rates), full, len(results), len(tests)))
+        known = rates.get(bundle.name, [])
+        made.append(Load(plain(bundle.name), sum(known), full, len(known), tests[bundle.name]))
     return tuple(sorted(made, key=lambda each: each.measured / each.capacity if each.capacity else 0.0))
 
 

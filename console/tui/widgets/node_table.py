@@ -58,7 +58,11 @@ class NodeTable(Listing):
         self._plan: tuple[int, list[tuple[str, int, int]]] = (0, [])
 
     def show(self, view: RunView) -> None:
-        """Take a new view; the cursor stays on its node."""
+        """Take a new view; the cursor stays on its node. Without a new judgement there is nothing to do."""
+        known = self.view
+        if known is not None and known.nodes is view.nodes and known.findings is view.findings:
+            self.view = view
+            return
         if self.view is None or self.view.fabric is not view.fabric:
             self._under = under_of(view.fabric)
         if self.view is None or self.view.verdicts is not view.verdicts:

@@ -1,7 +1,10 @@
 """Owns the tests of a round, slowest first: judged ones with their colour, open ones with ``○``."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
+from itertools import chain, islice
 
 from console.tui import reading
 from console.tui.drawing import MUTED, TEXT, Line, Piece, Row, sign, value_tone, width_of
@@ -39,11 +42,23 @@ def round_of(view: RunView) -> Round | None:
     return next((each for each in view.plan if each.number == last), None)
 
 
+MOST_ROWS = 500
+"""A round of ten thousand tests shows its slowest; the others are counted."""
+
+
 def test_rows(view: RunView, each: Round) -> tuple[TestRow, ...]:
     """Failed first, then by share of what was expected, then by value; tests that still run come last."""
     sums = _sums(view, each)
-    rows = [*sums.values(), *(_row(view, test, sums) for test in each.tests)]
-    return tuple(sorted(rows, key=_slowness))
+    rows = chain(sums.values(), (_row(view, test, sums) for test in _told(view, each)))
+    return tuple(nsmallest(MOST_ROWS, rows, key=_slowness))
+
+
+def _told(view: RunView, each: Round) -> Iterable[Test]:
+    """The tests worth a row: all of a small round; of a large open one those that ended, then some that run."""
+    if len(each.tests) <= MOST_ROWS or view.current is None or view.current.number != each.number:
+        return each.tests
+    running = islice((test for test in each.tests if test.id in view.running), MOST_ROWS)
+    return chain((result.test for result in view.fresh.values()), running)
 
 
 def _slowness(row: TestRow) -> tuple[int, float, float]:
@@ -61,11 +76,12 @@ def _sums(view: RunView, each: Round) -> dict[str, TestRow]:
     made: dict[str, TestRow] = {}
     if view.current is not None and view.current.number == each.number:
         return made
+    flows = Counter(test.bundle for test in each.tests)
     for test in each.tests:
-        for verdict in view.verdicts.get(test.id, ()):
-            if test.bundle and verdict.subject == test.bundle and test.bundle not in made:
-                flows = sum(other.bundle == test.bundle for other in each.tests)
-                made[test.bundle] = replace(_judged(test, [verdict]), name=f"{plain(test.bundle)}, {flows} flows")
+        for verdict in view.verdicts.get(test.id, ()) if test.bundle else ():
+            if verdict.subject == test.bundle and test.bundle not in made:
+                name = f"{plain(test.bundle)}, {flows[test.bundle]} flows"
+                made[test.bundle] = replace(_judged(test, [verdict]), name=name)
     return made
 
 

@@ -17,18 +17,16 @@ _FOLDED_PASS = Tone(Ink.FAINT)
 
 
 class Spot(NamedTuple):
-    """Something that the cursor can stand on: a node or a link, ``width`` cells from ``x``."""
+    """Something that the cursor can stand on: nodes that share a cell, or links that share slots."""
 
     x: int
     width: int
     nodes: tuple[NodeId, ...] = ()
-    link: LinkId | None = None
+    links: tuple[LinkId, ...] = ()
 
     def holds(self, other: "Mark | None") -> bool:
         """Whether the cursor is here."""
-        return other is not None and (
-            other.node in self.nodes if other.node is not None else other.link == self.link and self.link is not None
-        )
+        return other is not None and (other.node in self.nodes if other.node is not None else other.link in self.links)
 
 
 class Mark(NamedTuple):
