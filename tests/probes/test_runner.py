@@ -1,5 +1,6 @@
 """One round: every test inside its own guard, sending together, each trouble told as what it is."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -91,13 +92,14 @@ async def test_a_missing_tool_is_named_with_its_package(tmp_path: Path) -> None:
 
 
 async def test_cancelling_leaves_nothing_running(tmp_path: Path) -> None:
-    import asyncio
-
     reach = PlayedReach()
     reach.remotes["n1"] = FakeRemote("n1").when("iperf3", answers=HANGS)
-    task = asyncio.create_task(Runner(reach, PROBES).run(first_round(tmp_path), Watchers()))
-    while not reach.remotes["n1"].running:
-        await asyncio.sleep(0)
+    others = asyncio.Semaphore(0)
+    watchers = Watchers(ended=lambda _result: others.release())
+    task = asyncio.create_task(Runner(reach, PROBES).run(first_round(tmp_path), watchers))
+    for _ in range(7):
+        await others.acquire()
+    assert reach.remotes["n1"].running
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -1,8 +1,10 @@
-"""Looks at the screens by hand: ``python -m tests.screens.preview [mini|chassis|big|fresh|play|start] ...``."""
+"""Looks at the screens by hand: ``python -m tests.screens.preview [mini|chassis|big|healthy|fresh|play]``."""
 
 import sys
+import time
 
 from console.tui.app import run
+from tests.screens import story as stories
 from tests.screens.fabrics import chassis, mini, ten_thousand
 from tests.screens.playing import Player
 from tests.screens.story import CHASSIS, MINI, TEN_THOUSAND, Faults, tell
@@ -11,6 +13,7 @@ from tests.screens.story import CHASSIS, MINI, TEN_THOUSAND, Faults, tell
 def main() -> int:
     """Run the console on a hand-made session."""
     what = sys.argv[1] if len(sys.argv) > 1 else "mini"
+    stories.EPOCH = time.time()
     if what == "chassis":
         story = tell(chassis(), CHASSIS)
     elif what == "big":

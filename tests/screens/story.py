@@ -75,6 +75,7 @@ class Story:
     fabric: Fabric
     faults: Faults = field(default_factory=Faults)
     label: str = "acceptance 12"
+    began: float = EPOCH
     rounds: list[Round] = field(default_factory=list)
     closed: list[RoundJudged] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()
@@ -92,7 +93,7 @@ class Story:
     def events(self, *, tests: bool = True) -> Iterator[Event]:
         """The same, as it happened; without the start and end of each test where only the rounds matter."""
         fabric = self.fabric
-        yield SessionOpened("s12", self.label, fabric, "acceptance", tuple(self.rounds), EPOCH)
+        yield SessionOpened("s12", self.label, fabric, "acceptance", tuple(self.rounds), self.began)
         for judged in self.closed:
             at = judged.closed.started
             yield RoundStarted(judged.closed.round, at)
@@ -100,7 +101,7 @@ class Story:
                 yield from (TestStarted(test, at) for test in judged.closed.round.tests)
                 yield from (TestEnded(result, at + result.seconds) for result in judged.closed.results)
             yield judged
-        yield SessionEnded(EPOCH + 600, complete=True)
+        yield SessionEnded(self.began + 600, complete=True)
 
 
 class Teller:
@@ -109,6 +110,7 @@ class Teller:
     def __init__(self, fabric: Fabric, faults: Faults, label: str) -> None:
         self.story = Story(fabric, faults, label)
         self.at = EPOCH
+        self.story.began = EPOCH
         self.affected = self._under(faults.lag)
 
     def _under(self, lag: str) -> set[str]:

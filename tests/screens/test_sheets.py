@@ -142,3 +142,15 @@ async def test_what_ends_the_session_is_shown_and_raised() -> None:
 
 def test_the_application_is_short() -> None:
     assert issubclass(Bench, Commanding)
+
+
+async def test_a_tab_is_found_again_as_it_was_left() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "enter")
+        assert isinstance(look.app.screen, NodeScreen)
+        await look.press("4")
+        assert look.app.frame is look.app.findings_screen
+        await look.press("2")
+        assert isinstance(look.app.screen, NodeScreen)
+        await look.press("2")
+        assert look.app.frame is look.app.nodes_screen

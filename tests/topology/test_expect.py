@@ -94,7 +94,7 @@ def test_the_lowest_rate_agrees_with_a_linear_program(case: tuple[Usage, np.ndar
     load = np.zeros((len(capacity), flows + 1))
     load[used.link, used.flow] = used.share
     lowest = np.hstack([-np.eye(flows), np.ones((flows, 1))])
-    capped = np.where(np.isinf(demand), None, demand)
+    capped = [None if np.isinf(limit) else float(limit) for limit in demand]
     answer = linprog(
         c=[*([0.0] * flows), -1.0],
         A_ub=np.vstack([load, lowest]),

@@ -45,7 +45,7 @@ class FabricScreen(Frame):
         self.fault = 0
         self.walked = False
         self._shape: tuple[Fabric, Shape] | None = None
-        self._judged: tuple[object, ...] = (None, None, None)
+        self._judged: tuple[object, ...] = (None, None, None, None)
         self._sized = Size(0, 0)
 
     def parts(self) -> Sequence[Widget]:
@@ -60,7 +60,7 @@ class FabricScreen(Frame):
     def paint(self, view: RunView) -> None:
         """Everything anew."""
         shape = self.shape_of(view.fabric)
-        judged = (view.nodes, view.links, view.findings)
+        judged = (view.nodes, view.links, view.findings, view.current)
         if self.size == self._sized and all(map(operator.is_, judged, self._judged)):
             self._say_headline(view)
             self.map.show(view, shape)
