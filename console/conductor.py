@@ -30,7 +30,7 @@ class SessionConductor:
     @property
     def suites(self) -> tuple[str, ...]:
         """Suites that can be planned."""
-        return self._session.suites
+        return tuple(self._session.fabric.suites) or ("default",)
 
     @property
     def running(self) -> bool:
@@ -61,7 +61,7 @@ class SessionConductor:
         fabric = self._session.fabric
         tests = [test for each in rounds for test in each.tests]
         touched = {node.id for test in tests for node in test.target.nodes}
-        loading = {each.probe for each in rounds if self._session.safety(each.probe) is not Safety.READS}
+        loading = {each.probe for each in rounds if self._session.probes[each.probe].safety is not Safety.READS}
         effects = [f"{count(len(touched), 'node')} asked over SSH"]
         if loading:
             effects.append(f"loads nodes and network: {', '.join(sorted(loading))}")

@@ -8,7 +8,7 @@ Refuses to know click and textual.
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -32,7 +32,7 @@ from topology.selection import fold
 from topology.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from probes.api import Probe, Safety
+    from probes.api import Probe
     from probes.remote import Reach
     from store.store import Store
 
@@ -95,7 +95,7 @@ class Session:
         self.id = ""
         self.choice = choice or Choice()
         self.plan: tuple[Round, ...] = ()
-        self._probes = probes
+        self.probes = probes
         self._store = store
         self._make_reach = make_reach
         self._clock = clock
@@ -143,11 +143,6 @@ class Session:
         return self._replay
 
     @property
-    def suites(self) -> tuple[str, ...]:
-        """Names of the suites that can be planned."""
-        return tuple(self.fabric.suites) or ("default",)
-
-    @property
     def running(self) -> bool:
         """Whether rounds are being run, or waited for in a pause."""
         return self._task is not None and not self._task.done()
@@ -166,17 +161,14 @@ class Session:
         ``only`` repeats the tests with these ids. Raises PlanError for a suite that gives none.
         """
         first = max((each.number for each in self.plan), default=0) + 1
+        closed = [each.round for each, _ in self._judged.values()]
         if only:
-            chosen_tests = [test for each in self._closed_rounds() for test in each.tests if test.id in only]
-            return rerun(chosen_tests, self._closed_rounds(), first=first)
+            chosen_tests = [test for each in closed for test in each.tests if test.id in only]
+            return rerun(chosen_tests, closed, first=first)
         if failed_only:
-            return rerun(self._failed_tests(), self._closed_rounds(), first=first)
+            return rerun(failed_tests(self._judged.values()), closed, first=first)
         chosen = suite_named(self.fabric, suite or self.choice.suite)
-        return plan(self.fabric, chosen, self._probes, nodes=self.choice.nodes, first=first)
-
-    def safety(self, probe: str) -> "Safety":
-        """What a probe does to a node in use."""
-        return self._probes[probe].safety
+        return plan(self.fabric, chosen, self.probes, nodes=self.choice.nodes, first=first)
 
     def view(self) -> RunView:
         """The session as it stands in the store."""
@@ -188,22 +180,6 @@ class Session:
     def unfinished(self) -> tuple[Round, ...]:
         """The rounds of the plan that are not closed."""
         return tuple(each for each in self.plan if each.number not in self._judged)
-
-    def _closed_rounds(self) -> list[Round]:
-        return [closed.round for closed, _ in self._judged.values()]
-
-    def _failed_tests(self) -> list[Test]:
-        """Tests without a number or with a verdict that is no pass, each in its newest round only."""
-        bad: dict[tuple[str, str, str, str], Test | None] = {}
-        for closed, verdicts in self._judged.values():
-            low = {verdict.test for verdict in verdicts if verdict.level is not Level.PASS}
-            bundles = {result.test.bundle for result in closed.results if result.test.id in low and result.test.bundle}
-            for result in closed.results:
-                test = result.test
-                key = (closed.round.stage, test.probe, test.target.key, test.bundle)
-                wrong = result.failure is not None or test.id in low or test.bundle in bundles
-                bad[key] = test if wrong else None
-        return [test for test in bad.values() if test is not None]
 
     async def events(self) -> AsyncIterator[Event]:
         """Everything that happens, without end: what is stored first, then what is run."""
@@ -265,7 +241,7 @@ class Session:
         try:
             await self._open(rounds)
             reach = await asyncio.to_thread(self._make_reach, self.fabric, self.id)
-            runner = Runner(reach, self._probes, clock=self._clock)
+            runner = Runner(reach, self.probes, clock=self._clock)
             for each in rounds:
                 await self._free.wait()
                 if self._stopping:
@@ -291,23 +267,8 @@ class Session:
             if fresh:
                 await self._store.extend_plan(self.id, fresh)
         else:
-            self.id = await self._store.create_session(self._new(now), self.plan)
+            self.id = await self._store.create_session(new_session(self.fabric, self.choice, now), self.plan)
         self._tell(self._opened(now, live=True))
-
-    def _new(self, now: float) -> NewSession:
-        suite = self.choice.suite or suite_named(self.fabric, None).name
-        return NewSession(
-            topology=self.fabric.text,
-            topology_path=str(Path(self.fabric.file).absolute()),
-            fabric=self.fabric.name,
-            suite=suite,
-            started=now,
-            label=self.choice.label,
-            selection=fold(self.choice.nodes) if self.choice.nodes is not None else "",
-            options=self.choice.options,
-            simulated=self.fabric.simulated,
-            program=version("benchconsole"),
-        )
 
     async def _round(self, runner: Runner, each: Round) -> None:
         tell = self._queue.put_nowait
@@ -325,13 +286,10 @@ class Session:
     async def _judge(self, closed: ClosedRound) -> None:
         """Judge, commit, and only then tell."""
         verdicts = judge_round(self._bench, closed)
-        await self._store.append_round(self.id, closed, verdicts, judged_by=self._judged_by())
+        await self._store.append_round(self.id, closed, verdicts, judged_by=judged_by(self._bench.fabric))
         self._judged[closed.round.number] = (closed, verdicts)
         found = findings(self._bench, list(self._judged.values()))
         self._tell(RoundJudged(closed, verdicts, found))
-
-    def _judged_by(self) -> str:
-        return f"benchconsole {version('benchconsole')}, criteria {criteria_mark(self.fabric)}"
 
     async def _close(self, reach: "Reach | None", because: str) -> None:
         if reach is not None:
@@ -351,11 +309,11 @@ class Session:
         Touches no node. The new verdicts are stored beside the old ones and count from now on.
         """
         fabric = self.fabric if criteria_from is None else _with_criteria(self.fabric, criteria_from)
-        self._bench = Bench(fabric, metrics(self._probes))
+        self._bench = Bench(fabric, metrics(self.probes))
         found = {number: judge_round(self._bench, closed) for number, (closed, _) in self._judged.items()}
         attempts = {stored.closed.round.number: stored.attempt for stored in self._store.rounds(self.id, self.fabric)}
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
-        mark = f"benchconsole {version('benchconsole')}, criteria {criteria_mark(fabric)}, again {stamp}"
+        mark = f"{judged_by(fabric)}, again {stamp}"
         await self._store.append_verdicts(
             self.id, {(number, attempts[number]): verdicts for number, verdicts in found.items()}, judged_by=mark
         )
@@ -372,3 +330,38 @@ def criteria_mark(fabric: Fabric) -> str:
 
 def _with_criteria(fabric: Fabric, other: Fabric) -> Fabric:
     return replace(fabric, criteria=other.criteria)
+
+
+def judged_by(fabric: Fabric) -> str:
+    """The name of a judgement: the program and the criteria that made it."""
+    return f"benchconsole {version('benchconsole')}, criteria {criteria_mark(fabric)}"
+
+
+def new_session(fabric: Fabric, choice: Choice, now: float) -> NewSession:
+    """What the store is told of a session before anything of it has run."""
+    return NewSession(
+        topology=fabric.text,
+        topology_path=str(Path(fabric.file).absolute()),
+        fabric=fabric.name,
+        suite=choice.suite or suite_named(fabric, None).name,
+        started=now,
+        label=choice.label,
+        selection=fold(choice.nodes) if choice.nodes is not None else "",
+        options=choice.options,
+        simulated=fabric.simulated,
+        program=version("benchconsole"),
+    )
+
+
+def failed_tests(judged: Iterable[Judged]) -> list[Test]:
+    """Tests without a number or with a verdict that is no pass, each in its newest round only."""
+    bad: dict[tuple[str, str, str, str], Test | None] = {}
+    for closed, verdicts in judged:
+        low = {verdict.test for verdict in verdicts if verdict.level is not Level.PASS}
+        bundles = {result.test.bundle for result in closed.results if result.test.id in low and result.test.bundle}
+        for result in closed.results:
+            test = result.test
+            key = (closed.round.stage, test.probe, test.target.key, test.bundle)
+            wrong = result.failure is not None or test.id in low or test.bundle in bundles
+            bad[key] = test if wrong else None
+    return [test for test in bad.values() if test is not None]
