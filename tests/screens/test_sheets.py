@@ -149,8 +149,9 @@ async def test_a_tab_is_found_again_as_it_was_left() -> None:
         await look.press("2", "enter")
         assert isinstance(look.app.screen, NodeScreen)
         await look.press("4")
-        assert look.app.frame is look.app.findings_screen
+        assert look.app.current_mode == "findings"
         await look.press("2")
         assert isinstance(look.app.screen, NodeScreen)
         await look.press("2")
-        assert look.app.frame is look.app.nodes_screen
+        assert look.app.current_mode == "nodes"
+        assert len(look.app.screen_stack) == 1
