@@ -110,8 +110,14 @@ def run_session(
     gc.set_threshold(50_000, 50, 100)  # a fan-out makes many short-lived objects: fewer collections, less time
     to_stdout = str(jsonl) == "-"
     stream = sys.stdout if to_stdout else jsonl.open("w", encoding="utf-8") if jsonl else None
+    from store.errors import StoreError
+
     try:
         view, ended_by = asyncio.run(follow(session, rounds, stream, sys.stderr if to_stdout else sys.stdout, quiet))
+    except StoreError as error:
+        # The run had begun: this is no bad input. What was told as judged is stored.
+        complain(f"benchconsole: {error}; the run was stopped, what was shown as judged is kept")
+        return Exit.INTERNAL
     finally:
         if stream is not None and not to_stdout:
             stream.close()

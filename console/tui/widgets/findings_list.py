@@ -74,7 +74,13 @@ class FindingsList(Listing):
         """Width of where and what, and whether there is room for the number of tests."""
         wide = width >= 100
         where = min(max([6, *(width_of(each.where) for each in self.faults)]), 20 if wide else 15)
-        return where, max(width - 23 - where - (12 if width >= 70 else 0) - (8 if wide else 0), 8), wide
+        longest = max([8, *(width_of(each.what) for each in self.faults)])
+        return where, min(longest, _room(width, where, wide=wide)), wide
+
+
+def _room(width: int, where: int, *, wide: bool) -> int:
+    """What the other columns leave for what is wrong."""
+    return max(width - 23 - where - (12 if width >= 70 else 0) - (8 if wide else 0), 8)
 
 
 def _suspect(value: str) -> str:

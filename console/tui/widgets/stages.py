@@ -36,9 +36,10 @@ class Stages(Canvas):
         if not self.stages or not height:
             return []
         name = min(max([5, *(width_of(plain(stage.name)) for stage in self.stages)]), 18)
-        wire = 12 if width >= 100 else 8 if width >= 70 else 0
+        wire = 24 if width >= 160 else 12 if width >= 100 else 8 if width >= 70 else 0
         left = any(stage.left >= 0.5 for stage in self.stages)
-        about = max(width - name - wire - 59, 0) if width >= 90 else 0
+        longest = max(map(width_of, self.because.values()), default=0)
+        about = min(max(width - name - wire - 59, 0), max(longest, 9)) if width >= 90 else 0
         head = Line(width).to(1).put("stage", MUTED).to(3 + name + 2)
         if about:
             head.put("what runs", MUTED, about).put("  ")

@@ -1,0 +1,109 @@
+"""The command line, in process: what it reads, what it says, and the exit code of each ending."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from console.cli import main
+from console.exits import Exit
+from tests.fabrics import SMALL
+
+TRANSCRIPT = Path(__file__).parents[1] / "probes/builtin/transcripts"
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
+    """The exit code of one command."""
+    monkeypatch.setattr("sys.argv", ["benchconsole", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+@pytest.fixture
+def topology(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+def test_init_writes_a_file_that_passes_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.yaml"
+    assert run(monkeypatch, "init", path) == Exit.PASSED
+    assert run(monkeypatch, "check", path) == Exit.PASSED
+    assert "leaf1" in capsys.readouterr().out
+    assert run(monkeypatch, "init", path) == Exit.BAD_INPUT
+
+
+def test_check_json_is_in_bits(
+    topology: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "check", topology, "--json") == Exit.PASSED
+    found = json.loads(capsys.readouterr().out)
+    leaf = next(each for each in found["switches"] if each["name"] == "leaf1")
+    assert leaf == {"name": "leaf1", "down_bps": 40e9, "up_bps": 40e9, "ratio": 1.0}
+    assert found["fabric"]["cables"] == 8 + 8 + 2
+
+
+def test_dry_run_prints_the_plan_and_stores_nothing(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "run", topology, "--dry-run", "--db", tmp_path / "s.db") == Exit.PASSED
+    assert "fills leaf1 to spine1" in capsys.readouterr().out
+    assert run(monkeypatch, "sessions", "--db", tmp_path / "s.db") == Exit.PASSED
+    assert "no session yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["chekc"],
+        ["check", "absent.yaml"],
+        ["show", "nothing"],
+        ["report", "last"],
+        ["parse", "ipref3", "x"],
+        ["demo", "nosuch"],
+        ["run"],
+    ],
+)
+def test_bad_input_ends_with_2_and_one_readable_message(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, *arguments) == Exit.BAD_INPUT
+    said = capsys.readouterr().err
+    assert said.strip()
+    assert "Traceback" not in said
+
+
+def test_parse_gives_base_units_and_refuses_what_was_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = next(path for path in sorted(TRANSCRIPT.rglob("*.json")) if "iperf3" in str(path) and "3.12" in path.name)
+    assert run(monkeypatch, "parse", "iperf3", whole, "--json") == Exit.PASSED
+    found = json.loads(capsys.readouterr().out)
+    throughput = next(each for each in found if each["metric"] == "iperf3.throughput")
+    assert set(throughput) == {"metric", "value", "unit", "labels", "raw"}
+    assert throughput["unit"] == "B/s"
+    cut = tmp_path / "cut.json"
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    assert run(monkeypatch, "parse", "iperf3", cut, "--json") == Exit.BAD_INPUT
+    assert run(monkeypatch, "parse", "iperf3", whole, "--exit-status", "1") == Exit.BAD_INPUT
+    capsys.readouterr()
+    assert run(monkeypatch, "parse", "iperf3", whole, cut, "--json") == Exit.BAD_INPUT
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [set(line) for line in lines] == [{"file", "measurements"}, {"file", "error"}]
+
+
+def test_the_console_needs_a_terminal(
+    topology: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, topology) == Exit.BAD_INPUT
+    assert "no terminal" in capsys.readouterr().err
+
+
+def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "--version") == Exit.PASSED
+    assert capsys.readouterr().out.startswith("benchconsole ")
