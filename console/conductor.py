@@ -7,7 +7,7 @@ from pathlib import Path
 from console.events import Event
 from console.session import Session
 from console.tui.bridge import Hop, PlanNotes
-from console.view import RunView
+from console.view import LinkView, RunView
 from console.wording import count
 from probes.api import Safety
 from probes.model import Round, Test
@@ -119,7 +119,11 @@ class SessionConductor:
         expected = expect(fabric, each.flows, routes=self._routes)
         index = next(i for i, other in enumerate(t for t in each.tests if t.target.peer) if other.id == test.id)
         shares = self._routes.shares(target.node.id, target.peer.id)
-        return [self._hop(way, shares[way], expected[index]) for way in self._in_order(target.node.id, shares)]
+        links = self.view().links
+        return [
+            self._hop(way, shares[way], expected[index], links.get(way.link))
+            for way in self._in_order(target.node.id, shares)
+        ]
 
     def _in_order(self, source: str, shares: Collection[Direction]) -> list[Direction]:
         """The directed links in the order in which data meets them."""
@@ -131,10 +135,9 @@ class SessionConductor:
             here = {self._session.fabric.links[way.link].other(way.source) for way in onward}
         return ordered
 
-    def _hop(self, way: Direction, share: float, expected: Expectation) -> Hop:
+    def _hop(self, way: Direction, share: float, expected: Expectation, known: LinkView | None) -> Hop:
         fabric = self._session.fabric
         link = fabric.links[way.link]
-        known = self._session.view().links.get(way.link)
         return Hop(
             source=way.source,
             sink=link.other(way.source),

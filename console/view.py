@@ -64,7 +64,6 @@ class NodeView:
     results: tuple[Result, ...] = ()
     failures: tuple[Failure, ...] = ()
     finding: Finding | None = None
-    running: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ FUNCTION, FILE, METHODS = 60, 500, 25
 
 LONGER: dict[str, str] = {
     "store/store.py:Store": "the one face of the package: a method for each question and each write",
-    "console/tui/screens/nodes.py:NodesScreen": "a method for each key of the table; to be split when it gains another",
 }
 """Path, or path:function, to the reason why it may be longer."""
 
