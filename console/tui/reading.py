@@ -153,7 +153,7 @@ def share(verdict: Verdict) -> float | None:
 
 def standing(node: NodeView, busy: Container[NodeId] = ()) -> State:
     """The state to draw: running where it is tested now and nothing worse is known."""
-    if (node.running or node.node.id in busy) and node.state.rank > State.RUNNING.rank:
+    if node.node.id in busy and node.state.rank > State.RUNNING.rank:
         return State.RUNNING
     return node.state
 
