@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from console.tui.start import Past, StartModel
+    from console.tui.start import Interrupted, Past, StartModel
     from store.model import SessionSummary
 
 SHOWN = 9
@@ -38,6 +38,7 @@ def _model() -> "StartModel":
         version=version("benchconsole"),
         topologies=tuple(_topologies()),
         sessions=tuple(_past(each) for each in found),
+        interrupted=next((_left(each) for each in found if each.state.value == "interrupted"), None),
         demo="134 nodes on loopback, real SSH, marked SIMULATED",
     )
 
@@ -64,6 +65,13 @@ def _sessions() -> "list[SessionSummary]":
     if not path.exists():
         return []
     return list(reversed(sessions(Database.open(path), time.time())))[:SHOWN]
+
+
+def _left(each: "SessionSummary") -> "Interrupted":
+    from console.tui.start import Interrupted
+
+    words = f"stopped after round {each.rounds_closed} of {each.rounds}, {each.tested:,} of {each.planned:,} tests"
+    return Interrupted(each.id, each.label or each.id, words)
 
 
 def _past(each: "SessionSummary") -> "Past":
