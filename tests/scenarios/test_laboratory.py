@@ -18,7 +18,7 @@ suites:
   default:
     - {probe: inventory}
     - {probe: iperf3, design: neighbours, streams: 4, seconds: 2}
-    - {probe: iperf3, design: trunks, streams: 8, seconds: 2}
+    - {probe: iperf3, design: trunks, streams: 8, seconds: 3}
     - {probe: fio, nodes: "@storage", scratch: /scratch, size: 16 MiB, seconds: 1}
 """
 
