@@ -98,7 +98,7 @@ def _finding_tail(finding: Finding, width: int) -> Iterator[str]:
 def _not_judged(view: RunView, width: int) -> Iterator[str]:
     reasons = picture.not_judged(view)
     for reason in reasons[:REASON_LINES]:
-        detail = f": {shortened(reason.detail, 200)}" if reason.detail else ""
+        detail = f": {shortened(reason.detail)}" if reason.detail else ""
         yield from _wrapped(f"{reason.stage}{detail}", width, f" {SIGNS[state_of_failure(reason.stage)].glyph} ")
         who = f"{folded(reason.nodes)} ({count(len(reason.nodes), 'node')}, {count(reason.tests, 'test')})"
         yield from _wrapped(who, width, "   ")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from probes.judging.bench import Bench
 from probes.judging.verdict import Kind, Level, Verdict
-from probes.judging.yardsticks.capacity import Sent, sent
+from probes.judging.yardsticks.capacity import Sent, overlap, sent
 from probes.model import FULL, ClosedRound
 from topology.expect import expect
 from topology.model import Basis, Criterion, Direction
@@ -130,18 +130,8 @@ def _certain(bench: Bench, flows: Iterable[Sent], load: Mapping[Direction, float
 
 
 def _at_once(flows: Sequence[Sent]) -> float:
-    """What flows carried together at least, in byte/s: their sum, less what they may have sent one after another.
-
-    Means of flows that did not run at the very same time add up to more than the link carried.
-    The ends tell how far apart they were, the length of the command over how long it was averaged.
-    """
-    if not flows:
-        return 0.0
-    ends = [each.measurement.at for each in flows]
-    lengths = [max((output.seconds for output in each.result.outputs), default=0.0) for each in flows]
-    apart, length = max(ends) - min(ends), min(lengths)
-    share = length / (length + apart) if length > 0 else 1.0
-    return share * sum(each.value for each in flows)
+    """What flows carried together at least, in byte/s: their sum, less what they may have sent one after another."""
+    return overlap(flows) * sum(each.value for each in flows)
 
 
 def _low(verdicts: Sequence[Verdict], flows: Sequence[Sent], load: Mapping[Direction, float]) -> list[Observation]:

@@ -16,6 +16,9 @@ from topology.expect import MODEL, Expectation, expect
 from topology.model import Basis, Criterion, Direction, Flow
 from topology.units import percent
 
+APART = 0.95
+"""Flows of a bundle that ran together for less than this share of their time are said to have done so."""
+
 DISTURBING = frozenset((FailedAt.LOST, FailedAt.TIMEOUT, FailedAt.FLOODED, FailedAt.TOOL, FailedAt.OUTPUT))
 """Failures after which it is not known how much a test had loaded the links it shares."""
 
@@ -85,6 +88,20 @@ def _filled(bench: Bench, bundle: Bundle, members: Sequence[Sent]) -> float:
     return min((value / bench.capacity(way) for way, value in load.items()), default=0.0)
 
 
+def overlap(flows: Sequence[Sent]) -> float:
+    """The least share of their time that flows can have run together, in (0, 1].
+
+    Means of flows that did not run at the very same time add up to more than the link carried.
+    The ends tell how far apart they were, the length of the command over how long it was averaged.
+    """
+    if not flows:
+        return 1.0
+    ends = [each.measurement.at for each in flows]
+    lengths = [max((output.seconds for output in each.result.outputs), default=0.0) for each in flows]
+    apart, length = max(ends) - min(ends), min(lengths)
+    return length / (length + apart) if length > 0 else 1.0
+
+
 def _subjects(flows: Sequence[Sent]) -> list[tuple[str, list[Sent]]]:
     found: dict[str, list[Sent]] = {}
     for each in flows:
@@ -122,6 +139,9 @@ def _judge(
     level = grade(value, required, comparator=criterion.comparator, target=target)
     share = percent(value / expected)
     because = f"{share} of expected, at least {percent(criterion.required)} asked"
+    together = overlap(members)
+    if together < APART:
+        because += f"; the flows ended up to {percent(1 / together - 1)} apart, their sum may be that much too high"
     if level is not Level.PASS:
         asked = criterion.required if level is Level.FAIL or criterion.target is None else criterion.target
         because = f"{share} of expected, below {percent(asked)}"
