@@ -4,12 +4,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from topology.model import Fabric
     from topology.vocabulary import Vocabulary
 
 
-def load(path: Path | str, vocabulary: "Vocabulary | None" = None) -> "Fabric":
+def load(
+    path: Path | str, vocabulary: "Vocabulary | None" = None, parameters: "Mapping[str, int] | None" = None
+) -> "Fabric":
     """Read one topology file; see ``topology.resolve.load`` (imported on use: it brings pydantic)."""
     from topology.resolve import load as resolve
 
-    return resolve(path, vocabulary)
+    return resolve(path, vocabulary, parameters)

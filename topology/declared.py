@@ -14,7 +14,7 @@ from topology.selection import choose, near
 from topology.units import Unit, UnitError, parse, parse_link_speed
 from topology.vocabulary import Vocabulary
 
-_SIZES = {("memory", "total"), ("disk", "size")}
+_SIZES = {("memory", "total"), ("memory", "dimm_size"), ("disk", "size"), ("raid", "cache")}
 _PERCENT_ONLY = "a percentage such as 80 % when 'of' is given"
 
 
@@ -74,7 +74,9 @@ def _fact(section: str, key: str, value: object, report: Report, location: Locat
         return report.quantity(value, location, lambda text: parse(text, Unit.BYTE))
     if (section, key) == ("nic", "speed"):
         return report.quantity(value, location, parse_link_speed)
-    if isinstance(value, bool) or section == "sysctl":
+    if (section, key) == ("cpu", "clock"):
+        return report.quantity(value, location, lambda text: parse(text, Unit.PER_SECOND))
+    if isinstance(value, bool) or section in ("sysctl", "raid"):
         return str(value)
     return float(value) if isinstance(value, int | float) else str(value)
 
@@ -95,7 +97,11 @@ class Declarations:
     """Turns criteria and suites into the model; knows the nodes and what the probes offer."""
 
     def __init__(
-        self, report: Report, nodes: Collection[str], groups: Mapping[str, str], vocabulary: Vocabulary | None
+        self,
+        report: Report,
+        nodes: Collection[str],
+        groups: Mapping[str, Collection[str]],
+        vocabulary: Vocabulary | None,
     ) -> None:
         self.report = report
         self.nodes = nodes

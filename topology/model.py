@@ -1,8 +1,9 @@
-"""Owns the frozen fabric: nodes, switches, links, criteria and suites, with lookups only.
+"""Owns the frozen fabric: nodes, switches, links and what groups them, with lookups only.
 
 Everything here is already resolved and checked (``topology.resolve`` does that); rates are
-byte/s per direction, sizes are bytes. Refuses to compute: capacity, paths and expectations
-live in ``topology.analysis`` and ``topology.expect``.
+byte/s per direction, sizes are bytes, times are seconds, lengths are metres. Refuses to
+compute: capacity, paths and expectations live in ``topology.analysis`` and ``topology.expect``.
+Storage systems are described in ``topology.storage``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NewType
 
+from topology.errors import Position
+from topology.storage import Storage
 from topology.units import Unit
 
 NodeId = NewType("NodeId", str)
@@ -60,29 +63,93 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A machine that can be asked. ``address`` is where SSH goes, ``data_address`` where tests go."""
+    """A machine that can be asked. ``address`` is where SSH goes, ``data_address`` where tests go.
+
+    ``host`` is the machine whose cables a virtual machine shares (it has none of its own).
+    ``forwards``: it routes between the networks that it is cabled to, as a switch would.
+    """
 
     id: NodeId
     role: NodeRole
     hardware: Hardware
     address: str
     data_address: str
+    host: NodeId | None = None
+    forwards: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PortSet:
+    """Ports of a switch that are alike. ``breakout`` is how many slower cables one port can be split into."""
+
+    names: tuple[str, ...]
+    speed: float | None = None
+    breakout: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A switch of the fabric; it is described, never asked."""
+    """A switch of the fabric; it is described, never asked. ``ports`` is empty where none were declared."""
 
     id: SwitchId
     role: SwitchRole
     model: str | None = None
+    ports: tuple[PortSet, ...] = ()
+
+
+class HashPolicy(StrEnum):
+    """What a flow's member of a LAG, or its next hop, is chosen by.
+
+    ``STEERED``: the tests choose source ports so that members are used in turn.
+    """
+
+    L2 = "l2"
+    L3 = "l3"
+    L3L4 = "l3l4"
+    STEERED = "steered"
+    UNKNOWN = "unknown"
+
+
+class Bond(StrEnum):
+    """How the legs of a node that is cabled to several switches are used."""
+
+    LACP = "lacp"
+    XOR = "balance-xor"
+    BACKUP = "active-backup"
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """What the cables of a link are made of; ``length`` in metres."""
+
+    kind: str | None = None
+    length: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wan:
+    """A link over distance: round trip in seconds, and byte/s left to this fabric where it is shared."""
+
+    rtt: float | None = None
+    available: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A part of a link that carries one VLAN only, as some 100 Gb/s routers split their path; byte/s."""
+
+    vlan: int
+    capacity: float
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """``count`` equal cables between ``a`` and ``b``; more than one is a LAG. ``a`` is the lower end.
+    """``count`` cables between ``a`` and ``b``; more than one is a LAG. ``a`` is the lower end.
 
-    ``speed`` is one member in byte/s and one direction, on the wire (before headers).
+    ``speed`` is one member in byte/s and one direction, on the wire (before headers); where
+    members differ, ``mixed`` holds each and ``speed`` is the lowest. ``ports_a`` and ``ports_b``
+    name one port per member where the file does. ``standby`` legs carry nothing while an
+    active one is up. ``network`` names the network that it belongs to (``Fabric.networks``).
     """
 
     id: LinkId
@@ -90,11 +157,30 @@ class Link:
     b: str
     speed: float
     count: int = 1
+    mixed: tuple[float, ...] = ()
+    lag: str | None = None
+    ports_a: tuple[str, ...] = ()
+    ports_b: tuple[str, ...] = ()
+    hash: HashPolicy = HashPolicy.UNKNOWN
+    bond: Bond | None = None
+    standby: bool = False
+    network: str = "data"
+    cable: Cable | None = None
+    wan: Wan | None = None
+    channels: tuple[Channel, ...] = ()
+
+    @property
+    def members(self) -> tuple[float, ...]:
+        """byte/s of each member cable."""
+        return self.mixed or (self.speed,) * self.count
 
     @property
     def capacity(self) -> float:
-        """byte/s in one direction with every member up."""
-        return self.speed * self.count
+        """byte/s in one direction with every member up; no more than is left to us on a shared WAN."""
+        cabled = sum(self.mixed) if self.mixed else self.speed * self.count
+        if self.wan is None or self.wan.available is None:
+            return cabled
+        return min(cabled, self.wan.available)
 
     @property
     def is_lag(self) -> bool:
@@ -116,11 +202,78 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Data going from one node to another; ``demand`` in byte/s of payload, None for all it can get."""
+    """Data going from one node to another; ``demand`` in byte/s of payload, None for all it can get.
+
+    ``leg`` and ``last_leg`` pin the first and the last link, as binding a test to one port of
+    a bond does. ``vlan`` is what it is sent in; None for the first that both ends share.
+    """
 
     source: NodeId
     sink: NodeId
     demand: float | None = None
+    leg: LinkId | None = None
+    last_leg: LinkId | None = None
+    vlan: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """One of the networks of a machine. ``goodput`` is the payload share of the wire, in (0, 1]."""
+
+    name: str
+    mtu: int
+    goodput: float
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Devices that stand together: ``kind`` is chassis, rack, pod or site. Of one kind, a device is in one."""
+
+    kind: str
+    name: str
+    members: tuple[str, ...]
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mlag:
+    """Two switches that act as one toward what is cabled to both (MLAG, VLT, vPC).
+
+    Traffic that arrives at one of them leaves by its own links where it has one (local
+    preference), else over the ``peer`` links to the other; empty where none is described.
+    """
+
+    name: str
+    switches: tuple[SwitchId, SwitchId]
+    peer: tuple[LinkId, ...]
+
+    def other(self, switch: str) -> SwitchId:
+        """The second of the two."""
+        return self.switches[1] if switch == self.switches[0] else self.switches[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Vlan:
+    """A broadcast domain and the nodes in it."""
+
+    id: int
+    name: str
+    members: frozenset[NodeId]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that the documents say about the machine, to be held against what is computed.
+
+    ``what`` is oversubscription (``value`` is down/up) or bisection (byte/s); ``scope`` is
+    ``end-to-end``, a tier, a group kind, or the name of a switch or group.
+    """
+
+    what: str
+    scope: str
+    value: float
+    source: str = ""
 
 
 class Basis(StrEnum):
@@ -187,9 +340,18 @@ class Access:
     identity: str | None = None
 
 
+def tcp_goodput(mtu: int) -> float:
+    """TCP payload share of the wire with timestamps over IPv4 and Ethernet: (MTU-52)/(MTU+38)."""
+    return (mtu - 52) / (mtu + 38)
+
+
 @dataclass(frozen=True)
 class Fabric:
-    """One described machine. Order of ``nodes``, ``switches`` and ``links`` is that of the file."""
+    """One described machine, or several that share something.
+
+    Order of ``nodes``, ``switches`` and ``links`` is that of the file. ``places`` says where in
+    it a device, link, group or storage system stands.
+    """
 
     name: str
     nodes: Mapping[NodeId, Node]
@@ -202,6 +364,14 @@ class Fabric:
     text: str
     simulated: bool = False
     file: str = ""
+    networks: Mapping[str, Network] = field(default_factory=lambda: MappingProxyType({}))
+    groups: tuple[Group, ...] = ()
+    mlags: tuple[Mlag, ...] = ()
+    vlans: Mapping[int, Vlan] = field(default_factory=lambda: MappingProxyType({}))
+    storage: Mapping[str, Storage] = field(default_factory=lambda: MappingProxyType({}))
+    claims: tuple[Claim, ...] = ()
+    parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    places: Mapping[str, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
 
     @cached_property
     def links_at(self) -> Mapping[str, tuple[Link, ...]]:
@@ -214,8 +384,36 @@ class Fabric:
 
     @cached_property
     def goodput(self) -> float:
-        """TCP payload share of the wire with timestamps over IPv4: (MTU-52)/(MTU+38)."""
-        return (self.mtu - 52) / (self.mtu + 38)
+        """TCP payload share of the wire of the default network."""
+        return tcp_goodput(self.mtu)
+
+    def goodput_of(self, link: Link) -> float:
+        """Payload share of the wire of the network that ``link`` belongs to."""
+        network = self.networks.get(link.network)
+        return self.goodput if network is None else network.goodput
+
+    @cached_property
+    def mlag_of(self) -> Mapping[str, Mlag]:
+        """Switch name to the pair that it belongs to."""
+        return {switch: pair for pair in self.mlags for switch in pair.switches}
+
+    @cached_property
+    def vlans_of(self) -> Mapping[NodeId, tuple[int, ...]]:
+        """Node to the VLANs that it is in, in the order of the file."""
+        found: dict[NodeId, list[int]] = {}
+        for vlan in self.vlans.values():
+            for member in vlan.members:
+                found.setdefault(member, []).append(vlan.id)
+        return {node: tuple(vlans) for node, vlans in found.items()}
+
+    def group_of(self, kind: str) -> Mapping[str, Group]:
+        """Device name to its group of ``kind`` (chassis, rack, pod, site)."""
+        return {member: group for group in self.groups if group.kind == kind for member in group.members}
+
+    def legs(self, node: str) -> tuple[Link, ...]:
+        """The links that a node sends over: its own, or those of the host of a virtual machine."""
+        found = self.nodes.get(NodeId(node))
+        return self.links_at[found.host if found is not None and found.host is not None else node]
 
     def attached(self, switch: str) -> Iterator[Node]:
         """The nodes cabled to ``switch``."""

@@ -28,10 +28,24 @@ class RawAccess(_Strict):
     identity: str | None = None
 
 
-class RawNetwork(_Strict):
-    """What holds for the whole data network."""
+Mtu = Annotated[int, Field(ge=576, le=65535)]
+Hash = Literal["l2", "l3", "l3l4", "steered", "unknown"]
+Facts = dict[str, Scalar]
 
-    mtu: Annotated[int, Field(ge=576, le=65535)] = 1500
+
+class RawNetwork(_Strict):
+    """What holds for the data network, where a link does not say another."""
+
+    mtu: Mtu = 1500
+    hash: Hash = "unknown"
+
+
+class RawOtherNetwork(_Strict):
+    """A further network; ``goodput`` instead of what TCP leaves of the MTU."""
+
+    type: str | None = None
+    mtu: Mtu = 1500
+    goodput: Quantity | None = None
 
 
 class RawCpu(_Strict):
@@ -41,6 +55,7 @@ class RawCpu(_Strict):
     sockets: int | None = None
     cores: int | None = None
     threads: int | None = None
+    clock: Quantity | None = None
     governor: str | None = None
 
 
@@ -49,12 +64,16 @@ class RawMemory(_Strict):
 
     total: Quantity | None = None
     dimms: int | None = None
+    dimm_size: Quantity | None = None
+    speed: str | None = None
 
 
 class RawNic(_Strict):
     """Declared network ports of a node class."""
 
     speed: Quantity | None = None
+    count: int | None = None
+    model: str | None = None
     mtu: int | None = None
     driver: str | None = None
     firmware: str | None = None
@@ -66,12 +85,23 @@ class RawDisk(_Strict):
     count: int | None = None
     size: Quantity | None = None
     model: str | None = None
+    type: str | None = None
+    interface: str | None = None
+
+
+class RawRaid(_Strict):
+    """Declared RAID controller of a node class."""
+
+    controller: str | None = None
+    level: Scalar | None = None
+    cache: Quantity | None = None
 
 
 class RawKernel(_Strict):
     """Declared kernel of a node class."""
 
     release: str | None = None
+    boot: str | None = None
 
 
 class RawBios(_Strict):
@@ -94,6 +124,7 @@ class RawClass(_Strict):
     memory: RawMemory | Quantity | None = None
     nic: RawNic | None = None
     disk: RawDisk | None = None
+    raid: RawRaid | None = None
     kernel: RawKernel | None = None
     bios: RawBios | None = None
     os: RawOs | None = None
@@ -102,11 +133,19 @@ class RawClass(_Strict):
     peak_basis: str | None = None
 
 
+class RawPorts(_Strict):
+    """A set of ports of a switch; ``breakout`` is how many slower cables one of them can be split into."""
+
+    speed: Quantity
+    breakout: Annotated[int, Field(ge=1, le=16)] = 1
+
+
 class RawSwitch(_Strict):
-    """A set of switches."""
+    """A set of switches; ``ports`` is their number, or sets of port names."""
 
     role: Literal["chassis", "leaf", "spine", "core"] = "leaf"
     model: str | None = None
+    ports: Annotated[int, Field(ge=1, le=100_000)] | dict[str, RawPorts | Quantity] | None = None
 
 
 class RawNode(_Strict):
@@ -116,15 +155,123 @@ class RawNode(_Strict):
     role: Literal["compute", "storage", "management", "login", "gateway"] = "compute"
     address: str | None = None
     data_address: str | None = None
+    host: str | None = None
+    forwards: bool = False
+
+
+class RawCable(_Strict):
+    """What the cables of a link are."""
+
+    type: str | None = None
+    length: Quantity | None = None
 
 
 class RawLink(_Strict):
-    """Every device of ``from`` cabled to every device of ``to`` by ``count`` cables of ``speed``."""
+    """Devices of ``from`` cabled to devices of ``to`` by ``count`` cables of ``speed`` each."""
 
     from_: str = Field(alias="from")
     to: str
     speed: Quantity
     count: Annotated[int, Field(ge=1, le=128)] = 1
+    wiring: Literal["each-to-each", "one-to-one"] = "each-to-each"
+    lag: str | None = None
+    hash: Hash | None = None
+    bond: Literal["lacp", "balance-xor", "active-backup"] | None = None
+    network: str | None = None
+    cable: RawCable | str | None = None
+    rtt: Quantity | None = None
+    available: Quantity | None = None
+    channels: dict[str, Quantity] | None = None
+
+
+class RawMlag(_Strict):
+    """Two switches that act as one."""
+
+    switches: str
+
+
+class RawVlan(_Strict):
+    """A broadcast domain."""
+
+    name: str | None = None
+    members: str | None = None
+
+
+class RawGroup(_Strict):
+    """Devices that stand together."""
+
+    members: str
+    model: str | None = None
+
+
+class RawRates(_Strict):
+    """A rate of each operation."""
+
+    read: Quantity | None = None
+    write: Quantity | None = None
+
+
+class RawLayer(RawRates):
+    """Units that work in parallel; ``rate`` stands for both operations."""
+
+    name: str
+    units: Annotated[int, Field(ge=1, le=10_000_000)] = 1
+    rate: Quantity | None = None
+    source: str = ""
+
+
+class RawInterconnect(_Strict):
+    """What joins servers and clients."""
+
+    type: str | None = None
+    speed: Quantity | None = None
+    pingpong: Quantity | None = None
+
+
+class RawMetadata(_Strict):
+    """The metadata servers of a storage system."""
+
+    servers: Annotated[int, Field(ge=0)] | None = None
+    facts: Facts = Field(default_factory=dict)
+
+
+class RawClients(_Strict):
+    """Nodes that use a storage system."""
+
+    nodes: str
+    gateways: str | None = None
+    network: RawRates | None = None
+    stated: RawRates | None = None
+    source: str = ""
+
+
+class RawStorage(_Strict):
+    """A storage system: its layers and what is written down about it."""
+
+    vendor: str | None = None
+    version: str | None = None
+    protocol: str | None = None
+    size: Quantity | None = None
+    free: Quantity | None = None
+    servers: str | None = None
+    interconnect: RawInterconnect | None = None
+    layers: list[RawLayer | None] = Field(default_factory=list)
+    facts: Facts = Field(default_factory=dict)
+    metadata: RawMetadata | None = None
+    clients: dict[str, RawClients] = Field(default_factory=dict)
+    replicas: Annotated[int, Field(ge=1, le=100)] = 1
+    striped: bool = False
+    required: Quantity = "60 %"
+    target: Quantity = "80 %"
+
+
+class RawStated(_Strict):
+    """What the documents say about the cabling; one of ``oversubscription`` and ``bisection``."""
+
+    oversubscription: str | None = None
+    bisection: Quantity | None = None
+    of: str = "end-to-end"
+    source: str = ""
 
 
 class RawCriterion(_Strict):
@@ -141,17 +288,47 @@ class RawCriterion(_Strict):
     source: str = ""
 
 
-class RawTopology(_Strict):
-    """A whole file. A list item is None where it was empty, or was cut out as unusable."""
+class RawSections(_Strict):
+    """What a template may hold as well as a file. A list item is None where it was cut out as unusable."""
+
+    switches: dict[str, RawSwitch] = Field(default_factory=dict)
+    links: list[RawLink | None] = Field(default_factory=list)
+    mlag: dict[str, RawMlag] = Field(default_factory=dict)
+    vlans: dict[str, RawVlan] = Field(default_factory=dict)
+    chassis: dict[str, RawGroup] = Field(default_factory=dict)
+    racks: dict[str, RawGroup] = Field(default_factory=dict)
+    pods: dict[str, RawGroup] = Field(default_factory=dict)
+    sites: dict[str, RawGroup] = Field(default_factory=dict)
+    storage: dict[str, RawStorage] = Field(default_factory=dict)
+
+
+class RawTopology(RawSections):
+    """A whole file, its templates written out."""
 
     schema_: Literal[1] = Field(alias="schema")
     fabric: str
     simulated: bool = False
     ssh: RawAccess | None = None
     network: RawNetwork | None = None
+    networks: dict[str, RawOtherNetwork] = Field(default_factory=dict)
+    parameters: dict[str, int] = Field(default_factory=dict)
     classes: dict[str, RawClass] = Field(default_factory=dict)
-    switches: dict[str, RawSwitch] = Field(default_factory=dict)
     nodes: dict[str, RawNode]
-    links: list[RawLink | None] = Field(default_factory=list)
+    stated: list[RawStated | None] = Field(default_factory=list)
     criteria: list[RawCriterion | None] = Field(default_factory=list)
     suites: dict[str, list[dict[str, Scalar] | None]] = Field(default_factory=dict)
+
+
+class RawTemplate(RawSections):
+    """A structure that is written out by ``use``."""
+
+    nodes: dict[str, RawNode] = Field(default_factory=dict)
+    use: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+
+
+class RawFile(RawTopology):
+    """A file as it is written, for the schema that editors read."""
+
+    nodes: dict[str, RawNode] = Field(default_factory=dict)
+    templates: dict[str, RawTemplate] = Field(default_factory=dict)
+    use: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)

@@ -10,10 +10,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from ClusterShell.NodeSet import NodeSet, NodeSetException
-from ClusterShell.NodeUtils import GroupResolver, GroupSource
+from ClusterShell.NodeUtils import GroupResolver, GroupResolverError, GroupSource, GroupSourceError
 
 from topology.errors import SelectionError
-from topology.model import Fabric, NodeId
+from topology.model import Fabric, Group, NodeId, Vlan
 
 MAX_NODES = 200_000
 """More names than this in one set is taken for a slip of the keyboard."""
@@ -71,6 +71,8 @@ def expand(text: str) -> list[str]:
         raise SelectionError("an empty node set, expected names such as n[01-16]")
     if "@" in text:
         raise SelectionError(f"{text!r} names a group, expected plain names here")
+    if len(text) <= 253 and NAME.fullmatch(text):
+        return [text]
     _size(text)
     _check_padding(text)
     try:
@@ -85,15 +87,39 @@ def expand(text: str) -> list[str]:
     return names
 
 
+_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,62}")
+
+
+def expand_ports(text: str) -> list[str]:
+    """``Eth[1-4]`` or ``1/1,1/3`` as port names in order. Raises SelectionError."""
+    if not text.strip() or "@" in text or "%" in text:
+        raise SelectionError(f"{text!r} is no set of ports")
+    _size(text)
+    _check_padding(text)
+    try:
+        names = list(NodeSet(text, resolver=_NO_GROUPS))
+    except NodeSetException as error:
+        raise SelectionError(f"{text!r} is no set of ports: {error}") from None
+    for name in names:
+        if not _PORT.fullmatch(name):
+            raise SelectionError(f"{name!r} is not a port name, expected letters, digits, '-', '_', '.' and '/'")
+    return names
+
+
 def fold(names: Iterable[str]) -> str:
     """Names as one short node set: ``n[01-16],st1``."""
     return str(NodeSet.fromlist(list(names), resolver=_NO_GROUPS))
 
 
-def groups(nodes: Mapping[str, tuple[str, str]], attached: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Group name to folded members: ``all``, each role, ``class:NAME`` and ``switch:NAME``.
+def groups(
+    nodes: Mapping[str, tuple[str, str]],
+    attached: Mapping[str, Iterable[str]],
+    further: Mapping[str, Iterable[str]] | None = None,
+) -> dict[str, list[str]]:
+    """Group name to members: ``all``, each role, ``class:NAME``, ``switch:NAME``, ``chassis:NAME`` ...
 
-    ``nodes`` maps a name to (role, class), ``attached`` a switch to its nodes.
+    ``nodes`` maps a name to (role, class), ``attached`` a switch to its nodes, ``further`` any
+    other group to its members.
     """
     members: dict[str, list[str]] = {"all": list(nodes)}
     for name, (role, kind) in nodes.items():
@@ -101,10 +127,11 @@ def groups(nodes: Mapping[str, tuple[str, str]], attached: Mapping[str, Iterable
         members.setdefault(f"class:{kind}", []).append(name)
     for switch, names in attached.items():
         members[f"switch:{switch}"] = list(names)
-    return {group: fold(names) for group, names in members.items() if names}
+    members.update({group: list(names) for group, names in (further or {}).items()})
+    return {group: names for group, names in members.items() if names}
 
 
-def choose(text: str, known: Collection[str], known_groups: Mapping[str, str]) -> list[str]:
+def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collection[str]]) -> list[str]:
     """The names of ``known`` that ``text`` selects, in the order of ``known``.
 
     ``text`` is a node set with ``@group``, ``!`` ``&`` ``^`` as in ClusterShell. Raises
@@ -112,14 +139,22 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, str]) -
     """
     if not text.strip(" ,"):
         raise SelectionError("an empty node selection, expected names or @groups (all nodes are @all)")
-    for group in _GROUP.findall(text):
+    _size(text)
+    meant: dict[str, str] = {}
+
+    def plain(match: re.Match[str]) -> str:
+        """The group by a name without a colon, which ClusterShell would take for a source of groups."""
+        group = match[1]
         if group not in known_groups:
             hint = near(group, known_groups)
             raise SelectionError(f"unknown group @{group}" + (f", did you mean @{hint}?" if hint else ""))
-    _size(text)
+        name = f"group{len(meant)}"
+        meant[name] = fold(known_groups[group])
+        return f"@{name}"
+
     try:
-        wanted = NodeSet(text, resolver=GroupResolver(GroupSource("fabric", dict(known_groups))))
-    except NodeSetException as error:
+        wanted = NodeSet(_GROUP.sub(plain, text), resolver=GroupResolver(GroupSource("fabric", meant)))
+    except (NodeSetException, GroupResolverError, GroupSourceError) as error:
         raise SelectionError(f"{text!r} is not a node set: {error}") from None
     unknown = [name for name in wanted if name not in known]
     if unknown:
@@ -131,12 +166,19 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, str]) -
     return chosen
 
 
-def fabric_groups(fabric: Fabric) -> dict[str, str]:
+def fabric_groups(fabric: Fabric) -> dict[str, list[str]]:
     """The groups of a resolved fabric (see ``groups``)."""
     return groups(
         {node.id: (node.role.value, node.hardware.name) for node in fabric.nodes.values()},
         {switch: [node.id for node in fabric.attached(switch)] for switch in fabric.switches},
+        further_groups(fabric.groups, fabric.vlans, fabric.nodes),
     )
+
+
+def further_groups(placed: Iterable[Group], vlans: Mapping[int, Vlan], nodes: Collection[str]) -> dict[str, list[str]]:
+    """``chassis:c01``, ``rack:r7``, ``site:west`` and ``vlan:265`` to the nodes in them."""
+    found = {f"{group.kind}:{group.name}": [name for name in group.members if name in nodes] for group in placed}
+    return found | {f"vlan:{vlan.id}": sorted(vlan.members) for vlan in vlans.values()}
 
 
 def select(fabric: Fabric, include: str | None, exclude: str | None = None) -> tuple[NodeId, ...]:

@@ -51,6 +51,7 @@ class UnitError(ValueError):
 _SI = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _IEC = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
 _TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+_LENGTH = {"m": 1.0, "cm": 1e-2, "km": 1e3}
 _NUMBER = re.compile(r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>[^0-9\s.].*?)?\s*")
 _PREFIX = r"(?P<prefix>[kMGTP]|[KMGTP]i)?"
 _RATE = re.compile(_PREFIX + r"(?P<symbol>b|bit|bits|B)(?P<per>/s|ps)")
@@ -67,6 +68,8 @@ EXPECTED = {
     Unit.ONE: "a plain number or a percentage such as 80 %",
 }
 LINK_SPEED = "a link speed in bits per second such as 10 Gb/s"
+_SLOWEST, _FASTEST = 1e3, 1e14
+"""bit/s; a port outside of these was never built, so it is a slip."""
 
 
 def _split(text: str, expected: str) -> tuple[float, str]:
@@ -163,7 +166,7 @@ def parse_link_speed(text: str) -> float:
     if number == 0:
         raise UnitError(text, LINK_SPEED)
     if suffix in ("k", "M", "G", "T"):
-        return number * _SI[suffix] / 8.0
+        return _port(number * _SI[suffix], text)
     match = _RATE.fullmatch(suffix)
     if match is None:
         guess = f"{number:g} Gb/s" if not suffix else _near(number, suffix)
@@ -171,7 +174,22 @@ def parse_link_speed(text: str) -> float:
     if match["symbol"] == "B" or (match["prefix"] or "").endswith("i"):
         prefix = (match["prefix"] or "").rstrip("i")
         raise UnitError(text, LINK_SPEED, f"{number:g} {prefix}b/s")
-    return number * _factor(match["prefix"]) / 8.0
+    return _port(number * _factor(match["prefix"]), text)
+
+
+def _port(bits: float, text: str) -> float:
+    if not _SLOWEST <= bits <= _FASTEST:
+        raise UnitError(text, f"{LINK_SPEED}, from 1 kb/s to 100 Tb/s")
+    return bits / 8.0
+
+
+def parse_length(text: str) -> float:
+    """Read the length of a cable, ``3 m`` or ``50 cm``, and return metres."""
+    expected = "a length such as 3 m"
+    number, suffix = _split(text, expected)
+    if suffix not in _LENGTH:
+        raise UnitError(text, expected, None if suffix else f"{number:g} m")
+    return number * _LENGTH[suffix]
 
 
 def digits3(value: float) -> str:

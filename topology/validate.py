@@ -5,7 +5,8 @@ rest can be reported in the same breath.
 """
 
 import copy
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -15,19 +16,6 @@ from topology.errors import Problem, TopologyError
 from topology.importers.native import Document, Location
 from topology.selection import near
 
-_CLASS_PARTS: dict[str, type[BaseModel]] = {
-    "cpu": raw.RawCpu, "memory": raw.RawMemory, "nic": raw.RawNic, "disk": raw.RawDisk,
-    "kernel": raw.RawKernel, "bios": raw.RawBios, "os": raw.RawOs,
-}  # fmt: skip
-_SECTIONS: dict[str, tuple[int, type[BaseModel]]] = {
-    "ssh": (1, raw.RawAccess),
-    "network": (1, raw.RawNetwork),
-    "classes": (2, raw.RawClass),
-    "switches": (2, raw.RawSwitch),
-    "nodes": (2, raw.RawNode),
-    "links": (2, raw.RawLink),
-    "criteria": (2, raw.RawCriterion),
-}
 _EXPECTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -39,22 +27,45 @@ _EXPECTED = {
 }
 
 
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    """The models that a value of this annotation may be, looking into unions, lists and mappings."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        return
+    arguments = get_args(annotation)
+    if get_origin(annotation) is dict:
+        arguments = arguments[1:]
+    for argument in arguments:
+        yield from _models_in(argument)
+
+
 def _model_at(location: Location) -> type[BaseModel] | None:
-    if not location:
-        return raw.RawTopology
-    depth, model = _SECTIONS.get(str(location[0]), (0, None))
-    if len(location) == depth:
-        return model
-    if location[0] == "classes" and len(location) == 3:
-        return _CLASS_PARTS.get(str(location[2]))
-    return None
+    """The model whose keys may stand at ``location``."""
+    here: type[BaseModel] = raw.RawTopology
+    item = False
+    for part in location:
+        if item:
+            item = False
+            continue
+        fields = {field.alias or name: field for name, field in here.model_fields.items()}
+        found = fields.get(str(part))
+        following = next(_models_in(found.annotation), None) if found else None
+        if found is None or following is None:
+            return None
+        here, item = following, _holds_many(found.annotation)
+    return None if item else here
+
+
+def _holds_many(annotation: object) -> bool:
+    return get_origin(annotation) in (dict, list) or any(_holds_many(each) for each in get_args(annotation))
 
 
 def _known_keys(location: Location) -> list[str]:
     model = _model_at(location)
     if model is None:
         return []
-    return [field.alias or name for name, field in model.model_fields.items()]
+    names = [field.alias or name for name, field in model.model_fields.items()]
+    return [*names, "templates", "use"] if model is raw.RawTopology else names
 
 
 def _real(location: tuple[Any, ...], data: object, *, missing: bool) -> Location:

@@ -1,4 +1,4 @@
-"""Writes the reference pages that follow from the code: commands.md and probes.md. Run it after a change."""
+"""Writes what follows from the code: commands.md, probes.md and the schema of topology files. Run it after a change."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ from click.testing import CliRunner
 
 from console.cli import COMMANDS, command
 from probes.plugins import load
+from topology import schema
 
 HERE = Path(__file__).parent
 
@@ -39,3 +40,4 @@ def probes() -> str:
 if __name__ == "__main__":
     (HERE / "commands.md").write_text(commands())
     (HERE / "probes.md").write_text(probes())
+    schema.FILE.write_text(schema.written())

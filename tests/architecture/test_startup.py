@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"textual", "asyncssh", "pydantic", "numpy"}
+HEAVY = {"textual", "asyncssh", "pydantic", "numpy", "scipy"}
 
 PROBE = """
 import json, sys

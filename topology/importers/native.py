@@ -1,17 +1,17 @@
 """Owns reading our own YAML: bytes to plain values plus the position of every key and value.
 
-Works on the composed node graph, so that no tag constructs anything and duplicate keys are
-seen with both positions. Refuses non-core tags, and files that are too large, too deep or
+Works on the parser's events, so that no tag constructs anything and duplicate keys are seen
+with both positions. Refuses non-core tags, and files that are too large, too deep or
 multiply themselves by aliases.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+import yaml
 
 from topology.errors import Position, Problem, TopologyError
 
@@ -21,6 +21,7 @@ MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 50
 MAX_VALUES = 500_000
 _CORE = "tag:yaml.org,2002:"
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(slots=True)
@@ -68,99 +69,152 @@ def _text(path: Path, name: str) -> str:
         raise TopologyError([Problem(Position(name, line, column), found, "text in UTF-8")]) from None
 
 
-def _compose(text: str, name: str) -> Node | None:
-    try:
-        node: Node | None = YAML(typ="rt", pure=True).compose(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name, 1, 1)
-        found = (error.problem or "broken YAML").strip()
-        raise TopologyError([Problem(where, f"broken YAML: {found}", _cure(found))]) from None
-    except (YAMLError, RecursionError, ValueError) as error:
-        found = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise TopologyError([Problem(Position(name, 1, 1), f"broken YAML: {found}", "one YAML document")]) from None
-    return node
-
-
-def _cure(problem: str) -> str:
-    if "\\t" in problem or "tab" in problem:
-        return "spaces for indentation"
-    return "well-formed YAML (check brackets, colons and indentation at this place)"
-
-
 class _Reader:
-    """Walks the node graph once and fills a Document."""
+    """Fills a Document from the events of a YAML parser, so that nothing is ever constructed by a tag."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.seen = 0
+        self.anchors: dict[str, tuple[object, int]] = {}
+        self.loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(document.text)
 
-    def position(self, node: Node) -> Position:
-        return Position(self.document.file, node.start_mark.line + 1, node.start_mark.column + 1)
+    def next(self) -> yaml.Event:
+        """The next event. TopologyError where the text is no YAML."""
+        try:
+            event: yaml.Event = self.loader.get_event()
+        except yaml.MarkedYAMLError as error:
+            where = self.position(error.problem_mark or error.context_mark)
+            found = (error.problem or "no YAML").strip()
+            raise TopologyError([Problem(where, f"broken YAML: {found}", _cure(found))]) from None
+        except (yaml.YAMLError, ValueError) as error:
+            found = str(error).splitlines()[0] if str(error) else type(error).__name__
+            start = Position(self.document.file, 1, 1)
+            raise TopologyError([Problem(start, f"broken YAML: {found}", "one YAML document")]) from None
+        return event
 
-    def problem(self, node: Node, found: str, expected: str) -> None:
-        self.document.problems.append(Problem(self.position(node), found, expected))
-
-    def read(self, node: Node, location: Location) -> object:
-        self.seen += 1
-        if self.seen > MAX_VALUES or len(location) > MAX_DEPTH:
-            where = self.position(node)
-            raise TopologyError([Problem(where, "a file that unfolds without end", "a plain topology file")])
-        self.document.values[location] = self.position(node)
-        if isinstance(node, MappingNode):
-            return self._mapping(node, location)
-        if isinstance(node, SequenceNode):
-            return [self.read(item, (*location, index)) for index, item in enumerate(node.value)]
-        if isinstance(node, ScalarNode):
-            return self._scalar(node)
-        raise TypeError(f"YAML gave a {type(node).__name__}")
-
-    def _mapping(self, node: MappingNode, location: Location) -> dict[str, object]:
-        found: dict[str, object] = {}
-        for key, value in node.value:
-            if not isinstance(key, ScalarNode):
-                self.problem(key, "a key that is not a word", "a name")
-                continue
-            name = str(key.value)
-            where = (*location, name)
-            if where in self.document.keys:
-                first = self.document.keys[where]
-                self.problem(key, f"key {name!r} a second time (first in line {first.line})", "each key once")
-                continue
-            self.document.keys[where] = self.position(key)
-            found[name] = self.read(value, where)
+    def document_value(self) -> object:
+        """The value of the only document."""
+        event = self.next()
+        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+            event = self.next()
+        if isinstance(event, yaml.StreamEndEvent):
+            start = Position(self.document.file, 1, 1)
+            raise TopologyError([Problem(start, "an empty file", "a topology (see: benchconsole init)")])
+        found = self.read(event, ())
+        self.next()
+        after = self.next()
+        if not isinstance(after, yaml.StreamEndEvent):
+            raise TopologyError([Problem(self.position(after.start_mark), "a second document", "one YAML document")])
         return found
 
-    def _scalar(self, node: ScalarNode) -> object:
-        tag = str(node.tag)
-        text = str(node.value)
-        if not tag.startswith(_CORE) or tag.removeprefix(_CORE) not in _SCALARS:
-            self.problem(node, f"the tag {tag.removeprefix(_CORE)!r}", "a plain value without a tag")
-            return text
-        if node.style in ("'", '"'):
-            return text
-        try:
-            return _SCALARS[tag.removeprefix(_CORE)](text)
-        except ValueError:
-            return text
+    def position(self, mark: Any) -> Position:  # noqa: ANN401 - marks of the two parsers share no type
+        """Where ``mark`` stands; the start of the file without one."""
+        if mark is None:
+            return Position(self.document.file, 1, 1)
+        return Position(self.document.file, mark.line + 1, mark.column + 1)
+
+    def problem(self, where: Position, found: str, expected: str) -> None:
+        self.document.problems.append(Problem(where, found, expected))
+
+    def read(self, event: yaml.Event, location: Location) -> object:
+        """The value that ``event`` begins."""
+        self.seen += 1
+        where = self.position(event.start_mark)
+        if self.seen > MAX_VALUES or len(location) > MAX_DEPTH:
+            raise TopologyError([Problem(where, "a file that unfolds without end", "a plain topology file")])
+        self.document.values[location] = where
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event, where)
+        before = self.seen
+        if isinstance(event, yaml.ScalarEvent):
+            found = self._scalar(event, where)
+        elif isinstance(event, yaml.MappingStartEvent):
+            found = self._mapping(location)
+        else:
+            found = self._sequence(location)
+        if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+            self.anchors[event.anchor] = (found, self.seen - before + 1)
+        return found
+
+    def _alias(self, event: yaml.AliasEvent, where: Position) -> object:
+        if event.anchor not in self.anchors:
+            raise TopologyError([Problem(where, f"the alias *{event.anchor}", f"an anchor &{event.anchor} before it")])
+        found, size = self.anchors[event.anchor]
+        self.seen += size
+        return found
+
+    def _sequence(self, location: Location) -> list[object]:
+        found: list[object] = []
+        while not isinstance(event := self.next(), yaml.SequenceEndEvent):
+            found.append(self.read(event, (*location, len(found))))
+        return found
+
+    def _mapping(self, location: Location) -> dict[str, object]:
+        found: dict[str, object] = {}
+        while not isinstance(event := self.next(), yaml.MappingEndEvent):
+            place = self.position(event.start_mark)
+            if not isinstance(event, yaml.ScalarEvent):
+                self.problem(place, "a key that is not a word", "a name")
+                self._pass_over(event)
+                self._pass_over(self.next())
+                continue
+            name = str(event.value)
+            where = (*location, name)
+            first = self.document.keys.get(where)
+            if first is not None:
+                self.problem(place, f"key {name!r} a second time (first in line {first.line})", "each key once")
+                self._pass_over(self.next())
+                continue
+            self.document.keys[where] = place
+            found[name] = self.read(self.next(), where)
+        return found
+
+    def _pass_over(self, event: yaml.Event) -> None:
+        """Leave out a whole value."""
+        depth = 0
+        while True:
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth <= 0:
+                return
+            event = self.next()
+
+    def _scalar(self, event: yaml.ScalarEvent, where: Position) -> object:
+        text = str(event.value)
+        tag = event.tag
+        if tag is not None and tag != "!":
+            name = tag.removeprefix(_CORE)
+            if not tag.startswith(_CORE) or name not in _TAGS:
+                self.problem(where, f"the tag {name!r}", "a plain value without a tag")
+                return text
+            return _TAGS[name](text)
+        return _plain(text) if event.implicit[0] else text
 
 
-def _boolean(text: str) -> object:
-    return text.lower() == "true"
+def _cure(problem: str) -> str:
+    if "\\t" in problem or "tab" in problem or "cannot start any token" in problem:
+        return "spaces for indentation, and quotes around text that begins with a sign"
+    return "well-formed YAML (check brackets, colons and indentation at this place)"
 
 
-def _nothing(_text: str) -> object:
-    return None
+def _plain(text: str) -> object:
+    """An unquoted scalar by the core schema (YAML 1.2, chapter 10.3)."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if not text or text[0] not in "+-.0123456789":
+        return text
+    try:
+        if _INTEGER.fullmatch(text):
+            return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
+        return float(text) if _FLOAT.fullmatch(text) else text
+    except ValueError:
+        return text
 
 
-_SCALARS: dict[str, Callable[[str], object]] = {
-    "str": str,
-    "int": lambda text: int(text.replace("_", ""), 0) if text.lower().startswith(("0x", "0o")) else int(text),
-    "float": float,
-    "bool": _boolean,
-    "null": _nothing,
-    "timestamp": str,
-}
+_WORDS: dict[str, object] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_TAGS: dict[str, Callable[[str], object]] = {"str": str, **dict.fromkeys(("int", "float", "bool", "null"), _plain)}
 
 
 def read(path: Path) -> Document:
@@ -174,8 +228,10 @@ def parse(text: str, name: str) -> Document:
     Problems that leave the rest readable (duplicate keys, tags) are collected in the Document.
     """
     document = Document(name, text)
-    node = _compose(text, name)
-    if node is None:
-        raise TopologyError([Problem(Position(name, 1, 1), "an empty file", "a topology (see: benchconsole init)")])
-    document.data = _Reader(document).read(node, ())
+    control = _CONTROL.search(text)
+    if control is not None:
+        before = text[: control.start()]
+        where = Position(name, before.count("\n") + 1, control.start() - (before.rfind("\n") + 1) + 1)
+        raise TopologyError([Problem(where, f"the control character 0x{ord(control[0]):02x}", "plain text")])
+    document.data = _Reader(document).document_value()
     return document

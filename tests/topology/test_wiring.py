@@ -1,0 +1,148 @@
+"""Links in full: ports, LAGs, bonds, WAN lines and channels; what cannot be cabled is refused with its place."""
+
+from pathlib import Path
+
+import pytest
+
+import topology
+from tests.fabrics import fabric
+from topology.errors import TopologyError
+from topology.model import Bond, Cable, Channel, Fabric, HashPolicy, Link, LinkId, NodeId, Wan
+
+HEAD = """\
+schema: 1
+fabric: x
+network: {hash: l3l4}
+networks: {ib: {type: Infiniband, goodput: 80 %}}
+switches:
+  leaf[1-4]: {ports: {"Eth[1-48]": 10 Gb/s, "Eth[49-52]": {speed: 40 Gb/s, breakout: 4}}}
+  spine[1-4]: {role: spine}
+nodes:
+  n[1-4]: {}
+  vm[1-8]: {host: "n[1-4]"}
+links:
+"""
+
+
+def described(folder: Path, *links: str) -> Fabric:
+    return fabric(folder, HEAD + "".join(f"  - {link}\n" for link in links))
+
+
+def link(folder: Path, name: str, *links: str) -> Link:
+    return described(folder, *links).links[LinkId(name)]
+
+
+def problems(folder: Path, *links: str) -> list[str]:
+    with pytest.raises(TopologyError) as caught:
+        described(folder, *links)
+    return [str(problem).split("topology.yaml:")[1] for problem in caught.value.problems]
+
+
+def test_ports_are_given_out_in_order(tmp_path: Path) -> None:
+    found = described(tmp_path, '{from: "leaf1:Eth[49-52]", to: "spine[1-2]", speed: 40 Gb/s, count: 2}')
+    assert found.links[LinkId("leaf1--spine1")].ports_a == ("Eth49", "Eth50")
+    assert found.links[LinkId("leaf1--spine2")].ports_a == ("Eth51", "Eth52")
+    assert found.links[LinkId("leaf1--spine2")].ports_b == ()
+    assert found.switches["leaf1"].ports[1].breakout == 4  # type: ignore[index]
+
+
+def test_ports_stay_with_their_device_when_the_ends_are_turned(tmp_path: Path) -> None:
+    found = link(tmp_path, "leaf1--spine1", '{from: "spine1:p1", to: "leaf1:Eth49", speed: 40 Gb/s}')
+    assert (found.a, found.ports_a, found.ports_b) == ("leaf1", ("Eth49",), ("p1",))
+
+
+def test_one_to_one(tmp_path: Path) -> None:
+    found = described(tmp_path, '{from: "leaf[1-4]", to: "spine[1-4]", wiring: one-to-one, speed: 40 Gb/s}')
+    assert list(found.links) == [f"leaf{i}--spine{i}" for i in range(1, 5)]
+
+
+def test_everything_a_link_can_say(tmp_path: Path) -> None:
+    found = link(
+        tmp_path,
+        "spine1--spine2",
+        "{from: spine1, to: spine2, speed: 100 Gb/s, rtt: 50.5 ms, available: 40 Gb/s, network: ib,"
+        " hash: l3, cable: {type: DAC, length: 50 cm}, channels: {265: 50 Gb/s, 266: 50 Gb/s}}",
+    )
+    assert found.wan == Wan(50.5 * 1e-3, 5e9)
+    assert found.capacity == 5e9
+    assert found.channels == (Channel(265, 6.25e9), Channel(266, 6.25e9))
+    assert (found.hash, found.network, found.cable) == (HashPolicy.L3, "ib", Cable("DAC", 0.5))
+
+
+def test_goodput_is_that_of_the_network(tmp_path: Path) -> None:
+    found = described(tmp_path, "{from: n1, to: leaf1, speed: 10G}", "{from: n2, to: leaf1, speed: 10G, network: ib}")
+    assert found.goodput_of(found.links[LinkId("n1--leaf1")]) == pytest.approx(1448 / 1538)
+    assert found.goodput_of(found.links[LinkId("n2--leaf1")]) == 0.8
+
+
+def test_active_backup_leaves_the_first_leg_active(tmp_path: Path) -> None:
+    found = described(tmp_path, '{from: n1, to: "leaf[1-2]", speed: 10G, bond: active-backup}')
+    assert [found.links[LinkId(f"n1--leaf{i}")].standby for i in (1, 2)] == [False, True]
+    assert found.links[LinkId("n1--leaf2")].bond is Bond.BACKUP
+
+
+def test_members_of_mixed_speed_are_one_lag(tmp_path: Path) -> None:
+    found = link(
+        tmp_path,
+        "leaf1--spine1",
+        '{from: "leaf1:Eth49", to: spine1, speed: 40G, lag: po1}',
+        '{from: "leaf1:Eth[1-2]", to: spine1, speed: 10G, count: 2, lag: po1}',
+    )
+    assert (found.members, found.capacity, found.speed) == ((5e9, 1.25e9, 1.25e9), 7.5e9, 1.25e9)
+    assert found.ports_a == ("Eth49", "Eth1", "Eth2")
+
+
+def test_two_lags_between_the_same_switches(tmp_path: Path) -> None:
+    found = described(
+        tmp_path,
+        "{from: leaf1, to: spine1, speed: 40G, lag: po1}",
+        "{from: spine1, to: leaf1, speed: 40G, count: 2, lag: po2}",
+    )
+    assert {name: each.count for name, each in found.links.items()} == {"leaf1--spine1": 1, "leaf1--spine1/po2": 2}
+
+
+def test_virtual_machines_share_the_cables_of_their_host(tmp_path: Path) -> None:
+    found = described(tmp_path, '{from: "n[1-4]", to: leaf1, speed: 10G}')
+    assert [found.nodes[NodeId(f"vm{i}")].host for i in (1, 2, 3, 8)] == ["n1", "n1", "n2", "n4"]
+    assert found.legs("vm3") == found.links_at["n2"]
+
+
+@pytest.mark.parametrize(
+    ("links", "place", "what"),
+    [
+        (['{from: "leaf1:Eth53", to: spine1, speed: 40G}'], "12:12", "unknown port leaf1:Eth53, expected a port of leaf1; did you mean Eth5"),
+        (['{from: "leaf1:Eth1", to: spine1, speed: 40G}', '{from: "leaf1:Eth1", to: spine2, speed: 40G}'], "13:12", "the port leaf1:Eth1 a second time (first in line 12)"),
+        (['{from: "leaf1:Eth[1-3]", to: spine1, speed: 40G, count: 2}'], "12:12", "3 ports for 2 cables at leaf1"),
+        (['{from: "leaf1:Eth[1-", to: spine1, speed: 40G}'], "12:12", "Eth[1-"),
+        (['{from: "leaf1:a;b", to: spine1, speed: 40G}'], "12:12", "is not a port name"),
+        (["{from: leaf1, to: leaf1, speed: 40G}"], "12:5", "a link from leaf1 to itself"),
+        (["{from: vm1, to: leaf1, speed: 10G}"], "12:5", "a cable of the virtual machine vm1, expected a cable of its host n1"),
+        (["{from: leaf1, to: spine1, speed: 40G}", "{from: leaf1, to: spine1, speed: 40G}"], "13:5", "a second link from leaf1 to spine1"),
+        (["{from: leaf1, to: spine1, speed: 40G, network: infiniband}"], "12:52", "unknown network 'infiniband', expected one of data, ib"),
+        (['{from: "leaf[1-4]", to: "spine[1-2]", wiring: one-to-one, speed: 40G}'], "12:51", "4 devices to 2, one to one"),
+        (["{from: leaf1, to: spine1, speed: 40G, channels: {5000: 1G}}"], "12:54", "the VLAN '5000'"),
+        (["{from: leaf1, to: spine1, speed: 40G, cable: {type: DAC, length: 3}}"], "12:70", "did you mean 3 m?"),
+        (["{from: leaf1, to: spine1, speed: 25 GB/s}"], "12:38", "did you mean 25 Gb/s?"),
+        (["{from: leaf1, to: spine1, speed: 400}"], "12:38", "did you mean 400 Gb/s?"),
+        (["{from: leaf1, to: spine1, speed: -10 Gb/s}"], "12:38", "'-10 Gb/s'"),
+        (["{from: leaf1, to: spine1, speed: 1e99 Gb/s}"], "12:38", "'1e99 Gb/s'"),
+        (["{from: leaf1, to: spine1, speed: 900 Tb/s}"], "12:38", "from 1 kb/s to 100 Tb/s"),
+        (["{from: leaf1, to: spine1, speed: nan}"], "12:38", "'nan'"),
+        (["{from: leaf1, to: spine1, speed: 40G, rtt: 50.5}"], "12:48", "did you mean 50.5 s?"),
+        (["{from: leaf1, to: spine1, speed: 40G, count: 0}"], "12:50", "0, expected"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_cabled(tmp_path: Path, links: list[str], place: str, what: str) -> None:
+    found = problems(tmp_path, *links)
+    assert len(found) == 1, found
+    assert found[0].startswith(f"{place}:"), found
+    assert what in found[0]
+
+
+def test_hosts_take_as_many_machines_each(tmp_path: Path) -> None:
+    path = tmp_path / "topology.yaml"
+    path.write_text(
+        HEAD.replace("vm[1-8]", "vm[1-7]") + "  []\n".replace("  []", "  - {from: n1, to: leaf1, speed: 1G}")
+    )
+    with pytest.raises(TopologyError, match=r"7 machines on 4 hosts, expected as many on each host"):
+        topology.load(path)

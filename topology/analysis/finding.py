@@ -1,0 +1,25 @@
+"""Owns what a static analysis has to say about a fabric before anything was measured: one sentence each.
+
+Facts and numbers only, in the units of the screen; how it is coloured or sorted is the reader's.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """``ERROR``: the description contradicts itself. ``WARNING``: it will hurt. ``NOTE``: good to know."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``code`` is a slug that scripts may rely on, ``where`` the element that it is about."""
+
+    severity: Severity
+    code: str
+    where: str
+    text: str
