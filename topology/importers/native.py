@@ -126,6 +126,8 @@ class _Reader:
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, where)
         before = self.seen
+        if isinstance(event, yaml.CollectionStartEvent) and event.tag not in _COLLECTIONS:
+            self._tagged(event.tag, where)
         if isinstance(event, yaml.ScalarEvent):
             found = self._scalar(event, where)
         elif isinstance(event, yaml.MappingStartEvent):
@@ -178,13 +180,16 @@ class _Reader:
                 return
             event = self.next()
 
+    def _tagged(self, tag: str, where: Position) -> None:
+        self.problem(where, f"the tag {tag.removeprefix(_CORE)!r}", "a plain value without a tag")
+
     def _scalar(self, event: yaml.ScalarEvent, where: Position) -> object:
         text = str(event.value)
         tag = event.tag
         if tag is not None and tag != "!":
             name = tag.removeprefix(_CORE)
             if not tag.startswith(_CORE) or name not in _TAGS:
-                self.problem(where, f"the tag {name!r}", "a plain value without a tag")
+                self._tagged(tag, where)
                 return text
             return _TAGS[name](text)
         return _plain(text) if event.implicit[0] else text
@@ -214,6 +219,7 @@ _WORDS: dict[str, object] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_COLLECTIONS = (None, "!", f"{_CORE}map", f"{_CORE}seq")
 _TAGS: dict[str, Callable[[str], object]] = {"str": str, **dict.fromkeys(("int", "float", "bool", "null"), _plain)}
 
 
