@@ -1,4 +1,5 @@
 import asyncio
+import os
 import random
 import shutil
 from asyncio.subprocess import PIPE
@@ -241,7 +242,10 @@ class LoopbackRunning:
         return Output((), stdout, stderr, self.process.returncode)
 
 
-@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed here")
+@pytest.mark.skipif(
+    shutil.which("iperf3") is None and not os.environ.get("CI"),
+    reason="iperf3 is not installed here (in CI this fails)",
+)
 async def test_a_real_run_over_loopback_is_read() -> None:
     options = MappingProxyType({"seconds": 1, "omit": 0, "streams": 2})
     target = Target(a_node("a", data_address="127.0.0.1"), a_node("b", data_address="127.0.0.1"), options)

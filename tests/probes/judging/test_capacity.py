@@ -6,6 +6,7 @@ from pathlib import Path
 from probes.api import Output
 from probes.judging.bench import Bench
 from probes.judging.judge import judge_round
+from probes.judging.verdict import Level
 from probes.model import ClosedRound
 from probes.plan import plan, suite_named
 from tests.fabrics import METRICS, fabric, play
@@ -34,4 +35,25 @@ def test_flows_that_did_not_run_together_are_said_to_have_done_so(tmp_path: Path
     spread = {verdict.subject: verdict for verdict in judge_round(bench, apart(closed, 4.0, 0.5))}
     assert "apart" not in together["leaf1 to spine1"].because
     assert "up to 38 % apart" in spread["leaf1 to spine1"].because
-    assert spread["leaf1 to spine1"].level is together["leaf1 to spine1"].level
+
+
+def test_a_sum_that_meets_the_bound_only_if_its_flows_ran_together_is_no_pass(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    bench = Bench(described, METRICS)
+    each = next(found for found in plan(described, suite_named(described, None), PROBES) if found.bundles)
+    closed = play(described, each, {})
+    levels = {
+        step: {verdict.subject: verdict for verdict in judge_round(bench, apart(closed, 4.0, step))}["leaf1 to spine1"]
+        for step in (0.0, 0.2, 0.5)
+    }
+    assert [verdict.level for verdict in levels.values()] == [Level.PASS, Level.PASS, Level.UNKNOWN]
+    assert "run them for more seconds" in levels[0.5].because
+
+
+def test_a_sum_below_the_bound_fails_however_far_its_flows_were_apart(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    each = next(found for found in plan(described, suite_named(described, None), PROBES) if found.bundles)
+    lost = dict.fromkeys(each.bundles[0].elements, 600000000.0)
+    closed = play(described, each, lost)
+    verdict = judge_round(Bench(described, METRICS), apart(closed, 4.0, 0.5))[0]
+    assert verdict.level is Level.FAIL
