@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 CONSTRAINTS := constraints.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
-LAB_TOOLS := iperf3 fio sshd ssh ip tc unshare nsenter losetup mkfs.ext4 ethtool tmux
-LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2fsprogs ethtool dmidecode tmux
+LAB_TOOLS := iperf3 fio sshd ssh ip tc unshare nsenter losetup mkfs.ext4 ethtool tmux lldpd
+LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2fsprogs ethtool dmidecode tmux lldpd
 
 .PHONY: demo test check lint types contracts unit lab lab-down tools clean
 

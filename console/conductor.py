@@ -143,7 +143,7 @@ class SessionConductor:
             sink=link.other(way.source),
             link=way.link,
             members=link.count,
-            capacity=link.capacity * fabric.goodput,
+            capacity=link.capacity * fabric.goodput_of(link),
             members_up=known.members_up if known else None,
             expected=expected.value * share,
             limits=way in expected.limiting,

@@ -24,6 +24,8 @@ from console.view import (
 )
 from probes.judging.verdict import Finding, Level, Suspect, Verdict
 from probes.model import FULL, ClosedRound, Result, Round
+from topology.analysis.finding import Finding as StaticFinding
+from topology.analysis.finding import Severity
 from topology.model import Fabric, LinkId, Node, NodeId
 
 LOG_LINES = 500
@@ -48,8 +50,9 @@ def opened(event: SessionOpened) -> RunView:
 def advance(view: RunView, event: Event) -> RunView:
     """The view after ``event``. Pure: the same events give the same view."""
     if isinstance(event, SessionOpened):
-        fresh = opened(event)
-        return fresh if event.session != view.session else replace(view, plan=event.plan, live=event.live, ended=None)
+        if event.session == view.session:
+            return replace(view, plan=event.plan, live=event.live, ended=None)
+        return replace(opened(event), static=view.static if event.fabric is view.fabric else None)
     if isinstance(event, RoundStarted):
         line = Line(event.at, State.RUNNING, f"round {event.round.number} started: {_what(event.round)}")
         return replace(
@@ -70,6 +73,12 @@ def advance(view: RunView, event: Event) -> RunView:
     if isinstance(event, RoundJudged):
         return _judged(view, event)
     return _ended(view, event)
+
+
+def described(view: RunView, found: Iterable[StaticFinding]) -> RunView:
+    """The view with what its description shows: errors first, in their order where they are alike."""
+    severities = list(Severity)
+    return replace(view, static=tuple(sorted(found, key=lambda each: severities.index(each.severity))))
 
 
 def _what(each: Round) -> str:

@@ -55,9 +55,9 @@ def metrics(probes: Mapping[str, "Probe"]) -> dict[str, Metric]:
     return {metric.name: metric for probe in probes.values() for metric in probe.metrics}
 
 
-def read_fabric(path: Path, probes: Mapping[str, "Probe"]) -> Fabric:
-    """The fabric of a topology file, checked against the installed probes."""
-    return load(path, vocabulary(probes))
+def read_fabric(path: Path, probes: Mapping[str, "Probe"], parameters: Mapping[str, int] | None = None) -> Fabric:
+    """The fabric of a topology file, checked against the installed probes; ``parameters`` replace those of the file."""
+    return load(path, vocabulary(probes), parameters)
 
 
 def ssh_reach(fabric: Fabric, session: str) -> "Reach":

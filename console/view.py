@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from probes.judging.verdict import Finding, Level, Verdict
 from probes.model import FailedAt, Failure, Result, Round, Test
+from topology.analysis.finding import Finding as StaticFinding
 from topology.model import Fabric, LinkId, Node, NodeId
 
 
@@ -136,6 +137,8 @@ class RunView:
     """A whole session as it stands. ``results`` and ``verdicts`` are by test id, those of repeated tests included.
 
     ``replaced`` are ids of tests that a later round repeated: their results no longer count.
+    ``static`` is what the description alone shows, worst first, None until that is worked out: no
+    verdict, so nothing here counts it.
     """
 
     fabric: Fabric
@@ -160,6 +163,7 @@ class RunView:
     because: str = ""
     log: tuple[Line, ...] = ()
     replaced: frozenset[str] = frozenset()
+    static: tuple[StaticFinding, ...] | None = None
 
 
 def test_key(test: Test, stages: Mapping[int, str]) -> tuple[str, str, str, str]:

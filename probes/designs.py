@@ -54,7 +54,7 @@ def _groups(fabric: Fabric, nodes: Sequence[NodeId]) -> list[list[NodeId]]:
     """Nodes cabled to the same switches at the same speed, in file order."""
     found: dict[tuple[object, ...], list[NodeId]] = {}
     for node in nodes:
-        links = fabric.links_at[node]
+        links = fabric.active_legs(node)
         if links:
             key = (*sorted(link.other(node) for link in links), sum(link.capacity for link in links))
             found.setdefault(key, []).append(node)
@@ -91,7 +91,7 @@ class _Trunks:
         self.covered: set[Direction] = set()
 
     def rate(self, node: NodeId) -> float:
-        return sum(link.capacity for link in self.fabric.links_at[node])
+        return sum(link.capacity for link in self.fabric.active_legs(node))
 
     def bundles(self) -> list[Load]:
         """One load for each directed link between switches that has nodes on both sides, then NICs."""
@@ -178,15 +178,19 @@ class _Trunks:
         for flow, rate in zip(flows, expect(self.fabric, flows, routes=self.routes), strict=True):
             for way, share in self.routes.shares(flow.source, flow.sink).items():
                 load[way] = load.get(way, 0.0) + share * rate.value
-        goodput = self.fabric.goodput
-        return {way: value / (self.fabric.links[way.link].capacity * goodput) for way, value in load.items()}
+        return {way: value / self._payload(way) for way, value in load.items()}
+
+    def _payload(self, way: Direction) -> float:
+        """The payload capacity of a directed link in byte/s."""
+        link = self.fabric.links[way.link]
+        return link.capacity * self.fabric.goodput_of(link)
 
     def _nics(self) -> list[Load]:
         """Node links that no neighbour fills: alone on their switch, or faster than the others there."""
         slow = {node for group in _groups(self.fabric, self.nodes) if len(group) > 1 for node in group}
         loads = []
         for node in self.nodes:
-            links = self.fabric.links_at[node]
+            links = self.fabric.active_legs(node)
             if node in slow or not links:
                 continue
             for sends in (True, False):
@@ -207,7 +211,7 @@ class _Trunks:
             offered += self.rate(partner)
         if not flows:
             return None
-        links = self.fabric.links_at[node]
+        links = self.fabric.active_legs(node)
         elements = tuple(Direction(link.id, node if sends else link.other(node)) for link in links)
         filled = self._filled(flows)
         fill = min(filled.get(element, 0.0) for element in elements)

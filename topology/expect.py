@@ -1,25 +1,32 @@
 """Owns what a set of simultaneous flows should reach on a fabric, and which element limits each.
 
-Model ``fluid``: shortest paths, ideal split over equal next hops, max-min fair sharing
-(Bertsekas and Gallager, Data Networks, chapter 6), capacities times the goodput of the MTU.
-The set matters: what one pair should reach depends on who else is sending. Refuses to know
-about faults: what was measured never enters, except as ``capacity`` handed in on purpose.
+Shortest paths, max-min fair sharing (``maxmin``), capacities times the payload share of each
+link's network; how flows choose among equal ways is the ``Model``. The set matters: what one
+pair should reach depends on who else is sending. Refuses to know about faults: what was
+measured never enters, except as ``capacity`` or ``members`` handed in on purpose.
+
+On links whose members are equal, ``FLUID`` takes a LAG for one pipe, which is exact; where
+members differ in speed, it follows the streams on each member, and says so in ``model``.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topology.crossing import Crossings, Members, Model, Part, cross
+from topology.maxmin import Flags, Floats, Usage, binding, certify, fairness, max_min, weighted
 from topology.model import Direction, Fabric, Flow
 from topology.routing import Routes
 
-MODEL = "fluid"
-_TOLERANCE = 1e-9
+__all__ = [
+    "MODEL", "Expectation", "Members", "Model", "Part", "Usage",
+    "certify", "expect", "fairness", "max_min", "usage",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+MODEL = Model.FLUID.value
+APART = ", unequal members apart"
+"""What is added to the name of a model where it took the members of a LAG one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,91 +34,41 @@ class Expectation:
     """What one flow should reach, in byte/s of payload, and every element that ties as its limit.
 
     ``limiting`` is empty when the flow's own demand is the limit. ``model`` names the rule.
+    ``goodput`` is the payload share of the wire of the limiting links (of all that the flow
+    crosses where its demand is the limit), the lowest where they differ. ``parts`` are the
+    member cables and channels among the limits, where the model knows them.
     """
 
     value: float
     limiting: tuple[Direction, ...]
     model: str = MODEL
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Which flow loads which link with which share of itself: three arrays of equal length."""
-
-    flow: Indices
-    link: Indices
-    share: Floats
+    goodput: float = 1.0
+    parts: tuple[Part, ...] = ()
 
 
 def usage(routes: Routes, flows: Sequence[Flow]) -> tuple[Usage, list[Direction]]:
-    """The links that ``flows`` load, and the order in which they are numbered."""
-    number: dict[Direction, int] = {}
-    rows: list[int] = []
-    columns: list[int] = []
-    parts: list[float] = []
-    for index, flow in enumerate(flows):
-        for direction, share in routes.shares(flow.source, flow.sink).items():
-            rows.append(index)
-            columns.append(number.setdefault(direction, len(number)))
-            parts.append(share)
-    return Usage(np.array(rows, np.intp), np.array(columns, np.intp), np.array(parts)), list(number)
+    """The whole links that ``flows`` load when they divide ideally, and the order in which these are numbered."""
+    found = [routes.route(flow) for flow in flows]
+    if not found:
+        return Usage(np.array([], np.intp), np.array([], np.intp), np.array([])), []
+    ways, column = np.unique(np.concatenate([route.ways for route in found]), return_inverse=True)
+    index = np.repeat(np.arange(len(found)), [len(route.ways) for route in found])
+    share = np.concatenate([route.shares for route in found])
+    return Usage(index, column, share), [routes.graph.direction(way) for way in ways.tolist()]
 
 
-def max_min(used: Usage, capacity: Floats, demand: Floats) -> Floats:
-    """The max-min fair rates of ``len(demand)`` flows.
-
-    Each round freezes, together, every link that is the lowest share for all its flows and
-    every flow whose demand is reached. That is right because shares never fall while others
-    freeze, so a local minimum is final.
-    """
-    rate = np.zeros(len(demand))
-    residual = capacity.astype(float).copy()
-    active = np.ones(len(demand), bool)
-    flow, link, share = used.flow, used.link, used.share
-    while active.any():
-        weight = np.bincount(link, weights=share, minlength=len(capacity))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            level = np.where(weight > 0, np.maximum(residual, 0.0) / weight, np.inf)
-        lowest = np.full(len(demand), np.inf)
-        np.minimum.at(lowest, flow, level[link])
-        reached = np.minimum(lowest, demand)
-        floor = np.full(len(capacity), np.inf)
-        np.minimum.at(floor, link, reached[flow])
-        full = floor >= level * (1 - _TOLERANCE)
-        frozen = active & (demand <= lowest * (1 + _TOLERANCE))
-        frozen[flow[full[link] & (level[link] <= reached[flow] * (1 + _TOLERANCE))]] = True
-        rate[frozen] = reached[frozen]
-        gone = frozen[flow]
-        residual -= np.bincount(link[gone], weights=share[gone] * rate[flow[gone]], minlength=len(capacity))
-        active &= ~frozen
-        flow, link, share = flow[~gone], link[~gone], share[~gone]
-    return rate
+def capacities(fabric: Fabric, parts: Sequence[Part], known: Mapping[Direction, float]) -> Floats:
+    """byte/s of payload that each part carries; ``known`` replaces what is described of whole links, on the wire."""
+    return np.array([_capacity(fabric, part, known) * fabric.goodput_of(fabric.links[part.way.link]) for part in parts])
 
 
-def certify(used: Usage, capacity: Floats, demand: Floats, rate: Floats, tolerance: float = 1e-6) -> bool:
-    """Whether ``rate`` is max-min fair: no link over capacity, and every flow at its demand or
-    on a full link on which no flow is faster.
-    """
-    load = _load(used, rate, len(capacity))
-    if (load > capacity * (1 + tolerance)).any():
-        return False
-    good = rate >= demand * (1 - tolerance)
-    good[used.flow[_binding(used, capacity, rate, load, tolerance)]] = True
-    return bool(good.all())
-
-
-def _load(used: Usage, rate: Floats, links: int) -> Floats:
-    """The byte/s that each link carries."""
-    found: Floats = np.bincount(used.link, weights=used.share * rate[used.flow], minlength=links).astype(np.float64)
-    return found
-
-
-def _binding(used: Usage, capacity: Floats, rate: Floats, load: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Per use: the link is full and the flow is among the fastest on it."""
-    full = load >= capacity * (1 - tolerance)
-    fastest = np.zeros(len(capacity))
-    np.maximum.at(fastest, used.link, rate[used.flow])
-    return np.asarray(full[used.link] & (rate[used.flow] >= fastest[used.link] * (1 - tolerance)), bool)
+def _capacity(fabric: Fabric, part: Part, known: Mapping[Direction, float]) -> float:
+    link = fabric.links[part.way.link]
+    if part.member is not None:
+        return link.members[part.member]
+    if part.vlan is not None:
+        return next(channel.capacity for channel in link.channels if channel.vlan == part.vlan)
+    return known.get(part.way, link.capacity)
 
 
 def expect(
@@ -120,21 +77,57 @@ def expect(
     *,
     routes: Routes | None = None,
     capacity: Mapping[Direction, float] | None = None,
+    model: Model = Model.FLUID,
+    seed: int = 0,
+    members: Members | None = None,
 ) -> tuple[Expectation, ...]:
     """What each of ``flows`` should reach when all of them run at once.
 
     ``capacity`` replaces the described capacity (byte/s on the wire) of single directed links,
-    to ask what a known fault explains. Raises RoutingError for a flow without a path.
+    to ask what a known fault explains. ``seed`` is that of the hashes. ``members`` are known
+    choices, which make a fluid model one of ``Model.MEMBERS``; ValueError with another model.
+    Raises RoutingError for a flow without a path.
     """
+    if members and model not in (Model.FLUID, Model.MEMBERS):
+        raise ValueError(f"members are given, and the model {model} chooses its own")
     if not flows:
         return ()
-    used, directions = usage(routes or Routes(fabric), flows)
-    known = capacity or {}
-    limits = np.array([known.get(way, fabric.links[way.link].capacity) * fabric.goodput for way in directions])
+    model = Model.MEMBERS if members else model
+    crossed = cross(routes or Routes(fabric), flows, model, seed=seed, members=members)
+    limits = capacities(fabric, crossed.parts, capacity or {})
     demand = np.array([np.inf if flow.demand is None else flow.demand for flow in flows])
-    rate = max_min(used, limits, demand)
-    load = _load(used, rate, len(limits))
-    limiting: list[list[Direction]] = [[] for _ in flows]
-    for index in np.flatnonzero(_binding(used, limits, rate, load, 1e-6)):
-        limiting[used.flow[index]].append(directions[used.link[index]])
-    return tuple(Expectation(float(value), tuple(found)) for value, found in zip(rate, limiting, strict=True))
+    return _expectations(fabric, crossed, limits, demand, model)
+
+
+def _expectations(
+    fabric: Fabric, crossed: Crossings, limits: Floats, demand: Floats, model: Model
+) -> tuple[Expectation, ...]:
+    used = weighted(crossed.used, crossed.weight)
+    level = max_min(used, limits, demand[crossed.owner])
+    bound = binding(used, limits, level)
+    limiting: list[dict[Part, None]] = [{} for _ in demand]
+    for stream, part in zip(used.flow[bound].tolist(), used.link[bound].tolist(), strict=True):
+        limiting[crossed.owner[stream]][crossed.parts[part]] = None
+    value = np.bincount(crossed.owner, weights=level * crossed.weight)
+    streams = np.bincount(crossed.owner)
+    payload = _payload(fabric, crossed, bound)
+    return tuple(
+        Expectation(
+            value=float(value[index]),
+            limiting=tuple(dict.fromkeys(part.way for part in parts)),
+            model=model.value if streams[index] == 1 else model.value + APART,
+            goodput=float(payload[index]),
+            parts=tuple(part for part in parts if part.member is not None or part.vlan is not None),
+        )
+        for index, parts in enumerate(limiting)
+    )
+
+
+def _payload(fabric: Fabric, crossed: Crossings, bound: Flags) -> Floats:
+    """For each flow the lowest payload share of the parts that limit it, of all that it crosses where none does."""
+    share = np.array([fabric.goodput_of(fabric.links[part.way.link]) for part in crossed.parts])
+    lowest = np.full((2, crossed.owner[-1] + 1), np.inf)
+    for row, chosen in enumerate((np.ones(len(bound), bool), bound)):
+        owner = crossed.owner[crossed.used.flow[chosen]]
+        np.minimum.at(lowest[row], owner, share[crossed.used.link[chosen]])
+    return np.asarray(np.where(np.isinf(lowest[1]), lowest[0], lowest[1]), float)

@@ -5,6 +5,7 @@ Refuses a device in two groups of a kind, a switch in two pairs, and a VLAN that
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from topology import raw
 from topology.importers.native import Location
@@ -81,14 +82,15 @@ class Grouping:
         return found
 
     def groups(self) -> list[Group]:
-        """Every chassis, rack, pod and site; a device is in one of each kind."""
+        """Every chassis, rack, pod and site, members in file order, nodes first; a device is in one of each kind."""
         found = []
+        order = {name: index for index, name in enumerate((*self.names.nodes, *self.names.switches))}
         for section, kind in KINDS.items():
             inside: dict[str, str] = {}
             for text, each in getattr(self.written, section).items():
                 here: Location = (section, text)
                 for group in self._shared_out(kind, text, each, here):
-                    found.append(group)
+                    found.append(replace(group, members=tuple(sorted(group.members, key=order.__getitem__))))
                     self.names.places.setdefault(group.name, self.report.document.key_at(here))
                     for member in group.members:
                         if inside.setdefault(member, group.name) != group.name:

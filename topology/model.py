@@ -422,6 +422,11 @@ class Fabric:
             if node is not None:
                 yield node
 
+    def active_legs(self, node: str) -> tuple[Link, ...]:
+        """The links of its own that a node sends over while all is well; none for a virtual machine."""
+        own = self.links_at[node]
+        return tuple(link for link in own if not link.standby) or own
+
     def switch_of(self, node: str) -> tuple[SwitchId, ...]:
         """The switches that ``node`` is cabled to."""
         return tuple(SwitchId(link.other(node)) for link in self.links_at[node] if link.other(node) in self.switches)

@@ -28,6 +28,14 @@ class Names:
             add(location, str(error), "names such as n[01-16]")
             return []
 
+    @staticmethod
+    def quietly(text: str) -> list[NodeId]:
+        """Expand a node set that was expanded before: its problems are known."""
+        try:
+            return [NodeId(name) for name in expand(text)]
+        except SelectionError:
+            return []
+
     def claim(self, name: str, location: Location) -> bool:
         """Whether ``name`` is new; else a problem that tells where it was first used."""
         if name in self._claimed:

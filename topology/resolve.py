@@ -5,6 +5,7 @@ addresses that does not fit its nodes are all reported with their position.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -74,23 +75,32 @@ class _Resolver:
             role = NodeRole(written.role)
             addresses = self.addresses(written.address, (*location, "address"), names) or names
             data = self.addresses(written.data_address, (*location, "data_address"), names) or addresses
-            hosts = self.hosts(written.host, (*location, "host"), names)
-            for name, address, data_address, host in zip(names, addresses, data, hosts, strict=True):
+            for name, address, data_address in zip(names, addresses, data, strict=True):
                 if self.names.claim(name, location) and self.unshared(address, name, (*location, "address")):
-                    node = Node(NodeId(name), role, kind, address, data_address, host, written.forwards)
+                    node = Node(NodeId(name), role, kind, address, data_address, forwards=written.forwards)
                     self.names.nodes[node.id] = node
+        guests = {text: each.host for text, each in self.written.nodes.items() if each.host is not None}
+        members = {text: self.names.quietly(text) for text in guests}
+        virtual = {name for names in members.values() for name in names}
+        for text, hosts in guests.items():
+            machines = [name for name in members[text] if name in self.names.nodes]
+            self.resolve_hosts(machines, hosts, ("nodes", text, "host"), virtual)
 
-    def hosts(self, text: str | None, location: Location, names: list[str]) -> list[NodeId | None]:
-        """The host of each virtual machine, shared out evenly in order; None for a machine of its own."""
-        if text is None:
-            return [None] * len(names)
-        hosts = self.names.node_ids(text, location)
-        if not hosts or len(names) % len(hosts):
+    def resolve_hosts(self, machines: list[NodeId], hosts_text: str, location: Location, virtual: set[NodeId]) -> None:
+        """Put virtual machines on their hosts, shared out evenly in order."""
+        nodes = self.names.nodes
+        hosts = self.names.node_ids(hosts_text, location)
+        if not hosts or len(machines) % len(hosts):
             if hosts:
-                found = f"{len(names)} machines on {len(hosts)} hosts"
+                found = f"{len(machines)} machines on {len(hosts)} hosts"
                 self.report.add(location, found, "as many on each host")
-            return [None] * len(names)
-        return [hosts[index // (len(names) // len(hosts))] for index in range(len(names))]
+            return
+        for index, name in enumerate(machines):
+            host = hosts[index // (len(machines) // len(hosts))]
+            if host in virtual:
+                self.report.add(location, f"the host {host} of {name}", "a machine that is no virtual machine itself")
+                return
+            nodes[name] = replace(nodes[name], host=host)
 
     def addresses(self, text: str | None, location: Location, names: list[str]) -> list[str]:
         """One address for each name, or none where nothing usable was written."""

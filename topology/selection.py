@@ -33,8 +33,27 @@ def near(word: str, known: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
+def _terms(text: str, separators: str = ",!&^") -> list[str]:
+    """``text`` cut at separators that are not inside brackets."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter in separators and depth <= 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found
+
+
 def _size(text: str) -> int:
     """An upper bound of how many names ``text`` stands for, without expanding it."""
+    total = sum(_product(term) for term in _terms(text))
+    if total > MAX_NODES:
+        raise SelectionError(f"{text!r} stands for more than {MAX_NODES:,} names")
+    return total
+
+
+def _product(text: str) -> int:
     total = 1
     for ranges in _RANGE.findall(text):
         members = 0
@@ -47,8 +66,6 @@ def _size(text: str) -> int:
                 raise SelectionError(f"{text!r} is not a node set: range {part} runs backwards")
             members += (high - low) // int(match[3] or 1) + 1 if int(match[3] or 1) else 0
         total *= members
-        if total > MAX_NODES:
-            raise SelectionError(f"{text!r} stands for more than {MAX_NODES:,} names")
     return total
 
 
@@ -66,19 +83,17 @@ def _check_padding(text: str) -> None:
 
 
 def expand(text: str) -> list[str]:
-    """``n[01-03],x`` as names in order. Raises SelectionError for anything that is not a set of names."""
+    """``n[01-03],x`` as names, in the order in which they are written; numbers in brackets count upward.
+
+    Raises SelectionError for anything that is not a set of names.
+    """
     if not text.strip():
         raise SelectionError("an empty node set, expected names such as n[01-16]")
     if "@" in text:
         raise SelectionError(f"{text!r} names a group, expected plain names here")
     if len(text) <= 253 and NAME.fullmatch(text):
         return [text]
-    _size(text)
-    _check_padding(text)
-    try:
-        names = list(NodeSet(text, resolver=_NO_GROUPS))
-    except NodeSetException as error:
-        raise SelectionError(f"{text!r} is not a node set: {error}") from None
+    names = _expanded(text, "a node set")
     for name in names:
         if not NAME.fullmatch(name) or len(name) > 253:
             raise SelectionError(f"{name!r} is not a host name, expected letters, digits, '-' and '.'")
@@ -87,19 +102,24 @@ def expand(text: str) -> list[str]:
     return names
 
 
+def _expanded(text: str, what: str) -> list[str]:
+    _size(text)
+    _check_padding(text)
+    terms = [text] if any(sign in text for sign in "!&^") else _terms(text, ",")
+    try:
+        return list(dict.fromkeys(name for term in terms for name in NodeSet(term, resolver=_NO_GROUPS)))
+    except NodeSetException as error:
+        raise SelectionError(f"{text!r} is not {what}: {error}") from None
+
+
 _PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,62}")
 
 
 def expand_ports(text: str) -> list[str]:
-    """``Eth[1-4]`` or ``1/1,1/3`` as port names in order. Raises SelectionError."""
+    """``Eth[1-4]`` or ``1/1,1/3`` as port names, in the order in which they are written. Raises SelectionError."""
     if not text.strip() or "@" in text or "%" in text:
         raise SelectionError(f"{text!r} is no set of ports")
-    _size(text)
-    _check_padding(text)
-    try:
-        names = list(NodeSet(text, resolver=_NO_GROUPS))
-    except NodeSetException as error:
-        raise SelectionError(f"{text!r} is no set of ports: {error}") from None
+    names = _expanded(text, "a set of ports")
     for name in names:
         if not _PORT.fullmatch(name):
             raise SelectionError(f"{name!r} is not a port name, expected letters, digits, '-', '_', '.' and '/'")

@@ -252,8 +252,10 @@ def percent(value: float) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """An oversubscription with two decimals: ``2.67:1``; ``top`` for what has no way up."""
-    return "top" if value is None else f"{value:.2f}:1"
+    """An oversubscription with two decimals: ``2.67:1``; ``top`` without a way up, ``none left`` for infinity."""
+    if value is None:
+        return "top"
+    return "none left" if math.isinf(value) else f"{value:.2f}:1"
 
 
 _SHOW: dict[tuple[Unit, Shown], Callable[[float], str]] = {

@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("console.cli.demo", "Open the console on a simulated cluster that answers real SSH on loopback."),
     "init": ("console.cli.init", "Write a commented topology file to start from."),
     "check": ("console.cli.check", "Check a topology file and print what it can carry. Connects to nothing."),
+    "diff": ("console.cli.diff", "Compare the described cabling with what the nodes see of it: LLDP, speeds, bonds."),
+    "export": ("console.cli.export", "Write a topology as dot, mermaid, d2, containerlab, slurm or slurm-yaml."),
     "run": ("console.cli.run", "Run a suite without the screen: one line per event, a summary at the end."),
     "sessions": ("console.cli.sessions", "List the stored sessions."),
     "show": ("console.cli.show", "Print the summary of a stored session."),

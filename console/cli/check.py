@@ -1,68 +1,43 @@
 """Checks a topology file and prints what its cables can carry."""
 
 import json
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import installed, read_topology, topology_argument
-
-if TYPE_CHECKING:
-    from topology.analysis.oversubscription import Oversubscription
-    from topology.model import Fabric
+from console.cli.common import encodable, installed, read_topology, topology_argument
+from console.exits import BadInput
 
 
 @click.command("check")
 @topology_argument
-@click.option("--json", "as_json", is_flag=True, help="As JSON: network in bit/s.")
-def command(topology: Path, as_json: bool) -> None:
-    """Check TOPOLOGY and print its switches with their oversubscription. Connects to nothing.
+@click.option("--set", "given", multiple=True, metavar="NAME=NUMBER", help="Another value for a parameter of the file.")
+@click.option("--width", type=click.IntRange(40, 1000), help="Cells to a line (default: the terminal's).")
+@click.option("--json", "as_json", is_flag=True, help="As JSON: network in bit/s, storage in byte/s.")
+def command(topology: Path, given: tuple[str, ...], width: int | None, as_json: bool) -> None:
+    """Check TOPOLOGY; show its picture, capacity, redundancy, storage ceilings and findings. Connects to nothing.
 
     Every problem of the file is listed at once, with line and column; then the exit code is 2.
+    What is contradictory or weak in a sound file is a finding, and the exit code stays 0.
     """
-    from topology.analysis.oversubscription import oversubscription
+    from console.checking.page import page
+    from console.checking.record import record
+    from topology.analysis.report import static_report
 
-    fabric = read_topology(topology, installed())
-    report = oversubscription(fabric)
+    fabric = read_topology(topology, installed(), parameters=dict(_parameter(each) for each in given))
+    report = static_report(fabric)
     if as_json:
-        switches = [
-            {"name": each.switch, "down_bps": each.down * 8, "up_bps": each.up * 8, "ratio": each.ratio}
-            for each in report
-        ]
-        counts = {
-            "name": fabric.name,
-            "nodes": len(fabric.nodes),
-            "switches": len(fabric.switches),
-            "links": len(fabric.links),
-            "cables": sum(link.count for link in fabric.links.values()),
-        }
-        click.echo(json.dumps({"fabric": counts, "switches": switches}, indent=1, allow_nan=False))
+        click.echo(json.dumps(record(fabric, report), indent=1, allow_nan=False))
         return
-    click.echo(_header(fabric))
-    for each in report:
-        click.echo(_line(fabric, each))
+    cells = width or shutil.get_terminal_size((80, 24)).columns
+    for line in page(fabric, report, cells, ascii_only=not encodable()):
+        click.echo(line)
 
 
-def _header(fabric: "Fabric") -> str:
-    from console.wording import count
-
-    roles: dict[str, int] = {}
-    for node in fabric.nodes.values():
-        roles[node.role.value] = roles.get(node.role.value, 0) + 1
-    parts = ", ".join(f"{number:,} {role}" for role, number in roles.items())
-    cables = sum(link.count for link in fabric.links.values())
-    lags = sum(link.is_lag for link in fabric.links.values())
-    head = f"{fabric.name}: {count(len(fabric.nodes), 'node')} ({parts}), {len(fabric.switches)} switches, "
-    return (
-        head
-        + f"{count(cables, 'cable')}, {count(lags, 'LAG')}\n\nswitch           role        down        up   down:up"
-    )
-
-
-def _line(fabric: "Fabric", each: "Oversubscription") -> str:
-    from topology.units import network_rate, ratio
-
-    role = fabric.switches[each.switch].role.value
-    up = network_rate(each.up) if each.up else "–"
-    return f"{each.switch:16} {role:7} {network_rate(each.down):>10} {up:>10}  {ratio(each.ratio):>8}"
+def _parameter(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    try:
+        return name, int(value)
+    except ValueError:
+        raise BadInput(f"benchconsole: --set {text}, expected NAME=NUMBER such as per_tor=2") from None

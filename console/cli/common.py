@@ -1,5 +1,6 @@
 """Owns the options and steps that several commands share."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,11 +42,16 @@ def open_store(db: Path | None, *, create: bool = True) -> "Store":
     return Store.open(db or default_path(), create=create)
 
 
-def read_topology(path: Path, probes: Mapping[str, "Probe"]) -> "Fabric":
+def read_topology(path: Path, probes: Mapping[str, "Probe"], parameters: Mapping[str, int] | None = None) -> "Fabric":
     """The fabric of a file, checked against the installed probes; TopologyError lists every problem."""
     from console.session import read_fabric
 
-    return read_fabric(path, probes)
+    return read_fabric(path, probes, parameters)
+
+
+def encodable() -> bool:
+    """Whether standard output takes more than ASCII."""
+    return "utf" in (sys.stdout.encoding or "").lower()
 
 
 def stored_view(store: "Store", name: str, probes: Mapping[str, "Probe"]) -> "RunView":

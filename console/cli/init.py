@@ -1,11 +1,19 @@
-"""Writes a topology file to start from."""
+"""Writes a topology file to start from: a commented example, or what another tool knows of the machine."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from console.exits import BadInput
+from topology.importers import FORMATS, SEVERAL, importer, names, sniff
 
+if TYPE_CHECKING:
+    from topology.importers.draft import Imported
+    from topology.model import Fabric
+
+SCHEMA_COPY = "benchconsole.schema.json"
 TEMPLATE = """\
 # A machine for benchconsole. Check it with: benchconsole check {name}
 # Speeds of links are in bits (25 Gb/s), sizes and storage rates in bytes (64 GiB, 1.5 GB/s).
@@ -60,16 +68,155 @@ suites:
 """
 
 
+SUITE = """\
+suites:
+  default:
+    - {probe: inventory}
+"""
+LINKED = """\
+    - {probe: iperf3, design: neighbours, streams: 4, seconds: 5}        # every NIC, both ways
+"""
+TRUNKED = """\
+    - {probe: iperf3, design: trunks, streams: 8, seconds: 5}            # every link between switches
+"""
+
+
 @click.command("init")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default="cluster.yaml")
+@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
+@click.option(
+    "--from", "source_format", type=click.Choice(["auto", *names()]), default=None, help="Read SOURCE in this format."
+)
+@click.option("--link-speed", default=None, metavar="SPEED", help='Speed of links whose source has none: "25 Gb/s".')
+@click.option("--schema", is_flag=True, help=f"Write {SCHEMA_COPY} beside FILE, for editors on other machines.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
-def command(file: Path, force: bool) -> None:
-    """Write a commented topology to FILE (default cluster.yaml), to be edited by hand."""
+def command(
+    file: Path,
+    sources: tuple[Path, ...],
+    source_format: str | None,
+    link_speed: str | None,
+    schema: bool,
+    force: bool,
+) -> None:
+    """Write a commented topology to FILE (default cluster.yaml), to be edited by hand.
+
+    With --from it says what SOURCE says: a file of another tool, or for lldp the files of all
+    nodes or their directory. What was inferred, and what the source does not have, stands in
+    comments. The first line tells editors where the schema is.
+
+    \b
+      benchconsole init cluster.yaml --from containerlab lab.clab.yml
+      benchconsole init cluster.yaml --from slurm /etc/slurm/topology.conf --link-speed "25 Gb/s"
+      benchconsole init cluster.yaml --from lldp lldp/
+    """
+    from topology import load
+
+    _refuse_misuse(file, sources, source_format, force=force)
+    if source_format is None:
+        fabric = "".join(letter if letter.isalnum() else "-" for letter in file.stem) or "cluster"
+        _write(file, TEMPLATE.format(name=file, fabric=fabric), copy=schema)
+        click.echo(f"wrote {file}; edit it, then: benchconsole check {file}")
+        return
+    chosen = _sniffed(sources) if source_format == "auto" else source_format
+    if len(sources) > 1 and chosen not in SEVERAL:
+        raise BadInput(f"benchconsole: {len(sources)} sources, expected one for {chosen}")
+    imported = importer(chosen)(sources, _speed(link_speed))
+    described = _resolved(imported, file)
+    more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
+    _write(file, _text(imported, described, f"{sources[0]}{more} ({chosen})", file), copy=schema)
+    load(file)
+    click.echo("\n".join(_told(imported, described, chosen, file)))
+
+
+def _refuse_misuse(file: Path, sources: tuple[Path, ...], source_format: str | None, *, force: bool) -> None:
+    """Everything that can be wrong before anything is read."""
+    if source_format is None and sources:
+        raise BadInput(f"benchconsole: {sources[0]} without --from, expected --from and one of {', '.join(FORMATS)}")
+    if source_format is not None and not sources:
+        raise BadInput(f"benchconsole: no source, expected: benchconsole init FILE --from {source_format} SOURCE")
+    if source_format is not None and file.suffix not in (".yaml", ".yml"):
+        raise BadInput(f"benchconsole: {file} as the file to be written, expected a name that ends in .yaml")
+    if any(source.resolve() == file.resolve() for source in sources):
+        raise BadInput(f"benchconsole: {file} is a source itself, expected another name for the topology")
     if file.exists() and not force:
         raise BadInput(f"benchconsole: {file} exists already, expected a new name (or --force)")
-    fabric = "".join(letter if letter.isalnum() else "-" for letter in file.stem) or "cluster"
+
+
+def _sniffed(sources: tuple[Path, ...]) -> str:
+    """The format that the first source looks like."""
+    from topology.importers.text import source_text
+
+    found = "lldp" if sources[0].is_dir() else sniff(source_text(sources[0]))
+    if found is None:
+        raise BadInput(
+            f"benchconsole: {sources[0]} looks like none of {', '.join(FORMATS)}, expected --from and one of them"
+        )
+    return found
+
+
+def _speed(text: str | None) -> str | None:
+    """The speed as our file writes it."""
+    from topology import exact
+    from topology.units import UnitError, parse_link_speed
+
+    if text is None:
+        return None
     try:
-        file.write_text(TEMPLATE.format(name=file, fabric=fabric), encoding="utf-8")
+        return exact.link_speed(parse_link_speed(text))
+    except UnitError as error:
+        raise BadInput(f"benchconsole: --link-speed: {error}") from None
+
+
+def _resolved(imported: "Imported", file: Path) -> "Fabric":
+    """The fabric that the source gives; TopologyError lists every problem with its place in the source."""
+    from topology.resolve import resolve
+
+    return resolve(imported.document, file)
+
+
+def _text(imported: "Imported", fabric: "Fabric", source: str, file: Path) -> str:
+    from topology.writing import write
+
+    head = [
+        f"A machine for benchconsole, read from {source}. Check it with: benchconsole check {file}",
+        "Speeds of links are in bits (25 Gb/s), sizes and storage rates in bytes (64 GiB, 1.5 GB/s).",
+    ]
+    trunks = any(link.a in fabric.switches for link in fabric.links.values())
+    return write(imported, head, SUITE + (LINKED if fabric.links else "") + (TRUNKED if trunks else ""))
+
+
+def _told(imported: "Imported", fabric: "Fabric", chosen: str, file: Path) -> Iterator[str]:
+    """What was written, what was inferred, what is missing."""
+    from console.plain import plain
+    from console.wording import count
+
+    switches = f"{len(fabric.switches):,} switch{'' if len(fabric.switches) == 1 else 'es'}"
+    parts = [count(len(fabric.nodes), "node"), switches, count(len(fabric.links), "link")]
+    yield f"wrote {file} from {chosen}: {', '.join(parts)}"
+    yield from (f"  inferred: {plain(line)}" for line in _inferred(imported))
+    yield from (f"  note: {plain(remark)}" for remark in imported.remarks)
+    yield f"edit it, then: benchconsole check {file}"
+
+
+def _inferred(imported: "Imported") -> Iterator[str]:
+    """Each kind of inference with the devices, or the number of links, that it was made for."""
+    from topology.selection import fold
+
+    alike: dict[tuple[str, str], list[str]] = {}
+    for location, note in imported.notes.items():
+        alike.setdefault((str(location[0]), note), []).append(str(location[1]))
+    for (section, note), those in alike.items():
+        yield f"{note} ({len(those):,} times in links)" if section == "links" else f"{note}: {fold(those)}"
+
+
+def _write(file: Path, text: str, *, copy: bool) -> None:
+    """Write ``text`` behind the line by which editors find the schema, and with ``copy`` the schema beside it."""
+    from topology.schema import FILE
+
+    schema = f"./{SCHEMA_COPY}" if copy else FILE.as_uri()
+    try:
+        file.write_text(f"# yaml-language-server: $schema={schema}\n{text}", encoding="utf-8")
+        if copy:
+            file.with_name(SCHEMA_COPY).write_text(FILE.read_text(encoding="utf-8"), encoding="utf-8")
     except OSError as error:
-        raise BadInput(f"benchconsole: {file} cannot be written: {error.strerror}") from None
-    click.echo(f"wrote {file}; edit it, then: benchconsole check {file}")
+        raise BadInput(f"benchconsole: {error.filename} cannot be written: {error.strerror}") from None

@@ -1,22 +1,18 @@
 """Owns the registry of report formats and the one way a report reaches a file.
 
 A format is a module with ``render(view, out, options)``; it is imported only when it is asked
-for (Jinja2 alone costs 50 ms). Refuses to overwrite a file without being told to, and never
-writes through a link or into a device.
+for (Jinja2 alone costs 50 ms). How a file is written is ``console.files``.
 """
 
 import difflib
-import os
-import stat
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, TextIO, cast
 
+from console.files import FileError, write_whole
 from console.reports.content import DEFAULTS, Options
 from console.reports.errors import ReportError
 from console.view import RunView
@@ -69,59 +65,7 @@ def write(name: str, view: RunView, path: Path, options: Options = DEFAULTS, *, 
     file, and when the directory or the disk refuses.
     """
     renderer = _renderer(name)
-    _check(path, force)
     try:
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".part")
-    except OSError as error:
-        raise ReportError(f"report {path}", _reason(error), "Choose a directory that can be written") from error
-    try:
-        # newline="": every format ends its own lines, and CSV may hold line ends within a cell.
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as out:
-            renderer.render(view, out, options)
-            out.flush()
-            os.fsync(out.fileno())
-        _put(part, path, force)
-    except OSError as error:
-        raise ReportError(
-            f"report {path}", _reason(error), "Nothing was written; free space or choose another place"
-        ) from error
-    finally:
-        with suppress(FileNotFoundError):
-            Path(part).unlink()
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
-
-
-def _check(path: Path, force: bool) -> None:
-    """Refuse early what ``_put`` would refuse after the work is done."""
-    try:
-        mode = os.lstat(path).st_mode
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise ReportError(f"report {path}", _reason(error), "Choose another place") from error
-    # A rename over a device would replace the device itself.
-    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-        raise ReportError(
-            f"report {path}", "it is no plain file", "Name a file, or leave -o away to write to the terminal"
-        )
-    if not force:
-        raise ReportError(f"report {path}", "it is there already", "Choose another name, or overwrite it with --force")
-
-
-def _put(part: str, path: Path, force: bool) -> None:
-    """Give the finished file its name; a link planted meanwhile is replaced or refused, never followed."""
-    if force:
-        Path(part).replace(path)
-        return
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        _check(path, force)
-        raise
-    except OSError:
-        # Some file systems know no hard links; there the check and the rename are two steps.
-        _check(path, force)
-        Path(part).replace(path)
+        write_whole(path, lambda out: renderer.render(view, out, options), force=force)
+    except FileError as error:
+        raise ReportError(f"report {path}", error.found, error.do) from error

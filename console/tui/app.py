@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -18,11 +18,24 @@ from console.tui.actions import GLOBAL, bindings
 from console.tui.bridge import Conductor
 from console.tui.commanding import Commanding
 from console.tui.terminal import Terminal, detect
+from topology.analysis.finding import Finding
+from topology.model import Fabric
 
 TICK = 0.1
 AGAIN_WITHIN = 2.0
 ENDINGS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signals that end the console in good order, and the exit code of each."""
+
+
+Analyse = Callable[[Fabric], Iterable[Finding]]
+"""What the description of a fabric shows; may take half a second."""
+
+
+def static_findings(fabric: Fabric) -> Iterable[Finding]:
+    """The whole static analysis; imported here, for it brings what start-up must not wait for."""
+    from topology.analysis.report import static_findings as analyse
+
+    return analyse(fabric)
 
 
 class Bench(Commanding):
@@ -35,10 +48,19 @@ class Bench(Commanding):
         Binding("ctrl+q", "quit_asking", show=False, system=True),
     ]
 
-    def __init__(self, make: Callable[[], Conductor], terminal: Terminal, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Conductor],
+        terminal: Terminal,
+        now: Callable[[], float] = time.time,
+        *,
+        analyse: Analyse = static_findings,
+    ) -> None:
         super().__init__(make, terminal, now)
         self.failure: BaseException | None = None
         self.interrupted = -AGAIN_WITHIN
+        self.analyse = analyse
+        self.analysed: Fabric | None = None
 
     async def on_mount(self) -> None:
         """Paint first; then open the session."""
@@ -64,6 +86,22 @@ class Bench(Commanding):
             if self.bridge.view is None:
                 self.leave(1)  # there is nothing to show; ``run`` raises the reason
             self.say(f"The session ended: {type(error).__name__}: {error}", wrong=True, stay=True)
+
+    def tick(self) -> None:
+        """As everywhere; and have a fabric analysed when it is first seen."""
+        view = self.bridge.view
+        if view is not None and view.fabric is not self.analysed:
+            self.analysed = view.fabric
+            self.run_worker(self.describe(view.fabric), exit_on_error=False, group="description")
+        super().tick()
+
+    async def describe(self, fabric: Fabric) -> None:
+        """Work out what the description shows, beside the event loop. A failure is shown, and raised by ``run``."""
+        try:
+            self.bridge.describe(fabric, await asyncio.to_thread(lambda: tuple(self.analyse(fabric))))
+        except Exception as error:  # a worker's edge: a session is worth more than its analysis
+            self.failure = self.failure or error
+            self.say(f"The description was not analysed: {type(error).__name__}: {error}", wrong=True, stay=True)
 
     def action_interrupt(self) -> None:
         """Leave at the second press."""

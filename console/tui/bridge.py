@@ -4,16 +4,17 @@
 latest view; the application asks for that on a tick, so a thousand events are one repaint.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from console.events import Event, SessionOpened
-from console.fold import advance, opened
+from console.fold import advance, described, opened
 from console.view import RunView
 from probes.model import Round, Test
-from topology.model import LinkId
+from topology.analysis.finding import Finding
+from topology.model import Fabric, LinkId
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +113,9 @@ class Bridge:
         elif isinstance(event, SessionOpened):
             self.view = opened(event)
         self.generation += 1
+
+    def describe(self, fabric: Fabric, found: Iterable[Finding]) -> None:
+        """Take what the description of ``fabric`` shows, unless another fabric is shown by now."""
+        if self.view is not None and self.view.fabric is fabric:
+            self.view = described(self.view, found)
+            self.generation += 1

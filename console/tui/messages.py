@@ -24,8 +24,15 @@ class OpenFinding(Message):
 
 
 @dataclass
+class OpenStatic(Message):
+    """Show what the description says of one element: the static finding by its ``where``."""
+
+    where: str
+
+
+@dataclass
 class ShowInFabric(Message):
-    """Put the fabric's cursor on a node or link, by id."""
+    """Put the fabric's cursor on a node, link or switch, by id."""
 
     element: str
 

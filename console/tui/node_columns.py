@@ -9,7 +9,7 @@ from console.tui.scales import Scale, scale_for
 from console.view import NodeView, RunView, State
 from console.wording import SIGNS, plain
 from probes.judging.verdict import Kind, Level, Verdict
-from topology.model import Fabric
+from topology.model import Fabric, NodeId
 from topology.units import Shown, Unit
 
 WORD_COLUMNS = ("state", "node", "under", "role", "limit", "why")
@@ -223,5 +223,13 @@ def key_of(column: MetricColumn) -> str:
 
 
 def under_of(fabric: Fabric) -> dict[str, str]:
-    """Node to the switches that it hangs on."""
-    return {node: " ".join(plain(switch) for switch in dict.fromkeys(fabric.switch_of(node))) for node in fabric.nodes}
+    """Node to the switches that it hangs on, to its host, or to what it is cabled to without a switch."""
+    return {node: _under(fabric, node) for node in fabric.nodes}
+
+
+def _under(fabric: Fabric, node: NodeId) -> str:
+    host = fabric.nodes[node].host
+    if host is not None:
+        return f"on {plain(host)}"
+    ends: tuple[str, ...] = fabric.switch_of(node) or tuple(link.other(node) for link in fabric.links_at[node])
+    return " ".join(plain(end) for end in dict.fromkeys(ends)) or "not cabled"

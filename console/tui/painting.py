@@ -6,15 +6,18 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from console.tui.drawing import TEXT, Row, clip, row_width, width_of
+from console.tui.severity import SIGNS
 from console.tui.themes import Ground, Palette, Tone
 from console.wording import ASCII_OF
+
+_ASCII = ASCII_OF | str.maketrans({sign.glyph: sign.ascii for sign in SIGNS.values()})
 
 
 def to_ascii(text: str) -> str:
     """``text`` in characters up to 126, of the same width; what has no stand-in becomes ``?``."""
     if text.isascii():
         return text
-    text = text.translate(ASCII_OF)
+    text = text.translate(_ASCII)
     if text.isascii():
         return text
     return "".join(character if character.isascii() else "?" * width_of(character) for character in text)

@@ -99,6 +99,11 @@ def members(view: RunView) -> Mapping[LinkId, int]:
     }
 
 
+def payload(view: RunView, links: Iterable[Link]) -> float:
+    """byte/s of payload that ``links`` carry as built, all together and in one direction."""
+    return sum(link.capacity * view.fabric.goodput_of(link) for link in links)
+
+
 @dataclass(frozen=True, slots=True)
 class Load:
     """What goes over links that leave one rack: all together, and over each; byte/s of payload, None where unknown."""
@@ -110,7 +115,7 @@ class Load:
 def load(view: RunView, links: Iterable[Link]) -> Load:
     """The last known load. A bundle that fills all of ``links`` at once tells their sum, and no more than that."""
     every = tuple(links)
-    full = {link.id: link.capacity * view.fabric.goodput for link in every}
+    full = {link.id: payload(view, (link,)) for link in every}
     own: dict[LinkId, float | None] = {}
     summed: list[tuple[float, float]] = []
     for link in every:

@@ -127,6 +127,10 @@ class Ways(Dressed[int]):
         self.go_to("findings", base=True)
         self.call_after_refresh(self.findings_screen.choose, message.index)
 
+    def on_open_static(self, message: messages.OpenStatic) -> None:
+        self.go_to("findings", base=True)
+        self.call_after_refresh(self.findings_screen.choose_static, message.where)
+
     def on_show_in_fabric(self, message: messages.ShowInFabric) -> None:
         self.go_to("fabric", base=True)
         self.call_after_refresh(self.fabric_screen.show_element, message.element)

@@ -1,12 +1,16 @@
 """Writes what follows from the code: commands.md, probes.md and the schema of topology files. Run it after a change."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from click.testing import CliRunner
 
+from console.checking.page import page
 from console.cli import COMMANDS, command
 from probes.plugins import load
+from topology import load as load_fabric
 from topology import schema
+from topology.analysis.report import static_report
 
 HERE = Path(__file__).parent
 
@@ -37,7 +41,19 @@ def probes() -> str:
     return "\n".join(parts)
 
 
+def checks() -> Iterator[tuple[str, str]]:
+    """What ``check`` prints for each shipped example, at 80 and at 200 columns: file name and text."""
+    for path in sorted((schema.FILE.parent / "examples").glob("*.yaml")):
+        fabric = load_fabric(path)
+        report = static_report(fabric)
+        for width in (80, 200):
+            yield f"{path.stem}-{width}.txt", "".join(f"{line}\n" for line in page(fabric, report, width))
+
+
 if __name__ == "__main__":
     (HERE / "commands.md").write_text(commands())
     (HERE / "probes.md").write_text(probes())
     schema.FILE.write_text(schema.written())
+    (HERE / "examples").mkdir(exist_ok=True)
+    for name, text in checks():
+        (HERE / "examples" / name).write_text(text)

@@ -176,11 +176,11 @@ def _explain(bench: Bench, low: Sequence[Observation], proven: Mapping[Direction
         for found in sets[:TRIED]:
             ways = tuple(sorted(way for way, same in explains.items() if same == found))
             carried = {way: max(proven.get(way, 0.0), *(low[i].load[way] for i in found)) for way in ways}
-            would = {**lost, **{way: value / bench.fabric.goodput for way, value in carried.items()}}
+            would = {**lost, **{way: bench.wire(way, value) for way, value in carried.items()}}
             dragged = frozenset(i for i in open_ - found if _explained(bench, low[i], would))
             tried.append((found | dragged, found, ways, carried))
         covered, best, ways, carried = max(tried, key=lambda each: (len(each[0]), len(each[1])))
-        lost.update({way: value / bench.fabric.goodput for way, value in carried.items()})
+        lost.update({way: bench.wire(way, value) for way, value in carried.items()})
         open_ -= covered
         causes.append(Cause(ways, carried, _pick(low, best), _pick(low, covered - best)))
     return Attribution(tuple(causes), _pick(low, open_), proven)

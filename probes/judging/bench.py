@@ -49,7 +49,12 @@ class Bench:
 
     def capacity(self, way: Direction) -> float:
         """Payload capacity of a directed link in byte/s."""
-        return self.fabric.links[way.link].capacity * self.fabric.goodput
+        link = self.fabric.links[way.link]
+        return link.capacity * self.fabric.goodput_of(link)
+
+    def wire(self, way: Direction, payload: float) -> float:
+        """byte/s on the wire of ``way`` that carry ``payload`` byte/s."""
+        return payload / self.fabric.goodput_of(self.fabric.links[way.link])
 
 
 def matching(criterion: Criterion, result: Result) -> tuple[Measurement, ...]:

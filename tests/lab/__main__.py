@@ -58,10 +58,12 @@ def _parser() -> argparse.ArgumentParser:
     fault.set_defaults(action=_fault)
     heal = commands.add_parser("heal", help="take every fault back")
     heal.set_defaults(action=_heal)
+    announce = commands.add_parser("announce", help="run lldpd on every node and switch")
+    announce.set_defaults(action=_announce)
     enter = commands.add_parser("enter", help="a shell inside a node, not by SSH")
     enter.add_argument("node")
     enter.set_defaults(action=_enter)
-    for command in (up, down, status, fault, heal, enter):
+    for command in (up, down, status, fault, heal, announce, enter):
         command.add_argument("--state", type=Path, default=DEFAULT_STATE, metavar="DIR")
     return parser
 
@@ -152,6 +154,12 @@ def parse_fault(name: str, words: Sequence[str]) -> Fault:
 def _heal(arguments: argparse.Namespace) -> int:
     Lab.attach(arguments.state).heal()
     print("everything is healthy")
+    return 0
+
+
+def _announce(arguments: argparse.Namespace) -> int:
+    Lab.attach(arguments.state).announce()
+    print("every node hears its switch")
     return 0
 
 

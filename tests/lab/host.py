@@ -42,6 +42,7 @@ PACKAGES = {
     "sshd": "openssh-server",
     "iperf3": "iperf3",
     "fio": "fio",
+    "lldpd": "lldpd",
 }
 
 

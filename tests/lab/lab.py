@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
-from tests.lab import faults
+from tests.lab import faults, lldp
 from tests.lab.faults import KINDS, Fault
 from tests.lab.host import LabError, attempt, obstacles
 from tests.lab.observe import (
@@ -150,6 +150,20 @@ class Lab:
     def counters(self, end_a: str, end_b: str) -> list[Counter]:
         """Bytes per member between two switches, or a switch and its node."""
         return counters_between(self.plan, end_a, end_b)
+
+    # -- LLDP ----------------------------------------------------------------------------
+
+    def announce(self) -> None:
+        """Start lldpd wherever it does not run; returns when every node hears its switch."""
+        lldp.start(self._site)
+
+    def silence(self) -> None:
+        """End every lldpd."""
+        lldp.stop(self.state, self._site)
+
+    def neighbours(self, node: str) -> dict[str, str]:
+        """Ports of a node and who is heard there."""
+        return lldp.heard(self._site, node)
 
     # -- faults --------------------------------------------------------------------------
 

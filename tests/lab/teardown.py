@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from tests.lab import nodes
+from tests.lab import lldp, nodes
 from tests.lab.host import attempt, run, together, wait_for
 from tests.lab.state import (
     IO_MARK,
@@ -30,6 +30,7 @@ from tests.lab.state import (
 
 def tear_down(state: StateDirectory, record: Record) -> None:
     """Undo a laboratory, whole or half built, and remove what it wrote."""
+    lldp.stop(state)
     together(lambda name: nodes.end(name, state), record.nodes)
     _remove_links(record)
     _remove_namespaces(record)

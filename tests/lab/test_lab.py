@@ -67,6 +67,23 @@ def test_a_laboratory_whose_maker_was_killed_is_removed_by_the_next(tmp_path: Pa
     assert _traces(state) == set()
 
 
+def test_lldpd_that_another_process_started_ends_with_the_laboratory(tmp_path: Path) -> None:
+    require_lab()
+    state = tmp_path / "lab"
+    lab = Lab.up(TINY, state)
+    command = [sys.executable, "-m", "tests.lab", "announce", "--state", str(state)]
+    subprocess.run(command, cwd=PROJECT, check=True)
+    assert {name: lab.neighbours(name) for name in lab.plan.nodes} == {"n1": {"eth0": "leaf1"}, "n2": {"eth0": "leaf2"}}
+    speaking = [Identity.read(path) for path in state.glob("nodes/*.lldp")]
+    assert len(speaking) == len(lab.plan.switches)
+    assert all(each is not None and each.alive() for each in speaking)
+
+    lab.down()
+
+    assert [each for each in speaking if each is not None and each.alive()] == []
+    assert _traces(state) == set()
+
+
 def test_a_laboratory_in_use_is_not_touched(lab: Lab) -> None:
     with pytest.raises(LabError, match="is running from"):
         Lab.up(lab.plan.spec, lab.state.root)

@@ -1,17 +1,17 @@
 """Who stands under whom: rows, pairs of switches, middle tiers, servers on the spines."""
 
-from console.tui.shape import shape_of
+from console.tui.shaping import shape_of
 from tests.screens.fabrics import Builder, chassis, mini, ten_thousand
-from topology.model import LinkId, NodeRole, SwitchRole
+from topology.model import LinkId, SwitchRole
 
 
 def test_leaves_and_spines() -> None:
     shape = shape_of(mini())
     assert shape.top == ("spine1", "spine2")
-    assert [link.count for link in shape.cross] == [3]
+    assert [link.count for tier in shape.tiers for link in tier.cross] == [3]
     assert [rack.name for rack in shape.racks] == [f"leaf{index}" for index in range(1, 9)]
     assert not shape.tiered
-    assert [(row.role, len(row.nodes)) for row in shape.servers] == [(NodeRole.STORAGE, 4), (NodeRole.MANAGEMENT, 2)]
+    assert [(row.kind, len(row.nodes)) for row in shape.servers] == [("storage", 4), ("management", 2)]
     rack = shape.racks[2]
     assert rack.down / rack.up() == 2.0
     assert round(rack.down / rack.up({LinkId("leaf3--spine1"): 1}), 2) == 2.67

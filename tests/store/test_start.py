@@ -8,7 +8,18 @@ import pytest
 
 from store.database import Database
 
-HEAVY = ("textual", "rich", "asyncssh", "pydantic", "numpy", "scipy", "sqlite_utils", "yaml", "networkx", "ClusterShell")
+HEAVY = (
+    "textual",
+    "rich",
+    "asyncssh",
+    "pydantic",
+    "numpy",
+    "scipy",
+    "sqlite_utils",
+    "yaml",
+    "networkx",
+    "ClusterShell",
+)
 
 _PROGRAM = f"""
 import importlib, pathlib, sys

@@ -1,17 +1,13 @@
-"""Expected bandwidth: hand-computed cases, the certificate on random fabrics, and an LP as referee."""
+"""Expected bandwidth: hand-computed cases of the fluid model (others: ``test_models``, ``test_reference_network``)."""
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from tests.fabrics import fabric
 from topology.analysis.oversubscription import oversubscription
 from topology.errors import RoutingError
-from topology.expect import Usage, certify, expect, max_min, usage
+from topology.expect import expect, usage
 from topology.model import Direction, Flow, LinkId, NodeId, SwitchId
 from topology.routing import Routes
 
@@ -63,48 +59,31 @@ def test_oversubscription_as_built(tmp_path: Path) -> None:
     assert found[SwitchId("spine1")].ratio is None
 
 
-@st.composite
-def cases(draw: st.DrawFn) -> tuple[Usage, np.ndarray, np.ndarray]:
-    links = draw(st.integers(1, 6))
-    flows = draw(st.integers(1, 8))
-    capacity = np.array(draw(st.lists(st.integers(1, 100), min_size=links, max_size=links)), float)
-    rows, columns, shares = [], [], []
-    for index in range(flows):
-        for link in sorted(draw(st.sets(st.integers(0, links - 1), min_size=1))):
-            rows.append(index)
-            columns.append(link)
-            shares.append(draw(st.sampled_from([1.0, 0.5, 0.25])))
-    demand = np.array(draw(st.lists(st.sampled_from([np.inf, 1.0, 7.0, 30.0]), min_size=flows, max_size=flows)))
-    return Usage(np.array(rows, np.intp), np.array(columns, np.intp), np.array(shares)), capacity, demand
-
-
-@given(cases())
-@settings(max_examples=200, deadline=None)
-def test_max_min_holds_its_certificate(case: tuple[Usage, np.ndarray, np.ndarray]) -> None:
-    used, capacity, demand = case
-    assert certify(used, capacity, demand, max_min(used, capacity, demand))
-
-
-@given(cases())
-@settings(max_examples=60, deadline=None)
-def test_the_lowest_rate_agrees_with_a_linear_program(case: tuple[Usage, np.ndarray, np.ndarray]) -> None:
-    used, capacity, demand = case
-    rate = max_min(used, capacity, demand)
-    flows = len(demand)
-    load = np.zeros((len(capacity), flows + 1))
-    load[used.link, used.flow] = used.share
-    lowest = np.hstack([-np.eye(flows), np.ones((flows, 1))])
-    capped = [None if np.isinf(limit) else float(limit) for limit in demand]
-    answer = linprog(
-        c=[*([0.0] * flows), -1.0],
-        A_ub=np.vstack([load, lowest]),
-        b_ub=[*capacity, *([0.0] * flows)],
-        bounds=[*((0, limit) for limit in capped), (0, None)],
-    )
-    assert rate.min() == pytest.approx(answer.x[-1], rel=1e-6)
-
-
 def test_usage_numbers_every_link_once(tmp_path: Path) -> None:
     described = fabric(tmp_path)
     used, ways = usage(Routes(described), [flow("n1", "n5"), flow("n2", "n6")])
     assert len(set(ways)) == len(ways) == int(used.link.max()) + 1
+
+
+def test_no_flows_expect_nothing(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    assert expect(described, []) == ()
+    used, ways = usage(Routes(described), [])
+    assert (len(used.flow), ways) == (0, [])
+
+
+def test_a_demand_is_a_limit_of_its_own(tmp_path: Path) -> None:
+    asked = Flow(NodeId("n1"), NodeId("st1"), demand=1e8)
+    small, large = expect(fabric(tmp_path), [asked, flow("n2", "st1")])
+    assert (small.value, small.limiting) == (1e8, ())
+    assert large.value == pytest.approx(1.25e9 * GOODPUT)
+    assert small.goodput == large.goodput == pytest.approx(GOODPUT)
+
+
+def test_routes_that_were_computed_are_used_again(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    routes = Routes(described)
+    flows = [flow("n1", "n5"), flow("n2", "n6")]
+    assert (
+        expect(described, flows, routes=routes) == expect(described, flows, routes=routes) == expect(described, flows)
+    )

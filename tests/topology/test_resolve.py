@@ -154,3 +154,26 @@ def test_missing_file(tmp_path: Path) -> None:
 def test_a_link_given_twice_is_a_problem(tmp_path: Path) -> None:
     text = SMALL.replace("criteria:", "  - {from: leaf1, to: spine1, speed: 10G}\ncriteria:")
     assert "a second link from leaf1 to spine1" in problems(tmp_path, text)[0]
+
+
+def test_names_and_addresses_go_together_in_the_order_in_which_they_are_written(tmp_path: Path) -> None:
+    found = fabric(
+        tmp_path, "schema: 1\nfabric: x\nnodes:\n  'b,a,c[1-2]': {address: '10.0.0.9,10.0.0.1,10.0.0.[5-6]'}\n"
+    )
+    assert {node.id: node.address for node in found.nodes.values()} == {
+        "b": "10.0.0.9", "a": "10.0.0.1", "c1": "10.0.0.5", "c2": "10.0.0.6",
+    }  # fmt: skip
+
+
+def test_the_first_switch_that_is_written_is_the_active_one(tmp_path: Path) -> None:
+    found = fabric(
+        tmp_path,
+        "schema: 1\nfabric: x\nswitches: {'l[1-2]': {}}\nnodes: {n: {}}\n"
+        "links: [{from: n, to: 'l2,l1', speed: 10G, bond: active-backup}]\n",
+    )
+    assert [link.other("n") for link in found.active_legs("n")] == ["l2"]
+
+
+def test_many_sets_in_one_are_counted_as_a_sum(tmp_path: Path) -> None:
+    found = fabric(tmp_path, "schema: 1\nfabric: x\nnodes: {'a[1-100],b[1-100],c[1-100],d[1-100]': {}}\n")
+    assert len(found.nodes) == 400

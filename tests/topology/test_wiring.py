@@ -146,3 +146,23 @@ def test_hosts_take_as_many_machines_each(tmp_path: Path) -> None:
     )
     with pytest.raises(TopologyError, match=r"7 machines on 4 hosts, expected as many on each host"):
         topology.load(path)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "what"),
+    [
+        ("v: {host: v}", "the host v of v, expected a machine that is no virtual machine itself"),
+        ("v: {host: w}\n  w: {host: n}\n  n: {}", "the host w of v"),
+        ("v: {host: x}", "unknown node 'x'"),
+    ],
+)
+def test_hosts_are_machines(tmp_path: Path, nodes: str, what: str) -> None:
+    with pytest.raises(TopologyError) as caught:
+        fabric(tmp_path, f"schema: 1\nfabric: x\nnodes:\n  {nodes}\n")
+    assert what in str(caught.value)
+
+
+def test_a_machine_may_be_written_before_its_host(tmp_path: Path) -> None:
+    found = fabric(tmp_path, "schema: 1\nfabric: x\nnodes:\n  'v[1-4]': {host: 'n[1-2]'}\n  'n[1-2]': {}\n")
+    assert [found.nodes[NodeId(f"v{i}")].host for i in range(1, 5)] == ["n1", "n1", "n2", "n2"]
+    assert list(found.nodes) == ["v1", "v2", "v3", "v4", "n1", "n2"]

@@ -1,26 +1,28 @@
 """The fabric: racks, nodes and uplinks as one map, the worst fault above it, the others below."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from textual import on
 from textual.geometry import Size
 from textual.widget import Widget
 
-from console.tui import reading
+from console.tui import description, reading, severity
 from console.tui.actions import MOVES
-from console.tui.messages import Copy, OpenFinding, OpenNode, Plan
+from console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, Plan
 from console.tui.screens.frame import Frame
-from console.tui.shape import Shape, shape_of
+from console.tui.shape import Shape
+from console.tui.shaping import shape_of
 from console.tui.widgets.also import Also
 from console.tui.widgets.crumb import tallies
-from console.tui.widgets.fabric_map import FabricMap, lines_needed, lines_wanted
+from console.tui.widgets.fabric_layout import lines_needed, lines_of
+from console.tui.widgets.fabric_map import FabricMap
 from console.tui.widgets.headline import Headline, clauses
 from console.tui.widgets.legend import Legend
-from console.tui.widgets.spots import Mark
+from console.tui.widgets.spots import Mark, Spot
 from console.view import RunView, State, coverage, tally
 from console.wording import plain
-from topology.model import Fabric, LinkId, NodeId
+from topology.model import Fabric, LinkId, NodeId, SwitchId
 
 
 class FabricScreen(Frame):
@@ -45,7 +47,7 @@ class FabricScreen(Frame):
         self.fault = 0
         self.walked = False
         self._shape: tuple[Fabric, Shape] | None = None
-        self._judged: tuple[object, ...] = (None, None, None, None)
+        self._judged: tuple[object, ...] = (None, None, None, None, None)
         self._sized = Size(0, 0)
 
     def parts(self) -> Sequence[Widget]:
@@ -60,7 +62,7 @@ class FabricScreen(Frame):
     def paint(self, view: RunView) -> None:
         """Everything anew."""
         shape = self.shape_of(view.fabric)
-        judged = (view.nodes, view.links, view.findings, view.current)
+        judged = (view.nodes, view.links, view.findings, view.current, view.static)
         if self.size == self._sized and all(map(operator.is_, judged, self._judged)):
             self._say_headline(view)
             self.map.show(view, shape)
@@ -81,20 +83,21 @@ class FabricScreen(Frame):
         return self._shape[1]
 
     def show_element(self, element: str) -> None:
-        """Put the cursor on a node or link."""
+        """Put the cursor on a node, link or switch; on the nearest end of a link that the map does not draw."""
         if self.run_view is None:
             return
-        if element in self.run_view.fabric.nodes:
-            self.map.go(Mark(node=NodeId(element)))
-        elif element in self.run_view.fabric.links:
-            self.map.go(Mark(link=LinkId(element)))
+        mark = next((mark for mark in _marks(self.run_view.fabric, element) if self.map.shows(mark)), None)
+        if mark is not None:
+            self.map.go(mark)
+        else:
+            self.say(f"{element} has no place on the map.")
 
     def _share_height(self, view: RunView, shape: Shape) -> None:
         """The map first; other faults and the legend from what is left; at least the worst where it is tight."""
         low = self.size.height < 20
         room = self.size.height - (4 if low else 7)
         others = max(len(self.faults) - 1, 0)
-        spare = room - min(lines_needed(view, shape, self.size.width), room)
+        spare = room - min(lines_needed(view.fabric, shape, self.size.width), room)
         if len(shape.racks) > 48:
             spare = max(0, min(room - 36, 8))
         wanted = min(others, 6) + 1 if others else 0
@@ -102,7 +105,7 @@ class FabricScreen(Frame):
         self.also.styles.height = also
         legend = 2 if spare - also >= 3 else 0
         self.legend.styles.height = legend
-        wanted = lines_wanted(view, shape, self.size.width, room - also - legend)
+        wanted = len(lines_of(view.fabric, shape, self.size.width, room - also - legend))
         self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
         self._explain(view)
         self.also.show(self.faults, self.fault)
@@ -112,7 +115,7 @@ class FabricScreen(Frame):
 
     def _say_headline(self, view: RunView) -> None:
         if not self.faults:
-            self.headline.show(*quiet_headline(view))
+            self.headline.show(*quiet_headline(view), why=described(view))
             return
         fault = self.faults[self.fault]
         lead, rest = clauses(fault.where, fault.what)
@@ -143,8 +146,10 @@ class FabricScreen(Frame):
         self._walk(-1)
 
     def _walk(self, step: int) -> None:
-        if not self.faults or self.run_view is None:
-            self.say("No fault is known.")
+        if self.run_view is None:
+            return
+        if not self.faults:
+            self.say("No fault is known." + (" f shows what the description says." if self.run_view.static else ""))
             return
         if self.walked:
             self.fault = (self.fault + step) % len(self.faults)
@@ -174,20 +179,26 @@ class FabricScreen(Frame):
 
     def action_enter(self) -> None:
         """Open what the cursor stands on; without a cursor, the fault in the headline."""
-        if self.map.mark is None and self.faults:
+        if self.map.mark is None:
             self.action_finding()
         else:
             self.map.open()
 
     def action_finding(self) -> None:
         """The finding that speaks of what the cursor stands on, else the one in the headline."""
-        if self.run_view is None or not self.faults:
+        view, mark = self.run_view, self.map.mark or Mark()
+        if view is None:
             return
-        mark = self.map.mark or Mark()
-        found = next((i for i, f in enumerate(self.faults) if f.finding and _speaks_of(f, mark)), None)
-        index = found if found is not None else self.fault
-        if self.faults[index].finding is not None:
+        index = next((i for i, f in enumerate(self.faults) if f.finding and _speaks_of(f, mark)), None)
+        static = description.speaks_of(view, [name for name in mark if name]) if any(mark) else None
+        if index is None and static is not None:
+            self.post_message(OpenStatic(static.where))
+            return
+        index = index if index is not None else self.fault
+        if index < len(self.faults) and self.faults[index].finding is not None:
             self.post_message(OpenFinding(index))
+        elif not self.faults and view.static:
+            self.post_message(OpenStatic(view.static[0].where))
 
     def action_repeat(self) -> None:
         """Repeat what failed."""
@@ -201,14 +212,46 @@ class FabricScreen(Frame):
 
     @on(FabricMap.Opened)
     def _opened(self, event: FabricMap.Opened) -> None:
-        if event.node is not None:
-            self.post_message(OpenNode(event.node))
-            return
-        index = next((i for i, fault in enumerate(self.faults) if event.link in fault.links), None)
-        if index is None:
-            self.say("No finding speaks of this link.")
-        else:
+        if event.mark.node is not None:
+            self.post_message(OpenNode(event.mark.node))
+        elif self.run_view is not None:
+            self._open_links(self.run_view, event.mark, event.spot)
+
+    def _open_links(self, view: RunView, mark: Mark, spot: Spot) -> None:
+        """The finding about a link or a switch, measured before described."""
+        links = (mark.link,) if mark.link is not None else spot.links
+        index = next((i for i, f in enumerate(self.faults) if f.finding and _about(f, links, spot.switches)), None)
+        static = description.speaks_of(view, [*links, *spot.switches])
+        if index is not None:
             self.post_message(OpenFinding(index))
+        elif static is not None:
+            self.post_message(OpenStatic(static.where))
+        else:
+            self.say(f"No finding speaks of this {'link' if mark.link else 'switch'}.")
+
+
+def described(view: RunView) -> str:
+    """What the description shows, in one line; empty until it is worked out."""
+    return "" if view.static is None else f"description: {severity.in_words(view.static)}, see Findings"
+
+
+def _marks(fabric: Fabric, element: str) -> Iterator[Mark]:
+    """Where an element may be found on the map, best first."""
+    if element in fabric.nodes:
+        yield Mark(node=NodeId(element))
+    elif element in fabric.switches:
+        yield Mark(switch=SwitchId(element))
+        yield from (Mark(link=link.id) for link in fabric.links_at[element])
+    elif element in fabric.links:
+        link = fabric.links[LinkId(element)]
+        yield Mark(link=link.id)
+        for end in (link.a, link.b):
+            yield Mark(node=NodeId(end)) if end in fabric.nodes else Mark(switch=SwitchId(end))
+
+
+def _about(fault: reading.Fault, links: Sequence[LinkId], switches: Sequence[SwitchId]) -> bool:
+    named = fault.finding.element if fault.finding is not None else ""
+    return any(link in fault.links for link in links) or named in switches
 
 
 def _speaks_of(fault: reading.Fault, mark: Mark) -> bool:

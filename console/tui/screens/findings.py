@@ -1,32 +1,43 @@
-"""The findings: every cause once, the worst first, and the chosen one in full."""
+"""The findings: every cause once, the worst first, then what the description shows; the chosen one in full."""
 
+import operator
 from collections.abc import Sequence
 
 from textual import on
 from textual.widget import Widget
 
-from console.tui import evidence, reading
+from console.tui import description, evidence, reading, severity
 from console.tui.actions import MOVES
+from console.tui.description import Alike
 from console.tui.drawing import FAIL, MUTED, WATCH, Piece, Row
 from console.tui.messages import Copy, OpenNode, OpenRaw, Plan, ShowInFabric
 from console.tui.screens.frame import Frame
 from console.tui.widgets.finding_detail import FindingDetail
-from console.tui.widgets.findings_list import FindingsList
+from console.tui.widgets.findings_list import FindingsList, Words
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.unjudged import Unjudged
-from console.view import RunView, coverage, not_judged
+from console.view import Coverage, RunView, coverage, not_judged
 from console.wording import plain
-from probes.judging.verdict import Level
+from probes.judging.verdict import Finding, Level
+from topology.analysis.finding import Finding as StaticFinding
+from topology.model import Fabric, NodeId
+
+_MANY = 24
+"""From this many static findings on, those that are alike start in one row."""
 
 
 class FindingsScreen(Frame):
-    """Enter opens the raw output that the finding rests on."""
+    """Enter opens the raw output that the finding rests on, or the element that a static finding is about."""
 
     TAB = "Findings"
-    VALID = (*MOVES, "next_fault", "previous_fault", "in_fabric", "repeat", "copy", "copy_all")
+    VALID = (*MOVES, "next_fault", "previous_fault", "in_fabric", "fold", "repeat", "copy", "copy_all")
     KEYS = (
-        ("enter", "evidence"), ("next_fault", "next"), ("in_fabric", "show in fabric"), "repeat", "copy", "export",
-        "command", "help",
+        ("enter", "evidence"), ("next_fault", "next"), ("in_fabric", "show in fabric"), "repeat", "fold", "copy",
+        "export", "command", "help",
+    )  # fmt: skip
+    STATIC_KEYS = (
+        ("enter", "open"), ("next_fault", "next"), ("in_fabric", "show in fabric"), "fold", "copy",
+        ("plan", "plan a run"), "export", "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = """
     FindingsScreen FindingsList { margin-top: 1; }
@@ -38,7 +49,8 @@ class FindingsScreen(Frame):
         self.list = FindingsList()
         self.unjudged = Unjudged()
         self.detail = FindingDetail()
-        self._unjudged_of: object = None
+        self.folded: bool | None = None
+        self._shown: tuple[object, object, object] = (None, None, None)
 
     def parts(self) -> Sequence[Widget]:
         """List, what was not judged, detail."""
@@ -51,34 +63,38 @@ class FindingsScreen(Frame):
 
     def paint(self, view: RunView) -> None:
         """Everything anew."""
-        faults = [each for each in reading.faults(view) if each.finding is not None]
-        covered = coverage(view) if self._unjudged_of is not view.results else None
-        if covered is not None:
-            self._unjudged_of = view.results
+        shown = (view.results, view.static, self.folded)
+        if not all(map(operator.is_, shown, self._shown)):
+            self._shown = shown
+            covered = coverage(view)
             self.unjudged.show(not_judged(view))
-            self._tally(view, f"{covered.tested:,}", f"{covered.planned:,}")
-            nothing = "Nothing has run on this fabric yet.  R plans a run and shows it before anything is sent."
+            parts = [plain(view.fabric.name), "findings", plain(view.label)]
+            self.crumb.show([part for part in parts if part], *_tallies(view, covered))
+            faults = [each for each in reading.faults(view) if each.finding is not None]
+            nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
             if view.results:
                 nothing = f"No fault was found in {covered.tested:,} of {covered.planned:,} planned tests."
-            self.list.show(faults, nothing)
+            static = self._static(view)
+            self.list.show(faults, nothing, static, _title(view.static, len(static)))
         self._select()
         self._share_height()
 
-    def _tally(self, view: RunView, tested: str, planned: str) -> None:
-        made: list[Piece] = []
-        for level, sign, tone in ((Level.FAIL, "✗", FAIL), (Level.WATCH, "▲", WATCH)):
-            number = sum(each.level is level for each in view.findings)
-            made += [Piece(f"{sign} {number}", tone._replace(bold=True)), Piece("  ")] if number else []
-        long: Row = (*made, Piece(" tests ", MUTED), Piece(tested), Piece(f" of {planned} gave a number", MUTED))
-        short: Row = (*made, Piece(f"{tested} of {planned} tested", MUTED))
-        parts = [plain(view.fabric.name), "findings", plain(view.label)]
-        self.crumb.show([part for part in parts if part], long, short, tuple(made))
+    def _static(self, view: RunView) -> tuple[Alike, ...]:
+        found = view.static or ()
+        folded = self.folded if self.folded is not None else len(found) > _MANY
+        return description.rows_of(found, folded=folded)
 
     def _select(self) -> None:
-        if self.run_view is None:
+        view, chosen = self.run_view, self.list.chosen
+        if view is None:
             return
-        place = f"finding {self.list.cursor + 1} of {self.list.count}"
-        self.detail.show(self.run_view, self.list.chosen, place)
+        place = ""
+        if isinstance(chosen, Alike):
+            place = f"{self.list.static.index(chosen) + 1} of {len(self.list.static)} from the description"
+        elif chosen is not None:
+            place = f"finding {self.list.faults.index(chosen) + 1} of {len(self.list.faults)}"
+        self.keys.show(self.STATIC_KEYS if isinstance(chosen, Alike) else self.KEYS)
+        self.detail.show(view, chosen, place)
 
     def _share_height(self) -> None:
         """The list takes what it needs, but leaves the detail half; what was not judged keeps a row."""
@@ -94,9 +110,17 @@ class FindingsScreen(Frame):
         self.unjudged.styles.margin = (0, 0, 1 if not low and unjudged else 0, 0)
 
     def choose(self, index: int) -> None:
-        """Put the cursor on a finding."""
+        """Put the cursor on a measured finding; on the first of the description where there is none."""
         self.list.go(index)
         self._select()
+
+    def choose_static(self, where: str) -> None:
+        """Put the cursor on the static finding about ``where``, out of its fold."""
+        if self.run_view is not None and not any(each.first.where == where for each in self.list.static):
+            self.folded = False
+            self.paint(self.run_view)
+        index = next((i for i, e in enumerate(self.list.entries) if isinstance(e, Alike) and e.first.where == where), 0)
+        self.choose(index)
 
     @on(Listing.Moved)
     def _moved(self) -> None:
@@ -105,17 +129,43 @@ class FindingsScreen(Frame):
     @on(Listing.Chosen)
     def _chosen(self) -> None:
         chosen, view = self.list.chosen, self.run_view
-        if chosen is None or chosen.finding is None or view is None:
-            return
-        found = evidence.find_measurement(view, chosen.finding.evidence, next(iter(chosen.finding.tests), ""))
+        if isinstance(chosen, Alike):
+            self._lead_to(chosen)
+        elif chosen is not None and chosen.finding is not None and view is not None:
+            self._show_evidence(view, chosen, chosen.finding)
+
+    def _show_evidence(self, view: RunView, chosen: reading.Fault, finding: Finding) -> None:
+        found = evidence.find_measurement(view, finding.evidence, next(iter(finding.tests), ""))
         if found is not None:
             self.post_message(OpenRaw(found[0].test.id, found[1]))
-        elif chosen.finding.tests and chosen.finding.tests[0] in view.results:
-            self.post_message(OpenRaw(chosen.finding.tests[0]))
+        elif finding.tests and finding.tests[0] in view.results:
+            self.post_message(OpenRaw(finding.tests[0]))
         elif chosen.nodes:
             self.post_message(OpenNode(chosen.nodes[0]))
         else:
             self.say("This finding is computed from the description; nothing was run for it.")
+
+    def _lead_to(self, alike: Alike) -> None:
+        """To a node itself, to anything else on the map; a folded row opens first."""
+        if len(alike.findings) > 1:
+            self.action_fold()
+            return
+        found = self._elements(alike)
+        if len(found) == 1 and self.run_view is not None and found[0] in self.run_view.nodes:
+            self.post_message(OpenNode(NodeId(found[0])))
+        else:
+            self._show_in_fabric(found)
+
+    def _elements(self, alike: Alike) -> tuple[str, ...]:
+        if self.run_view is None:
+            return ()
+        return description.elements(self.run_view.fabric, alike.first.where)
+
+    def _show_in_fabric(self, found: Sequence[str]) -> None:
+        if found:
+            self.post_message(ShowInFabric(found[0]))
+        else:
+            self.say("It is about no single element of the map.")
 
     def step(self, rows: int) -> None:
         """Move in the list."""
@@ -123,42 +173,108 @@ class FindingsScreen(Frame):
 
     def action_next_fault(self) -> None:
         """The next finding."""
-        self.list.go((self.list.cursor + 1) % max(self.list.count, 1))
+        self._walk(1)
 
     def action_previous_fault(self) -> None:
         """The finding before."""
-        self.list.go((self.list.cursor - 1) % max(self.list.count, 1))
+        self._walk(-1)
+
+    def _walk(self, step: int) -> None:
+        places = self.list.places
+        if places:
+            here = places.index(self.list.cursor) if self.list.cursor in places else 0
+            self.list.go(places[(here + step) % len(places)])
+
+    def action_fold(self) -> None:
+        """Static findings of one kind in one row, or each in its own."""
+        if self.run_view is not None and self.run_view.static:
+            here = self.list.chosen
+            self.folded = len(self.list.static) == len(self.run_view.static)
+            self.paint(self.run_view)
+            if isinstance(here, Alike):
+                self._stay_with(here)
+
+    def _stay_with(self, alike: Alike) -> None:
+        """The row that holds what was chosen before folding."""
+        holds = (i for i, e in enumerate(self.list.entries) if isinstance(e, Alike) and alike.first in e.findings)
+        self.choose(next(holds, self.list.cursor))
 
     def action_in_fabric(self) -> None:
         """Show the element on the map."""
         chosen = self.list.chosen
-        if chosen is not None and (chosen.links or chosen.nodes):
+        if isinstance(chosen, Alike):
+            self._show_in_fabric(self._elements(chosen))
+        elif chosen is not None and (chosen.links or chosen.nodes):
             self.post_message(ShowInFabric(chosen.links[0] if chosen.links else chosen.nodes[0]))
 
     def action_repeat(self) -> None:
         """Repeat the tests of the finding."""
         chosen = self.list.chosen
-        if chosen is not None and chosen.finding is not None:
+        if isinstance(chosen, Alike):
+            self.say("Nothing was run for it; R plans a run.")
+        elif chosen is not None and chosen.finding is not None:
             self.post_message(Plan(only=chosen.finding.tests))
 
     def action_copy(self) -> None:
         """Copy the finding."""
-        if self.list.chosen is not None:
-            self.post_message(Copy(_as_text([self.list.chosen]), "the finding"))
+        if self.list.chosen is not None and self.run_view is not None:
+            self.post_message(Copy(_as_text(self.run_view.fabric, [self.list.chosen]), "the finding"))
 
     def action_copy_all(self) -> None:
         """Copy all findings."""
-        self.post_message(Copy(_as_text(self.list.faults), f"{self.list.count} findings"))
+        if self.run_view is not None:
+            every = [each for each in self.list.entries if not isinstance(each, Words)]
+            number = len(self.list.faults) + len(self.run_view.static or ())
+            self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
 
 
-def _as_text(faults: Sequence[reading.Fault]) -> str:
+def _title(found: Sequence[StaticFinding] | None, rows: int) -> Row:
+    """What the description shows, in numbers; that it is not known yet; that there is nothing."""
+    head = Piece("from the description  ", MUTED)
+    if found is None:
+        return (head, Piece("is being worked out", MUTED))
+    if not found:
+        return (head, Piece("nothing stands out", MUTED))
+    more = f"{len(found) - rows:,} alike folded, z shows them" if rows < len(found) else ""
+    return (head, *severity.in_signs(found), Piece(more, MUTED))
+
+
+def _tallies(view: RunView, covered: Coverage) -> tuple[Row, ...]:
+    """Measured findings by level and how much was tested, at falling length."""
+    if not view.plan:
+        return ((Piece("no test is planned", MUTED),),)
+    made: list[Piece] = []
+    for level, sign, tone in ((Level.FAIL, "✗", FAIL), (Level.WATCH, "▲", WATCH)):
+        number = sum(each.level is level for each in view.findings)
+        made += [Piece(f"{sign} {number}", tone._replace(bold=True)), Piece("  ")] if number else []
+    tested, planned = f"{covered.tested:,}", f"{covered.planned:,}"
+    long = (*made, Piece(" tests ", MUTED), Piece(tested), Piece(f" of {planned} gave a number", MUTED))
+    return (long, (*made, Piece(f"{tested} of {planned} tested", MUTED)), tuple(made))
+
+
+def _as_text(fabric: Fabric, some: Sequence[reading.Fault | Alike]) -> str:
     """Plain text that survives chat and mail."""
     made = []
-    for fault in faults:
-        finding = fault.finding
-        if finding is None:
-            continue
-        made.append(f"{fault.state.value}: {finding.suspect.value} {fault.where}: {fault.what}")
-        for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
-            made += [f"  {name}: {plain(text)}"] if text else []
+    for each in some:
+        made += _static_text(fabric, each) if isinstance(each, Alike) else _measured_text(each)
     return "\n".join(made) + "\n"
+
+
+def _measured_text(fault: reading.Fault) -> list[str]:
+    finding = fault.finding
+    if finding is None:
+        return []
+    made = [f"{fault.state.value}: {finding.suspect.value} {fault.where}: {fault.what}"]
+    for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
+        made += [f"  {name}: {plain(text)}"] if text else []
+    return made
+
+
+def _static_text(fabric: Fabric, alike: Alike) -> list[str]:
+    made = []
+    for each in alike.findings:
+        found = description.place(fabric, each.where)
+        at = f" ({plain(found.file)}:{found.line})" if found is not None else ""
+        word = severity.SIGNS[each.severity].word
+        made.append(f"description, {word}: {plain(each.where)}: {plain(each.text)}{at}")
+    return made

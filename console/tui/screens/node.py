@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from textual import on
 from textual.widget import Widget
 
-from console.tui import evidence, reading
+from console.tui import description, evidence, reading, severity
 from console.tui.actions import MOVES
 from console.tui.bridge import Hop
 from console.tui.drawing import MUTED, Piece
-from console.tui.messages import Copy, OpenFinding, OpenRaw, Plan, ShowInFabric
+from console.tui.messages import Copy, OpenFinding, OpenRaw, OpenStatic, Plan, ShowInFabric
 from console.tui.screens.frame import Frame
 from console.tui.widgets.headline import Headline, clauses
 from console.tui.widgets.inventory import Inventory
@@ -77,7 +77,7 @@ class NodeScreen(Frame):
             (plain(view.fabric.name), "nodes" if self.TAB == "Nodes" else self.TAB.lower(), plain(self.node)),
             (Piece(words, MUTED),), (Piece(about[0], MUTED),),
         )  # fmt: skip
-        self.headline.show(*headline_of(view, seen))
+        self.headline.show(*headline_of(view, seen), why=said_of(view, seen))
         self.inventory.show(seen)
         self.results.show(outcomes(view, seen))
         self._select()
@@ -189,11 +189,14 @@ class NodeScreen(Frame):
 
     def action_finding(self) -> None:
         """The finding that explains this node."""
-        found = self.seen.finding if self.seen else None
-        if found is None or self.run_view is None:
-            self.say("No finding speaks of this node.")
+        found, view = self.seen.finding if self.seen else None, self.run_view
+        static = description.speaks_of(view, [self.node]) if view is not None else None
+        if found is not None and view is not None:
+            self.post_message(OpenFinding(view.findings.index(found)))
+        elif static is not None:
+            self.post_message(OpenStatic(static.where))
         else:
-            self.post_message(OpenFinding(self.run_view.findings.index(found)))
+            self.say("No finding speaks of this node.")
 
     def action_repeat(self) -> None:
         """Repeat this node's tests."""
@@ -218,6 +221,16 @@ def _as_text(some: Sequence[Outcome]) -> str:
                  each.limit, each.verdict_words)  # fmt: skip
         lines.append("\t".join(cells))
     return "\n".join(lines) + "\n"
+
+
+def said_of(view: RunView, seen: NodeView) -> str:
+    """What the description says of a node by its own name; where a virtual machine runs, what forwards."""
+    node = seen.node
+    own = next((each for each in view.static or () if each.where == node.id), None)
+    words = [f"virtual on {plain(node.host)}, over its cables"] if node.host is not None else []
+    words += ["forwards between the networks that it is cabled to"] if node.forwards else []
+    words += [f"description, {severity.SIGNS[own.severity].word}: {plain(own.text)}"] if own is not None else []
+    return "; ".join(words)
 
 
 def headline_of(view: RunView, seen: NodeView) -> tuple[State | None, str, str]:

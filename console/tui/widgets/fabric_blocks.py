@@ -168,7 +168,8 @@ class BlockRow:
     def _slot(self, picture: Picture, rack: Rack) -> Row:
         states = [reading.link_of(picture.view, link.id).state for link in rack.uplinks]
         state = worst(states) if states else State.PASS
-        marked = picture.mark is not None and any(link.id == picture.mark.link for link in rack.uplinks)
+        mark = picture.mark
+        marked = mark is not None and (mark.switch in rack.switches or mark.link in {link.id for link in rack.uplinks})
         slot = Piece("▯", FAIL_CELL if state is State.FAIL else WATCH)
         if state not in (State.FAIL, State.WATCH):
             slot = Piece("▮", SLOT)
@@ -194,9 +195,8 @@ def block_lines(grid: Grid) -> list[BlockHeads | BlockRow | None]:
 def _spots(grid: Grid, place: int, rack: Rack) -> Sequence[Spot]:
     x = grid.x(place)
     made = list(node_spots(rack.nodes, x, grid.spacing))
-    if rack.uplinks:
-        slot = x + grid.spacing.width(len(rack.nodes)) + 1
-        made.append(Spot(slot, 1, links=tuple(link.id for link in rack.uplinks)))
+    slot = x + grid.spacing.width(len(rack.nodes)) + 1
+    made.append(Spot(slot, 1, links=tuple(link.id for link in rack.uplinks), switches=rack.switches))
     return made
 
 

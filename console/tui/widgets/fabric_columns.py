@@ -174,11 +174,16 @@ def _group_slots_width(fabric: Fabric, shape: Shape) -> int:
 def rack_spots(columns: Columns, rack: Rack, place: int, group: Group) -> tuple[Spot, ...]:
     """Everything on a rack's line that can be chosen, from left to right."""
     made: list[Spot] = []
+    if columns.group and group.name and place == 0:
+        made.append(Spot(1, width_of(plain(group.name)), switches=group.switches))
     if columns.group and columns.group_slots and place == 0:
         x = 1 + columns.group_name + 2 + 9
         for link in group.uplinks[:4]:
             made.append(Spot(x, wires.slots_width(link.count), links=(link.id,)))
             x += max(wires.slots_width(link.count), 3) + 1
+    peers = tuple(link.id for link in rack.peers)
+    wide = min(width_of(plain(rack.name)), columns.name)
+    made.append(Spot(columns.name_at, wide, links=peers, switches=rack.switches))
     made += node_spots(rack.nodes, columns.cells_at, columns.spacing)
     x = columns.slots_at
     if columns.slots:

@@ -7,19 +7,16 @@ from dataclasses import dataclass, replace
 from textual import events
 from textual.message import Message
 
-from console.tui.drawing import FAINT, MUTED, Line, Row
+from console.tui.drawing import MUTED, Line, Row
 from console.tui.reading import Blame, busy_nodes
-from console.tui.shape import Rack, Shape
+from console.tui.shape import Shape
 from console.tui.widgets.canvas import Canvas
-from console.tui.widgets.fabric_blocks import FOLDS, BlockHeads, Caption, block_lines, blocks_of, choose_grid
-from console.tui.widgets.fabric_columns import Columns, choose_columns, rack_spots
-from console.tui.widgets.fabric_pairs import TIGHT, choose_pairs, pair_lines
-from console.tui.widgets.fabric_rows import Blank, Heading, MapLine, Note, RackLine, ServerLine, Spines
-from console.tui.widgets.spots import Mark, Picture, Spacing, Spot, node_spots
-from console.view import RunView, State
-from topology.model import Fabric, LinkId, NodeId
-
-_MOST_ROWS = 48
+from console.tui.widgets.fabric_blocks import FOLDS, BlockHeads, Caption
+from console.tui.widgets.fabric_layout import MOST_ROWS, lines_needed, lines_of, passes
+from console.tui.widgets.fabric_tiers import MapLine
+from console.tui.widgets.spots import Mark, Picture, Spot
+from console.view import RunView
+from topology.model import NodeId
 
 
 class FabricMap(Canvas, can_focus=True):
@@ -27,10 +24,10 @@ class FabricMap(Canvas, can_focus=True):
 
     @dataclass
     class Opened(Message):
-        """Enter was pressed on a node or a link."""
+        """Enter was pressed on a node, a link or a switch."""
 
-        node: NodeId | None
-        link: LinkId | None
+        mark: Mark
+        spot: Spot
 
     @dataclass
     class Marked(Message):
@@ -67,7 +64,7 @@ class FabricMap(Canvas, can_focus=True):
             return []
         self._lay_out(width, height)
         self._follow(height)
-        faint = len(self.shape.racks) > _MOST_ROWS
+        faint = len(self.shape.racks) > MOST_ROWS
         busy = busy_nodes(self.view)
         picture = Picture(self.view, self.mark, self.values, faint, self._blame, busy)
         self._forget(picture)
@@ -118,12 +115,17 @@ class FabricMap(Canvas, can_focus=True):
         self.redraw()
         self.post_message(self.Marked(mark))
 
+    def shows(self, mark: Mark) -> bool:
+        """Whether ``mark`` has a place on the map."""
+        self._lay_out(*self.size)
+        return mark in self._places
+
     def move(self, across: int, down: int) -> None:
         """One step; up and down keep the column as well as they can."""
         self._lay_out(*self.size)
         place = self._places.get(self.mark) if self.mark else None
         if place is None:
-            first = next((line.spots[0] for line in self._lines if line.spots and line.spots[0].nodes), None)
+            first = next((spot for line in self._lines for spot in line.spots if spot.nodes), None)
             if first is not None:
                 self.go(_mark(first))
             return
@@ -135,11 +137,11 @@ class FabricMap(Canvas, can_focus=True):
             self._move_down(line, self._lines[line].spots[index].x, down)
 
     def edge(self, last: bool) -> None:
-        """First or last node."""
+        """First or last of what can be chosen, names of switches left out."""
         self._lay_out(*self.size)
-        lines = [line for line in self._lines if line.spots]
-        if lines:
-            self.go(_mark(lines[-1].spots[-1] if last else lines[0].spots[0]))
+        spots = [spot for line in self._lines for spot in line.spots if not spot.switches]
+        if spots:
+            self.go(_mark(spots[-1 if last else 0]))
 
     def refold(self, step: int) -> None:
         """More or fewer nodes in a cell, where cells fold."""
@@ -151,8 +153,9 @@ class FabricMap(Canvas, can_focus=True):
 
     def open(self) -> None:
         """Say what the cursor stands on."""
-        if self.mark is not None:
-            self.post_message(self.Opened(self.mark.node, self.mark.link))
+        place = self._places.get(self.mark) if self.mark is not None else None
+        if self.mark is not None and place is not None:
+            self.post_message(self.Opened(self.mark, self._lines[place[0]].spots[place[1]]))
 
     def on_click(self, event: events.Click) -> None:
         """Mark what was clicked; open it the second time."""
@@ -211,130 +214,28 @@ class FabricMap(Canvas, can_focus=True):
         if key == self._laid_out:
             return
         self._laid_out = key
-        self._lines = _lines(self.view.fabric, self.shape, width, height, fold=self.fold, passing=folded)
+        self._lines = lines_of(self.view.fabric, self.shape, width, height, fold=self.fold, passing=folded)
         self._places = {}
         for number, line in enumerate(self._lines):
             for index, spot in enumerate(line.spots):
-                for node in spot.nodes:
-                    self._places.setdefault(Mark(node=node), (number, index))
-                for link in spot.links:
-                    self._places.setdefault(Mark(link=link), (number, index))
+                for mark in spot.marks:
+                    self._places.setdefault(mark, (number, index))
 
     def _foldable(self, view: RunView, shape: Shape, width: int, height: int) -> frozenset[str]:
         """Names of racks that pass, when there is not room for all of them."""
-        if not 0 < lines_needed(view, shape, width) < 1000 or lines_needed(view, shape, width) <= height:
+        if not height < lines_needed(view.fabric, shape, width) < 1000:
             return frozenset()
         marked = self.mark or Mark()
         return frozenset(
             rack.name
             for rack in shape.racks
-            if _passes(view, rack) and marked.node not in rack.nodes
-            and all(link.id != marked.link for link in rack.uplinks)
+            if passes(view, rack) and marked.node not in rack.nodes and marked.switch not in rack.switches
+            and all(link.id != marked.link for link in (*rack.uplinks, *rack.peers))
         )  # fmt: skip
 
 
-def _passes(view: RunView, rack: Rack) -> bool:
-    nodes = (view.nodes.get(node) for node in rack.nodes)
-    links = (view.links.get(link.id) for link in rack.uplinks)
-    return all(seen is not None and seen.state is State.PASS for seen in nodes) and all(
-        seen is None or seen.state in (State.PASS, State.SKIPPED) for seen in links
-    )
-
-
-def lines_wanted(view: RunView, shape: Shape, width: int, height: int) -> int:
-    """Lines that the map takes when it may have ``height``: airy where there is room."""
-    return len(_lines(view.fabric, shape, width, height, fold=0, passing=frozenset()))
-
-
-def lines_needed(view: RunView, shape: Shape, width: int) -> int:
-    """Lines that the whole map would take, one rack a line; very many where that does not fit."""
-    columns = choose_columns(view.fabric, shape, width)
-    if columns is None or len(shape.racks) > _MOST_ROWS:
-        return 1000
-    return len(_row_lines(view.fabric, shape, columns, loose=False, notes=False))
-
-
 def _mark(spot: Spot) -> Mark:
+    """What the cursor is on when it stands there: a switch before its links."""
+    if spot.switches:
+        return Mark(switch=spot.switches[0])
     return Mark(link=spot.links[0]) if spot.links else Mark(node=spot.nodes[0])
-
-
-def _lines(
-    fabric: Fabric, shape: Shape, width: int, height: int, *, fold: int, passing: frozenset[str]
-) -> list[MapLine]:
-    columns = choose_columns(fabric, shape, width)
-    if columns is not None and len(shape.racks) <= _MOST_ROWS:
-        for loose, notes in ((True, width >= 160), (False, False)):
-            lines = _row_lines(fabric, shape, columns, loose=loose, notes=notes)
-            if len(lines) <= height:
-                return lines
-        pairs = choose_pairs(fabric, shape, width)
-        if pairs is not None:
-            several = _framed(shape, list(pair_lines(pairs)), pairs.x(0) + pairs.name + 1)
-            if len(several) <= height:
-                return several
-        if passing:
-            return _row_lines(fabric, shape, columns, loose=False, notes=False, passing=passing)
-        return lines
-    return _block_lines(fabric, shape, width, height, fold)
-
-
-def _row_lines(
-    fabric: Fabric, shape: Shape, columns: Columns, *, loose: bool, notes: bool, passing: frozenset[str] = frozenset()
-) -> list[MapLine]:
-    lines: list[MapLine] = []
-    if shape.top:
-        cross = tuple(Spot(18, 3, links=(link.id,)) for link in shape.cross)
-        lines += [Spines(shape, cross if len(shape.top) == 2 else ())]
-        lines += [Blank()] if not passing else []
-    lines.append(Heading(columns))
-    for group in shape.groups:
-        shown = [rack for rack in group.racks if rack.name not in passing]
-        for place, rack in enumerate(shown):
-            lines.append(RackLine(columns, rack, group, place, rack_spots(columns, rack, place, group)))
-            if loose:
-                lines.append(Note(columns, rack) if notes else Blank())
-    if passing:
-        lines.append(Folded(tuple(rack.name for rack in shape.racks if rack.name in passing)))
-    if shape.servers:
-        lines += [Blank()] if not passing and not (loose and not notes) else []
-        lines += _server_lines(shape, columns.cells_at, columns.name_at, columns.slots_at, columns.spacing)
-    return lines
-
-
-def _framed(shape: Shape, racks: list[MapLine], cells_at: int) -> list[MapLine]:
-    """Spines above, servers below."""
-    above: list[MapLine] = [Spines(shape), Blank()] if shape.top else []
-    below = [Blank(), *_server_lines(shape, max(cells_at, 22), 1, 0, TIGHT)] if shape.servers else []
-    return [*above, *racks, *below]
-
-
-def _server_lines(shape: Shape, cells_at: int, name_at: int, end: int, spacing: Spacing) -> list[MapLine]:
-    return [ServerLine(row, cells_at, name_at, end, node_spots(row.nodes, cells_at, spacing)) for row in shape.servers]
-
-
-def _block_lines(fabric: Fabric, shape: Shape, width: int, height: int, fold: int) -> list[MapLine]:
-    lines: list[MapLine] = []
-    if shape.top:
-        lines += [Spines(shape), Blank()]
-    servers = len(shape.servers) + 1 if shape.servers else 0
-    grid = choose_grid(blocks_of(shape), width, height - len(lines) - servers - 2, fold)
-    lines += [Blank() if line is None else line for line in block_lines(grid)]
-    if shape.servers:
-        lines.append(Blank())
-        lines += _server_lines(shape, 24, 1, 0, Spacing(0, 0, grid.spacing.fold))
-    return [*lines, Blank(), Caption(grid.spacing.fold)]
-
-
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """Racks that pass, in one line."""
-
-    names: tuple[str, ...]
-    spots: tuple[Spot, ...] = ()
-
-    def draw(self, picture: Picture, width: int) -> Row:
-        """``leaf1 leaf2 leaf4 to leaf8 all pass``."""
-        text = (
-            " ".join(self.names) if len(self.names) < 6 else f"{self.names[0]} to {self.names[-1]}, {len(self.names)}"
-        )
-        return Line(width).to(1).put("· ", FAINT).put(f"{text} all pass", MUTED).row()

@@ -3,17 +3,17 @@
 from dataclasses import dataclass, replace
 
 from console.tui import reading, wires
-from console.tui.drawing import FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD, Line, Row, clip, row_width, width_of
+from console.tui.drawing import FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD, Line, Row, clip, width_of
 from console.tui.shape import Group, Rack, Shape
 from console.tui.widgets.fabric_columns import uplink_names
-from console.tui.widgets.spots import Picture, Spacing, Spot, bracketed, cells, node_spots
+from console.tui.widgets.spots import Picture, Spacing, Spot, bracketed, cells, named, node_spots, slots_of
 from console.view import State, worst
 from console.wording import plain
 from topology.model import Fabric
 
 TIGHT = Spacing(0, 0)
 _RATIO = 5
-_FUNNELS = (8, 6, 5, 4)
+_FUNNELS = (8, 6, 5, 4, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class PairLine:
         p = self.pairs
         line = Line(width)
         if p.group:
-            line.to(1).extend(_group_part(p, self.group, self.place, picture))
+            line.extend(_group_part(p, self.group, self.place, picture))
         for place, rack in enumerate(self.racks):
             self._rack(line, place, rack, picture)
         return line.row()
@@ -114,14 +114,13 @@ class PairLine:
         here = [spot for spot in self.spots if spot.nodes and spot.nodes[0] in mine]
         marked = any(spot.holds(picture.mark) for spot in here)
         strong = marked or state in (State.FAIL, State.WATCH)
-        line.to(p.x(place)).put(plain(rack.name), STRONG if strong else MUTED, p.name)
-        origin = p.x(place) + p.name
-        line.to(origin).extend(cells(picture, here, origin, p.cells + 1))
+        name = next(spot for spot in self.spots if spot.switches == rack.switches)
+        named(line, name, clip(plain(rack.name), p.name), STRONG if strong else MUTED, picture.mark)
+        origin = max(line.at, p.x(place) + p.name)
+        line.to(origin).extend(cells(picture, here, origin, p.x(place) + p.name + p.cells + 1 - origin))
         for index, link in enumerate(rack.uplinks[: len(p.uplinks)]):
-            seen = reading.link_of(view, link.id)
-            up = link.count if seen.members_up is None else seen.members_up
-            slots = wires.slots(link.count, up, seen.state)
-            bracketed(line, p.slots_at(place) + index * (p.slot + 1), p.slot, slots, picture.mark, (link,))
+            at = p.slots_at(place) + index * (p.slot + 1)
+            bracketed(line, at, p.slot, slots_of(view, link), picture.mark, (link,))
         lost = reading.members(view)
         if rack.up(lost) < rack.up():
             tone = FAIL_BOLD if state is State.FAIL else WATCH_BOLD
@@ -131,24 +130,37 @@ class PairLine:
 
 def _group_part(p: Pairs, group: Group, place: int, picture: Picture) -> Row:
     """Name, ratio and funnel; under them the slots of the middle tier."""
-    line = Line(p.group)
+    line = Line(p.group + 1)
     lost = reading.members(picture.view)
     down, up = group.down_now(lost), group.up(lost)
-    if place == 0:
-        line.put(plain(group.name), TEXT).put(" ").put(
-            wires.ratio(down, up).removesuffix(":1") if group.uplinks else ""
-        )
+    spots = _group_spots(p, group, place)
+    if place == 0 and group.name:
+        named(line, spots[0], plain(group.name), TEXT, picture.mark)
+        line.to(spots[0].x + spots[0].width + 1)
         if group.uplinks:
-            line.put(" ").extend(wires.funnel(p.funnel, max(down, group.down), up, group.up()))
-    elif place == 1 and 0 < len(group.uplinks) <= 4:
-        line.to(width_of(plain(group.name)) + 1)
-        for link in group.uplinks:
-            seen = reading.link_of(picture.view, link.id)
-            slots = wires.slots(link.count, link.count if seen.members_up is None else seen.members_up, seen.state)
-            if line.room > row_width(slots) + 1:
-                bracketed(line, line.at, row_width(slots), slots, picture.mark, (link,))
-                line.put(" ")
+            line.put(wires.ratio(down, up).removesuffix(":1")).put(" ")
+            line.extend(wires.funnel(p.funnel, max(down, group.down), up, group.up()))
+    for spot, link in zip(spots if place == 1 else (), group.uplinks, strict=False):
+        bracketed(line, spot.x, spot.width, slots_of(picture.view, link), picture.mark, (link,))
     return line.row()
+
+
+def _group_spots(p: Pairs, group: Group, place: int) -> list[Spot]:
+    """The name on a group's first line, its uplinks on the second."""
+    if not p.group or not group.name or place > 1:
+        return []
+    name = width_of(plain(group.name))
+    if place == 0:
+        return [Spot(1, name, switches=group.switches)]
+    made: list[Spot] = []
+    x = name + 2
+    for link in group.uplinks if len(group.uplinks) <= 4 else ():
+        wide = wires.slots_width(link.count)
+        if x + wide > p.group - 1:
+            break
+        made.append(Spot(x, wide, links=(link.id,)))
+        x += wide + 1
+    return made
 
 
 def pair_lines(pairs: Pairs) -> list[PairHeading | PairLine]:
@@ -157,13 +169,16 @@ def pair_lines(pairs: Pairs) -> list[PairHeading | PairLine]:
     for group in pairs.shape.groups:
         for place, start in enumerate(range(0, len(group.racks), pairs.across)):
             some = group.racks[start : start + pairs.across]
-            spots = [spot for index, rack in enumerate(some) for spot in _spots(pairs, index, rack)]
+            spots = _group_spots(pairs, group, place)
+            spots += [spot for index, rack in enumerate(some) for spot in _spots(pairs, index, rack)]
             made.append(PairLine(pairs, group, some, place, tuple(spots)))
     return made
 
 
 def _spots(pairs: Pairs, place: int, rack: Rack) -> list[Spot]:
-    made = list(node_spots(rack.nodes, pairs.x(place) + pairs.name + 1, TIGHT))
+    name = min(width_of(plain(rack.name)), pairs.name)
+    made = [Spot(pairs.x(place), name, links=tuple(link.id for link in rack.peers), switches=rack.switches)]
+    made += node_spots(rack.nodes, pairs.x(place) + pairs.name + 1, TIGHT)
     for index, link in enumerate(rack.uplinks[: len(pairs.uplinks)]):
         made.append(Spot(pairs.slots_at(place) + index * (pairs.slot + 1), pairs.slot, links=(link.id,)))
     return made

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from console.tui import reading, wires
 from console.tui.drawing import (
-    ACCENT,
     FAIL_BOLD,
     MUTED,
     STRONG,
@@ -17,40 +15,16 @@ from console.tui.drawing import (
     Piece,
     Row,
     clip,
-    sign,
     width_of,
     word_tone,
 )
-from console.tui.shape import Group, Rack, Servers, Shape
+from console.tui.shape import Group, Rack
 from console.tui.widgets.fabric_columns import Columns
-from console.tui.widgets.spots import Picture, Spot, bracketed, cells
+from console.tui.widgets.fabric_tiers import GIGABIT
+from console.tui.widgets.spots import Picture, Spot, bracketed, cells, named, slots_of
 from console.view import State, worst
 from console.wording import plain
 from topology.model import Link, SwitchId
-
-GIGABIT = 1e9 / 8
-
-
-class MapLine(Protocol):
-    """One line of the map."""
-
-    @property
-    def spots(self) -> Sequence[Spot]:
-        """What the cursor can stand on, from left to right."""
-
-    def draw(self, picture: Picture, width: int) -> Row:
-        """The line as it stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Blank:
-    """An empty line."""
-
-    spots: tuple[Spot, ...] = ()
-
-    def draw(self, picture: Picture, width: int) -> Row:
-        """Nothing."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +90,11 @@ class RackLine:
         state = worst(seen) if seen else State.PASS
         faulty = state in (State.FAIL, State.WATCH)
         here = any(spot.holds(picture.mark) for spot in self.spots)
-        line = Line(width).to(1)
+        line = Line(width)
         if c.group:
             line.extend(_group_part(c, self.group, self.place, picture))
-        line.to(c.name_at).put(plain(rack.name), STRONG if faulty or here else MUTED, c.name)
+        name = next(spot for spot in self.spots if spot.switches and spot.x == c.name_at)
+        named(line, name, clip(plain(rack.name), c.name), STRONG if faulty or here else MUTED, picture.mark)
         origin = c.cells_at - 1
         nodes = [spot for spot in self.spots if spot.nodes]
         line.to(origin).extend(cells(picture, nodes, origin, c.slots_at - 1 - origin))
@@ -140,14 +115,12 @@ class RackLine:
             return
         x, loads = c.slots_at, reading.load(view, self.rack.uplinks)
         for link in self.rack.uplinks[: len(c.uplinks)]:
-            seen = reading.link_of(view, link.id)
-            up = link.count if seen.members_up is None else seen.members_up
             width = wires.slots_width(link.count) if c.each else c.slot_width
-            bracketed(line, x, width, wires.slots(link.count, up, seen.state), picture.mark, (link,))
+            bracketed(line, x, width, slots_of(view, link), picture.mark, (link,))
             if c.each:
                 room = c.slot_width - wires.slots_width(link.count) + c.each - 2
                 wire_at = x + wires.slots_width(link.count) + 1
-                line.to(wire_at).extend(_one_wire(room, picture, link, loads.each[link.id]))
+                line.to(wire_at).extend(one_wire(room, picture, link, loads.each[link.id]))
                 x += c.each + 7
             x += c.slot_width + 2
 
@@ -156,7 +129,7 @@ class RackLine:
         lost = reading.members(view)
         built, now = rack.up(), rack.up(lost)
         load = reading.load(view, rack.uplinks).total
-        full = built * view.fabric.goodput
+        full = reading.payload(view, rack.uplinks)
         tone = FAIL_BOLD if state is State.FAIL else WATCH_BOLD if state is State.WATCH else TEXT
         if c.wire:
             line.to(c.wire_at).extend(
@@ -173,9 +146,10 @@ class RackLine:
                 line.put(f" built {wires.ratio(rack.down, built).removesuffix(':1')}", MUTED)
 
 
-def _one_wire(width: int, picture: Picture, link: Link, load: float | None) -> Row:
+def one_wire(width: int, picture: Picture, link: Link, load: float | None) -> Row:
+    """What a link carries of what it could, and the number."""
     seen = reading.link_of(picture.view, link.id)
-    full = link.capacity * picture.view.fabric.goodput
+    full = reading.payload(picture.view, (link,))
     up = link.count if seen.members_up is None else seen.members_up
     share = load / full if load and full else 0.0
     tone = FAIL_BOLD if seen.state is State.FAIL else WATCH_BOLD if seen.state is State.WATCH else MUTED
@@ -185,27 +159,27 @@ def _one_wire(width: int, picture: Picture, link: Link, load: float | None) -> R
 
 def _group_part(c: Columns, group: Group, place: int, picture: Picture) -> Row:
     """The middle tier beside its racks: name, ratio and slots; then its funnel; then what was built."""
-    line = Line(c.group)
+    line = Line(c.group + 1)
     lost = reading.members(picture.view)
     down, up, built = group.down_now(lost), group.up(lost), group.up()
-    text_at = c.group_name + 2
+    text_at = c.group_name + 3
     if place == 0:
-        line.put(plain(group.name), TEXT, c.group_name).to(text_at).put(wires.ratio(down, up) if group.uplinks else "")
+        if group.name:
+            spot = Spot(1, width_of(plain(group.name)), switches=group.switches)
+            named(line, spot, plain(group.name), TEXT, picture.mark)
+        line.to(text_at).put(wires.ratio(down, up) if group.uplinks else "")
         if c.group_slots:
             x = text_at + 9
             for link in group.uplinks[:4]:
-                seen = reading.link_of(picture.view, link.id)
-                up_now = link.count if seen.members_up is None else seen.members_up
-                slots = wires.slots(link.count, up_now, seen.state)
-                bracketed(line, x, 3, slots, picture.mark, (link,))
+                bracketed(line, x, 3, slots_of(picture.view, link), picture.mark, (link,))
                 x += max(wires.slots_width(link.count), 3) + 1
     elif place == 1 and group.uplinks:
-        line.to(text_at).extend(wires.funnel(c.group - text_at - 3, max(down, group.down), up, built))
+        line.to(text_at).extend(wires.funnel(c.group - text_at - 2, max(down, group.down), up, built))
     elif place == 2 and group.uplinks and wires.ratio(down, up) != wires.ratio(group.down, built):
         line.to(text_at).put(f"built {wires.ratio(group.down, built).removesuffix(':1')}", MUTED)
     last = len(group.racks) - 1
     tree = "─" if not last else "┌" if place == 0 else "└" if place == last else "├"
-    return line.to(c.group - 2).put(tree, TRACK).row()
+    return line.to(c.group - 1).put(tree, TRACK).row()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,99 +202,6 @@ class Note:
                     room = width - self.columns.cells_at - 1
                 return Line(width).to(self.columns.cells_at).put(clip(text, room), word_tone(fault.state)).row()
         return ()
-
-
-@dataclass(frozen=True, slots=True)
-class ServerLine:
-    """Nodes on the top switches."""
-
-    servers: Servers
-    cells_at: int
-    name_at: int
-    end: int
-    spots: tuple[Spot, ...] = ()
-
-    def draw(self, picture: Picture, width: int) -> Row:
-        """Role, the switches it hangs on, cells, and what its worst nodes have."""
-        line = Line(width).to(1)
-        under = " ".join(plain(switch) for switch in self.servers.switches)
-        line.put(clip(plain(self.servers.name), self.cells_at - 2), MUTED)
-        if under not in self.servers.name and line.at + 2 + width_of(under) < self.cells_at:
-            line.put("  ").put(under, MUTED)
-        origin = self.cells_at - 1
-        used = self.spots[-1].x + 2 - origin if self.spots else 1
-        line.to(origin).extend(cells(picture, self.spots, origin, min(used, max(width - origin - 1, 1))))
-        words = _server_words(picture, self.servers)
-        if line.room > 12 and words:
-            line.to(max(line.at + 2, self.end))
-            for text, tone in words:
-                line.put(clip(text, max(line.room - 1, 0)), tone)
-        return line.row()
-
-
-def _server_words(picture: Picture, servers: Servers) -> Row:
-    """The nodes of a row that stand worst, by name."""
-    seen = [picture.view.nodes.get(node) for node in servers.nodes]
-    state = worst(reading.standing(node, picture.busy) for node in seen if node is not None)
-    if state not in (State.FAIL, State.UNREACHABLE, State.WATCH, State.HELD, State.UNKNOWN):
-        return ()
-    nodes = [node.node.id for node in seen if node is not None and reading.standing(node) is state]
-    first = next((node for node in seen if node is not None and reading.standing(node) is state), None)
-    what = plain(first.finding.what) if first is not None and first.finding is not None else ""
-    return (Piece(f"{reading.names(nodes)} ", word_tone(state)), Piece(what or state.value, MUTED))
-
-
-@dataclass(frozen=True, slots=True)
-class Spines:
-    """The top switches and what joins them."""
-
-    shape: Shape
-    spots: tuple[Spot, ...] = ()
-
-    def draw(self, picture: Picture, width: int) -> Row:
-        """``spine  sp1 ── ▮▮▯ ── sp2   ▲ cross-link 80 of 120 G``."""
-        view, shape = picture.view, self.shape
-        role = view.fabric.switches[shape.top[0]].role.value if shape.top else ""
-        line = Line(width).to(1).put(role, MUTED).to(10)
-        if len(shape.top) > 4:
-            line.put(f"{len(shape.top)} switches, {plain(shape.top[0])} to {plain(shape.top[-1])}")
-        elif len(shape.top) == 2 and len(shape.cross) == 1:
-            self._cross(line, picture, shape.cross[0])
-        else:
-            line.put("  ".join(plain(switch) for switch in shape.top))
-        line.put("   ").extend(_lags(picture, shape))
-        return line.row()
-
-    def _cross(self, line: Line, picture: Picture, link: Link) -> None:
-        seen = reading.link_of(picture.view, link.id)
-        up = link.count if seen.members_up is None else seen.members_up
-        stroke = "─" * (5 if line.width >= 100 else 3)
-        line.put(plain(link.a)).put(f" {stroke} ", MUTED)
-        slots = wires.slots(link.count, up, seen.state)
-        if picture.mark is not None and picture.mark.link == link.id:
-            line.put("[", ACCENT).extend(slots).put("]", ACCENT)
-        else:
-            line.extend(slots)
-        line.put(f" {stroke} ", MUTED).put(plain(link.b)).put("   ")
-        built = link.capacity / GIGABIT
-        if up < link.count:
-            line.extend((sign(seen.state), Piece(f" cross-link {built * up / link.count:.0f} of {built:.0f} G")))
-        else:
-            line.put(f"cross-link {built:.0f} G", MUTED)
-
-
-def _lags(picture: Picture, shape: Shape) -> Row:
-    """How many links go up to the top switches, and how many of their members are missing."""
-    links = [link for group in shape.groups for link in group.uplinks] if shape.tiered else []
-    links = links or [link for rack in shape.racks for link in rack.uplinks]
-    if not links:
-        return ()
-    lost = reading.members(picture.view)
-    total = sum(link.count for link in links)
-    up = sum(lost.get(link.id, link.count) for link in links)
-    if up == total:
-        return (Piece(f"all {total:,} cables of {len(links):,} links below", MUTED),)
-    return (Piece(f"{up:,} of {total:,} cables of {len(links):,} links below"),)
 
 
 def gigabits(value: float | None, like: float) -> str:

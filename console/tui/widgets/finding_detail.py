@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from console.tui import wires
+from console.tui.description import Alike
 from console.tui.drawing import (
     BLANK,
     MUTED,
@@ -20,13 +21,12 @@ from console.tui.drawing import (
 from console.tui.quantities import quantity, share_of
 from console.tui.reading import Fault, link_of, names
 from console.tui.widgets.canvas import Canvas
+from console.tui.widgets.static_detail import GUTTER, static_rows
 from console.view import RunView, State
 from console.wording import plain
 from probes.judging.verdict import Finding, Suspect
 from topology.model import LinkId
 from topology.units import Shown, Unit
-
-GUTTER = 13
 
 
 class FindingDetail(Canvas):
@@ -35,16 +35,21 @@ class FindingDetail(Canvas):
     def __init__(self) -> None:
         super().__init__()
         self.fault: Fault | None = None
+        self.alike: Alike | None = None
         self.place = ""
         self.view: RunView | None = None
 
-    def show(self, view: RunView, fault: Fault | None, place: str) -> None:
+    def show(self, view: RunView, chosen: Fault | Alike | None, place: str) -> None:
         """Another finding; ``place`` says which of how many."""
-        self.view, self.fault, self.place = view, fault, place
+        self.fault = chosen if isinstance(chosen, Fault) else None
+        self.alike = chosen if isinstance(chosen, Alike) else None
+        self.view, self.place = view, place
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
         """As much of it as there is room for."""
+        if self.alike is not None and self.view is not None and height >= 2:
+            return static_rows(self.alike, self.view, self.place, width, height)
         if self.fault is None or self.view is None or height < 2:
             return []
         rule: list[Row] = [Line(width).put("─" * width, TRACK).row()]

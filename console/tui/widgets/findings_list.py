@@ -1,44 +1,100 @@
-"""Owns the list of findings: suspect, where, what, how many nodes, how sure, how many tests."""
+"""Owns the list of findings: what was measured first, then what the description shows, each under its heading."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from console.tui import severity
+from console.tui.description import Alike
 from console.tui.drawing import MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of
 from console.tui.reading import Fault
 from console.tui.widgets.listing import Listing
 from console.view import State
 from console.wording import plain
+from topology.analysis.finding import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A row that cannot be chosen."""
+
+    row: Row = ()
+
+
+Entry = Fault | Alike | Words
 
 
 class FindingsList(Listing):
-    """One row a finding, in the order in which they were ranked."""
+    """One row a finding. ``nothing`` stands above what the description shows where nothing was found by measuring."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.entries: Sequence[Entry] = ()
         self.faults: Sequence[Fault] = ()
-        self.nothing = "No fault was found."
+        self.static: Sequence[Alike] = ()
+        self.title: Row = ()
+        self.nothing = ""
 
-    def show(self, faults: Sequence[Fault], nothing: str) -> None:
-        """Other findings; the cursor stays on its element. ``nothing`` is said where there are none."""
+    def show(self, faults: Sequence[Fault], nothing: str, static: Sequence[Alike] = (), title: Row = ()) -> None:
+        """Other findings; the cursor stays on its element."""
         here = self.chosen
-        self.faults, self.nothing = faults, nothing
-        if here is not None:
-            self.cursor = next((i for i, each in enumerate(faults) if each.where == here.where), self.cursor)
+        self.faults, self.static, self.title, self.nothing = faults, static, title, nothing
+        above: list[Entry] = [*faults, Words()] if faults and title else [*faults]
+        self.entries = [*above, *([Words(title)] if title else []), *static]
+        self.cursor = self._index_of(here)
         self.redraw()
 
+    def _index_of(self, here: Fault | Alike | None) -> int:
+        """Where ``here`` stands now; else the nearest row to the cursor that can be chosen."""
+        key = _key(here)
+        found = next((i for i, each in enumerate(self.entries) if key is not None and _key(each) == key), self.cursor)
+        return self._choosable(min(found, max(self.count - 1, 0)), 1)
+
+    def _choosable(self, index: int, step: int) -> int:
+        """``index``, or the next row that can be chosen, in the direction of ``step`` first."""
+        for ways in (range(index, self.count), range(index, -1, -1))[:: 1 if step > 0 else -1]:
+            found = next((place for place in ways if not isinstance(self.entries[place], Words)), None)
+            if found is not None:
+                return found
+        return 0
+
     @property
-    def chosen(self) -> Fault | None:
+    def chosen(self) -> Fault | Alike | None:
         """The finding under the cursor."""
-        return self.faults[self.cursor] if self.cursor < len(self.faults) else None
+        entry = self.entries[self.cursor] if self.cursor < len(self.entries) else None
+        return None if isinstance(entry, Words) else entry
+
+    @property
+    def places(self) -> list[int]:
+        """Rows that can be chosen."""
+        return [index for index, each in enumerate(self.entries) if not isinstance(each, Words)]
 
     @property
     def count(self) -> int:
-        """How many there are."""
-        return len(self.faults)
+        """Rows under the first heading."""
+        return len(self.entries)
+
+    def go(self, index: int) -> None:
+        """Put the cursor on a finding; words are passed over."""
+        if self.places:
+            inside = max(0, min(index, self.count - 1))
+            super().go(self._choosable(inside, 1 if index >= self.cursor else -1))
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """The heading is that of the rows below it, so these come first."""
+        self._keep_in_sight(max(height - 1, 0))
+        return super().draw(width, height)
+
+    def _keep_in_sight(self, page: int) -> None:
+        super()._keep_in_sight(page)
+        if self.places and self.cursor == self.places[0] and self.cursor < page:
+            self.top = 0
 
     def heading(self, width: int) -> list[Row]:
-        """Names of the columns."""
+        """Names of the columns, or what the rows below have in common; always one row."""
+        if self.static and self.top > self.entries.index(self.static[0]) - 1:
+            return [self._fitted(self.title, width)]
         if not self.faults:
-            return []
+            return [Line(width).to(1).put(plain(self.nothing), TEXT).row()]
         where, what, wide = self._columns(width)
         line = Line(width).to(3).put("suspect", MUTED, 9).put("where", MUTED, where + 2).put("what", MUTED, what)
         line.put("  ").put("nodes", MUTED, 6, ">")
@@ -50,7 +106,15 @@ class FindingsList(Listing):
 
     def row(self, index: int, width: int) -> Row:
         """One finding."""
-        fault = self.faults[index]
+        entry = self.entries[index]
+        if isinstance(entry, Words):
+            return self._fitted(entry.row, width)
+        return self._measured(entry, width) if isinstance(entry, Fault) else self._described(entry, width)
+
+    def _fitted(self, row: Row, width: int) -> Row:
+        return Line(width).to(1).extend(row).row()
+
+    def _measured(self, fault: Fault, width: int) -> Row:
         finding = fault.finding
         where, what, wide = self._columns(width)
         strong = fault.state is State.FAIL
@@ -66,9 +130,14 @@ class FindingsList(Listing):
             line.put("  ").put(f"{len(finding.tests):,}" if finding else "–", TEXT, 6, ">")
         return line.row()
 
-    def empty(self, width: int) -> list[Row]:
-        """Say so, and what that rests on."""
-        return [Line(width).to(1).put(plain(self.nothing), TEXT).row()]
+    def _described(self, alike: Alike, width: int) -> Row:
+        """Sign, word, element, sentence; the sentence has the rest of the row."""
+        first = alike.first
+        where = min(max([6, *(width_of(_where(each)) for each in self.static)]), 24 if width >= 100 else 15)
+        line = Line(width).to(1).extend((severity.sign(first.severity), Piece(" ")))
+        line.put(severity.SIGNS[first.severity].word, severity.tone(first.severity), 9)
+        line.put(clip(_where(alike), where), STRONG if first.severity is Severity.ERROR else TEXT, where + 2)
+        return line.put(clip(plain(first.text), max(line.room - 1, 0)), TEXT).row()
 
     def _columns(self, width: int) -> tuple[int, int, bool]:
         """Width of where and what, and whether there is room for the number of tests."""
@@ -76,6 +145,19 @@ class FindingsList(Listing):
         where = min(max([6, *(width_of(each.where) for each in self.faults)]), 20 if wide else 15)
         longest = max([8, *(width_of(each.what) for each in self.faults)])
         return where, min(longest, _room(width, where, wide=wide)), wide
+
+
+def _key(entry: Entry | None) -> tuple[str, str] | None:
+    """What makes an entry the same one in another list."""
+    if isinstance(entry, Fault):
+        return ("", entry.where)
+    return (entry.first.code, entry.first.where) if isinstance(entry, Alike) else None
+
+
+def _where(alike: Alike) -> str:
+    """The element, or the first and how many more."""
+    more = len(alike.findings) - 1
+    return plain(alike.first.where) + (f" and {more:,} more" if more else "")
 
 
 def _room(width: int, where: int, *, wide: bool) -> int:

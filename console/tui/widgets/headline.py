@@ -2,7 +2,7 @@
 
 import re
 
-from console.tui.drawing import MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of, wrapped
+from console.tui.drawing import MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of
 from console.tui.widgets.canvas import Canvas
 from console.view import State
 
@@ -57,8 +57,11 @@ def _broken(text: str, room: int) -> tuple[str, str]:
     """``text`` in two rows: both numbers of a headline are never cut away for want of one."""
     if width_of(text) <= room:
         return text, ""
-    first = wrapped(text, room, 2)[0].rstrip("…")
-    return first, text[len(first) :].lstrip()
+    fits = max(end for end in range(len(text) + 1) if width_of(text[:end]) <= room)
+    cut = text.rfind(" ", 0, fits + 1)
+    if cut <= 0:
+        return clip(text, room), ""
+    return text[:cut].rstrip(), text[cut:].lstrip()
 
 
 def clauses(where: str, what: str) -> tuple[str, str]:

@@ -36,7 +36,7 @@ def loads(view: RunView) -> tuple[Load, ...]:
     made = []
     for bundle in view.current.bundles:
         links = [view.fabric.links[way.link] for way in bundle.elements if way.link in view.fabric.links]
-        full = sum(link.capacity for link in links) * view.fabric.goodput
+        full = sum(link.capacity * view.fabric.goodput_of(link) for link in links)
         known = rates.get(bundle.name, [])
         made.append(Load(plain(bundle.name), sum(known), full, len(known), tests[bundle.name]))
     return tuple(sorted(made, key=lambda each: each.measured / each.capacity if each.capacity else 0.0))

@@ -1,39 +1,50 @@
 """Owns where on a map something can be chosen, and how a run of cells is drawn around the cursor."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from console.tui import wires
 from console.tui.drawing import ACCENT, TEXT, Line, Piece, Row, row_width, sign_tone
-from console.tui.reading import Blame, standing
+from console.tui.reading import Blame, link_of, standing
 from console.tui.themes import Ground, Ink, Tone
-from console.tui.wires import ramp
 from console.view import NodeView, RunView, State, worst
 from console.wording import SIGNS
-from topology.model import Link, LinkId, NodeId
+from topology.model import Link, LinkId, NodeId, SwitchId
 
 _RUNNING_CELL = Tone(Ink.RUNNING_CELL)
 _FOLDED_PASS = Tone(Ink.FAINT)
 
 
 class Spot(NamedTuple):
-    """Something that the cursor can stand on: nodes that share a cell, or links that share slots."""
+    """Something that the cursor can stand on: nodes that share a cell, links that share slots, switches by name."""
 
     x: int
     width: int
     nodes: tuple[NodeId, ...] = ()
     links: tuple[LinkId, ...] = ()
+    switches: tuple[SwitchId, ...] = ()
 
     def holds(self, other: "Mark | None") -> bool:
         """Whether the cursor is here."""
-        return other is not None and (other.node in self.nodes if other.node is not None else other.link in self.links)
+        if other is None:
+            return False
+        return other.node in self.nodes or other.link in self.links or other.switch in self.switches
+
+    @property
+    def marks(self) -> Iterator["Mark"]:
+        """Everything that is found here."""
+        yield from (Mark(node=node) for node in self.nodes)
+        yield from (Mark(link=link) for link in self.links)
+        yield from (Mark(switch=switch) for switch in self.switches)
 
 
 class Mark(NamedTuple):
-    """What the cursor stands on, by name, so that it survives another layout."""
+    """What the cursor stands on, by name, so that it survives another layout. One of the three."""
 
     node: NodeId | None = None
     link: LinkId | None = None
+    switch: SwitchId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +104,7 @@ def _value_cell(blame: Blame, nodes: Sequence[NodeView]) -> Piece:
     if any(node.state is State.UNREACHABLE for node in nodes):
         return Piece(SIGNS[State.UNREACHABLE].glyph, sign_tone(State.UNREACHABLE))
     found = [value for value in map(blame.share, nodes) if value is not None]
-    return ramp(min(found, default=None))
+    return wires.ramp(min(found, default=None))
 
 
 def cells(picture: Picture, spots: Sequence[Spot], origin: int, width: int) -> Row:
@@ -140,6 +151,12 @@ def joined(characters: Sequence[str], tones: Sequence[Tone]) -> Row:
     return tuple(Piece("".join(text), tone) for text, tone in zip(made, kinds, strict=True))
 
 
+def slots_of(view: RunView, link: Link) -> Row:
+    """The members of a link as they stand."""
+    seen = link_of(view, link.id)
+    return wires.slots(link.count, link.count if seen.members_up is None else seen.members_up, seen.state)
+
+
 def bracketed(line: Line, x: int, width: int, slots: Row, mark: Mark | None, links: Sequence[Link]) -> None:
     """Slots at the left of their column, in brackets when the cursor is on one of ``links``."""
     inner = row_width(slots)
@@ -149,3 +166,11 @@ def bracketed(line: Line, x: int, width: int, slots: Row, mark: Mark | None, lin
         line.to(x).extend(slots)
         if inner < width:
             line.to(x + width)
+
+
+def named(line: Line, spot: Spot, text: str, tone: Tone, mark: Mark | None) -> None:
+    """The name of switches, in brackets when the cursor is on one of them; a column is free at either side."""
+    if spot.holds(mark):
+        line.to(spot.x - 1).put("[", ACCENT).put(text, tone._replace(ink=Ink.BRIGHT, bold=True)).put("]", ACCENT)
+    else:
+        line.to(spot.x).put(text, tone)

@@ -1,23 +1,26 @@
 """Owns the node probe ``inventory``: one command that reads, and a parser for each source it reads.
 
 It changes nothing and needs no privileges; what a node does not tell is simply not among the
-facts. Refuses to guess: a source that failed, or that was cut, gives no fact.
+facts, except that LLDP says why it was skipped. Refuses to guess: a source that failed, or that
+was cut, gives no fact.
 """
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from probes.api import Fact, Output, Probe, ProbeOutputError, Safety, Target
 from probes.builtin.captured import refuse_failed
 from probes.builtin.inventory import (
+    bonding,
     cpuinfo,
     cpupower,
     dmidecode,
     ethtool,
     ip,
     kernel,
+    lldpctl,
     lsblk,
     lscpu,
     meminfo,
@@ -30,12 +33,14 @@ from probes.builtin.inventory import (
 
 SOURCES: Mapping[str, Callable[[str], Sequence[Fact]]] = MappingProxyType(
     {
+        "bonding": bonding.parse,
         "cpuinfo": cpuinfo.parse,
         "cpupower": cpupower.parse,
         "dmidecode": dmidecode.parse,
         "ethtool": ethtool.parse,
         "ip": ip.parse,
         "kernel": kernel.parse,
+        "lldpctl": lldpctl.parse,
         "lsblk": lsblk.parse,
         "lscpu": lscpu.parse,
         "meminfo": meminfo.parse,
@@ -53,10 +58,10 @@ def _word() -> str:
 
 
 class Inventory(Probe):
-    """Facts about processors, memory, disks, interfaces, firmware, kernel and its settings."""
+    """Facts about processors, memory, disks, interfaces, their neighbours, firmware, kernel and its settings."""
 
     name = "inventory"
-    summary = "What a node is made of and how it is set, read without changing anything"
+    summary = "What a node is made of, how it is set and whom it is cabled to, read without changing anything"
     tools = MappingProxyType({"lscpu": "util-linux", "lsblk": "util-linux", "ip": "iproute2"})
     safety = Safety.READS
     timeout = 60.0
@@ -78,12 +83,13 @@ class Inventory(Probe):
         if word is None:
             raise ProbeOutputError("no mark of the inventory script", "the answers of its sources")
         facts: dict[tuple[str, object], Fact] = {}
-        for answer in script.answers(output.text, word):
+        answers = list(script.answers(output.text, word))
+        for answer in answers:
             for fact in _read(answer):
                 facts.setdefault((fact.fact, fact.labels), fact)
         if not facts:
             raise ProbeOutputError("no source that answered", "at least one of " + ", ".join(SOURCES))
-        return tuple(facts.values())
+        return (*facts.values(), *_skipped(answers))
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds: a few dozen short commands."""
@@ -102,6 +108,13 @@ def _read(answer: script.Answer) -> Iterator[Fact]:
     yield from (fact for fact in found if fact.fact != "cpu.governor")
     if governors:
         yield Fact("cpu.governor", _together(governors))
+
+
+def _skipped(answers: Iterable[script.Answer]) -> Iterator[Fact]:
+    """Why neighbours are not among the facts: cabling that was not looked at must not pass for confirmed."""
+    for answer in answers:
+        if answer.source == "lldpctl" and answer.status != 0:
+            yield lldpctl.skipped(answer.status, answer.text)
 
 
 def _together(values: Sequence[str]) -> str:

@@ -19,7 +19,10 @@ _HEAD = re.compile(
 
 
 def parse(text: str) -> Sequence[Fact]:
-    """``nic.mtu``, ``nic.state``, ``nic.kind``, ``nic.mac``, ``nic.address`` of all but the loopback interface."""
+    """``nic.mtu``, ``nic.state``, ``nic.kind``, ``nic.mac``, ``nic.address`` of all but the loopback interface;
+
+    ``nic.master`` is the bond or bridge that it is part of, ``nic.parent`` what a VLAN stands on.
+    """
     found = [*_from_json(text), *_from_text(text)]
     return some(found, "the interfaces of ip link")
 
@@ -36,6 +39,8 @@ def _from_json(text: str) -> Iterator[Fact]:
                 yield from said("nic.state", str(entry.get("operstate", "")).lower(), marks)
                 yield from said("nic.kind", kind, marks)
                 yield from said("nic.mac", entry.get("address"), marks)
+                yield from said("nic.master", entry.get("master"), marks)
+                yield from said("nic.parent", entry.get("link"), marks)
                 for address in sequence(entry.get("addr_info")):
                     yield from said("nic.address", mapping(address).get("local"), marks)
 

@@ -36,6 +36,10 @@ each_nic() {
     done
     return 0
 }
+each_neighbour() {
+    # lldpctl before 1.0 knows only json
+    $limit lldpctl -f json0 2>&1 || $limit lldpctl -f json 2>&1
+}
 each_file() {
     # files that cannot be read make grep fail although it told the others
     $limit grep -sH . "$@"
@@ -54,7 +58,10 @@ answer meminfo cat /proc/meminfo
 answer numactl numactl --hardware
 answer lsblk lsblk -J -b -d -o NAME,SIZE,MODEL,SERIAL,VENDOR,TYPE,ROTA
 answer ip ip -j -d addr || answer ip ip link || answer sysfs each_file /sys/class/net/*/mtu /sys/class/net/*/operstate
-answer ethtool each_nic || answer sysfs each_file /sys/class/net/*/speed /sys/class/net/*/duplex
+answer ethtool each_nic ||
+    answer sysfs each_file /sys/class/net/*/speed /sys/class/net/*/duplex /sys/class/net/*/carrier
+answer bonding each_file /proc/net/bonding/*
+answer lldpctl each_neighbour
 answer dmidecode dmidecode -t 0 -t 1 -t 17 -t 127 || answer sysfs each_file /sys/class/dmi/id/*_*
 answer sysctl each_setting
 answer sysfs each_file /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor

@@ -11,7 +11,7 @@ _DMI = {
     "bios_vendor": "bios.vendor", "bios_version": "bios.version", "bios_date": "bios.date",
     "sys_vendor": "system.vendor", "product_name": "system.product", "product_serial": "system.serial",
 }  # fmt: skip
-_NET = re.compile(r"/sys/class/net/(?P<nic>[^/\s]+)/(?P<name>speed|duplex|mtu|operstate)")
+_NET = re.compile(r"/sys/class/net/(?P<nic>[^/\s]+)/(?P<name>speed|duplex|mtu|operstate|carrier)")
 _CPU = re.compile(r"/sys/devices/system/cpu/cpu(?P<cpu>[0-9]+)/cpufreq/scaling_governor")
 
 
@@ -34,6 +34,7 @@ def _net(name: str, value: str, marks: Labels) -> list[Fact]:
         "speed": lambda: measured("nic.speed", f"{value} Mb/s", Unit.BYTE_RATE, marks),
         "mtu": lambda: measured("nic.mtu", f"{value} B", Unit.BYTE, marks),
         "duplex": lambda: said("nic.duplex", value.lower(), marks),
+        "carrier": lambda: said("nic.link", {"1": "yes", "0": "no"}.get(value), marks),
         "operstate": lambda: said("nic.state", value.lower(), marks),
     }
     # a link that is down answers -1, or that as an unsigned number

@@ -45,7 +45,7 @@ async def test_a_healthy_node_is_as_declared(fabric: Fabric, simulate: Simulate,
 
 async def test_every_source_tells_something(fabric: Fabric, simulate: Simulate) -> None:
     told = {fact.fact.partition(".")[0] for fact in await survey(simulate, fabric, "healthy", "n001")}
-    assert told == {"bios", "cpu", "disk", "kernel", "memory", "nic", "numa", "os", "sysctl", "system"}
+    assert told == {"bios", "cpu", "disk", "kernel", "lldp", "memory", "nic", "numa", "os", "sysctl", "system"}
 
 
 async def test_a_missing_dimm_shows_twice_and_nothing_else_does(fabric: Fabric, simulate: Simulate) -> None:

@@ -55,6 +55,36 @@ def test_the_first_source_to_name_a_fact_is_believed() -> None:
     assert facts([first, second]) == {"sysctl.vm.swappiness": 10.0, "sysctl.vm.nr_hugepages": 3.0}
 
 
+@pytest.mark.parametrize(
+    ("status", "said_by_tool", "words"),
+    [
+        (127, "", "not installed (Debian package lldpd)"),
+        (126, "", "the group adm"),
+        (127, "sh: 1: lldpctl: Permission denied\n", "the group adm"),
+        (124, "", "did not answer in time"),
+        (1, "unable to connect to socket /run/lldpd.socket: Permission denied\n", "open to root"),
+        (1, "unable to connect to socket /run/lldpd.socket: No such file or directory\n", "does not run"),
+    ],
+)
+def test_neighbours_that_could_not_be_read_are_said_to_be_skipped(status: int, said_by_tool: str, words: str) -> None:
+    meminfo = Answer("meminfo", 0, text("inventory/meminfo-6.18.txt"))
+    found = facts([meminfo, Answer("lldpctl", status, said_by_tool)])
+    assert words in str(found["lldp.skipped"])
+    assert "memory.total" in found
+
+
+def test_a_warning_before_the_neighbours_does_no_harm() -> None:
+    warned = "2026-01-01T00:00:00 [WARN/lldpctl] something\n" + text("inventory/lldpctl-1.0.json")
+    found = facts([Answer("lldpctl", 0, warned)])
+    assert found["lldp.port[eth0]"] == "Ethernet1"
+    assert "lldp.skipped" not in found
+
+
+def test_a_node_where_only_the_neighbours_were_skipped_told_nothing() -> None:
+    with pytest.raises(ProbeOutputError):
+        facts([Answer("lldpctl", 127, "")])
+
+
 def test_governors_are_told_together() -> None:
     line = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor:{}\n"
     same = "".join(line.format(cpu, "performance") for cpu in range(4))
@@ -137,4 +167,8 @@ def test_a_node_with_hardly_a_tool_still_tells_something(tmp_path: Path) -> None
     assert done.returncode == 0
     assert done.stderr == b""
     statuses = {one.source: one.status for one in answers(done.stdout.decode(), "0123abcd")}
-    assert [statuses[name] for name in ("lscpu", "ip", "ethtool", "cpuinfo", "meminfo")] == [127, 127, 127, 0, 0]
+    assert [statuses[name] for name in ("lscpu", "ip", "ethtool", "lldpctl", "cpuinfo", "meminfo")] == [
+        *[127] * 4,
+        0,
+        0,
+    ]

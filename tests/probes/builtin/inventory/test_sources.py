@@ -92,10 +92,59 @@ def shown(found: list[Fact]) -> dict[str, str | float]:
             {"os.name": "Debian GNU/Linux 12 (bookworm)", "os.id": "debian", "os.version": "12"},
         ),
         ("kernel", "uname-a.txt", {"kernel.release": "6.18.44-1-amd64"}),
+        (
+            "lldpctl",
+            "lldpctl-1.0.json",
+            {
+                "lldp.neighbours": 2.0,
+                "lldp.switch[eth0]": "leaf1.example.org",
+                "lldp.chassis[eth1]": "0c:42:a1:00:00:01",
+                "lldp.port[eth1]": "Ethernet2",
+            },
+        ),
+        ("lldpctl", "lldpctl-one-1.0.json", {"lldp.neighbours": 1.0, "lldp.switch[eth0]": "leaf1.example.org"}),
+        (
+            "lldpctl",
+            "lldpctl-nameless-0.9.json",
+            {
+                "lldp.switch[ens1f0]": None,
+                "lldp.chassis[ens1f0]": "0c:42:a1:00:00:02",
+                "lldp.port[ens1f0]": "517",
+                "lldp.description[ens1f0]": "to rack 3",
+                "lldp.switch[eno1]": "n02",
+                "lldp.port[eno1]": "eno1",
+                "lldp.switch[2,eno1]": "n03",
+                "lldp.port[2,eno1]": "0c:42:a1:00:00:04",
+            },
+        ),
+        (
+            "bonding",
+            "bonding-lacp-5.14.txt",
+            {
+                "bond.mode[bond0]": "802.3ad",
+                "bond.hash[bond0]": "layer3+4",
+                "bond.aggregator[bond0]": "1",
+                "bond.member_state[bond0,ens1f1]": "up",
+                "bond.member_speed[bond0,ens1f1]": 25e9 / 8,
+                "bond.member_aggregator[bond0,ens1f1]": "2",
+                "bond.member_churn[bond0,ens1f0]": None,
+                "bond.member_churn[bond0,ens1f1]": "churned",
+            },
+        ),
+        (
+            "bonding",
+            "bonding-backup-3.10.txt",
+            {
+                "bond.mode": "active-backup",
+                "bond.active": "em1",
+                "bond.member_state[em2]": "down",
+                "bond.member_speed[em2]": None,
+            },
+        ),
         ("numactl", "numactl-2.0.txt", {"numa.nodes": 2.0, "numa.memory[1]": 64507 * 2.0**20}),
     ],
 )
-def test_facts(source: str, name: str, expected: dict[str, str | float]) -> None:
+def test_facts(source: str, name: str, expected: dict[str, str | float | None]) -> None:
     found = parsed(source, name)
     assert {key: found.get(key) for key in expected} == expected
 
@@ -114,9 +163,35 @@ def test_what_is_not_there_is_not_told() -> None:
     assert not any("lo]" in key or "ifb" in key for key in parsed("ip", "ip-6.1.json"))
 
 
+def test_both_shapes_of_lldpctl_say_the_same() -> None:
+    assert parsed("lldpctl", "lldpctl-two-1.0.json") == parsed("lldpctl", "lldpctl-1.0.json")
+
+
+def test_nobody_heard_is_an_answer() -> None:
+    assert parsed("lldpctl", "lldpctl-none-1.0.json") == {"lldp.neighbours": 0.0}
+
+
+def test_two_bonds_are_kept_apart() -> None:
+    one = text("inventory/bonding-lacp-5.14.txt")
+    found = shown(list(SOURCES["bonding"](one + one.replace("bonding/bond0", "bonding/bond1").replace("ens1", "ens2"))))
+    assert found["bond.mode[bond1]"] == "802.3ad"
+    assert found["bond.member_state[bond1,ens2f0]"] == "up"
+    assert "bond.member_state[bond1,ens1f0]" not in found
+
+
+def test_what_an_interface_is_part_of() -> None:
+    links = (
+        '[{"ifname":"eth0","master":"bond0","operstate":"UP"},'
+        '{"ifname":"bond0.7","link":"bond0","addr_info":[{"local":"10.0.0.1"}]}]'
+    )
+    found = shown(list(SOURCES["ip"](links)))
+    assert (found["nic.master[eth0]"], found["nic.parent[bond0.7]"]) == ("bond0", "bond0")
+
+
 def test_files_under_sys_stand_in_for_tools() -> None:
     lines = (
         "/sys/class/net/eth0/speed:25000\n/sys/class/net/eth0/duplex:full\n/sys/class/net/eth0/mtu:9000\n"
+        "/sys/class/net/eth0/carrier:1\n/sys/class/net/eth1/carrier:0\n"
         "/sys/class/net/eth1/speed:-1\n/sys/class/net/eth2/speed:4294967295\n"
         "/sys/class/dmi/id/bios_version:1.2\n/sys/class/dmi/id/product_name:To Be Filled By O.E.M.\n"
         "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor:powersave\n"
@@ -125,6 +200,8 @@ def test_files_under_sys_stand_in_for_tools() -> None:
         "nic.speed[eth0]": 25e9 / 8,
         "nic.duplex[eth0]": "full",
         "nic.mtu[eth0]": 9000.0,
+        "nic.link[eth0]": "yes",
+        "nic.link[eth1]": "no",
         "bios.version": "1.2",
         "cpu.governor[3]": "powersave",
     }

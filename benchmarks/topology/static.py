@@ -1,0 +1,255 @@
+"""The static report: milliseconds of each question and of all, memory, and the same graph work by networkx.
+
+    python benchmarks/topology/static.py [RUNS]
+
+Medians. "from the Fabric" is everything after loading: tables, every question, report; findings
+are the sentences about them and come on top. The large fabric has 100,000 nodes, 6,500 switches
+and 300,000 cables in 200,000 links (pods of 50 leaves and 10 spines below 500 cores), the
+paired one 100,000 nodes on both leaves of 2,500 MLAG pairs; they are generated in memory.
+Memory is the growth of the peak of a fresh process over what it had with the fabric. networkx
+answers for 10,000 nodes: cut vertices of the same graph, and the flow between the same halves.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+
+import networkx as nx
+
+import topology
+from topology.analysis.bisection import bisection
+from topology.analysis.bisection import findings as bisection_findings
+from topology.analysis.bottlenecks import bottlenecks
+from topology.analysis.bottlenecks import findings as bottleneck_findings
+from topology.analysis.connectivity import connectivity
+from topology.analysis.connectivity import findings as connectivity_findings
+from topology.analysis.end_to_end import end_to_end
+from topology.analysis.end_to_end import findings as end_to_end_findings
+from topology.analysis.oversubscription import findings as oversubscription_findings
+from topology.analysis.oversubscription import oversubscription
+from topology.analysis.ports import findings as port_findings
+from topology.analysis.ports import ports
+from topology.analysis.redundancy import findings as redundancy_findings
+from topology.analysis.redundancy import redundancy
+from topology.model import (
+    Access,
+    Fabric,
+    Hardware,
+    Link,
+    LinkId,
+    Mlag,
+    Node,
+    NodeId,
+    NodeRole,
+    Switch,
+    SwitchId,
+    SwitchRole,
+)
+from topology.separation import separation
+from topology.tables import Tables, tables
+
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 5
+RATE = 3.125e9
+QUESTIONS: dict[str, tuple[Callable[..., object], Callable[..., object]]] = {
+    "oversubscription": (oversubscription, oversubscription_findings),
+    "end to end": (end_to_end, end_to_end_findings),
+    "redundancy": (redundancy, redundancy_findings),
+    "bisection": (bisection, bisection_findings),
+    "ports": (ports, port_findings),
+    "connectivity": (connectivity, connectivity_findings),
+    "bottlenecks": (bottlenecks, bottleneck_findings),
+}
+
+
+class _Drawing:
+    """A fabric while it is generated."""
+
+    def __init__(self) -> None:
+        self.hardware = Hardware("node")
+        self.nodes: dict[NodeId, Node] = {}
+        self.switches: dict[SwitchId, Switch] = {}
+        self.links: dict[LinkId, Link] = {}
+        self.mlags: list[Mlag] = []
+
+    def switch(self, name: str, role: SwitchRole) -> str:
+        self.switches[SwitchId(name)] = Switch(SwitchId(name), role)
+        return name
+
+    def node(self) -> str:
+        name = NodeId(f"n{len(self.nodes) + 1:06d}")
+        self.nodes[name] = Node(name, NodeRole.COMPUTE, self.hardware, name, name)
+        return name
+
+    def link(self, a: str, b: str, cables: int) -> None:
+        link = Link(LinkId(f"{a}--{b}"), a, b, RATE, cables)
+        self.links[link.id] = link
+
+    def fabric(self, name: str) -> Fabric:
+        return Fabric(
+            name, MappingProxyType(self.nodes), MappingProxyType(self.switches), MappingProxyType(self.links),
+            (), MappingProxyType({}), Access(), 9000, "", mlags=tuple(self.mlags),
+        )  # fmt: skip
+
+
+def clos(pods: int, spines: int, per_plane: int) -> Fabric:
+    """Pods of 50 leaves with 20 nodes each, two cables to each of ``spines`` spines, two from each to its cores."""
+    drawing = _Drawing()
+    cores = [drawing.switch(f"core{i + 1}", SwitchRole.CORE) for i in range(spines * per_plane)]
+    for pod in range(pods):
+        above = [drawing.switch(f"spine{pod * spines + i + 1}", SwitchRole.SPINE) for i in range(spines)]
+        for plane, spine in enumerate(above):
+            for core in cores[plane * per_plane : (plane + 1) * per_plane]:
+                drawing.link(spine, core, 2)
+        for number in range(50):
+            leaf = drawing.switch(f"leaf{pod * 50 + number + 1}", SwitchRole.LEAF)
+            for spine in above:
+                drawing.link(leaf, spine, 2)
+            for _ in range(20):
+                drawing.link(drawing.node(), leaf, 1)
+    return drawing.fabric("clos")
+
+
+def paired() -> Fabric:
+    """2,500 MLAG pairs with 40 nodes on both leaves, each leaf with eight uplinks to 8 of 256 spines."""
+    drawing = _Drawing()
+    spines = [drawing.switch(f"spine{i + 1}", SwitchRole.SPINE) for i in range(256)]
+    for pair in range(2500):
+        leaves = [drawing.switch(f"leaf{pair * 2 + i + 1}", SwitchRole.LEAF) for i in range(2)]
+        drawing.link(leaves[0], leaves[1], 4)
+        first, second = SwitchId(leaves[0]), SwitchId(leaves[1])
+        drawing.mlags.append(Mlag(f"pair{pair + 1}", (first, second), (LinkId(f"{first}--{second}"),)))
+        for leaf in leaves:
+            for number in range(8):
+                drawing.link(leaf, spines[(pair + number * 32) % 256], 1)
+        for _ in range(40):
+            node = drawing.node()
+            for leaf in leaves:
+                drawing.link(node, leaf, 1)
+    return drawing.fabric("paired")
+
+
+def static(fabric: Fabric) -> dict[str, object]:
+    """Every question about ``fabric``, over one set of tables."""
+    cabled = tables(fabric)
+    used = ports(fabric, cabled=cabled)
+    found: dict[str, object] = {"ports": used, "oversubscription": oversubscription(fabric, cabled=cabled, used=used)}
+    for name, (question, _) in QUESTIONS.items():
+        if name not in found:
+            found[name] = question(fabric, cabled=cabled)
+    return found
+
+
+def said(fabric: Fabric, report: dict[str, object]) -> list[object]:
+    return [findings(fabric, report[name]) for name, (_, findings) in QUESTIONS.items()]
+
+
+def median(call: Callable[[], object], runs: int = RUNS) -> float:
+    """Milliseconds."""
+    times = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1000
+
+
+def questions(fabric: Fabric, runs: int) -> None:
+    """The table of one fabric. The first question that needs the ways up pays for them: all others share them."""
+    cables = sum(link.count for link in fabric.links.values())
+    devices = len(fabric.nodes) + len(fabric.switches)
+    size = f"{len(fabric.nodes):,} nodes, {devices:,} devices, {len(fabric.links):,} links, {cables:,} cables"
+    print(f"\n{fabric.name}: {size}")
+    static(fabric)
+    print(f"  {'tables':30} {median(lambda: tables(fabric), runs):9.2f} ms")
+    cabled = shared(fabric)
+    print(f"  {'tables and ways up':30} {median(lambda: shared(fabric), runs):9.2f} ms")
+    for name, (question, _) in QUESTIONS.items():
+        print(f"  {name:30} {median(lambda question=question: question(fabric, cabled=cabled), runs):9.2f} ms")
+    report = static(fabric)
+    print(f"  {'all, from the Fabric':30} {median(lambda: static(fabric), runs):9.2f} ms")
+    print(f"  {'their findings':30} {median(lambda: said(fabric, report), runs):9.2f} ms")
+
+
+def shared(fabric: Fabric) -> Tables:
+    cabled = tables(fabric)
+    assert cabled.climb.batches
+    return cabled
+
+
+def resident(field: str) -> int:
+    """Bytes of this process, VmRSS now or VmHWM at most since the last reset."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split(f"{field}:")[1].split()[0]) * 1024
+
+
+def memory(make: str) -> float:
+    """Bytes by which a fresh process grows at most between its fabric and the report."""
+    done = subprocess.run([sys.executable, __file__, "memory", make], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def measured(make: str) -> None:
+    fabric = clos(100, 10, 50) if make == "clos" else paired()
+    before = resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    static(fabric)
+    print(resident("VmHWM") - before)
+
+
+def compared(fabric: Fabric) -> None:
+    """The same cut vertices and the same flow between halves, ours and networkx's; the answers must be equal."""
+    graph = nx.Graph()
+    for link in fabric.links.values():
+        graph.add_edge(link.a, link.b, capacity=link.capacity)
+    cabled = tables(fabric)
+    points = set(cabled.devices(separation(cabled).points))
+    theirs = {device for device in nx.articulation_points(graph) if device in fabric.switches}
+    # With the nodes in the graph every leaf parts its nodes from the rest; ours tells that per device.
+    held = {name for name, cut in zip(cabled.names, separation(cabled).device.tolist(), strict=True) if cut}
+    assert theirs == points | held
+    names = list(fabric.nodes)
+    flow = nx.DiGraph()
+    for link in fabric.links.values():
+        flow.add_edge(link.a, link.b, capacity=link.capacity)
+        flow.add_edge(link.b, link.a, capacity=link.capacity)
+    near, far = names[: len(names) // 2], names[len(names) // 2 :]
+    flow.add_edges_from((("source", name) for name in near), capacity=RATE)
+    flow.add_edges_from(((name, "sink") for name in far), capacity=RATE)
+    halves = bisection(fabric, cabled=cabled).halves
+    assert halves is not None
+    assert abs(nx.maximum_flow_value(flow, "source", "sink") - halves.bound) < 1
+    cabled.climb  # noqa: B018 - shared by all questions, paid for above
+    source = (flow, "source", "sink")
+    pairs = [
+        ("cut vertices", lambda: separation(cabled), lambda: list(nx.articulation_points(graph))),
+        (
+            "flow between halves",
+            lambda: bisection(fabric, cabled=cabled),
+            lambda: nx.maximum_flow_value(*source),
+        ),
+    ]
+    print(f"\n{len(fabric.nodes):,} nodes, ours beside networkx {nx.__version__} (its graph already built)")
+    for name, ours, other in pairs:
+        mine, peer = median(ours), median(other, max(RUNS // 2, 1))
+        print(f"  {name:30} {mine:9.2f} ms {peer:9.2f} ms  {peer / mine:6.1f} x")
+
+
+def main() -> None:
+    questions(topology.load("topology/examples/jetstream.yaml"), RUNS * 20)
+    questions(clos(100, 10, 50), RUNS)
+    questions(paired(), RUNS)
+    print()
+    for make in ("clos", "paired"):
+        print(f"peak memory of the {make} report, over the fabric: {memory(make) / 1e6:.0f} MB")
+    compared(clos(10, 10, 50))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["memory"]:
+        measured(sys.argv[2])
+    else:
+        main()

@@ -1,0 +1,36 @@
+"""Writes a topology in another language: diagrams, a laboratory, a scheduler's topology."""
+
+from pathlib import Path
+
+import click
+
+from console.cli.common import installed, read_topology, topology_argument
+from console.exits import BadInput
+
+
+@click.command("export")
+@topology_argument
+@click.option(
+    "--format", "format_", required=True, metavar="FORMAT", help="dot, mermaid, d2, containerlab, slurm or slurm-yaml."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path, allow_dash=True), default=None, help="File, or -.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+def command(topology: Path, format_: str, output: Path | None, force: bool) -> None:
+    """Write TOPOLOGY in another language, to standard output or a file. Connects to nothing.
+
+    Diagrams (dot, mermaid, d2) show every device of a small fabric; of a larger one, what is
+    equal is drawn once, with how many there are and how they are cabled.
+    """
+    from console.files import FileError, write_whole
+    from topology.exporters import ExportError, exporter
+
+    try:
+        export = exporter(format_)
+        text = export(read_topology(topology, installed()))
+        if output is None or str(output) == "-":
+            click.echo(text, nl=False)
+            return
+        write_whole(output, lambda out: out.write(text), force=force)
+    except (ExportError, FileError) as error:
+        raise BadInput(f"benchconsole: {error}") from None
+    click.echo(f"wrote {output}")

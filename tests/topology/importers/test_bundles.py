@@ -1,0 +1,75 @@
+"""Single cables as entries: what is one LAG, which port belongs to which, and bonds with a standby leg."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topology.errors import Position
+from topology.importers.bundles import Cable, Entry, entries
+from topology.importers.draft import Device, Draft
+from topology.model import Fabric
+from topology.resolve import resolve
+
+HERE = Position("f", 1, 1)
+
+
+def found(*cables: Cable) -> list[Entry]:
+    return entries(cables, {"leaf1": 2, "leaf2": 2, "spine1": 3}, "1 Gb/s")
+
+
+def cable(
+    a: str, b: str, at_a: str | None = None, at_b: str | None = None, speed: str = "10 Gb/s", **more: object
+) -> Cable:
+    return Cable(a, b, HERE, at_a, at_b, speed, **more)  # type: ignore[arg-type]
+
+
+def test_the_lower_end_comes_first() -> None:
+    (entry,) = found(cable("spine1", "leaf1", "e1", "e49"))
+    assert entry.data == {"from": "leaf1:e49", "to": "spine1:e1", "speed": "10 Gb/s"}
+
+
+def test_ports_known_of_some_cables_only_are_left_out_with_a_note() -> None:
+    (entry,) = found(cable("n", "leaf1", "e1", "p1"), cable("n", "leaf1", "e2"))
+    assert entry.data == {"from": "n:e[1-2]", "to": "leaf1", "speed": "10 Gb/s", "count": 2}
+    assert entry.note.startswith("ports left out")
+
+
+def test_paddings_that_no_bracket_holds_are_listed() -> None:
+    (entry,) = found(*(cable("n", "leaf1", None, port) for port in ("p09", "p10", "p100")))
+    assert entry.data["to"] == "leaf1:p09,p10,p100"
+
+
+def test_a_standby_leg_is_joined_to_the_active_one_where_a_set_can_say_it() -> None:
+    bond = {"bond": "active-backup"}
+    (entry,) = found(cable("n", "leaf1", "e0", fields=bond), cable("n", "leaf2", "e1", fields=bond, standby=True))
+    assert entry.data == {"from": "n:e[0-1]", "to": "leaf1,leaf2", "speed": "10 Gb/s", "bond": "active-backup"}
+    two = found(cable("n", "leaf1", fields=bond, standby=True), cable("n", "leaf2", fields=bond))
+    assert [each.data["to"] for each in two] == ["leaf1", "leaf2"]
+    assert two[0].note.startswith("standby in the source")
+
+
+PORTS = st.none() | st.integers(1, 12).map(lambda number: f"e{number}")
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    ends=st.lists(st.tuples(PORTS, PORTS, st.sampled_from(["1 Gb/s", "10 Gb/s"]), st.sampled_from([None, "po1"])),
+                  min_size=1, max_size=6, unique_by=(lambda end: end[0] or object(), lambda end: end[1] or object())),
+)  # fmt: skip
+def test_every_cable_is_kept_with_its_speed_and_its_partner(
+    ends: Sequence[tuple[str | None, str | None, str, str | None]],
+) -> None:
+    draft = Draft("f", "")
+    draft.device(Device("n", HERE, switch=False))
+    draft.device(Device("leaf1", HERE, switch=True))
+    for at_a, at_b, speed, lag in ends:
+        draft.cable(Cable("n", "leaf1", HERE, at_a, at_b, speed, lag))
+    fabric: Fabric = resolve(draft.finish().document, Path("f"))
+    members = sorted(speed for link in fabric.links.values() for speed in link.members)
+    assert members == sorted({"1 Gb/s": 0.125e9, "10 Gb/s": 1.25e9}[speed] for _, _, speed, _ in ends)
+    told = {(at_a, at_b) for at_a, at_b, _, _ in ends}
+    for link in fabric.links.values():
+        if link.ports_a and link.ports_b:
+            assert set(zip(link.ports_a, link.ports_b, strict=True)) <= told

@@ -1,0 +1,162 @@
+"""Containerlab topologies: kinds and labels, both forms of links, what leads out of the lab, and every mistake."""
+
+import pytest
+
+from tests.topology.importers.sources import CLAB, described, problems
+from topology.importers.containerlab import parse
+from topology.importers.draft import Imported
+from topology.model import Fabric, HashPolicy, LinkId, NodeId, NodeRole, SwitchId, SwitchRole
+
+SPEED = "25 Gb/s"
+TWO = "topology:\n  nodes: {a: {kind: linux}, s: {kind: ceos}}\n  links:\n"
+
+
+def read(text: str) -> Imported:
+    return parse(text, "lab.clab.yml", SPEED)
+
+
+def lab(nodes: str, links: str = "", more: str = "") -> Fabric:
+    return described(read(f"name: lab\ntopology:\n  nodes:\n{nodes}{more}" + (f"  links:\n{links}" if links else "")))
+
+
+def test_kinds_tell_nodes_from_switches_and_speeds_are_those_given() -> None:
+    fabric = described(read(CLAB))
+    assert fabric.name == "small"
+    assert {node.id: node.role for node in fabric.nodes.values()} == {"n1": "compute", "n16": "storage"}
+    assert {switch.id: switch.role for switch in fabric.switches.values()} == {
+        "leaf1": "leaf", "leaf12": "leaf", "spine1": "spine",
+    }  # fmt: skip
+    link = fabric.links[LinkId("n16--leaf12")]
+    assert (link.speed, link.ports_a, link.ports_b) == (25e9 / 8, ("eth1",), ("e1-16",))
+
+
+def test_what_was_inferred_is_noted_beside_it() -> None:
+    found = read(CLAB)
+    assert found.notes["switches", "leaf1"] == "role inferred from its name"
+    assert found.notes["links", 0] == "speed as given"
+    assert ("nodes", "n16") not in found.notes
+    assert found.remarks == (
+        "the source has no speed for n1 to leaf1; n16 to leaf12; leaf[1,12] to spine1: 25 Gb/s was given for them",
+    )
+
+
+def test_without_a_speed_every_link_that_has_none_is_listed_folded_with_what_to_do() -> None:
+    found = problems(lambda text: parse(text, "f"), CLAB)
+    assert len(found) == 1
+    assert found[0].startswith("f:18:7: no speed for n1 to leaf1; n16 to leaf12; leaf[1,12] to spine1, expected")
+    assert found[0].endswith('a speed for each, or one for all of them (init --link-speed "25 Gb/s")')
+
+
+def test_names_that_say_nothing_get_their_role_from_the_cabling() -> None:
+    nodes = "".join(f"    x{number}: {{kind: nokia_srlinux}}\n" for number in range(1, 4)) + "    a: {kind: linux}\n"
+    found = read(
+        f"topology:\n  nodes:\n{nodes}  links:\n"
+        '    - endpoints: ["a:eth1", "x1:e1"]\n    - endpoints: ["x1:e2", "x2:e1"]\n    - endpoints: ["x3:e2", "x2:e3"]\n'
+    )
+    roles = [switch.role for switch in described(found).switches.values()]
+    assert roles == [SwitchRole.LEAF, SwitchRole.SPINE, SwitchRole.CORE]
+    assert found.notes["switches", "x2"] == "role inferred from the cabling: 2 cables from the nearest node"
+
+
+def test_kind_and_labels_are_inherited_from_group_kind_and_defaults() -> None:
+    more = """\
+  defaults: {kind: arista_ceos, labels: {benchconsole.site: everywhere, benchconsole.mtu: 9000}}
+  kinds:
+    linux: {labels: {benchconsole.class: thin, benchconsole.rack: r1}}
+  groups:
+    servers: {kind: linux, labels: {benchconsole.class: thick}}
+"""
+    fabric = lab(
+        "    a: {group: servers}\n    b: {kind: linux, labels: {benchconsole.site: here}}\n    s: {}\n", more=more
+    )
+    assert list(fabric.switches) == ["s"]
+    assert fabric.nodes[NodeId("a")].hardware.name == "thick"
+    assert fabric.nodes[NodeId("b")].hardware.name == "thin"
+    assert {group.name: group.members for group in fabric.groups} == {
+        "r1": ("a", "b"), "everywhere": ("a", "s"), "here": ("b",),
+    }  # fmt: skip
+    assert fabric.mtu == 9000
+
+
+def test_a_label_makes_a_switch_of_a_linux_container_and_a_node_of_anything() -> None:
+    fabric = lab(
+        "    r: {kind: linux, labels: {benchconsole.role: spine}}\n"
+        "    gw: {kind: arista_ceos, labels: {benchconsole.role: gateway, benchconsole.forwards: 'true'}}\n"
+    )
+    assert fabric.switches[SwitchId("r")].role is SwitchRole.SPINE
+    gateway = fabric.nodes[NodeId("gw")]
+    assert (gateway.role, gateway.forwards) == (NodeRole.GATEWAY, True)
+
+
+def test_links_out_of_the_lab_are_left_out_and_remarked_upon() -> None:
+    nodes = "    n1: {kind: linux}\n    s: {kind: bridge}\n"
+    links = """\
+    - endpoints: ["n1:eth1", "s:p1"]
+    - endpoints: ["n1:eth2", "host:veth1"]
+    - endpoints: ["mgmt-net:x", "n1:eth3"]
+    - endpoints: ["n1:eth4", "macvlan:enp0s3"]
+    - {type: host, endpoint: {node: n1, interface: eth5}, host-interface: x}
+    - {type: vxlan, endpoint: {node: n1, interface: eth6}, remote: 10.0.0.1, vni: 1}
+"""
+    found = read(f"topology:\n  nodes:\n{nodes}  links:\n{links}")
+    assert list(described(found).links) == ["n1--s"]
+    assert found.remarks[0] == "links that leave the lab are left out: host in line 7, and so on"
+
+
+def test_parallel_cables_are_one_lag_with_ports_that_keep_their_partners() -> None:
+    nodes = "    leaf1: {kind: ceos}\n    spine1: {kind: ceos}\n    n: {kind: linux}\n"
+    straight = '    - endpoints: ["leaf1:e2", "spine1:e2"]\n    - endpoints: ["spine1:e1", "leaf1:e1"]\n'
+    link = lab(nodes, straight).links[LinkId("leaf1--spine1")]
+    assert (link.count, link.ports_a, link.ports_b, link.lag) == (2, ("e1", "e2"), ("e1", "e2"), None)
+    crossed = '    - endpoints: ["leaf1:e1", "spine1:e2"]\n    - endpoints: ["spine1:e1", "leaf1:e2"]\n'
+    link = lab(nodes, crossed).links[LinkId("leaf1--spine1")]
+    assert (link.count, link.ports_a, link.ports_b, link.lag) == (2, ("e1", "e2"), ("e2", "e1"), "lag1")
+
+
+def test_variables_of_ours_say_what_containerlab_cannot() -> None:
+    nodes = "    leaf1: {kind: ceos}\n    n: {kind: linux}\n"
+    links = (
+        '    - endpoints: ["n:eth1", "leaf1:e1"]\n      vars:\n'
+        "        benchconsole: {speed: 100 Gb/s, hash: l3l4, from-port: null, to-port: Eth1/1}\n"
+    )
+    link = lab(nodes, links).links[LinkId("n--leaf1")]
+    assert (link.speed, link.hash, link.ports_a, link.ports_b) == (12.5e9, HashPolicy.L3L4, (), ("Eth1/1",))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- 1\n", "f:1:1: no topology, expected a containerlab file"),
+        ("topology: [x]\n", "f:1:1: no topology"),
+        ("topology:\n\tnodes: {}\n", "f:2:1: broken YAML"),
+        ("topology:\n  nodes: {}\n", "f:1:1: no node, expected at least one node"),
+        ("topology:\n  nodes: {a: {}}\n", "f:2:11: no kind for a, expected kind: linux"),
+        ("topology:\n  nodes: {a: x}\n", "f:2:14: 'x', expected a mapping"),
+        ("topology:\n  nodes: {a: {kind: linux}, a: {kind: linux}}\n", "f:2:29: key 'a' a second time (first in line 2)"),
+        ("topology:\n  nodes: {a: {kind: linux}}\n  links: {}\n", "f:3:10: a mapping, expected a list"),
+        ("topology:\n  nodes: {a: {kind: linux}}\n  links: [x]\n", "f:3:11: 'x', expected a mapping"),
+        ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{endpoints: ['a:e']}]\n", "no pair of endpoints"),
+        ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{endpoints: ['a:e', b]}]\n", "f:3:31: 'b' as an endpoint"),
+        ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{endpoints: ['a:e', 'b:e']}]\n", "unknown device 'b'"),
+        ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{endpoints: ['a:e', 'a:f']}]\n", "a cable from a to itself"),
+        ("topology:\n  nodes: {a: {kind: linux}}\n  links: [{type: weth}]\n", "f:3:18: the type 'weth', expected veth or"),
+        ("topology:\n  nodes: {a: {kind: linux, labels: {benchconsole.rol: x}}}\n",
+         "f:2:37: the label 'benchconsole.rol', expected a label of ours; did you mean role?"),
+        ("topology:\n  nodes: {a: {kind: linux, labels: {benchconsole.role: spin}}}\n",
+         "f:2:56: the role 'spin', expected one of compute, storage"),
+        ("topology:\n  nodes: {a: {kind: linux, labels: {benchconsole.host: b}}}\n", "f:2:56: unknown node 'b'"),
+        (TWO + "    - endpoints: ['a:e', 's:e']\n      vars: {benchconsole: {speeed: 1G}}\n", "unknown key 'speeed'"),
+        (TWO + "    - endpoints: ['a:e', 's:e']\n    - endpoints: ['a:f', 's:e']\n", "the port s:e a second time"),
+        ("topology:\n  nodes:\n    a:", "f:3:7: no end of the last line"),
+    ],
+)  # fmt: skip
+def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
+    found = problems(lambda each: parse(each, "f", SPEED), text)
+    assert any(expected in line for line in found), found
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    text = CLAB.replace("kind: arista_ceos", "kidn: arista_ceos").replace("n1:eth1", "n2:eth1").replace("e1-49", "")
+    found = problems(lambda each: parse(each, "f"), text.replace("leaf1:", "l!:", 1))
+    places = [line.partition(" ")[0] for line in found]
+    assert places == ["f:8:5:", "f:18:7:", "f:18:7:", "f:19:7:", "f:26:11:", "f:28:19:"]

@@ -1,0 +1,193 @@
+"""What LLDP tells: both shapes of JSON, speeds, LAGs, cables seen from both ends, and what cannot be told apart."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.topology.importers.sources import described, heard, told
+from topology.errors import TopologyError
+from topology.importers.draft import Imported
+from topology.importers.lldp import Neighbour, combine, neighbours, read
+from topology.model import Fabric, LinkId
+from topology.units import network_rate
+
+JSON_ONE = """\
+{"lldp": {"interface": {"eno1": {"via": "LLDP", "rid": "1", "age": "0 day, 00:00:20",
+  "chassis": {"leaf1": {"id": {"type": "mac", "value": "02:00:00:00:00:01"}, "descr": "switch",
+    "capability": {"type": "Bridge", "enabled": true}}},
+  "port": {"id": {"type": "mac", "value": "02:00:00:00:00:31"}, "descr": "TenGigabitEthernet 1/3", "ttl": "120",
+    "aggregation": "7",
+    "auto-negotiation": {"supported": true, "enabled": false, "current": "25GbaseCR - SFP28"}}}}}}
+"""
+JSON_TWO = """\
+{"lldp": {"interface": [
+  {"eno1": {"via": "LLDP", "chassis": {"leaf1": {"id": {"type": "mac", "value": "02:00:00:00:00:01"}}},
+    "port": {"id": {"type": "ifname", "value": "Eth1"}}}},
+  {"eno2": {"via": "LLDP", "chassis": {"id": {"type": "mac", "value": "02:00:00:00:00:02"}},
+    "port": {"id": {"type": "local", "value": "7"}, "ttl": "x"}}}]}}
+"""
+CHASSIS = '{"local-chassis": [{"chassis": [{"id": [{"type": "mac", "value": "x"}], "name": [{"value": "%s"}]}]}]}\n'
+
+
+def fabric(*sources: tuple[str, str], speed: str | None = None) -> Fabric:
+    return described(combine(sources, speed))
+
+
+def test_json0_gives_every_neighbour_with_everything_that_it_says() -> None:
+    (found,) = neighbours(told(heard("eth0", "leaf1", "Eth1")))
+    assert found == Neighbour(
+        interface="eth0", switch="leaf1", port="Eth1", speed=1.25e9, ttl=120, via="LLDP",
+        chassis="02:00:00:00:00:01", forwards=True, aggregated=False, where=found.where,
+    )  # fmt: skip
+    assert str(found.where) == "lldpctl:5:9"
+
+
+def test_json_changes_its_shape_with_the_number_of_neighbours() -> None:
+    (one,) = neighbours(JSON_ONE)
+    assert (one.interface, one.switch, one.port, one.speed) == ("eno1", "leaf1", "TenGigabitEthernet 1/3", 3.125e9)
+    assert (one.ttl, one.forwards, one.aggregated) == (120, True, True)
+    first, second = neighbours(JSON_TWO)
+    assert (first.switch, first.port, first.speed, first.forwards) == ("leaf1", "Eth1", None, None)
+    assert (second.switch, second.port, second.ttl) == ("02:00:00:00:00:02", "7", None)
+
+
+@pytest.mark.parametrize("text", [told(), '{"lldp": {}}', '{"lldp": [{}]}', CHASSIS % "n1"])
+def test_no_neighbour_is_no_mistake(text: str) -> None:
+    assert neighbours(text) == []
+
+
+@pytest.mark.parametrize(
+    ("current", "speed"),
+    [
+        ("10GigBaseSR - R fiber over 850 nm optics", "10.0 Gb/s"),
+        ("10GBASE-CX4 - X copper over 8 pair 100-Ohm balanced cable", "10.0 Gb/s"),
+        ("1000BaseTFD - Four-pair Category 5 UTP, full duplex mode", "1.00 Gb/s"),
+        ("100BaseTXFD - 2 pair category 5 UTP, full duplex mode", "100 Mb/s"),
+        ("10BaseTFD - UTP MAU, full duplex mode", "10.0 Mb/s"),
+        ("40GbaseCR4 - 40GBASE-R PCS/PMA over 4 lane copper", "40.0 Gb/s"),
+        ("100GbaseSR4", "100 Gb/s"),
+        ("2p5GigT", None),
+        ("2.5GBASE-T", "2.50 Gb/s"),
+        ("other(1000BaseT)", "1.00 Gb/s"),
+        ("25 Gbps", "25.0 Gb/s"),
+        ("0 Gbps", None),
+        ("999999999 Gbps", None),
+        ("unknown", None),
+        ("10G/1GbasePRXD1", None),
+        ("2BaseTL - Voice grade UTP copper", None),
+        ("Foirl - FOIRL MAU", None),
+        ("", None),
+    ],
+)
+def test_speeds_come_from_the_operational_mau_type(current: str, speed: str | None) -> None:
+    (found,) = neighbours(told(heard("eth0", "leaf1", "Eth1", current)))
+    assert (None if found.speed is None else network_rate(found.speed)) == speed
+
+
+def test_two_cables_to_one_switch_are_one_link_with_a_count_and_ports() -> None:
+    sources = [("n1", told(heard("eth1", "leaf1", "Te 1/2"), heard("eth0", "leaf1", "Te 1/1")))]
+    found = combine(sources)
+    link = described(found).links[LinkId("n1--leaf1")]
+    assert (link.count, link.speed, link.ports_a) == (2, 1.25e9, ("eth0", "eth1"))
+    assert link.ports_b == ("Te1/1", "Te1/2")
+    assert found.notes["links", 0] == "parallel cables, taken as one LAG"
+    assert found.remarks == ("port names are written as our file allows them: 'Te 1/2' is Te1/2, and so on",)
+
+
+def test_cables_of_different_speed_to_one_switch_are_two_links() -> None:
+    slow = heard("eth0", "leaf1", "Eth1", "1000BaseTFD")
+    links = fabric(("n1", told(slow, heard("eth1", "leaf1", "Eth2")))).links
+    assert {link.id: (link.speed, link.lag) for link in links.values()} == {
+        "n1--leaf1": (0.125e9, None), "n1--leaf1/lag1": (1.25e9, "lag1"),
+    }  # fmt: skip
+
+
+def test_a_cable_that_both_ends_tell_of_is_one() -> None:
+    of_leaf = told(heard("Eth1", "n1.cluster.local", "eth0"), heard("Eth49", "spine1", "Eth1"))
+    found = fabric(("n1", told(heard("eth0", "leaf1", "Eth1"))), ("leaf1", of_leaf))
+    assert set(found.links) == {"n1--leaf1", "leaf1--spine1"}
+    assert list(found.nodes) == ["n1"]
+    assert found.links[LinkId("n1--leaf1")].count == 1
+
+
+def test_a_port_that_two_machines_see_is_left_out_with_a_remark() -> None:
+    found = combine([(node, told(heard("eth0", "leaf1", "Eth1"))) for node in ("n1", "n2")])
+    assert {link.id: (link.ports_a, link.ports_b) for link in described(found).links.values()} == {
+        "n1--leaf1": (("eth0",), ()), "n2--leaf1": (("eth0",), ()),
+    }  # fmt: skip
+    assert found.remarks == ("ports that several cables seem to end in are left out: Eth1 of leaf1, and so on",)
+
+
+def test_the_chassis_in_the_file_names_the_machine() -> None:
+    found = fabric(("file-of-somebody", CHASSIS % "n7" + told(heard("eth0", "leaf1", "Eth1"))))
+    assert list(found.nodes) == ["n7"]
+
+
+def test_lldp_goes_before_cdp_and_an_interface_that_sees_two_devices_is_left_out() -> None:
+    cisco = {**heard("eth0", "leaf1(FOC123)", "Ethernet1/1"), "via": "CDPv2"}
+    assert set(fabric(("n1", told(cisco, heard("eth0", "leaf1", "Eth1")))).links) == {"n1--leaf1"}
+    found = combine([("n1", told(heard("eth0", "leaf1", "Eth1"), heard("eth0", "leaf2", "Eth1")))])
+    assert not described(found).links
+    assert found.remarks == (
+        "interfaces that see several devices are left out: eth0 of n1 sees leaf1, leaf2, and so on",
+    )
+
+
+def test_neighbours_are_switches_unless_they_say_or_their_files_show_otherwise() -> None:
+    quiet = heard("eth1", "n2", "eth1")
+    quiet["chassis"] = [{"id": [{"type": "mac", "value": "x"}], "name": [{"value": "n2"}],
+                         "capability": [{"type": "Station", "enabled": True}, {"type": "Bridge", "enabled": False}]}]  # fmt: skip
+    found = fabric(("n1", told(heard("eth0", "leaf1", "Eth1"), quiet)))
+    assert (set(found.nodes), set(found.switches)) == ({"n1", "n2"}, {"leaf1"})
+    nameless = combine([("n1", JSON_TWO)], "1 Gb/s")
+    assert set(described(nameless).switches) == {"leaf1", "02-00-00-00-00-02"}
+    assert any("called by their chassis id" in remark for remark in nameless.remarks)
+    assert any("taken for switches" in remark for remark in nameless.remarks)
+
+
+def test_a_directory_is_every_json_in_it_and_names_the_fabric(tmp_path: Path) -> None:
+    folder = tmp_path / "hall7"
+    folder.mkdir()
+    (folder / "n2.json").write_text(told(heard("eth0", "leaf1", "Eth2")))
+    (folder / "n1.json").write_text(told(heard("eth0", "leaf1", "Eth1")))
+    (folder / "README").write_text("no output")
+    found: Imported = read([folder])
+    assert found.document.data == {
+        "schema": 1, "fabric": "hall7", "switches": {"leaf1": {"role": "leaf"}}, "nodes": {"n1": {}, "n2": {}},
+        "links": [{"from": "n1:eth0", "to": "leaf1:Eth1", "speed": "10 Gb/s"},
+                  {"from": "n2:eth0", "to": "leaf1:Eth2", "speed": "10 Gb/s"}],
+    }  # fmt: skip
+    assert found.document.at(("links", 1)).file == str(folder / "n2.json")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(TopologyError, match=r"no file \*\.json"):
+        read([tmp_path / "empty"])
+
+
+def test_the_same_machine_twice_is_refused() -> None:
+    with pytest.raises(TopologyError, match="the name 'n1' a second time"):
+        combine([("n1", told()), ("n1", told())])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "n1:1:1: an empty file, expected JSON"),
+        ("[]", "n1:1:1: JSON without lldp, expected the output of lldpctl -f json0"),
+        ('{"lldp": [', "n1:1:11: broken JSON: the end of the file"),
+        ('{"lldp": [{"interface": [{"name": "eth0", "name": "eth1"}]}]}', "n1:1:43: key 'name' a second time"),
+        ('{"lldp": [{"interface": [{"name": "\\ud800"}]}]}', "n1:1:35: half of a character"),
+        (told(heard("eth0", "a b", "Eth1")), "n1:5:9: the name 'a b', expected letters"),
+        (told(heard("eth0", "n1", "Eth1")), "n1:5:9: a cable from n1 to itself"),
+    ],
+)
+def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
+    with pytest.raises(TopologyError) as caught:
+        combine([("n1", text)])
+    assert any(expected in str(problem) for problem in caught.value.problems), str(caught.value)
+
+
+def test_a_large_answer_is_read_in_a_moment() -> None:
+    text = told(*(heard(f"Eth{number}", f"n{number}", "eth0") for number in range(2000)))
+    assert len(neighbours(text)) == 2000
+    assert len(json.loads(text)["lldp"][0]["interface"]) == 2000

@@ -1,0 +1,109 @@
+"""Slurm's topology files: lines as Slurm reads them, trees and blocks in YAML, and what Slurm refuses too."""
+
+import pytest
+
+from tests.topology.importers.sources import CONF, TREE, described, problems
+from topology.importers.draft import Imported
+from topology.importers.slurm import parse
+from topology.model import Fabric, SwitchRole
+
+SPEED = "25 Gb/s"
+
+
+def read(text: str) -> Imported:
+    return parse(text, "topology.conf", SPEED)
+
+
+def tree(text: str) -> dict[str, list[str]]:
+    """Each switch with what is below it."""
+    fabric = described(read(text))
+    return {name: sorted(link.a for link in fabric.links.values() if link.b == name) for name in fabric.switches}
+
+
+def nodes(*numbers: int) -> list[str]:
+    return sorted(f"n{number}" for number in numbers)
+
+
+SAMPLE = {"leaf1": nodes(1, 2, 3, 4, 9), "leaf12": nodes(*range(10, 17)), "spine1": ["leaf1", "leaf12"]}
+
+
+def test_keys_in_any_case_quotes_comments_and_lines_that_go_on() -> None:
+    assert tree(CONF) == SAMPLE
+    assert tree(CONF.replace("\n", "\r\n")) == SAMPLE
+    fabric = described(read(CONF))
+    assert fabric.switches.keys() == SAMPLE.keys()
+    assert [switch.role for switch in fabric.switches.values()] == [SwitchRole.LEAF, SwitchRole.LEAF, SwitchRole.SPINE]
+
+
+def test_the_yaml_says_the_same_and_the_default_tree_is_taken() -> None:
+    assert tree(TREE) == SAMPLE
+    other = "- topology: other\n  tree:\n    switches:\n      - {switch: x, nodes: n1}\n"
+    assert tree(other + TREE.removeprefix("---\n")) == SAMPLE
+    assert any(remark.startswith("one tree is taken") for remark in read(other + TREE.removeprefix("---\n")).remarks)
+
+
+def test_blocks_are_pods_with_and_without_a_tree() -> None:
+    assert [(group.kind, group.name, group.members) for group in described(read(TREE)).groups] == [
+        ("pod", "b1", ("n1", "n2", "n3", "n4"))
+    ]
+    fabric = described(read("BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockSizes=2\n"))
+    assert {group.name: group.members for group in fabric.groups} == {"b1": ("n1", "n2"), "b2": ("n3", "n4")}
+    assert not fabric.links
+
+
+def test_a_link_speed_of_slurm_is_no_speed() -> None:
+    assert any(remark.startswith("LinkSpeed is left out") for remark in read(CONF).remarks)
+    found = problems(lambda text: parse(text, "f"), CONF)
+    assert found[0].startswith("f:2:24: no speed for n[1-4,9] to leaf1; n[10-16] to leaf12; leaf[1,12] to spine1")
+
+
+def test_a_node_under_two_switches_is_cabled_to_both_and_a_switch_may_have_nothing_below() -> None:
+    text = "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\nSwitchName=c\n"
+    assert tree(text) == {"a": ["n1"], "b": ["n1"], "c": []}
+    assert ("switches", "c") in read(text).notes
+
+
+def test_hostlists_of_many_kinds_of_nodes_are_not_taken_for_too_many() -> None:
+    fabric = described(read("SwitchName=s Nodes=cn[0001-0400],gpu[001-100],big[01-10],x\n"))
+    assert len(fabric.nodes) == 511
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SwitchName=a Nodes=n[1-2", "f:1:25: no end of the last line"),
+        ("SwitchName=a Nodes=n[1-2\n", "f:1:20: 'n[1-2'"),
+        ("SwitchName=a Nodes=n[3-1]\n", "f:1:20: 'n[3-1]' is not a node set: range 3-1 runs backwards"),
+        ("SwitchName=a Nodes=\n", "f:1:14: 'Nodes=', expected Key=value"),
+        ("SwitchName=a Nodse=n1\n", "f:1:14: unknown key 'Nodse', expected one of SwitchName, Switches, Nodes"),
+        ("SwitchName=a nodes n1\n", "f:1:14: 'nodes n1', expected Key=value"),
+        ("SwitchName=a Nodes=n1 Switches=b\nSwitchName=b\n", "f:1:12: nodes and switches under a"),
+        ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "f:2:12: the name 'a' a second time (first in line 1)"),
+        ("SwitchName=a Nodes=a\n", "f:1:20: the name 'a' a second time"),
+        ("SwitchName=a Switches=leaf\nSwitchName=leaf1 Nodes=n1\n", "f:1:23: unknown device 'leaf'"),
+        ("SwitchName=a Switches=n1\nSwitchName=b Nodes=n1\n", "f:1:23: the node n1 among the switches"),
+        ("SwitchName=a Switches=a\n", "f:1:12: a loop: a is below itself"),
+        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=c Nodes=n1\n", "f:2:12: a loop: b"),
+        ("SwitchName=a Nodes=ALL\n", "f:1:20: ALL, expected names"),
+        ("SwitchName=a Nodes=n1 LinkSpeed=fast\n", "f:1:33: 'fast', expected a whole number"),
+        ("BlockName=b Nodes=n1\nBlockName=b Nodes=n2\n", "f:2:11: the block 'b' a second time"),
+        ("SwitchName=a \\\nNodes=n[1-\n", "f:2:7: 'n[1-'"),
+        ("# nothing\n", "f:1:1: an empty file"),
+        ("just words\n", "f:1:1: no list of topologies"),
+        ("- topology: x\n  flat: true\n", "f:1:1: no switch and no block"),
+        ("- topology: x\n  tree: {switch: []}\n", "f:2:9: no switches"),
+        ("- topology: x\n  tree: {switches: [y]}\n", "f:2:21: an entry that is no mapping"),
+        ("- topology: x\n  tree: {switches: [{nodes: n1}]}\n", "f:2:21: an entry without a name"),
+        ("- topology: x\n  tree: {switches: [{switch: a, node: n1}]}\n", "f:2:33: unknown key 'node'"),
+        ("- topology: x\n  tree: {switches: [{switch: a, nodes: [n1]}]}\n", "f:2:40: nodes: no text"),
+        ("- topology: x\n\ttree: {}\n", "f:2:1: broken YAML"),
+    ],
+)
+def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
+    found = problems(lambda each: parse(each, "f", SPEED), text)
+    assert any(expected in line for line in found), found
+
+
+def test_a_fabric_read_from_slurm_is_named_after_the_file() -> None:
+    fabric: Fabric = described(parse(CONF, "/etc/slurm/topology.conf", SPEED))
+    assert fabric.name == "topology"

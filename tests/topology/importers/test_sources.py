@@ -1,0 +1,194 @@
+"""What holds for every foreign format: bad input is refused with its place, a cut file gives nothing new."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.topology.importers.sources import FORMATS, cables, described, problems
+from topology.errors import TopologyError
+from topology.importers import importer, names, sniff
+from topology.importers.native import MAX_BYTES, Document
+from topology.importers.text import source_text
+
+EVERY = pytest.mark.parametrize("name", FORMATS)
+
+
+@EVERY
+def test_the_sample_is_read_and_is_recognised(name: str) -> None:
+    parse, text = FORMATS[name]
+    fabric = described(parse(text))
+    assert fabric.nodes
+    assert sniff(text) == name.removesuffix("-yaml")
+
+
+@EVERY
+def test_every_position_leads_into_the_source(name: str) -> None:
+    parse, text = FORMATS[name]
+    lines = text.split("\n")
+    document = parse(text).document
+    assert isinstance(document, Document)
+    for place in [*document.keys.values(), *document.values.values()]:
+        assert 1 <= place.line <= len(lines)
+        assert 1 <= place.column <= len(lines[place.line - 1]) + 1
+
+
+@EVERY
+def test_a_file_cut_anywhere_gives_no_cable_that_the_whole_does_not_have(name: str) -> None:
+    parse, text = FORMATS[name]
+    whole = cables(described(parse(text)))
+    refused = 0
+    for end in range(len(text)):
+        try:
+            found = cables(described(parse(text[:end])))
+        except TopologyError:
+            refused += 1
+        else:
+            assert found <= whole, text[:end]
+    assert refused > len(text) // 2
+
+
+@EVERY
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_whatever_is_changed_the_answer_is_a_document_or_a_topology_error(name: str, data: st.DataObject) -> None:
+    parse, text = FORMATS[name]
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 12)))
+        text = text[:start] + data.draw(st.text(max_size=6) | st.sampled_from(_NASTY)) + text[end:]
+    try:
+        described(parse(text))
+    except TopologyError as refused:
+        _is_told(refused)
+
+
+def _is_told(refused: TopologyError) -> None:
+    assert refused.problems
+    assert all(problem.found and problem.expected for problem in refused.problems)
+
+
+_NASTY = [
+    "\n", "\t", "[", "]", "{", "}", ":", '"', "'", "\\", "#", "&a ", "*a", "!!x ", "null", "-", "\x1b[31m",
+    "[1-9999999]", "[bold]", "n1", "leaf1", "\r\n", "{{ x }}", "@all", "=", "0", "true",
+]  # fmt: skip
+
+
+@EVERY
+@settings(max_examples=25, deadline=None)
+@given(text=st.text())
+def test_any_text_gives_a_document_or_a_topology_error(name: str, text: str) -> None:
+    parse, _ = FORMATS[name]
+    try:
+        parse(text)
+    except TopologyError as refused:
+        _is_told(refused)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "bad", ["n1;reboot", "[bold]n1", "\x1b[31mn1", "-oProxyCommand=x", "n[1-3]", "$(id)", "<b>n1</b>"]
+)
+def test_names_that_are_none_are_refused_with_their_place(name: str, bad: str) -> None:
+    parse, text = FORMATS[name]
+    escaped = bad.replace("\x1b", "\\u001b") if name in ("lldp", "netbox") else bad
+    first = {"lldp": "leaf12", "ansible": "login1", "ansible-yaml": "st1", "ssh-config": "st1"}.get(name, "leaf12")
+    first = "leaf1" if name == "netbox" else first
+    if name in ("slurm-yaml", "containerlab", "ansible-yaml"):
+        text = text.replace(f"{first}:", f"{_quoted(bad)}:").replace(f" {first}\n", f" {_quoted(bad)}\n")
+    else:
+        text = text.replace(first, escaped)
+    if bad == "n[1-3]" and name in ("slurm", "slurm-yaml"):
+        pytest.skip("a hostlist there")
+    assert problems(parse, text)[0].startswith(("f:", "n1:"))
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\x1b", "\\e") + '"'
+
+
+@EVERY
+def test_deep_nesting_ends_quickly(name: str) -> None:
+    parse, _ = FORMATS[name]
+    started = time.process_time()
+    for text in ("[" * 100_000, "{" * 100_000, '{"lldp":' * 5000, "- " * 5000 + "\n", "a:\n" * 3000):
+        with pytest.raises(TopologyError):
+            parse(text)
+    assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "tagged"),
+    [
+        ("containerlab", "kind: arista_ceos", "kind: !!python/object/apply:os.system [id]"),
+        ("slurm-yaml", "nodes: n[10-16]", "nodes: !evil n[10-16]"),
+        ("ansible-yaml", "ansible_port: 2222", "ansible_port: !!python/name:os.system 1"),
+    ],
+)
+def test_tags_construct_nothing_and_aliases_do_not_multiply(name: str, plain: str, tagged: str) -> None:
+    parse, text = FORMATS[name]
+    assert any("the tag" in line for line in problems(parse, text.replace(plain, tagged)))
+    bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
+        f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10)
+    )
+    assert "without end" in problems(parse, "all:\n  x: 1\n" + bomb)[0]
+
+
+@pytest.mark.parametrize("name", names())
+def test_files_that_are_huge_or_not_there_or_no_text_are_refused(name: str, tmp_path: Path) -> None:
+    read = importer(name)
+    huge = tmp_path / "huge"
+    with huge.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(TopologyError, match="more than 16 MiB"):
+        read([huge], None)
+    latin = tmp_path / "latin"
+    latin.write_bytes(b"a: b\nname: caf\xe9\n")
+    with pytest.raises(TopologyError, match=r"latin:2:10: the byte 0xe9, expected text in UTF-8"):
+        read([latin], None)
+    with pytest.raises(TopologyError, match="cannot be read"):
+        read([tmp_path / "absent"], None)
+
+
+def test_a_file_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with pytest.raises(TopologyError, match="more than 16 MiB"):
+        source_text(Path("/dev/zero"))
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "bom"
+    path.write_bytes(b"\xef\xbb\xbfHost n1\n")
+    assert source_text(path) == "Host n1\n"
+
+
+@pytest.mark.parametrize("name", ["slurm", "slurm-yaml"])
+def test_ten_million_hosts_are_refused_at_once(name: str) -> None:
+    parse, text = FORMATS[name]
+    started = time.process_time()
+    found = problems(parse, text.replace("n[1-4]", "n[1-10000000]", 1))
+    assert "stands for more than 200,000 names" in found[0]
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("slurm", "SwitchName=a Switches=b[1-20000]\n" + "SwitchName=c Nodes=n[1-20000]\n"),
+        ("slurm", "SwitchName=x y\n" * 100_000),
+        ("ansible", "n1 x\n" * 100_000),
+        ("ssh-config", "Host a\n!\n" * 100_000),
+    ],
+)
+def test_a_source_that_is_wrong_all_over_is_given_up_soon(name: str, text: str) -> None:
+    parse, _ = FORMATS[name]
+    started = time.process_time()
+    found = problems(parse, text)
+    assert len(found) == 1001
+    assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize("text", ["", "schema: 1\nfabric: x\n", "{}", "just words\n", '{"a": 1}'])
+def test_what_is_no_foreign_format_is_not_taken_for_one(text: str) -> None:
+    assert sniff(text) is None

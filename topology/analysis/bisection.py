@@ -1,0 +1,218 @@
+"""Owns cuts: how much two sets of devices can send each other at most, and what the tiers let through.
+
+A cut is an *upper bound*. It is what fits through the narrowest place when everything may be
+routed anywhere; what flows under the routing that is there can be less (Jyothi, Singla, Godfrey
+and Kolla, SC'16). Bisection bandwidth (Dally and Towles) is the least cut between halves of the
+nodes; here the halves are named: by default those of the nodes in the order of their switches.
+Byte/s on the wire in one direction, usable cables only.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from topology.analysis.finding import Finding, Severity
+from topology.errors import SelectionError
+from topology.graph import UnitTooFineError, minimum_cut
+from topology.maxmin import Floats, Indices
+from topology.model import Fabric, NodeId, SwitchRole
+from topology.tables import Tables, summed, tables
+from topology.units import network_rate
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """The cables of a cut between devices of two roles (``node`` for a node)."""
+
+    low: str
+    high: str
+    cables: int
+    capacity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The least capacity between two sets of devices, in one direction: an upper bound of what they can exchange.
+
+    ``near`` and ``far`` count the nodes on each side (0 where only switches were named),
+    ``where`` are the cables of the narrowest place.
+    """
+
+    bound: float
+    near: int
+    far: int
+    where: tuple[Crossing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TierCut:
+    """All ways up of the largest network that lead from ``below`` (a role, or ``node``) and under it to above it.
+
+    Byte/s. Halves that leave everything under one such switch together exchange at most ``bound``,
+    because one of the two has no more than half of the ways.
+    """
+
+    below: str
+    up: float
+
+    @property
+    def bound(self) -> float:
+        """Half of ``up``."""
+        return self.up / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The cut between the default halves (None with ``refused``, the reason) and the cuts at each tier, upward."""
+
+    halves: Cut | None
+    refused: str
+    tiers: tuple[TierCut, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side of a cut: forwarding devices as vertices, and how many nodes of each node group."""
+
+    vertices: Indices
+    nodes: Indices
+    machines: int
+
+
+def bisection(fabric: Fabric, *, cabled: Tables | None = None) -> Report:
+    """The default halves and the tiers of ``fabric``.
+
+    The halves: nodes in the order of their first switches, nodes cabled alike never parted,
+    divided where the two sides are most nearly equal.
+    """
+    cabled = cabled or tables(fabric)
+    groups = cabled.node_groups
+    tiers = tuple(_tiers(cabled))
+    if len(groups) < 2:
+        return Report(None, "all nodes are cabled alike: there are no halves", tiers)
+    order = np.argsort(groups.switch[groups.start[:-1]], kind="stable")
+    below = np.cumsum(groups.nodes[order])
+    split = int(np.argmin(np.abs(2 * below[:-1] - below[-1]))) + 1
+    first = np.zeros(len(groups) + 1, bool)
+    first[order[:split]] = True
+    cables = groups.group >= 0
+    sides = [_side(cabled, np.flatnonzero(cables & half)) for half in (first[groups.group], ~first[groups.group])]
+    try:
+        return Report(_cut(cabled, sides[0], sides[1]), "", tiers)
+    except UnitTooFineError as error:
+        return Report(None, str(error), tiers)
+
+
+def cut(fabric: Fabric, near: Collection[str], far: Collection[str], *, cabled: Tables | None = None) -> Cut:
+    """The least capacity between the devices named ``near`` and those named ``far``.
+
+    A virtual machine stands for its host. Raises SelectionError for an empty set, a name that is
+    no device, a device on both sides and a node without a cable; UnitTooFineError where the
+    capacities have no common unit that fits.
+    """
+    cabled = cabled or tables(fabric)
+    one, other = (_numbers(cabled, names) for names in (near, far))
+    both = np.intersect1d(one, other)
+    if len(both):
+        raise SelectionError(f"{cabled.names[both[0]]!r} is on both sides of the cut")
+    return _cut(cabled, _side(cabled, one), _side(cabled, other))
+
+
+def _numbers(cabled: Tables, names: Collection[str]) -> Indices:
+    """The devices of one side, hosts for their virtual machines."""
+    found = set()
+    for name in names:
+        node = cabled.fabric.nodes.get(NodeId(name))
+        number = cabled.index.get(node.host if node is not None and node.host is not None else name)
+        if number is None:
+            raise SelectionError(f"{name!r} is no device of the fabric")
+        if number < cabled.nodes and cabled.node_groups.group[number] < 0:
+            raise SelectionError(f"{name!r} has no cable to a switch")
+        found.add(number)
+    if not found:
+        raise SelectionError("an empty side of a cut, expected devices on both")
+    return np.array(sorted(found), np.intp)
+
+
+def _side(cabled: Tables, devices: Indices) -> _Side:
+    groups = cabled.node_groups
+    forwarding = cabled.forwards[devices]
+    nodes = devices[devices < cabled.nodes]
+    return _Side(
+        cabled.forwarding.vertex[devices[forwarding]],
+        np.bincount(groups.group[devices[~forwarding]], minlength=len(groups)),
+        int(cabled.machines[nodes].sum()),
+    )
+
+
+def _cut(cabled: Tables, near: _Side, far: _Side) -> Cut:
+    """Nodes of a group on one side are one vertex; nodes on no side carry nothing for others and are left out."""
+    graph, groups = cabled.forwarding, cabled.node_groups
+    vertices = len(graph.device)
+    members = np.array([kind.members for kind in cabled.kinds], np.intp)[groups.kind]
+    a, b, capacity, cables, tier = [graph.a], [graph.b], [graph.capacity], [graph.cables], [cabled.tier[graph.device]]
+    ends = []
+    for side in (near, far):
+        mine = np.flatnonzero(side.nodes)
+        number = np.full(len(groups), -1)
+        number[mine] = vertices + np.arange(len(mine))
+        legs = np.flatnonzero(number[groups.owner] >= 0)
+        count = side.nodes[groups.owner[legs]]
+        a.append(number[groups.owner[legs]])
+        b.append(graph.vertex[groups.switch[legs]])
+        capacity.append(groups.capacity[legs] * count)
+        cables.append(members[legs] * count)
+        tier.append(np.zeros(len(mine), np.intp))
+        ends.append(np.concatenate((side.vertices, number[mine])))
+        vertices += len(mine)
+    low, high, rates = np.concatenate(a), np.concatenate(b), np.concatenate(capacity)
+    found = minimum_cut(vertices, low, high, rates, ends=(ends[0], ends[1]))
+    parted = np.flatnonzero(found.near[low] != found.near[high])
+    tiers = np.concatenate(tier)
+    where = _where(tiers[low[parted]], tiers[high[parted]], rates[parted], np.concatenate(cables)[parted])
+    return Cut(found.value, near.machines, far.machines, tuple(where))
+
+
+_ROLES = ("node", *(role.value for role in SwitchRole))
+
+
+def _where(low: Indices, high: Indices, rates: Floats, cables: Indices) -> Iterator[Crossing]:
+    """The parted cables by the roles of their ends."""
+    pairs, of = np.unique(low * len(_ROLES) + high, return_inverse=True)
+    capacity, count = summed(rates, of, len(pairs)), summed(cables, of, len(pairs))
+    for number, pair in enumerate(pairs.tolist()):
+        if capacity[number]:
+            one, other = divmod(pair, len(_ROLES))
+            yield Crossing(_ROLES[one], _ROLES[other], int(count[number]), float(capacity[number]))
+
+
+def _tiers(cabled: Tables) -> Iterator[TierCut]:
+    climb, groups = cabled.climb, cabled.node_groups
+    if not len(groups):
+        return
+    network = int(np.argmax(summed(groups.nodes[climb.group], climb.inside, len(climb.meet))))
+    ways = np.flatnonzero(climb.network[climb.low] == network)
+    legs = np.flatnonzero(climb.network[groups.switch] == network)
+    low, high, rates = cabled.tier[climb.low[ways]], cabled.tier[climb.high[ways]], climb.capacity[ways]
+    reached = cabled.tier[groups.switch[legs]]
+    offered = groups.capacity[legs] * groups.size[groups.owner[legs]]
+    for tier in range(int(climb.meet[network])):
+        up = rates[(low <= tier) & (high > tier)].sum() + offered[reached > tier].sum()
+        if not tier or (low == tier).any():
+            yield TierCut(_ROLES[tier], float(up))
+
+
+def findings(fabric: Fabric, report: Report) -> list[Finding]:
+    """The cut between the default halves, or why there is none."""
+    if report.halves is None:
+        return [Finding(Severity.NOTE, "no-bisection", fabric.name, f"no bisection: {report.refused}")]
+    halves = report.halves
+    places = (
+        ", ".join(f"{each.cables:,} cables {each.low} to {each.high}" for each in halves.where) or "no cable at all"
+    )
+    text = (
+        f"{halves.near:,} nodes and {halves.far:,} nodes (by switches) can exchange at most "
+        f"{network_rate(halves.bound)} in each direction: {places or 'no cable at all'}"
+    )
+    return [Finding(Severity.NOTE, "bisection", fabric.name, text)]

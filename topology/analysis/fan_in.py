@@ -1,0 +1,216 @@
+"""Owns what many clients and many servers move between them at once, and what each kind of link allows of it.
+
+Every client exchanges data with every server under the rules of ``topology.expect`` (model
+``fluid``). Equal clients and equal servers are computed once: max-min rates are unique, so what
+is alike gets the same, and the sums stay exact for any number of them. Data lie evenly on the
+servers: what a client has on its own machine costs no cable and comes on top, in proportion.
+Refuses flows without a path.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topology.crossing import Model, Part, cross
+from topology.expect import capacities
+from topology.maxmin import Floats, Usage, max_min
+from topology.model import Direction, Fabric, Flow, NodeId, SwitchId
+from topology.routing import Routes
+
+CLIENT_PORTS, GATEWAYS, SERVER_PORTS, ALL_LINKS = "client ports", "gateways", "server ports", "all links together"
+"""Names of layers; those between switches are called after the roles of their ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Clients, or servers, that are cabled alike: ``node`` is one of them, on ``machine`` (its host, or itself).
+
+    ``total`` counts all of the kind, ``together`` those that share the cables of one machine;
+    ``machines`` are the same for kinds that share them.
+    """
+
+    node: str
+    machine: str
+    total: int
+    together: int
+    machines: tuple[str, ...]
+
+    def reached_from(self, other: "Kind") -> int:
+        """How many of these one of the ``other`` kind reaches by cable."""
+        return self.total - (self.together if self.machines == other.machines else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Who exchanges data with whom, and how.
+
+    Flows from the ``clients`` to the ``servers`` when ``writing``, else back. ``striped`` makes the
+    data of one client go to all servers at one pace, else each of its flows has its own.
+    ``copies`` is how many servers each byte that is written enters.
+    """
+
+    clients: tuple[str, ...]
+    servers: tuple[str, ...]
+    writing: bool
+    striped: bool = False
+    copies: int = 1
+
+
+def kinds(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) -> tuple[list[Kind], list[Kind]]:
+    """``clients`` and ``servers`` by kind. Of equal machines that are both, the first and the last stand for them."""
+    on: dict[str, tuple[list[str], list[str]]] = {}
+    for role, nodes in enumerate((clients, servers)):
+        for node in nodes:
+            on.setdefault(machine_of(fabric, node), ([], []))[role].append(node)
+    alike: dict[object, list[str]] = {}
+    for machine, guests in on.items():
+        tags = tuple(tuple((tag, len(same)) for tag, same in _by_vlans(fabric, each).items()) for each in guests)
+        alike.setdefault((_cabling(fabric, machine), tags), []).append(machine)
+    found: tuple[list[Kind], list[Kind]] = ([], [])
+    for machines in alike.values():
+        both = all(on[machines[0]])
+        for role, machine in enumerate((machines[0], machines[-1] if both else machines[0])):
+            for same in _by_vlans(fabric, on[machine][role]).values():
+                total = len(same) * len(machines)
+                found[role].append(Kind(same[0], machine, total, len(same), tuple(machines)))
+    return found
+
+
+def _by_vlans(fabric: Fabric, nodes: Sequence[str]) -> dict[tuple[int, ...], list[str]]:
+    found: dict[tuple[int, ...], list[str]] = {}
+    for node in nodes:
+        found.setdefault(fabric.vlans_of.get(NodeId(node), ()), []).append(node)
+    return found
+
+
+def machine_of(fabric: Fabric, node: str) -> str:
+    """What has the cables of ``node``: its host, or itself."""
+    return fabric.nodes[NodeId(node)].host or node
+
+
+def machines_of(fabric: Fabric, nodes: Iterable[str]) -> set[str]:
+    """The machines that ``nodes`` are or run on."""
+    return {machine_of(fabric, node) for node in nodes}
+
+
+def _cabling(fabric: Fabric, machine: str) -> tuple[object, ...]:
+    """What decides the paths and rates of a machine: where each cable goes, and what it is."""
+    return tuple(
+        (link.other(machine), link.members, link.network, link.standby, link.bond, link.wan, link.channels)
+        for link in fabric.links_at[machine]
+    )
+
+
+class FanIn:
+    """All flows between clients and servers in one direction, equal ones once.
+
+    Raises RoutingError without a path.
+    """
+
+    def __init__(self, fabric: Fabric, routes: Routes, pattern: Pattern) -> None:
+        self._fabric, self._pattern = fabric, pattern
+        self._asking = machines_of(fabric, pattern.clients)
+        self._serving = machines_of(fabric, pattern.servers)
+        self._clients, servers = kinds(fabric, pattern.clients, pattern.servers)
+        pairs = [(client, server) for client in self._clients for server in servers if server.reached_from(client)]
+        self._flows = np.array([client.total * server.reached_from(client) for client, server in pairs])
+        self.parts: tuple[Part, ...] = ()
+        if not pairs:
+            return
+        crossed = cross(routes, [self._flow(*pair) for pair in pairs], Model.FLUID)
+        self.parts, self._owner, self._weight = crossed.parts, crossed.owner, crossed.weight
+        of_use = [pairs[owner] for owner in crossed.owner[crossed.used.flow].tolist()]
+        times = [
+            self._times(client, server, self.parts[part].way)
+            for (client, server), part in zip(of_use, crossed.used.link.tolist(), strict=True)
+        ]
+        self._used = Usage(crossed.used.flow, crossed.used.link, crossed.used.share * np.array(times, float))
+        self._limits = self._capacities()
+        number = {client: index for index, client in enumerate(self._clients)}
+        self._client = np.array([number[client] for client, _ in of_use], np.intp)
+
+    def _flow(self, client: Kind, server: Kind) -> Flow:
+        ends = (client, server) if self._pattern.writing else (server, client)
+        return Flow(NodeId(ends[0].node), NodeId(ends[1].node))
+
+    def _times(self, client: Kind, server: Kind, way: Direction) -> int:
+        """How many flows of one kind to another are on a link that one of them crosses."""
+        ends = {way.source, self._fabric.links[way.link].other(way.source)}
+        if client.machine in ends:
+            return client.together * server.reached_from(client)
+        if server.machine in ends:
+            return server.together * client.reached_from(server)
+        return client.total * server.reached_from(client)
+
+    def _capacities(self) -> Floats:
+        """byte/s of payload of each part; a server takes in every copy of what is written."""
+        into = [self._fabric.links[part.way.link].other(part.way.source) in self._serving for part in self.parts]
+        copies = self._pattern.copies if self._pattern.writing else 1
+        return capacities(self._fabric, self.parts, {}) / np.where(into, copies, 1)
+
+    def total(self, limiting: Callable[[Direction], bool] = lambda _: True) -> float:
+        """byte/s of all flows together when only the ``limiting`` links limit; infinite where they do not."""
+        if not self.parts:
+            return math.inf
+        chosen = np.array([limiting(part.way) for part in self.parts], bool)[self._used.link]
+        stream, part, share = self._used.flow[chosen], self._used.link[chosen], self._used.share[chosen]
+        if self._pattern.striped:
+            share = share * self._weight[stream] / len(self._pattern.servers)
+            unbounded = np.full(len(self._clients), np.inf)
+            rate = max_min(Usage(self._client[chosen], part, share), self._limits, unbounded)
+            return float(np.dot(rate, [client.total for client in self._clients]))
+        unbounded = np.full(len(self._owner), np.inf)
+        rate = max_min(Usage(stream, part, share), self._limits, unbounded, self._weight)
+        cabled = self._flows.sum() / (len(self._pattern.clients) * len(self._pattern.servers))
+        return float(np.dot(rate, self._flows[self._owner]) / cabled)
+
+    def layers(self, gateways: Collection[str] = ()) -> Iterator[tuple[str, float]]:
+        """Each kind of link, from the clients to the servers, with what all flows would get if it alone limited.
+
+        A kind that only some flows cross is left out: it has no limit of its own. Last, all links
+        together, where that is less than each kind by itself. It is never more: max-min totals can
+        fall when a limit goes away (flows that divide over unequal legs then hold each other up),
+        and a link that carries so much with the others allows it alone.
+        """
+        together = self.total()
+        found: dict[tuple[int, str], set[Direction]] = {}
+        for part in self.parts:
+            found.setdefault(self._kind(part.way, gateways), set()).add(part.way)
+        lowest = math.inf
+        for (_, name), ways in sorted(found.items()):
+            rate = max(self.total(ways.__contains__), together)
+            if math.isfinite(rate):
+                lowest = min(lowest, rate)
+                yield name, rate
+        if together < lowest * (1.0 - 1e-9):
+            yield ALL_LINKS, together
+
+    def _kind(self, way: Direction, gateways: Collection[str]) -> tuple[int, str]:
+        """The layer of a directed link, with its place on the way."""
+        ends = {way.source, self._fabric.links[way.link].other(way.source)}
+        for place, name, machines in (
+            (9, SERVER_PORTS, self._serving),
+            (0, CLIENT_PORTS, self._asking),
+            (1, GATEWAYS, gateways),
+        ):
+            if not ends.isdisjoint(machines):
+                return place, name
+        lower, upper = sorted((self._fabric.tier(end), self._role(end)) for end in ends)
+        return 2 + lower[0], f"{lower[1]} to {upper[1]} links"
+
+    def _role(self, device: str) -> str:
+        switch = self._fabric.switches.get(SwitchId(device))
+        return "forwarding node" if switch is None else switch.role.value
+
+
+def ports(fabric: Fabric, nodes: Sequence[str]) -> list[float]:
+    """byte/s of payload of the ports of each of ``nodes`` that carry traffic; those of one machine share."""
+    sharing = Counter(machine_of(fabric, node) for node in nodes)
+    return [
+        sum(link.capacity * fabric.goodput_of(link) for link in fabric.legs(node) if not link.standby)
+        / sharing[machine_of(fabric, node)]
+        for node in nodes
+    ]

@@ -1,0 +1,231 @@
+"""Owns how many ports each switch needs for its cables, against those it is declared to have.
+
+A cable takes a port of its own speed; else a part of a port that can be split (*breakout*), so
+that ceil(cables / breakout) ports go to cables of one speed; else a faster port whole; else a
+port without a declared speed. Fastest cables first. Ports that the file names at a link are
+taken as named. Refuses to guess: without declared ports every cable counts as a port of its own.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from topology.analysis.finding import Finding, Severity
+from topology.analysis.wording import named
+from topology.maxmin import Indices
+from topology.model import Fabric, PortSet, SwitchId
+from topology.tables import Tables, tables
+from topology.units import network_rate
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """``cables`` of one ``speed`` (byte/s), which take ``ports``."""
+
+    speed: float
+    cables: int
+    ports: int
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchPorts:
+    """One switch: its needs, fastest first; ``declared`` is None where the file declares no ports.
+
+    ``unfit`` is the cables for which no declared port is fast enough, ``free`` what the free
+    ports can carry of node links, byte/s (None where no node is attached or nothing declared).
+    """
+
+    switch: SwitchId
+    needs: tuple[Need, ...]
+    declared: int | None
+    unfit: int = 0
+    free: float | None = None
+
+    @property
+    def needed(self) -> int:
+        """Ports for all cables."""
+        return sum(need.ports for need in self.needs)
+
+    @property
+    def short(self) -> int:
+        """Ports that are missing."""
+        return 0 if self.declared is None else max(self.needed - self.declared, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Every switch, in file order."""
+
+    switches: tuple[SwitchPorts, ...]
+
+
+@dataclass(slots=True)
+class _Filling:
+    """A set of ports while cables are put into it; ``split`` is the parts that are left of split ports, by speed."""
+
+    total: int
+    speed: float | None
+    breakout: int
+    used: int = 0
+    split: dict[float, int] = field(default_factory=dict)
+
+    def parts(self, speed: float) -> int:
+        """Into how many cables of ``speed`` one port goes; 0 where it is too slow."""
+        if self.speed is None or self.speed == speed:
+            return 1
+        if self.breakout > 1 and speed * self.breakout <= self.speed:
+            return self.breakout
+        return int(speed < self.speed)
+
+    def rank(self, speed: float) -> int:
+        """Which sets are filled first: those of the very speed, those to split, faster ones, unknown ones."""
+        if self.speed is None:
+            return 3
+        return 0 if self.speed == speed else 1 if self.parts(speed) > 1 else 2
+
+    def take(self, speed: float, cables: int, *, beyond: bool) -> tuple[int, int]:
+        """Put in as many of ``cables`` as fit (all of them with ``beyond``); how many, and the ports that they take."""
+        parts = self.parts(speed)
+        left = self.split.get(speed, 0)
+        room = cables if beyond else max(self.total - self.used, 0) * parts + left
+        taken = min(cables, room)
+        ports = -(-max(taken - left, 0) // parts)
+        self.used += ports
+        self.split[speed] = left + ports * parts - taken
+        return taken, ports
+
+    def room(self, speed: float) -> int:
+        """Node links of ``speed`` for its free ports; a faster port that cannot be split is not for nodes."""
+        if self.rank(speed) == 2 or self.used > self.total:
+            return 0
+        return (self.total - self.used) * self.parts(speed) + self.split.get(speed, 0)
+
+
+def ports(fabric: Fabric, *, cabled: Tables | None = None) -> Ports:
+    """The ports of every switch of ``fabric``."""
+    cabled = cabled or tables(fabric)
+    cables = _cables(cabled)
+    fastest = _node_speed(cabled)
+    known: dict[object, SwitchPorts] = {}
+    named = _named(fabric)
+    found = []
+    for number, switch in enumerate(fabric.switches.values(), start=cabled.nodes):
+        mine, at = cables.get(number, ()), named.get(switch.id, ())
+        if not switch.ports:
+            # Switches that are cabled alike share one tuple of needs.
+            like = known.get(mine)
+            if like is None:
+                like = known[mine] = SwitchPorts(switch.id, tuple(Need(v, n, n) for v, n in mine), None)
+            found.append(SwitchPorts(switch.id, like.needs, None))
+        else:
+            found.append(_declared(switch.id, switch.ports, (mine, at), fastest[number - cabled.nodes]))
+    return Ports(tuple(found))
+
+
+_Cables = tuple[tuple[float, int], ...]
+
+
+def _cables(cabled: Tables) -> Mapping[int, _Cables]:
+    """Per switch its cables by speed, fastest first."""
+    ends = np.concatenate((cabled.low, cabled.high))
+    kind = np.concatenate((cabled.kind, cabled.kind))
+    inner = ends >= cabled.nodes
+    size = len(cabled.kinds)
+    pairs, count = _counted((ends[inner] - cabled.nodes) * size + kind[inner])
+    found: dict[int, dict[float, int]] = {}
+    for key, links in zip(pairs.tolist(), count.tolist(), strict=True):
+        each = cabled.kinds[key % size]
+        mine = found.setdefault(cabled.nodes + key // size, {})
+        for speed in each.mixed or (each.speed,):
+            mine[speed] = mine.get(speed, 0) + links * (1 if each.mixed else each.members)
+    return {device: tuple(sorted(mine.items(), reverse=True)) for device, mine in found.items()}
+
+
+def _counted(keys: Indices) -> tuple[Indices, Indices]:
+    """The distinct keys and how often each is there; counting is faster than sorting where they are dense."""
+    if len(keys) and int(keys.max()) < 4 * len(keys):
+        count = np.bincount(keys)
+        found = np.flatnonzero(count)
+        return found, count[found]
+    return np.unique(keys, return_counts=True)
+
+
+def _node_speed(cabled: Tables) -> list[float]:
+    """Per switch the speed of its fastest node link, 0 without one."""
+    groups = cabled.node_groups
+    found = np.zeros(len(cabled.names))
+    speeds = np.array([each.speed for each in cabled.kinds], float)
+    np.maximum.at(found, groups.switch, speeds[groups.kind])
+    speeds_found: list[float] = found[cabled.nodes :].tolist()
+    return speeds_found
+
+
+def _named(fabric: Fabric) -> Mapping[str, Sequence[tuple[str, float]]]:
+    """Per switch with declared ports: the ports that links name, each with the speed of its cable."""
+    if not any(switch.ports for switch in fabric.switches.values()):
+        return {}
+    found: dict[str, list[tuple[str, float]]] = {}
+    for link in [link for link in fabric.links.values() if link.ports_a or link.ports_b]:
+        for device, names in ((link.a, link.ports_a), (link.b, link.ports_b)):
+            if names:
+                found.setdefault(device, []).extend(zip(names, link.members, strict=True))
+    return found
+
+
+def _declared(
+    switch: SwitchId, sets: tuple[PortSet, ...], links: tuple[_Cables, Sequence[tuple[str, float]]], node_speed: float
+) -> SwitchPorts:
+    """Put the cables of one switch into its declared ports."""
+    cables, named = links
+    filling = [_Filling(len(each.names), each.speed, each.breakout) for each in sets]
+    place = {name: each for each, declared in zip(filling, sets, strict=True) for name in declared.names}
+    left = dict(cables)
+    taken: dict[float, int] = {}
+    unfit = 0
+    for name, speed in dict(named).items():
+        each = place.get(name)
+        if each is None:
+            continue
+        each.used += 1
+        left[speed] -= 1
+        taken[speed] = taken.get(speed, 0) + 1
+        unfit += not each.parts(speed)
+    for speed, count in left.items():
+        fitting = sorted((each for each in filling if each.parts(speed)), key=lambda each: each.rank(speed))
+        taken[speed] = taken.get(speed, 0) + (_place(fitting, speed, count) if fitting else count)
+        unfit += 0 if fitting else count
+    needs = tuple(Need(speed, count, taken[speed]) for speed, count in cables)
+    free = sum(each.room(node_speed) for each in filling) * node_speed if node_speed else None
+    return SwitchPorts(switch, needs, sum(each.total for each in filling), unfit, free)
+
+
+def _place(fitting: Sequence[_Filling], speed: float, cables: int) -> int:
+    """The ports that ``cables`` take; what no set has room for is counted in the first, beyond its end."""
+    total = 0
+    for each in fitting:
+        taken, ports_taken = each.take(speed, cables, beyond=False)
+        cables, total = cables - taken, total + ports_taken
+    return total + fitting[0].take(speed, cables, beyond=True)[1]
+
+
+def findings(fabric: Fabric, report: Ports) -> list[Finding]:
+    """Switches that have too few ports or none fast enough; switches with the same numbers in one sentence."""
+    del fabric
+    alike: dict[tuple[tuple[Need, ...], int, int], list[SwitchPorts]] = {}
+    for each in report.switches:
+        if each.declared is not None and (each.short or each.unfit):
+            alike.setdefault((each.needs, each.declared, each.unfit), []).append(each)
+    return [found for members in alike.values() for found in _said(members)]
+
+
+def _said(members: Sequence[SwitchPorts]) -> Iterable[Finding]:
+    one, where = members[0], named([each.switch for each in members])
+    if one.short:
+        parts = ", ".join(f"{need.ports} for {need.cables} x {network_rate(need.speed)}" for need in one.needs)
+        verb = "needs" if len(members) == 1 else "each need"
+        text = f"{where} {verb} {one.needed} ports ({parts}), {one.declared} are declared"
+        yield Finding(Severity.ERROR, "too-few-ports", where, text)
+    if one.unfit:
+        text = f"{where}: no declared port is fast enough for {one.unfit} of the cables"
+        yield Finding(Severity.ERROR, "port-too-slow", where, text)

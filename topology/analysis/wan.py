@@ -1,0 +1,182 @@
+"""Owns what distance does to TCP: bytes in flight, what a socket buffer allows, and the loss that a rate survives.
+
+Sources: bandwidth-delay product, RFC 1072 and RFC 7323; rate under loss, Mathis, Semke,
+Mahdavi and Ott, The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm (1997):
+rate = MSS/RTT x C/sqrt(p). That is loss-based congestion control without selective pacing:
+CUBIC does somewhat better at long distances, BBR does not follow it at all. Refuses to say
+what the loss is: that is measured.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from topology.analysis.finding import Finding, Severity
+from topology.model import Fabric, Hardware, Link, LinkId, Node, NodeId
+from topology.selection import fold
+from topology.units import digits3, disk_size, duration, network_rate
+
+MATHIS = 1.22
+"""C for a loss every 1/p packets and an acknowledgement for each packet: sqrt(3/2)."""
+HEADERS = 52
+"""Bytes of an IPv4 packet that are no TCP payload: 20 IP, 20 TCP, 12 timestamps."""
+RECEIVE_SHARE = 0.5
+"""Part of the receive buffer that Linux offers as window: with net.ipv4.tcp_adv_win_scale = 1, the default
+since 3.4 (ip-sysctl); since 6.6 the kernel learns the share per socket and starts from the same half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one TCP stream between nodes of a kind may have in flight on one line.
+
+    ``size`` is bytes, ``rate`` byte/s (size over round trip, at most the NIC), ``streams`` how
+    many of these fill the line; None where nothing is declared. ``basis`` says where from.
+    """
+
+    nodes: str
+    size: float | None
+    rate: float | None
+    streams: int | None
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One link with a round trip ``rtt`` in seconds.
+
+    ``flow`` is byte/s of the fastest NIC that a single flow can use on it, ``flow_in_flight`` and
+    ``line_in_flight`` are the bandwidth-delay products in bytes; ``loss`` is the highest share of
+    lost packets at which one flow still reaches ``wanted`` byte/s.
+    """
+
+    link: LinkId
+    rtt: float
+    mtu: int
+    capacity: float
+    flow: float
+    flow_in_flight: float
+    line_in_flight: float
+    wanted: float
+    loss: float
+    windows: tuple[Window, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WanReport:
+    """Every link of a fabric that has a round trip."""
+
+    lines: tuple[Line, ...]
+
+
+def tolerable_loss(rate: float, rtt: float, mtu: int) -> float:
+    """The share of lost packets, at most 1, at which one flow still reaches ``rate`` byte/s (Mathis)."""
+    return min(1.0, (MATHIS * (mtu - HEADERS) / (rtt * rate)) ** 2)
+
+
+def wan(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None, wanted: float | None = None) -> WanReport:
+    """Every line of ``fabric``.
+
+    ``buffers`` are windows in bytes that were measured on nodes; they replace what their class
+    declares. ``wanted`` is the rate of one flow whose tolerable loss is asked, byte/s; the
+    rate of the fastest NIC by default.
+    """
+    known = buffers or {}
+    return WanReport(
+        tuple(
+            _line(fabric, link, rtt=link.wan.rtt, buffers=known, wanted=wanted)
+            for link in fabric.links.values()
+            if link.wan is not None and link.wan.rtt
+        )
+    )
+
+
+def _line(fabric: Fabric, link: Link, *, rtt: float, buffers: Mapping[NodeId, float], wanted: float | None) -> Line:
+    network = fabric.networks.get(link.network)
+    mtu = fabric.mtu if network is None else network.mtu
+    flow = min([_fastest(fabric), max(link.members), link.capacity])
+    return Line(
+        link=link.id,
+        rtt=rtt,
+        mtu=mtu,
+        capacity=link.capacity,
+        flow=flow,
+        flow_in_flight=flow * rtt,
+        line_in_flight=link.capacity * rtt,
+        wanted=wanted or flow,
+        loss=tolerable_loss(wanted or flow, rtt, mtu),
+        windows=tuple(_windows(fabric, buffers, rtt=rtt, flow=flow, capacity=link.capacity)),
+    )
+
+
+def _fastest(fabric: Fabric) -> float:
+    """byte/s of the fastest port of any node: one flow uses one port."""
+    cabled = (link for link in fabric.links.values() if link.a in fabric.nodes or link.b in fabric.nodes)
+    return max((max(link.members) for link in cabled), default=math.inf)
+
+
+def _windows(
+    fabric: Fabric, buffers: Mapping[NodeId, float], *, rtt: float, flow: float, capacity: float
+) -> Iterator[Window]:
+    kinds: dict[tuple[float | None, str], list[NodeId]] = {}
+    for node in fabric.nodes.values():
+        if fabric.legs(node.id):
+            kinds.setdefault(_window(node, buffers), []).append(node.id)
+    for (size, basis), nodes in kinds.items():
+        rate = None if size is None else min(flow, size / rtt)
+        streams = None if rate is None else math.ceil(capacity / rate - 1e-9)
+        yield Window(fold(nodes), size, rate, streams, basis)
+
+
+def _window(node: Node, buffers: Mapping[NodeId, float]) -> tuple[float | None, str]:
+    """Bytes that a stream of ``node`` may have in flight, and where that is known from."""
+    if node.id in buffers:
+        return buffers[node.id], "measured"
+    for settings in (_AUTOTUNED, _ASKED_FOR):
+        sizes = {name: share * _limit(node.hardware, name) for name, share in settings.items()}
+        given = {name: size for name, size in sizes.items() if size}
+        if given:
+            return min(given.values()), f"{' and '.join(given)} of class {node.hardware.name}"
+    return None, ""
+
+
+_AUTOTUNED = {"net.ipv4.tcp_rmem": RECEIVE_SHARE, "net.ipv4.tcp_wmem": 1.0}
+_ASKED_FOR = {"net.core.rmem_max": 1.0, "net.core.wmem_max": 1.0}
+"""Kernel settings that bound a socket buffer, with the part of it that holds payload in flight: the first where the
+kernel chooses the buffer (tcp(7)), the second where the program asks for one, which the kernel doubles (socket(7))."""
+
+
+def _limit(hardware: Hardware, name: str) -> float:
+    """The maximum in bytes that a class declares, the last number of the setting; 0 where it declares none."""
+    written = str(hardware.facts.get(f"sysctl.{name}", "")).split()
+    return float(written[-1]) if written and written[-1].isdecimal() else 0.0
+
+
+def findings(fabric: Fabric, report: WanReport) -> list[Finding]:
+    """For each line: windows that are too small for it or unknown, and the loss that one flow survives."""
+    return [finding for line in report.lines for finding in _line_findings(line)]
+
+
+def _line_findings(line: Line) -> Iterator[Finding]:
+    in_flight = (
+        f"one {network_rate(line.flow)} flow over {duration(line.rtt)} has {disk_size(line.flow_in_flight)} in flight"
+    )
+    for window in line.windows:
+        if window.size is None or window.rate is None or window.streams is None:
+            text = f"{in_flight}; the TCP buffers of {window.nodes} are not known: declare {_MISSING}"
+            yield Finding(Severity.NOTE, "wan-buffers-unknown", line.link, text)
+        elif window.size < line.flow_in_flight:
+            allowed = f"{window.nodes} may have {disk_size(window.size)} ({window.basis})"
+            text = (
+                f"{in_flight}, {allowed}: {network_rate(window.rate)} per stream,"
+                f" {window.streams} streams to fill {network_rate(line.capacity)}"
+            )
+            yield Finding(Severity.WARNING, "wan-window", line.link, text)
+    text = (
+        f"one flow reaches {network_rate(line.wanted)} over {duration(line.rtt)} only if at most 1 packet in"
+        f" {digits3(1.0 / line.loss)} is lost (Mathis, MTU {line.mtu}); the whole line holds"
+        f" {disk_size(line.line_in_flight)}"
+    )
+    yield Finding(Severity.NOTE, "wan-loss", line.link, text)
+
+
+_MISSING = "sysctl net.ipv4.tcp_rmem and tcp_wmem of their class"

@@ -1,0 +1,21 @@
+"""Owns how findings name many things at once: folded, or the first and a count where folding would take long."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from topology.selection import fold
+
+FOLDED = 1000
+"""More names than this are counted."""
+
+
+def named(names: Sequence[str]) -> str:
+    """``mxl[01-20]-[1-2]``, or ``leaf1 and 4,999 more``; the same set is folded once for all that speak of it."""
+    if len(names) > FOLDED:
+        return f"{names[0]} and {len(names) - 1:,} more"
+    return _folded(tuple(names))
+
+
+@lru_cache(maxsize=256)
+def _folded(names: tuple[str, ...]) -> str:
+    return fold(names)

@@ -1,0 +1,285 @@
+"""Owns what the loss of one element does to nodes, ratios and what has to take over, worked out for all elements.
+
+Elements are grouped by the numbers that decide what their loss does, so each combination is
+worked out once. The words are in ``topology.analysis.redundancy``. Refuses to know of two
+failures at once.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from topology.maxmin import Flags, Floats, Indices
+from topology.model import SwitchRole
+from topology.ratios import dead_switches, quotient, remaining, standby
+from topology.reach import Crossing, reach
+from topology.separation import separation
+from topology.tables import Tables, summed
+
+_FEW = 500
+"""Rows below which a dictionary is faster than sorting."""
+_LARGEST = 1 << 62
+_WHOLE = 1 - 1e-9
+"""From this part on it is everything, but for rounding."""
+
+
+class Kind(StrEnum):
+    """What fails."""
+
+    SWITCH = "switch"
+    GATEWAY = "gateway"
+    LINK = "link"
+    MEMBER = "member"
+    PEER = "peer link"
+    LEG = "leg"
+    LEG_MEMBER = "leg member"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one failure does.
+
+    ``cut`` nodes are cut off; ``degraded`` more keep at least ``left`` of their capacity toward
+    the top. ``ratio`` is the worst of the switches that lose ways up, None where none does,
+    infinite where nothing is left. ``load`` is what has to take over, over what it can take: 0
+    where nothing has to move, infinite where nothing is left to take it.
+    """
+
+    cut: int = 0
+    degraded: int = 0
+    left: float = 1.0
+    ratio: float | None = None
+    load: float = 0.0
+
+    @property
+    def redundant(self) -> bool:
+        """Whether the rest carries on as before."""
+        return not self.cut and self.load <= 1 + 1e-9
+
+
+_NOTHING = Crossing()
+Class = tuple[Kind, str, Effect]
+_After = tuple[float | None, float]
+"""The worst ratio of those that lose something, and the highest load on what takes over."""
+
+
+class Failures:
+    """What is known of one fabric, asked for one failure after the other.
+
+    ``up`` and ``down`` are those of ``topology.analysis.oversubscription``, or of the way aside
+    where nothing leads up; ``total`` is what each leg's node has over all its legs of the network,
+    ``waiting`` what takes over when no active leg is left.
+    """
+
+    def __init__(self, cabled: Tables) -> None:
+        self.cabled = cabled
+        self.apart = separation(cabled)
+        self.reach = reach(cabled)
+        climb, groups = cabled.climb, cabled.node_groups
+        self.up = np.where(cabled.up > 0, cabled.up, climb.up)
+        self.down = np.maximum(cabled.down, climb.down)
+        self.total = summed(groups.capacity, climb.sender, len(climb.group))[climb.sender]
+        self.waiting = np.zeros(len(groups.owner))
+        active, waiting = standby(cabled)
+        self.waiting[active] = np.array([kind.capacity for kind in cabled.kinds], float)[groups.kind[waiting]]
+        self.roles = ["node", *(role.value for role in SwitchRole)]
+
+    def beside(self, *, lost: bool) -> Floats:
+        """Per device byte/s of its ways aside (``topology.climb.Aside``)."""
+        return self.cabled.climb.aside.beside(len(self.up), lost=lost)
+
+    def after(self, device: Indices, loss: Floats, beside: Floats, more: Floats | float = 0.0) -> tuple[Floats, Floats]:
+        """Ratio and load of each ``device`` that has lost so much of its ways up and gets ``more`` from below.
+
+        ``beside`` is what helps when nothing is left upward.
+        """
+        down, up = self.down[device] + more, self.up[device]
+        left = remaining(up, loss)
+        rest = np.where(left > 0, left, beside)
+        return quotient(down, rest), quotient(np.minimum(down, up), rest)
+
+
+def _alike(columns: Sequence[Indices | Flags | Floats]) -> Iterator[tuple[int, Indices]]:
+    """The rows of a table that are equal: the first of them, and all; in the order of the first."""
+    if len(columns[0]) < _FEW:
+        rows: dict[tuple[float, ...], list[int]] = {}
+        for number, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+            rows.setdefault(row, []).append(number)
+        yield from ((some[0], np.array(some)) for some in rows.values())
+        return
+    code, size = np.zeros(len(columns[0]), np.intp), 1
+    for column in columns:
+        whole = column.dtype != np.float64
+        values = column.astype(np.intp) if whole else np.unique(column, return_inverse=True)[1]
+        span = int(values.max(initial=0)) + 1
+        if size * span >= _LARGEST:
+            code = np.unique(code, return_inverse=True)[1]
+            size = int(code.max(initial=0)) + 1
+        code, size = code * span + values, size * span
+    _, first, of = np.unique(code, return_index=True, return_inverse=True)
+    order = np.argsort(of, kind="stable")
+    ends = np.cumsum(np.bincount(of))
+    for number in np.argsort(first).tolist():
+        yield int(first[number]), order[ends[number - 1] if number else 0 : ends[number]]
+
+
+def _effect(cut: int, crossing: Crossing, part: float, after: _After) -> Effect:
+    """The effect of losing ``part`` of what crosses something; who crosses it entirely may be cut off."""
+    ratio, load = after
+    degraded, left = 0, 1.0
+    if part >= _WHOLE and cut >= crossing.entirely:
+        degraded, left = crossing.nodes - crossing.entirely, 1 - crossing.most
+    elif part > 1 - _WHOLE:
+        degraded = max(crossing.nodes - cut, 0)
+        left = 1 - part * (1.0 if crossing.entirely else crossing.most)
+    # Rounded so that elements that differ in the last bit of a sum fail alike.
+    return Effect(
+        cut,
+        degraded,
+        _rounded(left) if degraded else 1.0,
+        None if ratio is None else _rounded(ratio),
+        _rounded(load),
+    )
+
+
+def _rounded(value: float) -> float:
+    return value if math.isinf(value) else float(f"{value:.12g}")
+
+
+def devices_lost(failures: Failures) -> Iterator[tuple[Class, Indices]]:
+    """Every dead switch, then every dead gateway."""
+    cabled = failures.cabled
+    switches = np.arange(cabled.nodes, len(cabled.names))
+    ratio, load = _without(failures)
+    cut, tier, lost = failures.apart.device[switches], cabled.tier[switches], _columns(failures.reach.lost, switches)
+    for one, some in _alike([tier, cut, *lost, ratio, load]):
+        crossing = failures.reach.lost.get(int(switches[one]), _NOTHING)
+        after = (None if ratio[one] < 0 else float(ratio[one]), float(load[one]))
+        effect = _effect(int(cut[one]), crossing, 1.0, after)
+        yield (Kind.SWITCH, failures.roles[tier[one]], effect), switches[some]
+    gateways = np.flatnonzero(cabled.forwards[: cabled.nodes])
+    for one, some in _alike([failures.apart.device[gateways]]):
+        yield (Kind.GATEWAY, "node", Effect(cut=int(failures.apart.device[gateways[one]]))), gateways[some]
+
+
+def _columns(crossings: Mapping[int, Crossing], devices: Indices) -> list[Indices | Floats]:
+    """The numbers of each device's crossing."""
+    rows = [crossings.get(device, _NOTHING) for device in devices.tolist()]
+    return [
+        np.array([each.nodes for each in rows], np.intp),
+        np.array([each.entirely for each in rows], np.intp),
+        np.array([each.most for each in rows], float),
+    ]
+
+
+def _without(failures: Failures) -> tuple[Floats, Floats]:
+    """Per dead switch the worst ratio of those that go on without it (-1: none), and the heaviest load on anything."""
+    cabled, groups, climb = failures.cabled, failures.cabled.node_groups, failures.cabled.climb
+    trunks, size = cabled.trunks, len(cabled.names)
+    rising = np.flatnonzero((cabled.tier[trunks.low] < cabled.tier[trunks.high]) & (trunks.capacity > 0))
+    low, high = trunks.low[rising], trunks.high[rising]
+    dead = dead_switches(cabled, low, high, trunks.capacity[rising])
+    ratio, load = failures.after(dead.at, dead.less, failures.beside(lost=True)[dead.at], dead.more)
+    worst, heaviest = np.full(size, -1.0), np.zeros(size)
+    np.maximum.at(worst, dead.switch, ratio)
+    np.maximum.at(heaviest, dead.switch, load)
+    legs, of = np.unique(climb.sender * size + groups.switch, return_inverse=True)
+    lost = summed(groups.capacity, of, len(legs))[of]
+    used = groups.capacity > 0
+    np.maximum.at(heaviest, groups.switch[used], _leg_load(failures, lost)[used])
+    return worst[cabled.nodes :], heaviest[cabled.nodes :]
+
+
+def _leg_load(failures: Failures, lost: Floats) -> Floats:
+    """Per leg what its node sent over all of them, over what it has after losing ``lost``; 0 where that is nothing."""
+    left = remaining(failures.total, lost)
+    load = quotient(failures.total, np.where(left > 0, left, failures.waiting))
+    return np.where(lost > 0, load, 0.0)
+
+
+def links_lost(failures: Failures) -> Iterator[tuple[Class, Indices]]:
+    """Every link between switches with all its members, and one member of each that has several."""
+    cabled, climb = failures.cabled, failures.cabled.climb
+    trunks, tier = cabled.trunks, cabled.tier
+    links = np.flatnonzero(trunks.of >= 0)
+    of = trunks.of[links]
+    below = np.zeros(len(trunks.low), bool)
+    below[climb.trunk] = True
+    peer = cabled.logical[trunks.low] == cabled.logical[trunks.high]
+    user = np.where(tier[trunks.low] < tier[trunks.high], trunks.low, -1)
+    user[climb.trunk] = climb.low
+    cut = np.where(trunks.links == 1, failures.apart.trunk, 0)
+    beside = failures.beside(lost=False)
+    # What a failure does depends on these numbers only: it is worked out once for each combination.
+    columns = [_classes(failures, beside)[user], below, peer, cut, tier[trunks.low], tier[trunks.high]]
+    alike = list(_alike([*(column[of] for column in columns), cabled.kind[links]]))
+    firsts = np.array([one for one, _ in alike], np.intp)
+    every, some_trunks = links[firsts], of[firsts]
+    cases = (user[some_trunks], below[some_trunks], beside)
+    whole = _link_effects(failures, cases, cabled.usable[every], cut[some_trunks])
+    member = _link_effects(failures, cases, cabled.fastest[every], np.zeros_like(some_trunks))
+    for (_, some), trunk, link, all_lost, one_lost in zip(
+        alike, some_trunks.tolist(), every.tolist(), whole, member, strict=True
+    ):
+        role = f"{failures.roles[tier[trunks.low[trunk]]]} to {failures.roles[tier[trunks.high[trunk]]]}"
+        yield (Kind.PEER if peer[trunk] else Kind.LINK, role, all_lost), links[some]
+        if cabled.members[link] > 1:
+            yield (Kind.MEMBER, role, one_lost), links[some]
+
+
+def _classes(failures: Failures, beside: Floats) -> Indices:
+    """Per device a number that switches share to which a failure above them does the same; the last is for none."""
+    switches = np.arange(failures.cabled.nodes, len(failures.up))
+    over = _columns(failures.reach.over, switches)
+    found = np.zeros(len(failures.up) + 1, np.intp)
+    rows = _alike([failures.up[switches], failures.down[switches], beside[switches], *over])
+    for number, (_, some) in enumerate(rows, start=1):
+        found[switches[some]] = number
+    return found
+
+
+def _link_effects(
+    failures: Failures, cases: tuple[Indices, Flags, Floats], loss: Floats, cut: Indices
+) -> Iterator[Effect]:
+    """The effects of losing ``loss`` of links; ``cases``: who climbs by them (-1: nobody), if below the top, aside."""
+    users, inside, beside = cases
+    ratios, loads = failures.after(users, loss, beside[users])
+    up = failures.cabled.climb.up[users]
+    parts = np.where(remaining(up, loss) > 0, quotient(loss, up), 1 - np.minimum(quotient(beside[users], up), 1.0))
+    rows = zip(users.tolist(), loss.tolist(), (parts * inside).tolist(), ratios.tolist(), loads.tolist(), strict=True)
+    for (user, lost, part, ratio, load), gone in zip(rows, cut.tolist(), strict=True):
+        if user < 0 or not lost:
+            yield Effect(cut=gone)
+        else:
+            yield _effect(gone, failures.reach.over.get(user, _NOTHING), part, (ratio, load))
+
+
+def legs_lost(failures: Failures) -> Iterator[tuple[Class, Indices]]:
+    """Every leg of a node with all its members, and one member of each that has several."""
+    cabled, groups = failures.cabled, failures.cabled.node_groups
+    machines = (groups.nodes // groups.size)[groups.owner]
+    tier = cabled.tier[groups.switch]
+    fastest = np.minimum(np.array([kind.fastest for kind in cabled.kinds], float)[groups.kind], groups.capacity)
+    several = np.array([kind.members for kind in cabled.kinds], np.intp)[groups.kind] > 1
+    everything = np.ones(len(several), bool)
+    number = np.zeros(len(several), np.intp)
+    for kind, lost, cut, asked in (
+        (Kind.LEG, groups.capacity, failures.apart.leg, everything),
+        (Kind.LEG_MEMBER, fastest, np.zeros_like(number), several),
+    ):
+        load = _leg_load(failures, lost)
+        saved = np.where(remaining(failures.total, lost) > 0, 0.0, failures.waiting)
+        part = quotient(np.maximum(lost - saved, 0.0), failures.total)
+        keys: list[Class] = []
+        for one, some in _alike([machines, cut, part, load, tier, asked]):
+            crossing = Crossing(nodes=int(machines[one]), entirely=int(machines[one]))
+            effect = _effect(int(cut[one]), crossing, float(part[one]), (None, float(load[one])))
+            number[some] = len(keys) if asked[one] else -1
+            keys.append((kind, f"node to {failures.roles[tier[one]]}", effect))
+        for each, key in enumerate(keys):
+            links = groups.legs[number[groups.leg_of] == each]
+            if len(links):
+                yield key, links

@@ -1,0 +1,189 @@
+"""Owns writing a fabric as a containerlab topology: a laboratory twin with one veth pair for each cable.
+
+Nodes and switches are containers of kind ``linux``; which image, and what makes a switch
+forward, is up to the laboratory. What containerlab has no word for goes where it keeps such
+things: of devices into ``labels`` that begin with ``benchconsole.``, of links into ``vars:
+{benchconsole: ...}``. ``topology.importers.containerlab`` reads all of it back.
+
+Carried: devices with role, model, ports, addresses, hosts of virtual machines, forwarding and
+the name of the class; links with speed, count, LAG, ports, hash, bond, standby, network, cable,
+WAN line and channels; networks, MLAG pairs, VLANs, chassis, racks, pods and sites. Not carried:
+what classes declare, criteria, suites, storage, claims, access, parameters, and the order of
+pairs, VLANs and groups. Refuses a fabric without cables, which containerlab has no use for.
+
+Source: containerlab's manual, "Topology definition", and its ``clab.schema.json``.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from topology import exact
+from topology.exporters import ExportError
+from topology.importers.bundles import port_set
+from topology.importers.containerlab import GROUPS, PREFIX
+from topology.model import Fabric, HashPolicy, Link, Network, Node, PortSet, Switch, tcp_goodput
+from topology.yaml_text import comment, flow, quoted, scalar
+
+IMAGE = "alpine:3"
+_INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
+_RESERVED = ("eth0", "lo")
+_LAB = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def export(fabric: Fabric) -> str:
+    """The text of a ``*.clab.yml``. Raises ExportError for a fabric without cables."""
+    if not fabric.links:
+        raise ExportError(f"{fabric.name} has no links, and containerlab joins containers by links")
+    lines = [
+        f"# {comment(fabric.name)} as a containerlab topology, written by benchconsole.",
+        "# Containers have no speed of their own: the speeds in vars are those of the fabric, for tc or netem to set.",
+        f"name: {scalar(_LAB.sub('-', fabric.name).strip('-.') or 'fabric', flow=False)}",
+        "topology:",
+        "  kinds:",
+        f"    linux: {{image: {quoted(IMAGE)}}}",
+        *_labelled("  defaults", {}, _of_fabric(fabric)),
+        "  nodes:",
+    ]
+    for switch in fabric.switches.values():
+        lines += _labelled(f"    {scalar(switch.id)}", {"kind": "linux"}, _of_switch(fabric, switch))
+    for node in fabric.nodes.values():
+        lines += _labelled(f"    {scalar(node.id)}", {"kind": "linux"}, _of_node(fabric, node))
+    interfaces = _Interfaces(fabric)
+    lines += ["  links:", *(line for link in fabric.links.values() for line in _cables(link, interfaces))]
+    return "\n".join(lines) + "\n"
+
+
+def _labelled(key: str, entry: Mapping[str, str], labels: Mapping[str, str]) -> Iterator[str]:
+    """An entry with the labels below it, each of them text."""
+    if not labels:
+        yield f"{key}: {flow(entry)}"
+        return
+    indent = " " * (len(key) - len(key.lstrip()) + 2)
+    yield f"{key}:"
+    yield from (f"{indent}{name}: {scalar(value)}" for name, value in entry.items())
+    yield f"{indent}labels:"
+    yield from (f"{indent}  {PREFIX}{name}: {quoted(value)}" for name, value in labels.items())
+
+
+def _of_fabric(fabric: Fabric) -> dict[str, str]:
+    found = {"fabric": fabric.name, "mtu": str(fabric.mtu)}
+    found |= {f"network.{name}": _network(each) for name, each in fabric.networks.items() if name != "data"}
+    return found | {f"vlan.{vlan.id}": vlan.name for vlan in fabric.vlans.values()}
+
+
+def _network(network: Network) -> str:
+    written: dict[str, object] = {"mtu": network.mtu}
+    if network.kind is not None:
+        written["type"] = network.kind
+    if network.goodput != tcp_goodput(network.mtu):
+        written["goodput"] = repr(network.goodput)
+    return json.dumps(written)
+
+
+def _of_switch(fabric: Fabric, switch: Switch) -> dict[str, str]:
+    found = {"role": switch.role.value}
+    if switch.model is not None:
+        found["model"] = switch.model
+    if switch.ports:
+        found["ports"] = json.dumps(_ports(switch.ports))
+    pair = fabric.mlag_of.get(switch.id)
+    if pair is not None:
+        found["mlag"] = pair.name
+    return found | dict(_groups(fabric, switch.id))
+
+
+def _ports(ports: tuple[PortSet, ...]) -> object:
+    """The number of ports where no more was declared, else sets of names with their speed."""
+    if len(ports) == 1 and ports[0].speed is None:
+        return len(ports[0].names)
+    return {
+        port_set(each.names): {"speed": exact.link_speed(each.speed or 0.0), "breakout": each.breakout}
+        for each in ports
+    }
+
+
+def _of_node(fabric: Fabric, node: Node) -> dict[str, str]:
+    found = {"role": node.role.value}
+    if node.hardware.name != "unclassed":
+        found["class"] = node.hardware.name
+    if node.address != node.id:
+        found["address"] = node.address
+    if node.data_address != node.address:
+        found["data-address"] = node.data_address
+    if node.host is not None:
+        found["host"] = node.host
+    if node.forwards:
+        found["forwards"] = "true"
+    vlans = fabric.vlans_of.get(node.id)
+    if vlans:
+        found["vlans"] = ",".join(map(str, vlans))
+    return found | dict(_groups(fabric, node.id))
+
+
+def _groups(fabric: Fabric, device: str) -> Iterator[tuple[str, str]]:
+    for kind in GROUPS:
+        group = fabric.group_of(kind).get(device)
+        if group is not None:
+            yield kind, group.name
+            if group.model is not None:
+                yield f"{kind}-model", group.model
+
+
+class _Interfaces:
+    """Names of interfaces inside the containers: the port where Linux can call one so, else a made-up one."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._taken: dict[str, set[str]] = {}
+        for link in fabric.links.values():
+            for device, ports in ((link.a, link.ports_a), (link.b, link.ports_b)):
+                self._taken.setdefault(device, set()).update(ports)
+        self._next: dict[str, int] = {}
+
+    def of(self, device: str, port: str | None) -> str:
+        """The interface of one cable."""
+        if port is not None and _INTERFACE.fullmatch(port) and port not in _RESERVED:
+            return port
+        number = self._next.get(device, 1)
+        while f"eth{number}" in self._taken.get(device, ()):
+            number += 1
+        self._next[device] = number + 1
+        return f"eth{number}"
+
+
+def _cables(link: Link, interfaces: _Interfaces) -> Iterator[str]:
+    """One line for each cable of a link."""
+    for index, speed in enumerate(link.members):
+        own: dict[str, object] = {"speed": exact.link_speed(speed)}
+        ends = []
+        for device, ports, key in ((link.a, link.ports_a, "from-port"), (link.b, link.ports_b, "to-port")):
+            port = ports[index] if ports else None
+            interface = interfaces.of(device, port)
+            ends.append(f"{device}:{interface}")
+            if interface != port:
+                own[key] = port
+        own |= dict(_further(link))
+        yield f"    - {{endpoints: {flow(ends)}, vars: {{benchconsole: {flow(own)}}}}}"
+
+
+def _further(link: Link) -> Iterator[tuple[str, object]]:
+    """The keys of a ``links`` entry that go beyond speed, count and ports."""
+    if link.is_lag or link.lag is not None:
+        yield "lag", link.lag
+    if link.hash is not HashPolicy.UNKNOWN:
+        yield "hash", link.hash.value
+    if link.bond is not None:
+        yield "bond", link.bond.value
+    if link.standby:
+        yield "standby", True
+    if link.network != "data":
+        yield "network", link.network
+    if link.cable is not None:
+        length = {} if link.cable.length is None else {"length": exact.metres(link.cable.length)}
+        yield "cable", ({} if link.cable.kind is None else {"type": link.cable.kind}) | length
+    if link.wan is not None and link.wan.rtt is not None:
+        yield "rtt", exact.seconds(link.wan.rtt)
+    if link.wan is not None and link.wan.available is not None:
+        yield "available", exact.link_speed(link.wan.available)
+    if link.channels:
+        yield "channels", {str(each.vlan): exact.link_speed(each.capacity) for each in link.channels}

@@ -1,0 +1,258 @@
+"""Owns reading containerlab topologies (``*.clab.yml``): nodes, kinds, labels and links.
+
+Devices of kind ``linux`` and its like are nodes, bridges and network systems are switches,
+unless the label ``benchconsole.role`` says otherwise. What containerlab has no word for is
+read where ``topology.exporters.containerlab`` writes it: of devices in labels that begin with
+``benchconsole.``, of links in ``vars: {benchconsole: ...}``, which holds keys of our ``links``.
+Cables to the host, to the management network and to other places outside the lab are no part
+of a fabric: they are left out and remarked upon. Refuses what is no containerlab file.
+
+Source: containerlab's manual, "Topology definition", and its ``clab.schema.json``.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from topology.errors import Position, TopologyError
+from topology.importers.bundles import Cable
+from topology.importers.draft import Device, Draft, Imported
+from topology.importers.json_text import document as parse_json
+from topology.importers.native import Document, Location
+from topology.importers.native import parse as parse_yaml
+from topology.importers.text import refuse, refuse_cut, source_text
+from topology.model import NodeRole, SwitchRole
+from topology.selection import near
+
+PREFIX = "benchconsole."
+NODE_KINDS = {
+    "linux", "host", "ext-container", "k8s-kind", "generic_vm", "openbsd", "freebsd", "keysight_ixia-c-one", "border0",
+}  # fmt: skip
+"""Kinds that are machines; every other kind forwards for others."""
+GROUPS = {"chassis": "chassis", "rack": "racks", "pod": "pods", "site": "sites"}
+NODE_LABELS = {
+    "class": "class", "address": "address", "data-address": "data_address", "host": "host", "forwards": "forwards",
+}  # fmt: skip
+SWITCH_LABELS = {"model": "model", "ports": "ports"}
+OUTSIDE = ("host", "mgmt-net", "macvlan", "dummy", "vxlan", "vxlan-stitch")
+"""Types of links, and names in endpoints, that lead out of the lab."""
+_KNOWN = (
+    *NODE_LABELS, *SWITCH_LABELS, *GROUPS, *(f"{kind}-model" for kind in GROUPS),
+    "role", "vlans", "mlag", "fabric", "mtu",
+)  # fmt: skip
+_NUMBERED = ("vlan.", "network.")
+_ROLES = [role.value for roles in (NodeRole, SwitchRole) for role in roles]
+_Label = tuple[str, Position]
+
+
+def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
+    """One file. ``speed`` is for links without one. Raises TopologyError."""
+    (path,) = paths
+    return parse(source_text(path), str(path), speed)
+
+
+def parse(text: str, name: str, speed: str | None = None) -> Imported:
+    """The text of one file, called ``name`` in messages. Raises TopologyError with every problem."""
+    refuse_cut(text, name, "]}")
+    source = parse_yaml(text, name)
+    data = source.data
+    topology = data.get("topology") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(topology, dict):
+        raise refuse(source.at(()), "no topology", "a containerlab file with name and topology: nodes, links")
+    reader = _Reader(source, topology)
+    reader.draft.name = str(data.get("name") or "")
+    reader.whole()
+    return reader.draft.finish(speed)
+
+
+class _Reader:
+    """Walks one file once."""
+
+    def __init__(self, source: Document, topology: Mapping[str, object]) -> None:
+        self.source = source
+        self.topology = topology
+        self.draft = Draft(source.file, source.text)
+        self.draft.problems.extend(source.problems)
+        self.members: dict[tuple[str, str], list[str]] = {}
+
+    def mapping(self, data: object, location: Location) -> Mapping[str, object]:
+        """``data`` as a mapping; nothing is an empty one, anything else a problem."""
+        if data is not None and not isinstance(data, dict):
+            self.draft.problem(self.source.at(location), _kind_of(data), "a mapping (key: value)")
+        return data if isinstance(data, dict) else {}
+
+    def part(self, *keys: str) -> tuple[Mapping[str, object], Location]:
+        """A mapping below ``topology`` and its location; an empty one where there is none."""
+        found = self.topology
+        here: Location = ("topology",)
+        for key in keys:
+            here = (*here, key)
+            found = self.mapping(found.get(key), here)
+        return found, here
+
+    def whole(self) -> None:
+        """Read everything into the draft."""
+        self.fabric()
+        for name in self.part("nodes")[0]:
+            self.device(name)
+        for (section, name), members in self.members.items():
+            key = "switches" if section == "mlag" else "members"
+            self.draft.section(section, name, {key: ",".join(members)}, self.source.at(("topology", "nodes")))
+        links = self.topology.get("links")
+        if links is not None and not isinstance(links, list):
+            self.draft.problem(self.source.at(("topology", "links")), _kind_of(links), "a list")
+        for index, written in enumerate(links if isinstance(links, list) else []):
+            self.link(written, ("topology", "links", index))
+
+    def fabric(self) -> None:
+        """What holds for the whole fabric: labels of ``defaults``."""
+        labels = self.labels(*self.part("defaults"))
+        for key, (text, where) in labels.items():
+            section, _, name = key.partition(".")
+            if key == "fabric":
+                self.draft.name = text
+            elif key == "mtu":
+                self.draft.section("network", "mtu", _plain(text), where)
+            elif section == "vlan":
+                self.draft.section("vlans", name, {"name": text}, where)
+            elif section == "network":
+                self.draft.section("networks", name, _plain(text), where)
+
+    def labels(self, written: Mapping[str, object], here: Location) -> dict[str, _Label]:
+        """The labels of ours with their places, without the prefix; an unknown one is a problem."""
+        found = {}
+        for key, value in self.mapping(written.get("labels"), (*here, "labels")).items():
+            short = key.removeprefix(PREFIX)
+            if short == key or value is None:
+                continue
+            if short in _KNOWN or short.startswith(_NUMBERED):
+                found[short] = (str(value), self.source.at((*here, "labels", key)))
+            else:
+                where = self.source.key_at((*here, "labels", key))
+                self.draft.problem(where, f"the label {key!r}", "a label of ours", near(short, _KNOWN))
+        return found
+
+    def device(self, name: str) -> None:
+        """One entry of ``nodes``."""
+        written, here = self.part("nodes", name)
+        where = self.source.key_at(here)
+        kind, labels = self.inherited(written, here)
+        if kind is None:
+            self.draft.problem(where, f"no kind for {name}", "kind: linux, or another kind of containerlab")
+            return
+        role, at = labels.get("role", (None, where))
+        if role is not None and role not in _ROLES:
+            self.draft.problem(at, f"the role {role!r}", f"one of {', '.join(_ROLES)}", near(role, _ROLES))
+        switch = role in list(SwitchRole) if role is not None else kind not in NODE_KINDS
+        section, known = ("switches", SWITCH_LABELS) if switch else ("nodes", NODE_LABELS)
+        fields: dict[str, object] = {}
+        for label, key in known.items():
+            if label in labels:
+                text, self.draft.places[section, name, key] = labels[label]
+                fields[key] = _plain(text) if label in ("ports", "forwards") else text
+        if "class" in fields:
+            self.draft.section("classes", str(fields["class"]), {}, where)
+        self.draft.device(Device(name, where, switch, role, fields=fields))
+        self.grouped(name, labels)
+
+    def inherited(self, written: Mapping[str, object], here: Location) -> tuple[str | None, dict[str, _Label]]:
+        """The kind and the labels of a node: its own before those of its group, its kind and the defaults."""
+        defaults = self.part("defaults")
+        group = written.get("group")
+        of_group = self.part("groups", str(group)) if group is not None else ({}, here)
+        kind = written.get("kind") or of_group[0].get("kind") or defaults[0].get("kind")
+        of_kind = self.part("kinds", str(kind)) if kind is not None else ({}, here)
+        labels: dict[str, _Label] = {}
+        for level in (defaults, of_kind, of_group, (written, here)):
+            labels.update(self.labels(*level))
+        return (None if kind is None else str(kind)), labels
+
+    def grouped(self, name: str, labels: Mapping[str, _Label]) -> None:
+        """Note the chassis, rack, pod, site, pair and VLANs that a device says it is in."""
+        for kind, section in (*GROUPS.items(), ("mlag", "mlag")):
+            if kind in labels:
+                group, where = labels[kind]
+                model, _ = labels.get(f"{kind}-model", (None, where))
+                self.draft.section(section, group, {} if model is None else {"model": model}, where)
+                self.members.setdefault((section, group), []).append(name)
+        text, where = labels.get("vlans", ("", self.source.at(())))
+        for number in filter(None, (part.strip() for part in text.split(","))):
+            self.draft.section("vlans", number, {}, where)
+            self.members.setdefault(("vlans", number), []).append(name)
+
+    def link(self, written: object, here: Location) -> None:
+        """One entry of ``links``, in its short or its long form."""
+        link = self.mapping(written, here)
+        kind = link.get("type", "brief")
+        if kind in OUTSIDE:
+            self.outside(here, str(kind))
+            return
+        if kind not in ("brief", "veth"):
+            self.draft.problem(
+                self.source.at((*here, "type")), f"the type {kind!r}", f"veth or one of {', '.join(OUTSIDE)}"
+            )
+            return
+        written_ends = link.get("endpoints")
+        if not isinstance(written_ends, list) or len(written_ends) != 2:
+            self.draft.problem(
+                self.source.at((*here, "endpoints")), "no pair of endpoints", 'endpoints: ["a:eth1", "b:eth1"]'
+            )
+            return
+        ends = [self.end(end, (*here, "endpoints", index)) for index, end in enumerate(written_ends)]
+        if ends[0] is not None and ends[1] is not None:
+            self.cable(ends[0], ends[1], link, here)
+
+    def outside(self, here: Location, what: str) -> None:
+        where = self.source.at(here)
+        self.draft.remark(f"links that leave the lab are left out: {what} in line {where.line}, and so on")
+
+    def end(self, written: object, here: Location) -> tuple[str, str] | None:
+        """Device and interface; None and a problem, or a remark where it is outside the lab."""
+        if isinstance(written, dict):
+            device, interface = written.get("node"), written.get("interface")
+        else:
+            device, _, interface = str(written).partition(":")
+        if isinstance(written, str) and device in OUTSIDE:
+            self.outside(here, device)
+            return None
+        if not isinstance(device, str) or not isinstance(interface, str) or not device or not interface:
+            self.draft.problem(self.source.at(here), f"{_short(written)} as an endpoint", "node:interface")
+            return None
+        return device, interface
+
+    def cable(self, a: tuple[str, str], b: tuple[str, str], link: Mapping[str, object], here: Location) -> None:
+        """One cable between two devices of the lab, with what our variables say about it."""
+        variables = self.mapping(link.get("vars"), (*here, "vars"))
+        own = dict(self.mapping(variables.get("benchconsole"), (*here, "vars", "benchconsole")))
+        joined = "lag" in own
+        port_a, port_b = own.pop("from-port", a[1]), own.pop("to-port", b[1])
+        speed, lag, standby = own.pop("speed", None), own.pop("lag", None), own.pop("standby", False)
+        self.draft.cable(
+            Cable(
+                a[0], b[0], self.source.at(here),
+                port_a=None if port_a is None else self.draft.port(str(port_a)),
+                port_b=None if port_b is None else self.draft.port(str(port_b)),
+                speed=None if speed is None else str(speed),
+                lag=None if lag is None else str(lag),
+                joined=joined,
+                standby=standby is True,
+                fields=own,
+            )
+        )  # fmt: skip
+
+
+def _plain(text: str) -> object:
+    """The value that a label holds as JSON; the text itself where it is none, to be refused where it matters."""
+    try:
+        return parse_json(text, "").data
+    except TopologyError:
+        return text
+
+
+def _short(value: object) -> str:
+    return repr(value) if isinstance(value, str | int | float) else _kind_of(value)
+
+
+def _kind_of(value: object) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    return "a list" if isinstance(value, list) else "nothing" if value is None else repr(value)

@@ -1,0 +1,212 @@
+"""Owns what every foreign source becomes on its way to a Document: devices and cables with their places.
+
+An importer notes what it reads; here names are checked, roles inferred, parallel cables
+gathered, and missing speeds reported, the same for all formats. Refuses to invent: without a
+speed there is no link, and what was inferred is noted beside what it was inferred for.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from topology.errors import Position, Problem, TopologyError
+from topology.importers.bundles import Cable, entries
+from topology.importers.native import Document, Location
+from topology.importers.roles import node_role, switch_roles
+from topology.importers.text import refuse
+from topology.model import SwitchRole
+from topology.selection import MAX_NODES, NAME, fold, near
+
+MAX_CABLES = 500_000
+MAX_PROBLEMS = 1000
+_HINTED = 50
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A node or a switch as a source has it.
+
+    ``role`` is a word of ours, None where the source does not say; ``why`` says what it was
+    inferred from. ``fields`` are further keys of its entry (class, model, address ...).
+    """
+
+    name: str
+    where: Position
+    switch: bool
+    role: str | None = None
+    why: str = ""
+    fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A foreign source as a Document in the shape of our own file; its positions lead into the source.
+
+    ``notes`` says beside an entry what was inferred for it; ``remarks`` say what the source has
+    that was not taken, and what it does not have.
+    """
+
+    document: Document
+    notes: Mapping[Location, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+class Draft:
+    """Collects one source; ``finish`` gives the result or every problem at once."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.text = text
+        self.name = ""
+        self.devices: dict[str, Device] = {}
+        self.cables: list[Cable] = []
+        self.sections: dict[str, dict[str, object]] = {}
+        self.places: dict[Location, Position] = {}
+        self.problems: list[Problem] = []
+        self.remarks: list[str] = []
+        self._notes: dict[Location, str] = {}
+
+    def problem(self, where: Position, found: str, expected: str, near_match: str | None = None) -> None:
+        """Note something that is wrong with the source. TopologyError when it is wrong all over."""
+        self.problems.append(Problem(where, found, expected, near_match))
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise TopologyError(
+                [*self.problems, Problem(where, f"{MAX_PROBLEMS:,} problems", "a source of this format")]
+            )
+
+    def remark(self, text: str) -> None:
+        """Note what was left out or taken for granted; of remarks that begin alike up to a colon the first is kept."""
+        kind = text.partition(":")[0]
+        if all(known.partition(":")[0] != kind for known in self.remarks):
+            self.remarks.append(text)
+
+    def device(self, device: Device) -> None:
+        """Add a device. A name that is none, or that is taken, is a problem."""
+        if not NAME.fullmatch(device.name) or len(device.name) > 253:
+            self.problem(device.where, f"the name {device.name!r}", "letters, digits, '-', '_' and '.'")
+            return
+        first = self.devices.get(device.name)
+        if first is not None:
+            found = f"the name {device.name!r} a second time (first in line {first.where.line})"
+            self.problem(device.where, found, "each name once, over nodes and switches")
+            return
+        self.devices[device.name] = device
+        if len(self.devices) > MAX_NODES:
+            raise refuse(device.where, f"more than {MAX_NODES:,} devices", "a smaller source")
+
+    def cable(self, cable: Cable) -> None:
+        """Add a cable; its ends are looked up in the end."""
+        if len(self.cables) >= MAX_CABLES:
+            raise refuse(cable.where, f"more than {MAX_CABLES:,} cables", "a smaller source")
+        self.cables.append(cable)
+
+    def port(self, text: str) -> str | None:
+        """``text`` as a port name of our file: no spaces, ``-`` for what is not allowed; None when nothing is left."""
+        name = re.sub(r"[^A-Za-z0-9._/-]", "-", "".join(text.split())).lstrip("._/-")[:63]
+        if name != text:
+            self.remark(f"port names are written as our file allows them: {text!r} is {name or 'left out'}, and so on")
+        return name or None
+
+    def section(self, section: str, name: str, value: object, where: Position) -> None:
+        """Add an entry to another section of the file (``sites``, ``vlans``, ``mlag`` ...); a mapping adds to one."""
+        entries = self.sections.setdefault(section, {})
+        present = entries.get(name)
+        entries[name] = {**present, **value} if isinstance(present, dict) and isinstance(value, dict) else value
+        self.places.setdefault((section, name), where)
+
+    def finish(self, speed: str | None = None) -> Imported:
+        """The result; ``speed`` is for cables that have none. Raises TopologyError with every problem."""
+        cables = [cable for cable in self.cables if self._sound(cable)]
+        document = Document(self.file, self.text)
+        document.values[()] = Position(self.file, 1, 1)
+        known = ("ssh", "network", "networks", "classes")
+        data: dict[str, object] = {"schema": 1, "fabric": self.name or _named_after(self.file)}
+        data.update({name: self.sections[name] for name in known if name in self.sections})
+        data["switches"] = dict(self._switches(cables))
+        data["nodes"] = dict(self._nodes())
+        data["links"] = list(self._links(cables, speed, data["switches"]))
+        data.update({name: value for name, value in self.sections.items() if name not in known})
+        if not data["nodes"] and not self.problems:
+            self.problem(Position(self.file, 1, 1), "no node", "at least one node")
+        if self.problems:
+            raise TopologyError(self.problems)
+        document.data = data
+        for location, where in self.places.items():
+            document.keys[location] = document.values[location] = where
+        return Imported(document, self._notes, tuple(self.remarks))
+
+    def _sound(self, cable: Cable) -> bool:
+        """Whether both ends are devices, and two different ones; else a problem."""
+        unknown = [name for name in (cable.a, cable.b) if name not in self.devices]
+        for name in unknown:
+            hint = near(name, self.devices) if len(self.problems) < _HINTED else None  # a search through all names
+            self.problem(cable.where, f"unknown device {name!r}", "a device of this source", hint)
+        if cable.a == cable.b and not unknown:
+            self.problem(cable.where, f"a cable from {cable.a} to itself", "two different devices")
+        return not unknown and cable.a != cable.b
+
+    def _switches(self, cables: list[Cable]) -> Iterator[tuple[str, dict[str, object]]]:
+        """Every switch with its entry; roles that the source does not give are inferred and noted."""
+        silent = [device.name for device in self.devices.values() if device.switch and device.role is None]
+        told = [device.name for device in self.devices.values() if device.switch and device.role is not None]
+        inferred = switch_roles([*silent, *told], [(cable.a, cable.b) for cable in cables])
+        for device in self.devices.values():
+            if device.switch:
+                role, why = (device.role, device.why) if device.role is not None else inferred[device.name]
+                yield device.name, self._entry("switches", device, role, why)
+
+    def _nodes(self) -> Iterator[tuple[str, dict[str, object]]]:
+        for device in self.devices.values():
+            if not device.switch:
+                role, why = device.role, device.why
+                if role is None:
+                    role, why = node_role(device.name), "role inferred from its name"
+                yield device.name, self._entry("nodes", device, role, why)
+
+    def _entry(self, section: str, device: Device, role: str | None, why: str) -> dict[str, object]:
+        here: Location = (section, device.name)
+        self.places[here] = device.where
+        if why and (role is not None or section == "switches"):
+            self._notes[here] = why
+        return {**({"role": role} if role is not None else {}), **device.fields}
+
+    def _links(self, cables: list[Cable], speed: str | None, switches: object) -> Iterator[dict[str, object]]:
+        """Every entry of ``links``, lower end first; cables without a speed get ``speed``."""
+        self._require_speed([cable for cable in cables if cable.speed is None], speed)
+        roles = {name: entry.get("role") for name, entry in switches.items()} if isinstance(switches, dict) else {}
+        tiers = {name: SwitchRole(role).tier if isinstance(role, str) else 1 for name, role in roles.items()}
+        for index, entry in enumerate(entries(cables, tiers, speed)):
+            self.places["links", index] = entry.where
+            if entry.note:
+                self._notes["links", index] = entry.note
+            yield entry.data
+
+    def _require_speed(self, silent: list[Cable], speed: str | None) -> None:
+        if not silent:
+            return
+        if speed is None:
+            expected = 'a speed for each, or one for all of them (init --link-speed "25 Gb/s")'
+            self.problem(silent[0].where, f"no speed for {pairs(silent)}", expected)
+        else:
+            self.remark(f"the source has no speed for {pairs(silent)}: {speed} was given for them")
+
+
+def _named_after(file: str) -> str:
+    """A name for a fabric whose source has none: that of the file, without what a name should not hold."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(file).name.partition(".")[0]).strip("-.") or "cluster"
+
+
+def pairs(cables: list[Cable]) -> str:
+    """The cables as ``n[1-16] to leaf1; leaf[1-2] to spine1``; the first dozen of many."""
+    above: dict[str, list[str]] = {}
+    for cable in cables:
+        above.setdefault(cable.b, []).append(cable.a)
+    beside: dict[str, list[str]] = {}
+    for upper, lower in above.items():
+        beside.setdefault(fold(lower), []).append(upper)
+    found = [f"{lower} to {fold(upper)}" for lower, upper in beside.items()]
+    more = f"; and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+    return "; ".join(found[:_SHOWN]) + more

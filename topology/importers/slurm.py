@@ -1,0 +1,270 @@
+"""Owns reading Slurm's description of the network: ``topology.conf`` and ``topology.yaml`` (25.05 and later).
+
+Switches of a tree become switches, their nodes nodes; base blocks become pods, because a
+block says which nodes stand together and not how they are cabled. ``LinkSpeed`` is checked
+and left out: its unit is arbitrary (topology.conf(5)), so it is no speed. Refuses what Slurm
+refuses: a switch twice, nodes and switches under one, a child that is not there, a loop.
+
+Source: topology.conf(5), topology.yaml(5) and Slurm's Topology Guide.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+from topology.errors import Position, SelectionError
+from topology.importers.bundles import Cable
+from topology.importers.draft import MAX_CABLES, Device, Draft, Imported
+from topology.importers.native import Document, Location
+from topology.importers.native import parse as parse_yaml
+from topology.importers.text import Lines, refuse, refuse_cut, source_text
+from topology.selection import expand, near
+
+_KEYS = {
+    "switchname": "SwitchName", "switches": "Switches", "nodes": "Nodes", "linkspeed": "LinkSpeed",
+    "blockname": "BlockName", "blocksizes": "BlockSizes",
+}  # fmt: skip
+_PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?=\s|$)')
+_COMMENT = re.compile(r"(?<!\\)#")
+_SPEED_HINT = "LinkSpeed is left out: its unit is arbitrary, so it is no speed"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A value as written, and its place."""
+
+    text: str
+    where: Position
+
+
+Line = Mapping[str, Word]
+"""The keys of one line, or of one entry, by the names of ``topology.conf``."""
+
+
+def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
+    """One file. ``speed`` is for every link: Slurm knows none. Raises TopologyError."""
+    (path,) = paths
+    return parse(source_text(path), str(path), speed)
+
+
+def parse(text: str, name: str, speed: str | None = None) -> Imported:
+    """The text of one file of either kind. Raises TopologyError with every problem."""
+    refuse_cut(text, name)
+    draft = Draft(name, text)
+    if re.search(r"(?im)^\s*(SwitchName|BlockName)\s*=", text):
+        lines = list(_conf(text, name, draft))
+    else:
+        lines = list(_yaml(parse_yaml(text, name), draft))
+    if not lines and not draft.problems:
+        raise refuse(Position(name, 1, 1), "no switch and no block", "SwitchName=... lines, or a list of topologies")
+    _build(lines, draft)
+    return draft.finish(speed)
+
+
+class _Logical:
+    """One line without its comments, joined from what backslashes continue: ``parts`` are (offset, text)."""
+
+    def __init__(self, parts: Sequence[tuple[int, str]], places: Lines) -> None:
+        self.text = "".join(text for _, text in parts)
+        self._offsets = [offset for offset, _ in parts]
+        self._starts = [0, *accumulate(len(text) for _, text in parts)]
+        self._places = places
+
+    def at(self, index: int) -> Position:
+        """Where the character at ``index`` stands in the file."""
+        part = min(bisect_right(self._starts, index), len(self._offsets)) - 1
+        return self._places.at(self._offsets[part] + index - self._starts[part])
+
+
+def _logical(text: str, name: str) -> Iterator[_Logical]:
+    places = Lines(text, name)
+    parts: list[tuple[int, str]] = []
+    offset = 0
+    for written in text.split("\n"):
+        code = _COMMENT.split(written, maxsplit=1)[0].removesuffix("\r")
+        parts.append((offset, code.removesuffix("\\")))
+        offset += len(written) + 1
+        if not code.endswith("\\"):
+            yield _Logical(parts, places)
+            parts = []
+    if parts:
+        yield _Logical(parts, places)
+
+
+def _conf(text: str, name: str, draft: Draft) -> Iterator[Line]:
+    """The lines of ``topology.conf`` that name a switch or a block."""
+    for logical in _logical(text, name):
+        line = {key: word for key, word in _words(logical, draft) if key in _KEYS.values()}
+        if line.keys() & {"SwitchName", "BlockName"}:
+            yield line
+
+
+def _words(line: _Logical, draft: Draft) -> Iterator[tuple[str, Word]]:
+    whole = line.text.rstrip()
+    end = 0
+    while end < len(whole):
+        pair = _PAIR.match(whole, end)
+        if pair is None:
+            rest = whole[end:].lstrip()
+            draft.problem(line.at(len(whole) - len(rest)), repr(rest[:40]), "Key=value")
+            return
+        end = pair.end()
+        key = _KEYS.get(pair[1].lower())
+        if key is None:
+            expected = f"one of {', '.join(_KEYS.values())}"
+            draft.problem(line.at(pair.start(1)), f"unknown key {pair[1]!r}", expected, near(pair[1], _KEYS.values()))
+            continue
+        group = 2 if pair[2] is not None else 3
+        yield key, Word(pair[group], line.at(pair.start(group)))
+
+
+def _yaml(source: Document, draft: Draft) -> Iterator[Line]:
+    """The entries of the topologies that are taken: a tree, and blocks."""
+    draft.problems.extend(source.problems)
+    if not isinstance(source.data, list):
+        raise refuse(source.at(()), "no list of topologies", "- topology: NAME, with tree: or block:")
+    for kind, inside in (("tree", "switches"), ("block", "blocks")):
+        having = _having(source.data, kind)
+        if not having:
+            continue
+        index = having[0]
+        for other in having[1:]:
+            where = source.at((other,))
+            draft.remark(f"one {kind} is taken, the default or the first: that of line {where.line} is left out")
+        body = source.data[index][kind]
+        items = body.get(inside) if isinstance(body, dict) else None
+        here: Location = (index, kind, inside)
+        if not isinstance(items, list):
+            draft.problem(source.at(here), f"no {inside}", f"{inside}: a list")
+            continue
+        for number, item in enumerate(items):
+            yield from _entry(source, item, (*here, number), draft)
+
+
+def _having(topologies: Sequence[object], kind: str) -> list[int]:
+    """Which of the topologies are of this kind, the default one first."""
+    found = [(index, each) for index, each in enumerate(topologies) if isinstance(each, dict) and kind in each]
+    return [index for index, each in sorted(found, key=lambda item: item[1].get("cluster_default") is not True)]
+
+
+def _entry(source: Document, item: object, here: Location, draft: Draft) -> Iterator[Line]:
+    keys = {"switch": "SwitchName", "children": "Switches", "nodes": "Nodes", "block": "BlockName"}
+    if not isinstance(item, dict):
+        draft.problem(source.at(here), "an entry that is no mapping", "switch: NAME, with children: or nodes:")
+        return
+    line: dict[str, Word] = {}
+    for key, value in item.items():
+        if key not in keys:
+            where = source.key_at((*here, key))
+            draft.problem(where, f"unknown key {key!r}", f"one of {', '.join(keys)}", near(key, keys))
+        elif isinstance(value, str | int):
+            line[keys[key]] = Word(str(value), source.at((*here, key)))
+        else:
+            draft.problem(source.at((*here, key)), f"{key}: no text", "names such as n[01-16]")
+    if line.keys() & {"SwitchName", "BlockName"}:
+        yield line
+    else:
+        draft.problem(source.at(here), "an entry without a name", "switch: NAME or block: NAME")
+
+
+def _build(lines: Sequence[Line], draft: Draft) -> None:
+    """Devices first, then the cables between them."""
+    for line in lines:
+        if "SwitchName" in line:
+            _switch(line, draft)
+    members: list[tuple[Line, list[str]]] = []
+    total = 0
+    for line in lines:
+        names = _names(line.get("Nodes"), draft)
+        members.append((line, names))
+        total += len(names)
+        if total > MAX_CABLES:
+            raise refuse(line["Nodes"].where, f"more than {MAX_CABLES:,} places of nodes", "a smaller source")
+        for name in names:
+            if name not in draft.devices or draft.devices[name].switch:
+                draft.device(Device(name, line["Nodes"].where, switch=False))
+    for line, names in members:
+        if "BlockName" in line:
+            _block(line, names, draft)
+        else:
+            _below(line, names, draft)
+    _refuse_loops(lines, draft)
+
+
+def _switch(line: Line, draft: Draft) -> None:
+    name = line["SwitchName"]
+    draft.device(Device(name.text, name.where, switch=True))
+    if "Nodes" in line and "Switches" in line:
+        draft.problem(name.where, f"nodes and switches under {name.text}", "one of Nodes and Switches")
+    if "LinkSpeed" in line:
+        if not line["LinkSpeed"].text.isdecimal():
+            draft.problem(line["LinkSpeed"].where, repr(line["LinkSpeed"].text), "a whole number")
+        draft.remark(_SPEED_HINT)
+
+
+def _names(word: Word | None, draft: Draft) -> list[str]:
+    """The names that a hostlist stands for; a problem and none when it is malformed."""
+    if word is None:
+        return []
+    if word.text.upper() == "ALL":
+        draft.problem(word.where, "ALL", "names such as n[01-16]: this file alone does not tell which nodes there are")
+        return []
+    try:
+        return list(dict.fromkeys(name for part in _hostlists(word.text) for name in expand(part)))
+    except SelectionError as error:
+        draft.problem(word.where, str(error), "names such as n[01-16]")
+        return []
+
+
+def _hostlists(text: str) -> Iterator[str]:
+    """``text`` cut at the commas that are not within brackets."""
+    start = depth = 0
+    for index, character in enumerate(text):
+        depth += (character == "[") - (character == "]")
+        if character == "," and depth <= 0:
+            yield text[start:index]
+            start = index + 1
+    yield text[start:]
+
+
+def _block(line: Line, names: Sequence[str], draft: Draft) -> None:
+    name = line["BlockName"]
+    if ("pods", name.text) in draft.places:
+        draft.problem(name.where, f"the block {name.text!r} a second time", "each block once")
+    if names:
+        draft.section("pods", name.text, {"members": ",".join(names)}, name.where)
+    draft.remark("blocks are taken as pods: they say which nodes stand together, not how they are cabled")
+
+
+def _below(line: Line, names: Sequence[str], draft: Draft) -> None:
+    """The cables from a switch down."""
+    switch = line["SwitchName"].text
+    for name in names:
+        draft.cable(Cable(name, switch, line["Nodes"].where))
+    for child in _names(line.get("Switches"), draft):
+        where = line["Switches"].where
+        if child in draft.devices and not draft.devices[child].switch:
+            draft.problem(where, f"the node {child} among the switches", "a switch")
+        else:
+            draft.cable(Cable(child, switch, where))
+
+
+def _refuse_loops(lines: Sequence[Line], draft: Draft) -> None:
+    """A problem for each switch that is below itself."""
+    below: dict[str, set[str]] = {}
+    for cable in draft.cables:
+        below.setdefault(cable.b, set()).add(cable.a)
+    done: set[str] = set()
+    while True:  # take away what has nothing left below it; what remains is in or above a loop
+        leaves = {switch for switch, children in below.items() if not (children - done) & below.keys()} - done
+        if not leaves:
+            break
+        done |= leaves
+    left = below.keys() - done
+    for line in lines:
+        name = line.get("SwitchName")
+        if name is not None and name.text in left:
+            draft.problem(name.where, f"a loop: {name.text} is below itself, or above such a switch", "a tree")

@@ -1,0 +1,114 @@
+"""Owns reading the hosts of an ssh_config as nodes: names only, for there are no cables in it.
+
+The file goes on to say how each host is reached, because the result names it under ``ssh``:
+users, ports, keys and jump hosts need no copy. Only ``HostName`` is taken, as the address that
+tests go to. Patterns and ``Match`` are passed over, ``Include`` is not followed; remarks say so.
+Refuses a last line without an end, and quotes that do not close.
+
+Source: ssh_config(5).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from topology.errors import Position
+from topology.importers.draft import Device, Draft, Imported
+from topology.importers.text import Lines, refuse, refuse_cut, source_text
+from topology.selection import NAME
+
+_LINE = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]*=[ \t]*|[ \t]+)(.*)")
+_WORD = re.compile(r'[ \t]*(?:"([^"]*)"|([^ \t"]+))')
+_READ = ("host", "hostname")
+_PATTERN = re.compile(r"[*?!]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Directive:
+    """A keyword in lower case, and its arguments with their places where they are read at all."""
+
+    keyword: str
+    arguments: tuple[tuple[str, Position], ...]
+    where: Position
+
+
+def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
+    """One file. There is no link in it, so ``speed`` is for nothing. Raises TopologyError."""
+    (path,) = paths
+    return parse(source_text(path), str(path), speed)
+
+
+def parse(text: str, name: str, speed: str | None = None) -> Imported:
+    """The text of one file, called ``name`` in messages. Raises TopologyError with every problem."""
+    refuse_cut(text, name)
+    draft = Draft(name, text)
+    hosts: dict[str, tuple[Position, dict[str, str]]] = {}
+    open_blocks: list[dict[str, str]] = []
+    for directive in _directives(text, name, draft):
+        if directive.keyword == "host":
+            open_blocks = [hosts.setdefault(host, (where, {}))[1] for host, where in _literal(directive, draft)]
+        elif directive.keyword == "match":
+            open_blocks = []
+            draft.remark(f"Match blocks are passed over: line {directive.where.line}, and so on")
+        elif directive.keyword == "include":
+            draft.remark(f"Include is not followed: line {directive.where.line}, and so on")
+        elif directive.keyword == "hostname" and directive.arguments:
+            for settings in open_blocks:
+                settings.setdefault("hostname", directive.arguments[0][0])
+    if not hosts and not draft.problems:
+        raise refuse(Position(name, 1, 1), "no Host with a plain name", "Host NAME")
+    for host, (where, settings) in hosts.items():
+        draft.device(Device(host, where, switch=False, fields=_address(host, settings.get("hostname"), draft)))
+    draft.section("ssh", "config", str(Path(name).absolute()), Position(name, 1, 1))
+    draft.remark("an ssh_config does not say how nodes are cabled: describe switches and links by hand")
+    return draft.finish(speed)
+
+
+def _directives(text: str, name: str, draft: Draft) -> Iterator[_Directive]:
+    places = Lines(text, name)
+    offset = 0
+    for line in text.split("\n"):
+        match = _LINE.fullmatch(line.rstrip("\r \t"))
+        if match is not None:
+            keyword = match[1].lower()
+            read = _arguments(match[2], offset + match.start(2), places, draft) if keyword in _READ else ()
+            yield _Directive(keyword, tuple(read), places.at(offset + match.start(1)))
+        elif line.strip() and not line.lstrip().startswith("#"):
+            draft.problem(places.at(offset), f"the line {line.strip()[:60]!r}", "Keyword arguments")
+        offset += len(line) + 1
+
+
+def _arguments(text: str, offset: int, places: Lines, draft: Draft) -> Iterator[tuple[str, Position]]:
+    text = text.rstrip()
+    end = 0
+    while end < len(text):
+        word = _WORD.match(text, end)
+        if word is None:
+            rest = text[end:].lstrip()
+            draft.problem(places.at(offset + len(text) - len(rest)), repr(rest[:60]), "quotes that close")
+            return
+        group = 1 if word[1] is not None else 2
+        if group == 2 and word[2].startswith("#"):
+            return
+        yield word[group], places.at(offset + word.start(group))
+        end = word.end()
+
+
+def _literal(directive: _Directive, draft: Draft) -> list[tuple[str, Position]]:
+    """The names of a Host line that are no patterns."""
+    patterns = [text for text, _ in directive.arguments if _PATTERN.search(text)]
+    if patterns:
+        draft.remark(f"Host patterns are passed over: {patterns[0]!r} in line {directive.where.line}, and so on")
+    return [(text, where) for text, where in directive.arguments if text not in patterns]
+
+
+def _address(host: str, written: str | None, draft: Draft) -> dict[str, object]:
+    """Where tests go: ``HostName`` with its tokens filled in, where our file can hold it."""
+    if written is None:
+        return {}
+    address = written.replace("%h", host).replace("%%", "%")
+    if NAME.fullmatch(address) is None:
+        draft.remark(f"addresses that our file cannot hold are left out: {address!r} of {host}, and so on")
+        return {}
+    return {"data_address": address} if address != host else {}

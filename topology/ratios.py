@@ -1,0 +1,206 @@
+"""Owns the arithmetic of down over up: per device, per group of devices, and what one failure makes of it.
+
+Arrays in, arrays out. A ratio is infinite where something wants up and nothing is left. Refuses
+to name or to word: ``topology.analysis.oversubscription`` does.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topology.maxmin import Floats, Indices
+from topology.tables import Tables, slices, summed
+
+_EXACT = 1e-12
+"""Share of a capacity below which a remainder is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """Per place: the highest ratio that one failure leads to and the number of what fails, -1 where nothing can."""
+
+    ratio: Floats
+    element: Indices
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Per group of devices: byte/s that its nodes and what hangs below offer, that lead up, and to its own tier."""
+
+    down: Floats
+    up: Floats
+    side: Floats
+    cable: Worst
+    switch: Worst
+
+
+def remaining(up: Floats, loss: Floats) -> Floats:
+    """What is left of ``up``, with exactly 0 for what only rounding would leave."""
+    left = up - loss
+    return np.where(left > _EXACT * up, left, 0.0)
+
+
+def quotient(down: Floats, up: Floats) -> Floats:
+    """down / up; infinite where ``up`` is 0 and ``down`` is not, 0 where neither is there."""
+    found = np.where(down > 0, np.inf, 0.0)
+    np.divide(down, up, out=found, where=up > 0)
+    return found
+
+
+def largest(values: Floats, at: Indices, size: int) -> tuple[Floats, Indices]:
+    """Per place the largest value (0 where there is none) and the first index that has it, -1 without any."""
+    best = np.zeros(size)
+    np.maximum.at(best, at, values)
+    index = np.full(size, -1)
+    hits = np.flatnonzero((values == best[at]) & (values > 0))[::-1]
+    index[at[hits]] = hits
+    return best, index
+
+
+def _worst(ratio: Floats, at: Indices, element: Indices, size: int) -> Worst:
+    found, index = largest(ratio, at, size)
+    return Worst(found, np.where(index >= 0, element[index], -1) if len(element) else index)
+
+
+def without_cable(tables: Tables) -> Worst:
+    """Per device the ratio after the loss of the one upward cable that matters most; the element is its link."""
+    links = np.flatnonzero(tables.climbing & (tables.usable > 0) & (tables.low >= tables.nodes))
+    low = tables.low[links]
+    ratio = quotient(tables.down[low], remaining(tables.up[low], tables.fastest[links]))
+    return _worst(ratio, low, links, len(tables.names))
+
+
+def without_switch(tables: Tables) -> Worst:
+    """Per device the ratio after the loss of the one other switch that matters most; the element is its device.
+
+    A switch above takes its capacity along; one beside leaves the standby legs of its nodes here.
+    """
+    trunks = tables.trunks
+    rises = np.flatnonzero((tables.tier[trunks.low] < tables.tier[trunks.high]) & (trunks.capacity > 0))
+    dead = dead_switches(tables, trunks.low[rises], trunks.high[rises], trunks.capacity[rises])
+    ratio = quotient(tables.down[dead.at] + dead.more, remaining(tables.up[dead.at], dead.less))
+    ratio[tables.up[dead.at] == 0] = 0.0
+    return _worst(ratio, dead.at, dead.switch, len(tables.names))
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """What a dead ``switch`` does to another (``at``): byte/s ``less`` upward, and ``more`` from standby legs."""
+
+    switch: Indices
+    at: Indices
+    less: Floats
+    more: Floats
+
+
+def dead_switches(tables: Tables, low: Indices, high: Indices, capacity: Floats) -> Dead:
+    """What each switch takes along, when ``capacity`` leads from ``low`` to ``high``, and whom it leaves to whom."""
+    failed, helper, more = taken_over(tables)
+    none = np.zeros(len(low))
+    if not len(failed):
+        return Dead(high, low, capacity, none)
+    size = len(tables.names)
+    keys = np.concatenate((low * size + high, helper * size + failed))
+    pairs, of = np.unique(keys, return_inverse=True)
+    less = summed(np.concatenate((capacity, np.zeros(len(more)))), of, len(pairs))
+    return Dead(pairs % size, pairs // size, less, summed(np.concatenate((none, more)), of, len(pairs)))
+
+
+def standby(tables: Tables) -> tuple[Indices, Indices]:
+    """Of nodes with one active leg: this leg and the standby leg that takes over, as entries of the node groups."""
+    groups = tables.node_groups
+    waits = np.array([kind.standby for kind in tables.kinds], bool)[groups.kind] & (groups.capacity == 0)
+    if not waits.any():
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    networks = list(dict.fromkeys(kind.network for kind in tables.kinds))
+    network = np.array([networks.index(kind.network) for kind in tables.kinds], np.intp)[groups.kind]
+    place = groups.owner * len(networks) + network
+    active = np.flatnonzero(groups.capacity > 0)
+    holder = np.full(len(groups) * len(networks), -1)
+    holder[place[active]] = active
+    alone = np.bincount(place[active], minlength=len(holder)) == 1
+    waiting = np.flatnonzero(waits)
+    first = waiting[np.unique(place[waiting], return_index=True)[1]]
+    first = first[alone[place[first]]]
+    return holder[place[first]], first
+
+
+def understudies(tables: Tables) -> tuple[Indices, Indices]:
+    """Of each node with one active leg: its link, and the link of the standby leg that takes over."""
+    groups = tables.node_groups
+    active, waiting = standby(tables)
+    if not len(active):
+        return active, waiting
+    # The links of an entry stand in the order of the nodes, for every leg of a group alike.
+    legs = groups.legs[np.argsort(groups.leg_of, kind="stable")]
+    begin = np.concatenate(([0], np.cumsum(np.bincount(groups.leg_of, minlength=len(groups.owner)))))
+    size = groups.size[groups.owner[active]]
+    return legs[slices(begin[active], size)], legs[slices(begin[waiting], size)]
+
+
+def taken_over(tables: Tables) -> tuple[Indices, Indices, Floats]:
+    """Which switch's failure brings which other switch how many byte/s of nodes, by their standby legs."""
+    active, waiting = understudies(tables)
+    if not len(active):
+        return active, waiting, np.zeros(0)
+    size = len(tables.names)
+    pairs, of = np.unique(tables.high[active] * size + tables.high[waiting], return_inverse=True)
+    return pairs // size, pairs % size, summed(tables.capacity[waiting], of, len(pairs))
+
+
+def boundaries(tables: Tables, member: Indices, size: int) -> Boundary:
+    """The groups that ``member`` gives by device (-1: in none).
+
+    ``down`` is what the nodes of a group can send, wherever their legs end, and what comes over
+    cables from below that cross its boundary. A cable with both ends inside never counts.
+    """
+    one, other = member[tables.low], member[tables.high]
+    crossing = one != other
+    rising = np.flatnonzero(crossing & (one >= 0) & tables.climbing)
+    falling = np.flatnonzero(crossing & (other >= 0) & tables.climbing)
+    level = np.flatnonzero(crossing & ~tables.climbing)
+    nodes = np.flatnonzero(member[: tables.nodes] >= 0)
+    down = summed(tables.up[nodes], member[nodes], size) + summed(tables.usable[falling], other[falling], size)
+    up = summed(tables.usable[rising], one[rising], size)
+    ends = np.concatenate((one[level], other[level]))
+    inside = ends >= 0
+    side = summed(np.concatenate((tables.usable[level],) * 2)[inside], ends[inside], size)
+    trunks = rising[tables.low[rising] >= tables.nodes]
+    at = one[trunks]
+    cable = _worst(quotient(down[at], remaining(up[at], tables.fastest[trunks])), at, trunks, size)
+    return Boundary(down, up, side, cable, _switch_lost(tables, member, (down, up), (rising, falling)))
+
+
+def _switch_lost(
+    tables: Tables, member: Indices, sums: tuple[Floats, Floats], crossing: tuple[Indices, Indices]
+) -> Worst:
+    """The worst single switch for each group: what hangs on it is gone, from both sums, but for standby legs."""
+    down, up = sums
+    rising, falling = crossing
+    group, upper = member[tables.low], member[tables.high]
+    inner, outer = (some[tables.low[some] >= tables.nodes] for some in (rising, falling))
+    legs = np.flatnonzero((group >= 0) & (tables.low < tables.nodes) & tables.climbing)
+    active, waiting = understudies(tables)
+    out, into = group[waiting] != upper[waiting], (group[waiting] != upper[waiting]) & (upper[waiting] >= 0)
+    own = group[waiting] >= 0
+    # Group, dead switch, byte/s: first what is lost upward, then what is lost from below; gains are negative.
+    parts = [
+        (group[rising], tables.high[rising], tables.usable[rising]),
+        (group[inner], tables.low[inner], tables.usable[inner]),
+        (group[waiting][out & own], tables.high[active][out & own], -tables.capacity[waiting][out & own]),
+        (group[legs], tables.high[legs], tables.usable[legs]),
+        (upper[falling], tables.high[falling], tables.usable[falling]),
+        (upper[outer], tables.low[outer], tables.usable[outer]),
+        (group[waiting][own], tables.high[active][own], -tables.capacity[waiting][own]),
+        (upper[waiting][into], tables.high[active][into], -tables.capacity[waiting][into]),
+    ]
+    keys = np.concatenate([at * len(tables.names) + switch for at, switch, _ in parts])
+    lost = np.concatenate([capacity for _, _, capacity in parts])
+    pairs, of = np.unique(keys, return_inverse=True)
+    upward = sum(len(at) for at, _, _ in parts[:3])
+    lost_up = summed(lost[:upward], of[:upward], len(pairs))
+    lost_down = summed(lost[upward:], of[upward:], len(pairs))
+    at, switch = pairs // len(tables.names), pairs % len(tables.names)
+    ratio = quotient(remaining(down[at], lost_down), remaining(up[at], lost_up))
+    ratio[up[at] == 0] = 0.0
+    return _worst(ratio, at, switch, len(down))

@@ -1,0 +1,64 @@
+"""Owns writing plain values as YAML that every reader of YAML 1.1 and 1.2 takes for the same value.
+
+Text that could be read as something else is quoted, and what no terminal or editor should
+act on is escaped. Refuses objects: mappings, lists, text, numbers, booleans and nothing.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_QUANTITY = re.compile(r"[0-9]+(?:\.[0-9]+)? (?:[A-Za-z]+(?:/s)?|%)")
+_SET = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*(?:\[[0-9,-]+\][A-Za-z0-9_./-]*)*")
+_SPECIAL = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf", "none"}
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def scalar(value: object, *, flow: bool = True) -> str:
+    """One value; ``flow`` for inside braces and brackets, where node sets need quotes."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    text = str(value)
+    if text.lower() not in _SPECIAL and (_PLAIN.fullmatch(text) or _QUANTITY.fullmatch(text)):
+        return text
+    if not flow and text.lower() not in _SPECIAL and _SET.fullmatch(text):
+        return text
+    return quoted(text)
+
+
+def quoted(text: str) -> str:
+    """``text`` in quotes: double ones, with everything escaped that is not printed as itself, or single ones
+    where those spare the escapes of quotes.
+    """
+    if '"' in text and "'" not in text and text.isprintable():
+        return f"'{text}'"
+    return '"' + "".join(_character(character) for character in text) + '"'
+
+
+def _character(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def flow(value: object) -> str:
+    """A value in one line: ``{role: leaf, ports: {"Eth[1-4]": 10 Gb/s}}``."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{scalar(str(key))}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(flow(item) for item in value) + "]"
+    return scalar(value)
+
+
+def comment(text: str) -> str:
+    """``text`` fit to stand behind ``#``: one line, and nothing in it that a terminal acts on."""
+    return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
