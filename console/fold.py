@@ -26,9 +26,10 @@ from probes.judging.verdict import Finding, Level, Suspect, Verdict
 from probes.model import FULL, ClosedRound, Result, Round
 from topology.analysis.finding import Finding as StaticFinding
 from topology.analysis.finding import Severity
-from topology.model import Fabric, LinkId, Node, NodeId
+from topology.model import Fabric, Link, LinkId, Node, NodeId
 
 LOG_LINES = 500
+_DATA = "data"
 
 
 def opened(event: SessionOpened) -> RunView:
@@ -225,14 +226,32 @@ def _loaded(view: RunView, result: Result, verdict: Verdict) -> list[tuple[LinkI
 
     Those of its bundle, or the NICs of a lone flow (as slow as the slower one: filled).
     """
-    if verdict.expected is None or result.test.target.peer is None:
+    target = result.test.target
+    if verdict.expected is None or target.peer is None:
         return []
     bundle = result.test.bundle
     if bundle:
         each = next((each for each in view.plan if each.number == result.test.round), None)
         bundles = [found for found in each.bundles if found.name == bundle] if each else []
         return [(way.link, found.fill >= FULL) for found in bundles for way in found.elements]
-    return [(link.id, True) for node in result.test.target.nodes for link in view.fabric.links_at[node.id]]
+    ends = ((target.node, target.peer), (target.peer, target.node))
+    return [(link.id, True) for node, other in ends for link in _legs_between(view.fabric, node, other)]
+
+
+def _legs_between(fabric: Fabric, node: Node, other: Node) -> Sequence[Link]:
+    """The cables of ``node`` that a flow to ``other`` can use: those of a network that both are in, data first.
+
+    None where there is a choice of networks and no common one; standby legs carry nothing. A virtual
+    machine says nothing of its host's cables, which are wider than it is.
+    """
+    own = [link for link in fabric.links_at[node.id] if not link.standby]
+    networks = dict.fromkeys(link.network for link in own)
+    if len(networks) <= 1:
+        return own
+    theirs = {link.network for link in fabric.legs(other.id)}
+    common = [name for name in networks if name in theirs]
+    taken = _DATA if _DATA in common else next(iter(common), None)
+    return [link for link in own if link.network == taken]
 
 
 def _worse(before: LinkView, verdict: Verdict, *, filled: bool) -> LinkView:

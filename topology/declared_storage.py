@@ -56,7 +56,8 @@ class StorageReader:
             own = self._rates(each, where)
             if both is not None and (own.read is not None or own.write is not None):
                 self.report.add(where, "a rate beside read or write", "either rate, or read and write")
-            yield Layer(each.name, each.units, Rates(*(both if each is None else each for each in (own.read, own.write))), each.source)
+            read, write = (both if rate is None else rate for rate in (own.read, own.write))
+            yield Layer(each.name, each.units, Rates(read, write), each.source)
 
     def _clients(self, name: str, written: raw.RawClients, here: Location) -> Clients:
         return Clients(

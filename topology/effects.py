@@ -14,8 +14,8 @@ import numpy as np
 
 from topology.maxmin import Flags, Floats, Indices
 from topology.model import SwitchRole
-from topology.ratios import dead_switches, quotient, remaining, standby
-from topology.reach import Crossing, reach
+from topology.ratios import dead_switches, quotient, remaining
+from topology.reach import Crossing, reach, taking_over
 from topology.separation import separation
 from topology.tables import Tables, summed
 
@@ -61,7 +61,7 @@ class Effect:
 
 
 _NOTHING = Crossing()
-Class = tuple[Kind, str, Effect]
+Case = tuple[Kind, str, Effect]
 _After = tuple[float | None, float]
 """The worst ratio of those that lose something, and the highest load on what takes over."""
 
@@ -71,7 +71,7 @@ class Failures:
 
     ``up`` and ``down`` are those of ``topology.analysis.oversubscription``, or of the way aside
     where nothing leads up; ``total`` is what each leg's node has over all its legs of the network,
-    ``waiting`` what takes over when no active leg is left.
+    ``waiting`` what takes over from the leg.
     """
 
     def __init__(self, cabled: Tables) -> None:
@@ -82,9 +82,7 @@ class Failures:
         self.up = np.where(cabled.up > 0, cabled.up, climb.up)
         self.down = np.maximum(cabled.down, climb.down)
         self.total = summed(groups.capacity, climb.sender, len(climb.group))[climb.sender]
-        self.waiting = np.zeros(len(groups.owner))
-        active, waiting = standby(cabled)
-        self.waiting[active] = np.array([kind.capacity for kind in cabled.kinds], float)[groups.kind[waiting]]
+        self.waiting = taking_over(cabled)
         self.roles = ["node", *(role.value for role in SwitchRole)]
 
     def beside(self, *, lost: bool) -> Floats:
@@ -149,7 +147,7 @@ def _rounded(value: float) -> float:
     return value if math.isinf(value) else float(f"{value:.12g}")
 
 
-def devices_lost(failures: Failures) -> Iterator[tuple[Class, Indices]]:
+def devices_lost(failures: Failures) -> Iterator[tuple[Case, Indices]]:
     """Every dead switch, then every dead gateway."""
     cabled = failures.cabled
     switches = np.arange(cabled.nodes, len(cabled.names))
@@ -187,20 +185,18 @@ def _without(failures: Failures) -> tuple[Floats, Floats]:
     np.maximum.at(worst, dead.switch, ratio)
     np.maximum.at(heaviest, dead.switch, load)
     legs, of = np.unique(climb.sender * size + groups.switch, return_inverse=True)
-    lost = summed(groups.capacity, of, len(legs))[of]
-    used = groups.capacity > 0
-    np.maximum.at(heaviest, groups.switch[used], _leg_load(failures, lost)[used])
+    lost, instead = (summed(each, of, len(legs))[of] for each in (groups.capacity, failures.waiting))
+    np.maximum.at(heaviest, groups.switch, _leg_load(failures, lost, instead))
     return worst[cabled.nodes :], heaviest[cabled.nodes :]
 
 
-def _leg_load(failures: Failures, lost: Floats) -> Floats:
-    """Per leg what its node sent over all of them, over what it has after losing ``lost``; 0 where that is nothing."""
-    left = remaining(failures.total, lost)
-    load = quotient(failures.total, np.where(left > 0, left, failures.waiting))
+def _leg_load(failures: Failures, lost: Floats, instead: Floats) -> Floats:
+    """Per leg what its node sent over all of them, over what it has with ``instead`` for ``lost``; 0 for no loss."""
+    load = quotient(failures.total, remaining(failures.total, lost) + instead)
     return np.where(lost > 0, load, 0.0)
 
 
-def links_lost(failures: Failures) -> Iterator[tuple[Class, Indices]]:
+def links_lost(failures: Failures) -> Iterator[tuple[Case, Indices]]:
     """Every link between switches with all its members, and one member of each that has several."""
     cabled, climb = failures.cabled, failures.cabled.climb
     trunks, tier = cabled.trunks, cabled.tier
@@ -257,23 +253,23 @@ def _link_effects(
             yield _effect(gone, failures.reach.over.get(user, _NOTHING), part, (ratio, load))
 
 
-def legs_lost(failures: Failures) -> Iterator[tuple[Class, Indices]]:
+def legs_lost(failures: Failures) -> Iterator[tuple[Case, Indices]]:
     """Every leg of a node with all its members, and one member of each that has several."""
     cabled, groups = failures.cabled, failures.cabled.node_groups
     machines = (groups.nodes // groups.size)[groups.owner]
     tier = cabled.tier[groups.switch]
     fastest = np.minimum(np.array([kind.fastest for kind in cabled.kinds], float)[groups.kind], groups.capacity)
     several = np.array([kind.members for kind in cabled.kinds], np.intp)[groups.kind] > 1
-    everything = np.ones(len(several), bool)
+    everything, nothing = np.ones(len(several), bool), np.zeros(len(several))
     number = np.zeros(len(several), np.intp)
-    for kind, lost, cut, asked in (
-        (Kind.LEG, groups.capacity, failures.apart.leg, everything),
-        (Kind.LEG_MEMBER, fastest, np.zeros_like(number), several),
+    # A standby leg takes over from a whole leg, not from one member of it.
+    for kind, lost, instead, cut, asked in (
+        (Kind.LEG, groups.capacity, failures.waiting, failures.apart.leg, everything),
+        (Kind.LEG_MEMBER, fastest, nothing, np.zeros_like(number), several),
     ):
-        load = _leg_load(failures, lost)
-        saved = np.where(remaining(failures.total, lost) > 0, 0.0, failures.waiting)
-        part = quotient(np.maximum(lost - saved, 0.0), failures.total)
-        keys: list[Class] = []
+        load = _leg_load(failures, lost, instead)
+        part = quotient(np.maximum(lost - instead, 0.0), failures.total)
+        keys: list[Case] = []
         for one, some in _alike([machines, cut, part, load, tier, asked]):
             crossing = Crossing(nodes=int(machines[one]), entirely=int(machines[one]))
             effect = _effect(int(cut[one]), crossing, float(part[one]), (None, float(load[one])))

@@ -1,12 +1,13 @@
 """Owns making a topology in plain values short: node sets for what is alike, with the same meaning.
 
 Works on the data of a Document that names every device and pair by itself, as importers make
-it. What is folded expands to the same devices, addresses, cables and ports; where a set would
-not, it stays apart. Refuses to reorder members of a LAG or legs of a bond.
+it. What is folded expands to the same devices, addresses, cables and ports. Refuses to reorder
+members of a LAG or legs of a bond.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from topology.errors import SelectionError
@@ -19,30 +20,45 @@ Row = tuple[str, Mapping[str, object], str]
 """A key or nothing, its values, and the note beside it."""
 
 _ADDRESSES = ("address", "data_address")
+_NUMBER = re.compile(r"(\d+)")
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """A key that sorts eth2 before eth10."""
+    parts = _NUMBER.split(name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def short(names: Sequence[str]) -> str:
-    """Names as one text that expands to the same names, as short as the reader of node sets takes it."""
-    text = _folded(names)
-    return text if _expands(text, names) else ",".join(names)
-
-
-def _folded(names: Sequence[str]) -> str:
-    """Names folded; in halves where one bracket cannot hold all widths (n99 and n100 of n01, n02 ...)."""
-    text = fold(names)
-    if len(names) == 1 or _expands(text, names):
-        return text
-    by_length = sorted(names, key=lambda name: (len(name), name))
-    middle = len(names) // 2
-    return f"{_folded(by_length[:middle])},{_folded(by_length[middle:])}"
-
-
-def _expands(text: str, names: Sequence[str]) -> bool:
-    """Whether ``text`` is read as these names; the reader refuses what it takes for too many of them."""
+    """Names as a short text that expands to them, in the order that makes it short."""
     try:
-        return sorted(expand(text)) == sorted(set(names))
+        return in_order(expand(fold(names)))
+    except SelectionError:  # one bracket cannot hold paddings of two widths, as in n09 and n100
+        return in_order(sorted(names, key=natural))
+
+
+def in_order(names: Sequence[str]) -> str:
+    """Names as a short text that expands to them in this order; each must stand there once."""
+    return _ordered(names, expand)
+
+
+def ports_in_order(ports: Sequence[str]) -> str:
+    """Names of ports as a short text that expands to them in this order; each must stand there once."""
+    return _ordered(ports, expand_ports)
+
+
+def _ordered(names: Sequence[str], read: Callable[[str], list[str]]) -> str:
+    """One set where that keeps the order, else two halves: ``n[09-10],n8`` is not ``n[8-10]``."""
+    if len(names) == 1:
+        return names[0]
+    text = fold(names)
+    try:
+        if read(text) == list(names):
+            return text
     except SelectionError:
-        return False
+        pass  # one bracket cannot hold paddings of two widths, as in n09 and n100
+    middle = len(names) // 2
+    return f"{_ordered(names[:middle], read)},{_ordered(names[middle:], read)}"
 
 
 def devices(section: Mapping[str, Mapping[str, object]], notes: Notes) -> Iterator[Row]:
@@ -59,19 +75,19 @@ def devices(section: Mapping[str, Mapping[str, object]], notes: Notes) -> Iterat
 def _addressed(
     names: Sequence[str], section: Mapping[str, Mapping[str, object]]
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """The entries for names that are alike, in halves where the addresses do not come in the same order."""
+    """The entries for names that are alike, in halves where they share an address: a set has each of them once."""
     text = short(names)
     ordered = expand(text)
     values = dict(section[names[0]])
     for key in _ADDRESSES:
-        if key in values:
-            addresses = [str(section[name][key]) for name in ordered]
-            values[key] = short(addresses)
-            if len(names) > 1 and expand(str(values[key])) != addresses:
-                middle = len(ordered) // 2
-                yield from _addressed(ordered[:middle], section)
-                yield from _addressed(ordered[middle:], section)
-                return
+        addresses = [str(section[name][key]) for name in ordered if key in values]
+        if len(set(addresses)) < len(addresses):
+            middle = len(ordered) // 2
+            yield from _addressed(ordered[:middle], section)
+            yield from _addressed(ordered[middle:], section)
+            return
+        if addresses:
+            values[key] = in_order(addresses)
     yield text, values
 
 
@@ -92,8 +108,8 @@ class _Link:
 
     @property
     def row(self) -> Row:
-        lower = short(self.lower) + (f":{self.lower_ports}" if self.lower_ports else "")
-        upper = self.upper + (f":{_ports(self.upper_ports)}" if self.upper_ports else "")
+        lower = in_order(self.lower) + (f":{self.lower_ports}" if self.lower_ports else "")
+        upper = self.upper + (f":{ports_in_order(self.upper_ports)}" if self.upper_ports else "")
         return "", {"from": lower, "to": upper, **self.rest}, self.note
 
 
@@ -122,31 +138,14 @@ def _link(entry: Mapping[str, object], note: str, *, fixed: bool) -> _Link:
 
 
 def _merged(group: Sequence[_Link]) -> Iterator[_Link]:
-    """Links to one switch that are alike as one; in halves where its ports do not come in the same order."""
+    """Links to one switch that are alike as one; those to several switches that name ports by themselves."""
+    if group[0].upper_ports and "," in group[0].upper:
+        yield from group
+        return
     place = {name: index for index, name in enumerate(expand(short([link.lower[0] for link in group])))}
     ordered = sorted(group, key=lambda link: place[link.lower[0]])
     ports = tuple(port for link in ordered for port in link.upper_ports)
-    if len(group) == 1 or not ports or ("," not in group[0].upper and _in_order(ports)):
-        yield replace(ordered[0], lower=tuple(link.lower[0] for link in ordered), upper_ports=ports)
-        return
-    middle = len(ordered) // 2
-    yield from _merged(ordered[:middle])
-    yield from _merged(ordered[middle:])
-
-
-def _in_order(ports: Sequence[str]) -> bool:
-    return expand_ports(",".join(ports)) == list(ports)
-
-
-def _ports(ports: Sequence[str]) -> str:
-    """Ports that are in order, or those of one cable, as one short set."""
-    text = fold(ports)
-    try:
-        if expand_ports(text) == list(ports):
-            return text
-    except SelectionError:
-        pass  # as in ``short``
-    return ",".join(ports)
+    yield replace(ordered[0], lower=tuple(link.lower[0] for link in ordered), upper_ports=ports)
 
 
 def _upwards(merged: Sequence[_Link]) -> list[_Link]:
@@ -156,4 +155,7 @@ def _upwards(merged: Sequence[_Link]) -> list[_Link]:
         apart = link.fixed or link.lower_ports or link.rest.get("bond") == Bond.BACKUP or "," in link.upper
         same = (link.lower, link.upper_ports, link.rest, link.note, index if apart else None)
         found.setdefault(repr(same), []).append(link)
-    return [replace(group[0], upper=short([link.upper for link in group])) for group in found.values()]
+    return [
+        replace(group[0], upper=short([link.upper for link in group])) if len(group) > 1 else group[0]
+        for group in found.values()
+    ]

@@ -43,7 +43,10 @@ class SwitchRole(StrEnum):
     @property
     def tier(self) -> int:
         """1 for a chassis switch, then leaf, spine, core."""
-        return list(SwitchRole).index(self) + 1
+        return _TIERS[self]
+
+
+_TIERS = {role: number for number, role in enumerate(SwitchRole, start=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,5 +436,8 @@ class Fabric:
 
     def tier(self, device: str) -> int:
         """0 for a node, else the tier of the switch."""
-        switch = self.switches.get(SwitchId(device))
-        return switch.role.tier if switch else 0
+        return self._tiers.get(device, 0)
+
+    @cached_property
+    def _tiers(self) -> Mapping[str, int]:
+        return {switch.id: switch.role.tier for switch in self.switches.values()}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topology.maxmin import Indices
+from topology.maxmin import Floats, Indices
 from topology.ratios import standby
 from topology.tables import Tables, summed
 
@@ -33,7 +33,7 @@ class Crossing:
 
     def add(self, nodes: int, part: float) -> None:
         """Count ``nodes`` with ``part`` each."""
-        if part <= 0:
+        if part < 1 - _WHOLE:
             return
         self.nodes += nodes
         if part >= _WHOLE:
@@ -72,10 +72,8 @@ def _first(tables: Tables) -> dict[_Row, int]:
     groups, sender = tables.node_groups, tables.climb.sender
     total = summed(groups.capacity, sender, len(tables.climb.group))[sender]
     part = np.divide(groups.capacity, total, out=np.zeros(len(total)), where=total > 0)
-    saved = np.zeros(len(part))
-    active, waiting = standby(tables)
-    full = np.array([kind.capacity for kind in tables.kinds], float)[groups.kind[waiting]]
-    saved[active] = part[active] * np.minimum(full / groups.capacity[active], 1.0)
+    instead = taking_over(tables)
+    saved = part * np.minimum(np.divide(instead, groups.capacity, out=np.zeros(len(part)), where=part > 0), 1.0)
     legs: list[dict[int, float]] = [{} for _ in tables.climb.group]
     for number, switch, share, around in zip(
         sender.tolist(), groups.switch.tolist(), part.tolist(), saved.tolist(), strict=True
@@ -87,6 +85,17 @@ def _first(tables: Tables) -> dict[_Row, int]:
         key = tuple(sorted(row.items()))
         rows[key] = rows.get(key, 0) + nodes
     return rows
+
+
+def taking_over(tables: Tables) -> Floats:
+    """Per leg of the node groups byte/s of the standby leg that is used in its place, in the same network."""
+    groups, sender = tables.node_groups, tables.climb.sender
+    found = np.zeros(len(groups.owner))
+    active, waiting = standby(tables)
+    same = sender[active] == sender[waiting]
+    capacity = np.array([kind.capacity for kind in tables.kinds], float)
+    found[active[same]] = capacity[groups.kind[waiting[same]]]
+    return found
 
 
 def _put(row: dict[int, float], column: int, part: float) -> None:

@@ -65,8 +65,8 @@ class _Network:
         stays = sequence[np.lexsort((np.arange(rest + 1), -held[sequence], -weight[sequence]))[0]]
         return int(self.nodes[np.unique(self.owner[mine])].sum() - held[stays])
 
-    def halves(self, heads: Indices) -> Indices:
-        """For each of ``heads`` the nodes cut off when its subtree alone is parted from its network."""
+    def halves(self, heads: Indices) -> tuple[Indices, Flags]:
+        """For each of ``heads`` the nodes cut off when its subtree is parted from the rest, and whether it stays."""
         network = self.network[heads]
         first, last = self.found.entry[heads], self.found.leave[heads]
         size = int(self.network.max(initial=-1)) + 1
@@ -85,7 +85,7 @@ class _Network:
             held_out[chunk] += several[1]
             total[chunk] += several[2]
         inside = (tops_in > tops_out) | ((tops_in == tops_out) & (held_in > held_out))
-        return (total - np.where(inside, held_in, held_out)).astype(np.intp)
+        return (total - np.where(inside, held_in, held_out)).astype(np.intp), inside
 
     def _several(self, legs: Flags, first: Indices, last: Indices, network: Indices) -> tuple[Floats, Floats, Floats]:
         """Nodes with several legs: those with one inside each interval, one outside, one in the network at all."""
@@ -132,8 +132,11 @@ def separation(tables: Tables) -> Separation:
         device[graph.device[vertex]] = network.cut(int(network.network[vertex]), vertex, children)
     edge = np.zeros(len(graph.a), np.intp)
     bridges, below = _bridges(tables, found)
-    edge[bridges] = network.halves(below)
+    edge[bridges], inside = network.halves(below)
     trunks = len(tables.trunks.low)
+    # A forwarding node is with the side that it is left on, though its other cable was counted.
+    left = bridges[(bridges >= trunks) & ((below == graph.a[bridges]) != inside)]
+    edge[left] += tables.machines[graph.device[graph.a[left]]]
     _gateways(tables, edge, leg)
     return Separation(device, edge[:trunks], leg, graph.device[points], bridges[bridges < trunks])
 

@@ -1,7 +1,8 @@
 """Owns writing an imported topology as a commented file of our own, to be read and edited by people.
 
 What was inferred stands as a comment beside the entry that it was inferred for, what the
-source does not have at the head. Refuses to add anything: suites and hints are handed in.
+source does not have at the head; where there are no switches or links, a comment shows how they
+are written. Refuses to add an entry of its own: suites are handed in.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,5 +63,5 @@ def _rows(section: str, content: Mapping[str, object] | Sequence[object], import
         yield from folding.devices(entries, notes)
         return
     for name, entry in entries.items():
-        sets = {key: folding.short(str(entry[key]).split(",")) for key in ("members", "switches") if key in entry}
+        sets = {key: folding.in_order(str(entry[key]).split(",")) for key in ("members", "switches") if key in entry}
         yield name, {**entry, **sets}, ""

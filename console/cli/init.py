@@ -144,7 +144,7 @@ def _refuse_misuse(file: Path, sources: tuple[Path, ...], source_format: str | N
 
 def _sniffed(sources: tuple[Path, ...]) -> str:
     """The format that the first source looks like."""
-    from topology.importers.text import source_text
+    from topology.importers.native import source_text
 
     found = "lldp" if sources[0].is_dir() else sniff(source_text(sources[0]))
     if found is None:

@@ -8,7 +8,6 @@ from itertools import takewhile
 
 from console.tui.shape import VIRTUAL, Group, Part, Plane, Rack, Servers, Shape, Tier
 from topology.model import Fabric, Link, NodeId, SwitchId, SwitchRole
-from topology.selection import fold
 
 _MAIN = "data"
 _LONGEST = 14
@@ -252,4 +251,6 @@ def _name(switches: tuple[SwitchId, ...]) -> str:
     stem = shared.rstrip("-_.")
     if len(stem) > 1 and stem[-1].isdigit() and not any(switch[len(shared) :].isdigit() for switch in switches):
         return stem
+    from topology.selection import fold  # here: it imports ClusterShell
+
     return folded if len(folded := fold(switches)) <= _LONGEST else f"{switches[0]} +{len(switches) - 1}"

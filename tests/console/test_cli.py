@@ -43,7 +43,7 @@ def test_check_json_is_in_bits(
     assert run(monkeypatch, "check", topology, "--json") == Exit.PASSED
     found = json.loads(capsys.readouterr().out)
     leaf = next(each for each in found["switches"] if each["name"] == "leaf1")
-    assert leaf == {"name": "leaf1", "down_bps": 40e9, "up_bps": 40e9, "ratio": 1.0}
+    assert (leaf["down_bps"], leaf["up_bps"], leaf["ratio"]) == (40e9, 40e9, 1.0)
     assert found["fabric"]["cables"] == 8 + 8 + 2
 
 

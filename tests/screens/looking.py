@@ -1,6 +1,6 @@
 """Runs the console without a terminal and reads what it would paint."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
@@ -10,11 +10,12 @@ from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
 
-from console.tui.app import Bench
+from console.tui.app import Analyse, Bench
 from console.tui.terminal import Terminal
 from tests.screens.fabrics import chassis, mini, ten_thousand
 from tests.screens.playing import Player
 from tests.screens.story import CHASSIS, MINI, TEN_THOUSAND, Faults, Story, tell
+from topology.analysis.finding import Finding
 
 PLAIN = Terminal()
 
@@ -100,11 +101,27 @@ def colours(rows: Iterable[Iterable[Segment]]) -> set[str]:
 
 @asynccontextmanager
 async def looking(
-    story: Story, size: tuple[int, int] = (120, 40), *, terminal: Terminal = PLAIN, until: int | None = None
+    story: Story,
+    size: tuple[int, int] = (120, 40),
+    *,
+    terminal: Terminal = PLAIN,
+    until: int | None = None,
+    static: Sequence[Finding] = (),
 ) -> AsyncIterator[Look]:
-    """The console on ``story`` with ``until`` of its events (all by default)."""
+    """The console on ``story`` with ``until`` of its events (all by default); ``static`` is what its description shows."""
     player = Player(story, until=until)
-    app = Bench(lambda: player, terminal, now=lambda: 1_700_000_100.0)
+    async with running(player, size, lambda _fabric: static, terminal=terminal) as look:
+        await look.until(lambda: look.app.bridge.view is not None and look.app.bridge.view.static is not None)
+        await look.settle()
+        yield look
+
+
+@asynccontextmanager
+async def running(
+    player: Player, size: tuple[int, int], analyse: Analyse, *, terminal: Terminal = PLAIN
+) -> AsyncIterator[Look]:
+    """The console on ``player`` when all that it plays has come in; the analysis may still go on."""
+    app = Bench(lambda: player, terminal, now=lambda: 1_700_000_100.0, analyse=analyse)
     async with app.run_test(size=size) as pilot:
         look = Look(app, pilot, player)
         await look.until(lambda: app.bridge.generation >= player.until)

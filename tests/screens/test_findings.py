@@ -57,4 +57,5 @@ async def test_no_finding_says_what_that_rests_on() -> None:
         assert "No fault was found in 652 of 652 planned tests." in look.text
     async with looking(healthy(), until=1) as look:
         await look.press("4")
-        assert "Nothing has run on this fabric yet." in look.text
+        assert "Nothing was measured yet.  R plans a run" in look.text
+        assert "from the description  nothing stands out" in look.text

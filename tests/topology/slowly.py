@@ -124,3 +124,160 @@ def machines(fabric: Fabric) -> dict[str, int]:
         if node.host is not None:
             found[node.host] += 1
     return found
+
+
+# Ways up
+
+
+def label(fabric: Fabric, start: str, tier: int) -> frozenset[str]:
+    """What forwards and is joined to ``start`` by cables up to ``tier`` only."""
+    found, waiting = {start}, [start]
+    while waiting:
+        here = waiting.pop()
+        for link in fabric.links_at[here]:
+            other = link.other(here)
+            high = max(fabric.tier(here), fabric.tier(other))
+            if other not in found and 0 < high <= tier and forwards(fabric, other):
+                found.add(other)
+                waiting.append(other)
+    return frozenset(found)
+
+
+def switches_of(fabric: Fabric, node: str) -> list[str]:
+    """The switches that a node is cabled to, also by legs that wait."""
+    return [link.other(node) for link in fabric.links_at[node] if link.other(node) in fabric.switches]
+
+
+def meeting(fabric: Fabric, network: Collection[str]) -> int:
+    """The tier up to which cables join all nodes of a network; 0 where it has none."""
+    inside = [name for name in fabric.nodes if set(switches_of(fabric, name)) & set(network)]
+    if not inside:
+        return 0
+    alone = [fabric.tier(name) for name in network if all(name in switches_of(fabric, node) for node in inside)]
+    if alone:
+        return max(alone)
+    return next(
+        tier
+        for tier in range(1, 5)
+        for start in network
+        if all(set(switches_of(fabric, node)) & label(fabric, start, tier) for node in inside)
+    )
+
+
+class Ways:
+    """The ways up of one fabric, followed device by device."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self.fabric = fabric
+        self.capacity = usable(fabric)
+        self.network: dict[str, frozenset[str]] = {
+            name: frozenset(network_of(fabric, name)) for name in fabric.switches
+        }
+        meet = {network: meeting(fabric, network) for network in set(self.network.values())}
+        self.meet: dict[str, int] = {name: meet[network] for name, network in self.network.items()}
+        self.near = self._near()
+
+    def top(self, switch: str) -> bool:
+        return self.fabric.tier(switch) >= self.meet[switch]
+
+    def trunks(self, switch: str, step: int) -> list[tuple[str, float]]:
+        """Switches above (``step`` 1) or beside (0) below the top, with usable byte/s."""
+        found: dict[str, float] = {}
+        for link in self.fabric.links_at[switch]:
+            other = link.other(switch)
+            own, theirs = self.fabric.tier(switch), self.fabric.tier(other)
+            right = own < theirs <= self.meet[switch] if step else own == theirs
+            if other in self.fabric.switches and right and self.capacity[link.id]:
+                found[other] = found.get(other, 0.0) + self.capacity[link.id]
+        return list(found.items())
+
+    def _near(self) -> dict[str, int]:
+        """How many cables aside a switch is from one that is the top or has a way up."""
+        found: dict[str, int] = {name: 0 for name in self.fabric.switches if self.top(name) or self.trunks(name, 1)}
+        step = 0
+        while True:
+            fresh = {
+                name
+                for name in self.fabric.switches
+                if name not in found and any(found.get(other) == step for other, _ in self.trunks(name, 0))
+            }
+            if not fresh:
+                return found
+            step += 1
+            found.update(dict.fromkeys(fresh, step))
+
+    def up(self, device: str, network: frozenset[str] = frozenset()) -> list[tuple[str, float]]:
+        """The ways up of a switch, or of a node in ``network``."""
+        if device in self.fabric.nodes:
+            found: dict[str, float] = {}
+            for link in self.fabric.links_at[device]:
+                other = link.other(device)
+                if other in network and other in self.fabric.switches and self.capacity[link.id]:
+                    found[other] = found.get(other, 0.0) + self.capacity[link.id]
+            return list(found.items())
+        if self.top(device):
+            return []
+        higher = self.trunks(device, 1)
+        if higher or device not in self.near:
+            return higher
+        return [each for each in self.trunks(device, 0) if self.near.get(each[0]) == self.near[device] - 1]
+
+    def crossing(self, device: str, switch: str, network: frozenset[str] = frozenset()) -> float:
+        """The part of the capacity of ``device`` that crosses ``switch``."""
+        if device == switch:
+            return 1.0
+        ways = self.up(device, network)
+        total = sum(capacity for _, capacity in ways)
+        return sum(capacity / total * self.crossing(upper, switch) for upper, capacity in ways)
+
+    def beside(self, switch: str, dead: str | None) -> float:
+        """byte/s of cables aside that help when the own ways up of a switch are gone."""
+        if not self.trunks(switch, 1):
+            return 0.0
+        helpers = [(other, capacity) for other, capacity in self.trunks(switch, 0) if not self.top(other)]
+        return sum(capacity for other, capacity in helpers if any(upper != dead for upper, _ in self.trunks(other, 1)))
+
+    def left(self, device: str, dead: str, network: frozenset[str] = frozenset()) -> float:
+        """What is left of the capacity of ``device`` toward the top without the switch ``dead``."""
+        if device == dead:
+            return 0.0
+        ways = self.up(device, network)
+        total = sum(capacity for _, capacity in ways)
+        if not ways:
+            return 1.0
+        if device in self.fabric.switches and {upper for upper, _ in ways} == {dead}:
+            return min(self.beside(device, dead) / total, 1.0)
+        found = sum(capacity / total * self.left(upper, dead) for upper, capacity in ways)
+        lost = dict(ways).get(dead, 0.0)
+        if device in self.fabric.nodes and lost:
+            found += min(self.waiting(device, dead, network), lost) / total
+        return found
+
+    def waiting(self, node: str, dead: str, network: frozenset[str]) -> float:
+        """byte/s of the standby legs into ``network`` that come into use when ``dead`` takes the active one along."""
+        capacity = usable(without(self.fabric, switches=[dead]))
+        legs = [link for link in self.fabric.links_at[node] if link.other(node) in network and link.id in capacity]
+        return sum(
+            capacity[link.id] - self.capacity[link.id] for link in legs if link.other(node) in self.fabric.switches
+        )
+
+
+def cut_without(fabric: Fabric, ways: Ways, dead: str) -> int:
+    """Machines that are cut off when ``dead``, something that forwards, is gone."""
+    start = dead if dead in fabric.switches else switches_of(fabric, dead)[0]
+    network = ways.network[start]
+    inside = {name: set(switches_of(fabric, name)) & network for name in fabric.nodes}
+    counted = machines(fabric)
+    parts: list[set[str]] = []
+    for name in network - {dead}:
+        if not any(name in part for part in parts):
+            parts.append(network_of(fabric, name, [dead]) & network)
+    held = [
+        (
+            sum(name in fabric.switches and ways.top(name) for name in part),
+            sum(counted[node] for node, switches in inside.items() if switches & part),
+        )
+        for part in parts
+    ]
+    total = sum(counted[node] for node, switches in inside.items() if switches)
+    return total - max(held, default=(0, 0))[1]

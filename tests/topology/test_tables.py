@@ -31,7 +31,7 @@ def test_a_standby_leg_is_not_counted(tmp_path: Path) -> None:
     # Active legs of n1 and n2 and two cables of n3 on the one, two cables of n3 on the other.
     assert found.down[leaf : leaf + 2].tolist() == [4 * 1.25e9, 2 * 1.25e9]
     assert found.up[found.index["n1"]] == 1.25e9
-    assert found.capacity[found.ids.index("n1--leaf2")] == 1.25e9  # type: ignore[arg-type]
+    assert found.capacity[found.ids.index("n1--leaf2")] == 1.25e9
 
 
 def test_nodes_that_are_cabled_alike_are_one_group(tmp_path: Path) -> None:

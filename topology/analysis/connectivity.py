@@ -208,12 +208,13 @@ def _said_of_islands(report: Report) -> Iterator[Finding]:
 
 def _said_of_devices(report: Report) -> Iterator[Finding]:
     for names, code, what in (
-        (report.uncabled, "no-cable", "has no cable"),
-        (report.unused, "no-node-below", "has no node below"),
+        (report.uncabled, "no-cable", "no cable"),
+        (report.unused, "no-node-below", "no node below"),
     ):
         if names:
             where = named(names)
-            yield Finding(Severity.WARNING, code, where, f"{where} {what}")
+            verb = "has" if len(names) == 1 else "have"
+            yield Finding(Severity.WARNING, code, where, f"{where} {verb} {what}")
     for link in report.direct:
         text = f"{link} joins two nodes without a switch: no path of the fabric uses it"
         yield Finding(Severity.NOTE, "node-to-node", link, text)
@@ -227,9 +228,8 @@ def _said_of_trunks(report: Report) -> Iterator[Finding]:
             text = f"{where} are not cabled to {lack.upper}, the other {lack.having} of {lack.peers} are"
         yield Finding(Severity.WARNING, "missing-trunk", where, text)
     for trunk in report.thin:
-        text = (
-            f"{trunk.low} to {trunk.high} carries {network_rate(trunk.capacity)}, its like {network_rate(trunk.usual)}"
-        )
+        less, usual = network_rate(trunk.capacity), network_rate(trunk.usual)
+        text = f"{trunk.low} to {trunk.high} carries {less}, most of its like {usual}"
         yield Finding(Severity.WARNING, "thin-trunk", trunk.low, text)
     for lag in report.mixed:
         speeds = " + ".join(network_rate(member) for member in lag.members)

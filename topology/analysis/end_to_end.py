@@ -214,9 +214,7 @@ def findings(fabric: Fabric, report: Report) -> list[Finding]:
 def _said(network: EndToEnd) -> Iterator[Finding]:
     way, share = network.worst, network.share
     if way.ratio > 1:
-        text = (
-            f"from {way.node} by {', '.join(way.switches)} the fabric is oversubscribed {shown(way.ratio)} end to end"
-        )
+        text = f"{way.node} to {way.switches[-1]}: {shown(way.ratio)} end to end, by {', '.join(way.switches)}"
         yield Finding(Severity.WARNING, "end-to-end", way.node, text)
     if not np.isclose(share.ratio, way.ratio, rtol=1e-6):
         text = (

@@ -19,12 +19,15 @@ from topology.analysis.finding import Finding, Severity
 from topology.analysis.peer_links import PeerCheck, peer_links
 from topology.analysis.peer_links import findings as peer_findings
 from topology.analysis.wording import named
-from topology.effects import Class, Effect, Failures, Kind, devices_lost, legs_lost, links_lost
+from topology.effects import Case, Effect, Failures, Kind, devices_lost, legs_lost, links_lost
 from topology.maxmin import Indices
 from topology.model import Fabric
 from topology.tables import Tables, tables
 from topology.units import percent
 from topology.units import ratio as shown
+
+__all__ = ["Effect", "Kind", "Loss", "Report", "findings", "redundancy"]
+"""``Effect`` and ``Kind`` are those of ``topology.effects``, named in the reports here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,9 @@ def redundancy(fabric: Fabric, *, cabled: Tables | None = None) -> Report:
     )
 
 
-def _merged(found: Iterable[tuple[Class, Indices]]) -> list[tuple[Class, Indices]]:
+def _merged(found: Iterable[tuple[Case, Indices]]) -> list[tuple[Case, Indices]]:
     """One entry for each class, its elements in their order."""
-    together: dict[Class, list[Indices]] = {}
+    together: dict[Case, list[Indices]] = {}
     for key, some in found:
         together.setdefault(key, []).append(some)
     return [(key, some[0] if len(some) == 1 else np.sort(np.concatenate(some))) for key, some in together.items()]

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from topology.selection import fold
-
 FOLDED = 1000
 """More names than this are counted."""
 
@@ -18,4 +16,6 @@ def named(names: Sequence[str]) -> str:
 
 @lru_cache(maxsize=256)
 def _folded(names: tuple[str, ...]) -> str:
+    from topology.selection import fold  # here: it imports ClusterShell
+
     return fold(names)

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 
 from topology import exact
 from topology.exporters import ExportError
-from topology.importers.bundles import port_set
+from topology.folding import ports_in_order
 from topology.importers.containerlab import GROUPS, PREFIX
 from topology.model import Fabric, HashPolicy, Link, Network, Node, PortSet, Switch, tcp_goodput
 from topology.yaml_text import comment, flow, quoted, scalar
@@ -98,7 +98,7 @@ def _ports(ports: tuple[PortSet, ...]) -> object:
     if len(ports) == 1 and ports[0].speed is None:
         return len(ports[0].names)
     return {
-        port_set(each.names): {"speed": exact.link_speed(each.speed or 0.0), "breakout": each.breakout}
+        ports_in_order(each.names): {"speed": exact.link_speed(each.speed or 0.0), "breakout": each.breakout}
         for each in ports
     }
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from topology.errors import Position
 from topology.importers.draft import Draft, Imported
 from topology.importers.inventory import Inventory
-from topology.importers.native import Document, Location
+from topology.importers.native import Document, Location, source_text
 from topology.importers.native import parse as parse_yaml
-from topology.importers.text import Lines, refuse, refuse_cut, source_text
+from topology.importers.text import Lines, refuse, refuse_cut
 from topology.selection import MAX_NODES
 
 _SECTION = re.compile(r"\s*\[([^:\]\s]+)(?::([^\]\s]+))?\]\s*(?:[#;].*)?")

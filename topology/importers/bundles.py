@@ -1,20 +1,22 @@
 """Owns turning single cables into entries of ``links``: which of them are one LAG, and in which order.
 
-Cables of the same two devices that are alike become one entry with a count. Ports keep their
-partners: where a sorted set would pair them differently, the LAG is written as several entries
-of one name. Refuses to know where the cables come from.
+Cables of the same two devices that are alike become one entry with a count; the ports of both
+ends stand in the order of the cables, so that each keeps its partner. Refuses to know where
+the cables come from.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from topology.errors import Position, SelectionError
+from topology.errors import Position
+from topology.folding import natural, ports_in_order
 from topology.model import Bond
-from topology.selection import expand, expand_ports, fold
 
 _DIFFERENT = "parallel cables that differ, taken as links of their own"
 _ONE_LAG = "parallel cables, taken as one LAG"
+_SOME_PORTS = "ports left out: the source does not have all of them"
+_STANDBY = "standby in the source beside several active legs, which our file cannot say"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,147 +52,118 @@ class Entry:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Bundle:
+    """Cables of one pair of devices that are alike, and the name and the note of their entry."""
+
+    cables: Sequence[Cable]
+    lag: str | None
+    note: str
+
+    def ends(self, *, lower: bool) -> list[str | None]:
+        """The ports at one end, in the order of the cables."""
+        return [cable.port_a if lower else cable.port_b for cable in self.cables]
+
+    def entry(self, speed: str | None) -> Entry:
+        """The item of ``links``."""
+        first = self.cables[0]
+        data: dict[str, object] = {
+            "from": _end(first.a, self.ends(lower=True)),
+            "to": _end(first.b, self.ends(lower=False)),
+            "speed": first.speed if first.speed is not None else speed,
+        }
+        if len(self.cables) > 1:
+            data["count"] = len(self.cables)
+        if self.lag is not None:
+            data["lag"] = self.lag
+        return Entry({**data, **first.fields}, first.where, self.note)
+
+
 def entries(cables: Iterable[Cable], tiers: Mapping[str, int], speed: str | None) -> list[Entry]:
     """Entries for all ``cables``, in the order of their first ones. ``tiers`` gives the tier of switches.
 
-    ``speed`` stands for the speed of cables that have none.
+    ``speed`` stands for the speed of cables that have none. No two cables share a port.
     """
     pairs: dict[frozenset[str], list[Cable]] = {}
     for cable in cables:
         beside = pairs.setdefault(frozenset((cable.a, cable.b)), [])
         turned = beside[0].a != cable.a if beside else tiers.get(cable.b, 0) < tiers.get(cable.a, 0)
         beside.append(cable.swapped() if turned else cable)
-    return list(_with_standby(found for pair in pairs.values() for found in _of_pair(pair, speed)))
+    return list(_with_standby((found for pair in pairs.values() for found in _of_pair(pair)), speed))
 
 
-def _of_pair(cables: list[Cable], speed: str | None) -> Iterator[tuple[Cable, Entry]]:
-    """The entries of one pair of devices, each with its first cable."""
-    bundles: dict[object, list[Cable]] = {}
+def _of_pair(cables: Sequence[Cable]) -> Iterator[_Bundle]:
+    """The bundles of one pair of devices; those without a name get one where there are several."""
+    alike: dict[object, list[Cable]] = {}
     for cable in cables:
-        alike = (cable.speed, repr(cable.fields), cable.standby)
-        bundles.setdefault(cable.lag if cable.lag is not None else alike, []).append(cable)
-    free = (name for name in (f"lag{number}" for number in range(1, len(cables) + 2)) if name not in bundles)
-    for index, bundle in enumerate(bundles.values()):
-        lag = bundle[0].lag
-        known = _with_all_ports(bundle)
-        runs = _runs(known if lag is not None else _sorted(known))
-        notes = ["ports left out: the source does not have all of them"] if known != bundle else []
-        if lag is None and len(bundle) > 1 and not all(cable.joined for cable in bundle):
+        kind = (cable.speed, repr(cable.fields), cable.standby)
+        alike.setdefault(cable.lag if cable.lag is not None else kind, []).append(cable)
+    free = (name for name in (f"lag{number}" for number in range(1, len(cables) + 2)) if name not in alike)
+    for index, those in enumerate(alike.values()):
+        lag, known = those[0].lag, _with_all_ports(those)
+        notes = [_SOME_PORTS] if known != those else []
+        if lag is None and len(those) > 1 and not all(cable.joined for cable in those):
             notes.append(_ONE_LAG)
         if lag is None and index:
-            notes.append(_DIFFERENT)
-        if lag is None and (index or len(runs) > 1):
             lag = next(free)
-        for run in runs:
-            given = [] if run[0].speed is not None else ["speed as given"]
-            yield run[0], Entry(_data(run, lag, speed), run[0].where, "; ".join([*notes, *given]))
+            notes.append(_DIFFERENT)
+        for run in _runs(
+            known if those[0].lag is not None else sorted(known, key=lambda cable: natural(cable.port_a or ""))
+        ):
+            given = ["speed as given"] if run[0].speed is None else []
+            yield _Bundle(run, lag, "; ".join([*notes, *given]))
 
 
-def _with_all_ports(bundle: list[Cable]) -> list[Cable]:
-    """The bundle without the ports of an end where only some of them are known."""
-    if len({cable.port_a is None for cable in bundle}) > 1:
-        bundle = [replace(cable, port_a=None) for cable in bundle]
-    if len({cable.port_b is None for cable in bundle}) > 1:
-        bundle = [replace(cable, port_b=None) for cable in bundle]
-    return bundle
+def _with_all_ports(those: list[Cable]) -> list[Cable]:
+    """The cables without the ports of an end where only some of them are known."""
+    if len({cable.port_a is None for cable in those}) > 1:
+        those = [replace(cable, port_a=None) for cable in those]
+    if len({cable.port_b is None for cable in those}) > 1:
+        those = [replace(cable, port_b=None) for cable in those]
+    return those
 
 
-def _data(run: Sequence[Cable], lag: str | None, speed: str | None) -> dict[str, object]:
-    first = run[0]
-    data: dict[str, object] = {
-        "from": _end(first.a, [cable.port_a for cable in run]),
-        "to": _end(first.b, [cable.port_b for cable in run]),
-        "speed": first.speed if first.speed is not None else speed,
-    }
-    if len(run) > 1:
-        data["count"] = len(run)
-    if lag is not None:
-        data["lag"] = lag
-    return {**data, **first.fields}
+def _runs(cables: Sequence[Cable]) -> Iterator[list[Cable]]:
+    """``cables`` cut where speed or fields change: a LAG whose members differ is several entries of its name."""
+    run: list[Cable] = []
+    for cable in cables:
+        if run and (run[-1].speed, run[-1].fields) != (cable.speed, cable.fields):
+            yield run
+            run = []
+        run.append(cable)
+    yield run
 
 
 def _end(device: str, ports: Sequence[str | None]) -> str:
     named = [port for port in ports if port is not None]
-    return f"{device}:{port_set(named)}" if named and len(named) == len(ports) else device
+    return f"{device}:{ports_in_order(named)}" if named else device
 
 
-def port_set(ports: Sequence[str]) -> str:
-    """Port names as one short set that expands to them in this order (they must be ``in_order``)."""
-    text = fold(ports) if len(ports) > 1 else ports[0]
-    try:
-        if expand_ports(text) == list(ports):
-            return text
-    except SelectionError:
-        pass  # paddings that a folded set cannot show, e.g. 09 and 100
-    return ",".join(ports)
-
-
-def in_order(ports: Sequence[str | None]) -> bool:
-    """Whether a set of these ports expands to them in this order; so also where none is named."""
-    named = [port for port in ports if port is not None]
-    return len(named) <= 1 or expand_ports(",".join(named)) == named
-
-
-def _sorted(cables: list[Cable]) -> list[Cable]:
-    """The cables of a LAG without a name in the order of their lower ports."""
-    ports = [cable.port_a for cable in cables if cable.port_a is not None]
-    if len(set(ports)) < len(cables):
-        return cables
-    place = {port: index for index, port in enumerate(expand_ports(",".join(ports)))}
-    return sorted(cables, key=lambda cable: place[str(cable.port_a)])
-
-
-def _runs(cables: list[Cable]) -> list[list[Cable]]:
-    """``cables`` cut where speed or fields change, or one by one where a set would pair ports differently."""
-    alike: list[list[Cable]] = []
-    for cable in cables:
-        last = alike[-1][-1] if alike else None
-        if last is not None and (last.speed, last.fields) == (cable.speed, cable.fields):
-            alike[-1].append(cable)
-        else:
-            alike.append([cable])
-    return [run for group in alike for run in _paired(group)]
-
-
-def _paired(group: list[Cable]) -> list[list[Cable]]:
-    if in_order([cable.port_a for cable in group]) and in_order([cable.port_b for cable in group]):
-        return [group]
-    return [[cable] for cable in group]
-
-
-def _with_standby(found: Iterable[tuple[Cable, Entry]]) -> Iterator[Entry]:
+def _with_standby(found: Iterable[_Bundle], speed: str | None) -> Iterator[Entry]:
     """The entries, standby legs joined to the active one of their bond as our file has it."""
-    bonds: dict[str, list[tuple[Cable, Entry]]] = {}
-    for cable, entry in found:
-        if cable.fields.get("bond") != Bond.BACKUP:
-            yield entry
+    bonds: dict[str, list[_Bundle]] = {}
+    for bundle in found:
+        first = bundle.cables[0]
+        if first.fields.get("bond") != Bond.BACKUP:
+            yield bundle.entry(speed)
             continue
-        alike = {key: value for key, value in entry.data.items() if key not in ("from", "to")}
-        ports = str(entry.data["to"]).partition(":")[2]
-        bonds.setdefault(repr((cable.a, alike, ports)), []).append((cable, entry))
+        alike = (first.a, first.speed, len(bundle.cables), bundle.lag, first.fields, bundle.ends(lower=False))
+        bonds.setdefault(repr(alike), []).append(bundle)
     for legs in bonds.values():
-        yield from _bond(legs)
+        yield from _bond(legs, speed)
 
 
-def _bond(legs: list[tuple[Cable, Entry]]) -> Iterator[Entry]:
-    """One entry, whose first switch is the active one; where a set cannot say that, the legs with a note."""
-    place = {name: index for index, name in enumerate(expand(",".join(cable.b for cable, _ in legs)))}
-    ordered = sorted(legs, key=lambda leg: place[leg[0].b])
-    standby = [cable.standby for cable, _ in ordered]
-    lower = [port for _, entry in ordered for port in _ports_of(entry.data["from"])]
-    if standby == [False] + [True] * (len(legs) - 1) and in_order(lower):
-        first = ordered[0]
-        ports = str(first[1].data["to"]).partition(":")[2]
-        ends = {
-            "from": _end(first[0].a, lower),
-            "to": ",".join(cable.b for cable, _ in ordered) + (f":{ports}" if ports else ""),
-        }
-        yield replace(first[1], data={**first[1].data, **ends})
+def _bond(legs: Sequence[_Bundle], speed: str | None) -> Iterator[Entry]:
+    """One entry whose first switch is the active one; where there are several, the legs with a note."""
+    standby = [leg for leg in legs if leg.cables[0].standby]
+    active = [leg for leg in legs if not leg.cables[0].standby]
+    if not standby or len(active) != 1:
+        yield from (leg.entry(speed) for leg in active)
+        yield from (replace(leg.entry(speed), note=_STANDBY) for leg in standby)
         return
-    for cable, entry in legs:
-        yield replace(entry, note="standby in the source, which our file cannot say here") if cable.standby else entry
-
-
-def _ports_of(end: object) -> list[str]:
-    ports = str(end).partition(":")[2]
-    return expand_ports(ports) if ports else []
+    ordered = [*active, *standby]
+    one = active[0].entry(speed)
+    _, _, ports = str(one.data["to"]).partition(":")
+    to = ",".join(leg.cables[0].b for leg in ordered) + (f":{ports}" if ports else "")
+    lower = _end(ordered[0].cables[0].a, [port for leg in ordered for port in leg.ends(lower=True)])
+    yield replace(one, data={**one.data, "from": lower, "to": to})

@@ -17,9 +17,9 @@ from topology.errors import Position, TopologyError
 from topology.importers.bundles import Cable
 from topology.importers.draft import Device, Draft, Imported
 from topology.importers.json_text import document as parse_json
-from topology.importers.native import Document, Location
+from topology.importers.native import Document, Location, source_text
 from topology.importers.native import parse as parse_yaml
-from topology.importers.text import refuse, refuse_cut, source_text
+from topology.importers.text import refuse, refuse_cut
 from topology.model import NodeRole, SwitchRole
 from topology.selection import near
 
@@ -39,6 +39,7 @@ _KNOWN = (
     *NODE_LABELS, *SWITCH_LABELS, *GROUPS, *(f"{kind}-model" for kind in GROUPS),
     "role", "vlans", "mlag", "fabric", "mtu",
 )  # fmt: skip
+_TAKEN = {"from", "to", "count", "wiring"}
 _NUMBERED = ("vlan.", "network.")
 _ROLES = [role.value for roles in (NodeRole, SwitchRole) for role in roles]
 _Label = tuple[str, Position]
@@ -223,6 +224,10 @@ class _Reader:
         """One cable between two devices of the lab, with what our variables say about it."""
         variables = self.mapping(link.get("vars"), (*here, "vars"))
         own = dict(self.mapping(variables.get("benchconsole"), (*here, "vars", "benchconsole")))
+        for key in own.keys() & _TAKEN:
+            where = self.source.key_at((*here, "vars", "benchconsole", key))
+            self.draft.problem(where, f"the key {key!r}", "what the endpoints do not say: speed, lag, hash ...")
+            del own[key]
         joined = "lag" in own
         port_a, port_b = own.pop("from-port", a[1]), own.pop("to-port", b[1])
         speed, lag, standby = own.pop("speed", None), own.pop("lag", None), own.pop("standby", False)

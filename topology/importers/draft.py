@@ -22,6 +22,7 @@ from topology.selection import MAX_NODES, NAME, fold, near
 MAX_CABLES = 500_000
 MAX_PROBLEMS = 1000
 _HINTED = 50
+_LONG = 300
 _SHOWN = 12
 
 
@@ -68,9 +69,12 @@ class Draft:
         self.problems: list[Problem] = []
         self.remarks: list[str] = []
         self._notes: dict[Location, str] = {}
+        self._used: dict[tuple[str, str | None], Position] = {}
 
     def problem(self, where: Position, found: str, expected: str, near_match: str | None = None) -> None:
         """Note something that is wrong with the source. TopologyError when it is wrong all over."""
+        if len(found) > _LONG:
+            found = f"{found[:_LONG]}..."
         self.problems.append(Problem(where, found, expected, near_match))
         if len(self.problems) >= MAX_PROBLEMS:
             raise TopologyError(
@@ -139,24 +143,27 @@ class Draft:
         return Imported(document, self._notes, tuple(self.remarks))
 
     def _sound(self, cable: Cable) -> bool:
-        """Whether both ends are devices, and two different ones; else a problem."""
+        """Whether both ends are devices, and two different ones; else a problem, as for a port that is taken."""
         unknown = [name for name in (cable.a, cable.b) if name not in self.devices]
         for name in unknown:
             hint = near(name, self.devices) if len(self.problems) < _HINTED else None  # a search through all names
             self.problem(cable.where, f"unknown device {name!r}", "a device of this source", hint)
         if cable.a == cable.b and not unknown:
             self.problem(cable.where, f"a cable from {cable.a} to itself", "two different devices")
+        for end in ((cable.a, cable.port_a), (cable.b, cable.port_b)):
+            first = self._used.setdefault(end, cable.where) if end[1] is not None else cable.where
+            if first is not cable.where:
+                found = f"the port {end[0]}:{end[1]} a second time (first in line {first.line})"
+                self.problem(cable.where, found, "a free port")
         return not unknown and cable.a != cable.b
 
     def _switches(self, cables: list[Cable]) -> Iterator[tuple[str, dict[str, object]]]:
         """Every switch with its entry; roles that the source does not give are inferred and noted."""
-        silent = [device.name for device in self.devices.values() if device.switch and device.role is None]
-        told = [device.name for device in self.devices.values() if device.switch and device.role is not None]
-        inferred = switch_roles([*silent, *told], [(cable.a, cable.b) for cable in cables])
-        for device in self.devices.values():
-            if device.switch:
-                role, why = (device.role, device.why) if device.role is not None else inferred[device.name]
-                yield device.name, self._entry("switches", device, role, why)
+        switches = [device for device in self.devices.values() if device.switch]
+        inferred = switch_roles([device.name for device in switches], [(cable.a, cable.b) for cable in cables])
+        for device in switches:
+            role, why = (device.role, device.why) if device.role is not None else inferred[device.name]
+            yield device.name, self._entry("switches", device, role, why)
 
     def _nodes(self) -> Iterator[tuple[str, dict[str, object]]]:
         for device in self.devices.values():

@@ -34,6 +34,7 @@ class Inventory:
         self._told = 0
         self._parents: dict[str, list[str]] = {}
         self._variables: dict[str, dict[str, str]] = {}
+        self._known_above: dict[tuple[str, ...], list[str]] = {}
 
     def group(self, name: str) -> None:
         """Note that there is a group."""
@@ -58,7 +59,8 @@ class Inventory:
         if len(self._hosts) > MAX_NODES or self._told > 10 * MAX_NODES:
             raise refuse(where, f"more than {MAX_NODES:,} hosts", "a smaller inventory")
         host = self._hosts.setdefault(name, _Host(where))
-        host.groups.append(group)
+        if group not in host.groups:
+            host.groups.append(group)
         host.variables.update(told)
 
     def finish(self) -> None:
@@ -74,7 +76,7 @@ class Inventory:
         self.draft.remark("an inventory does not say how nodes are cabled: describe switches and links by hand")
 
     def _device(self, name: str, host: _Host, told: Mapping[str, str]) -> Device:
-        groups = [group for group in [*host.groups, *self._above(host.groups)] if group not in _EVERY]
+        groups = [group for group in [*host.groups, *self._all_above(host)] if group not in _EVERY]
         switches = [group for group in groups if _SWITCHES.intersection(words(group))]
         if switches:
             self.draft.remark(f"hosts of groups called after switches are taken for switches: those of {switches[0]}")
@@ -108,17 +110,25 @@ class Inventory:
         found: dict[str, str] = {}
         for told in (
             host.variables,
-            *(self._variables.get(group, {}) for group in [*host.groups, *self._above(host.groups), "all"]),
+            *(self._variables.get(group, {}) for group in [*host.groups, *self._all_above(host), "all"]),
         ):
             for key, value in told.items():
                 found.setdefault(_OLD.get(key, key), value)
         return found
 
+    def _all_above(self, host: _Host) -> list[str]:
+        """The groups above those of a host, found once for hosts of the same groups."""
+        groups = tuple(host.groups)
+        if groups not in self._known_above:
+            self._known_above[groups] = self._above(host.groups)
+        return self._known_above[groups]
+
     def _above(self, groups: list[str]) -> list[str]:
         """The groups above ``groups``, the nearest first; of equally near ones the last by name."""
-        found: list[str] = []
+        found: dict[str, None] = {}
         level = list(groups)
         while level:
-            level = sorted({parent for group in level for parent in self._parents.get(group, ())} - set(found))[::-1]
-            found += level
-        return found
+            parents = {parent for group in level for parent in self._parents.get(group, ())}
+            level = sorted((parent for parent in parents if parent not in found), reverse=True)
+            found.update(dict.fromkeys(level))
+        return list(found)

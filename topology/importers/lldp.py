@@ -3,8 +3,9 @@
 The file of a node is called by its name (``n01.json``), unless the text itself holds the
 node's own chassis (``lldpcli -f json0 show chassis`` before or after it). A neighbour that
 has a file of its own is that machine, any other is a switch unless it says that it does not
-forward. A machine with a file is a switch where its chassis says so, or its name (``leaf1``). Refuses to choose:
-an interface that sees two devices is left out with a remark, for a cable leads to one.
+forward. A machine with a file is a switch where its chassis says so, or its name (``leaf1``).
+Refuses to choose: an interface that sees two devices is left out with a remark, for a cable
+leads to one.
 
 Source: lldpcli(8), IEEE 802.1AB; texts of operational MAU types as lldpd prints them.
 """
@@ -20,9 +21,9 @@ from topology.errors import Position
 from topology.importers.bundles import Cable
 from topology.importers.draft import Device, Draft, Imported
 from topology.importers.json_text import documents
-from topology.importers.native import Document, Location
+from topology.importers.native import Document, Location, source_text
 from topology.importers.roles import switch_role
-from topology.importers.text import refuse, source_text
+from topology.importers.text import refuse
 from topology.units import UnitError, parse_link_speed
 
 _MAU = re.compile(r"(?:other\()?\s*(\d+(?:[.p]\d)?)\s*(G|Gig)?[ -]?base", re.IGNORECASE)
@@ -69,7 +70,7 @@ def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
 
 
 def combine(sources: Sequence[tuple[str, str]], speed: str | None = None) -> Imported:
-    """What several nodes see, as one fabric: the name of each node, and its text. Raises TopologyError."""
+    """What several nodes see, as one fabric: the name and the text of each, at least one. Raises TopologyError."""
     return _combined([(node, text, node) for node, text in sources], Draft(sources[0][0], "")).finish(speed)
 
 

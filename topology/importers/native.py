@@ -51,22 +51,24 @@ class Document:
         return self.keys.get(location) or self.at(location)
 
 
-def _text(path: Path, name: str) -> str:
-    start = Position(name, 1, 1)
+def source_text(path: Path) -> str:
+    """The text of one file. TopologyError for what cannot be read, is no UTF-8, or is too large or endless."""
+    start = Position(str(path), 1, 1)
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise TopologyError([Problem(start, "a file of more than 16 MiB", "a topology file")])
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         found = f"a file that cannot be read ({error.strerror})"
-        raise TopologyError([Problem(start, found, "a readable topology file")]) from None
+        raise TopologyError([Problem(start, found, "a readable file")]) from None
+    if len(raw) > MAX_BYTES:
+        raise TopologyError([Problem(start, f"a file of more than {MAX_BYTES // 2**20} MiB", "a smaller one")])
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
         found = f"the byte 0x{raw[error.start]:02x}"
-        raise TopologyError([Problem(Position(name, line, column), found, "text in UTF-8")]) from None
+        raise TopologyError([Problem(Position(str(path), line, column), found, "text in UTF-8")]) from None
 
 
 class _Reader:
@@ -225,7 +227,7 @@ _TAGS: dict[str, Callable[[str], object]] = {"str": str, **dict.fromkeys(("int",
 
 def read(path: Path) -> Document:
     """Read a file. Raises TopologyError when it is not one YAML document at all."""
-    return parse(_text(path, str(path)), str(path))
+    return parse(source_text(path), str(path))
 
 
 def parse(text: str, name: str) -> Document:

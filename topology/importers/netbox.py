@@ -17,9 +17,9 @@ from topology.errors import Position
 from topology.importers.bundles import Cable
 from topology.importers.draft import Device, Draft, Imported
 from topology.importers.json_text import document
-from topology.importers.native import Document, Location
+from topology.importers.native import Document, Location, source_text
 from topology.importers.roles import is_switch, node_role, switch_role
-from topology.importers.text import refuse, source_text
+from topology.importers.text import refuse
 from topology.selection import NAME
 from topology.units import UnitError, parse_link_speed
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from topology.errors import Position, SelectionError
 from topology.importers.bundles import Cable
 from topology.importers.draft import MAX_CABLES, Device, Draft, Imported
-from topology.importers.native import Document, Location
+from topology.importers.native import Document, Location, source_text
 from topology.importers.native import parse as parse_yaml
-from topology.importers.text import Lines, refuse, refuse_cut, source_text
+from topology.importers.text import Lines, refuse, refuse_cut
 from topology.selection import expand, near
 
 _KEYS = {
@@ -29,6 +29,7 @@ _KEYS = {
 }  # fmt: skip
 _PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?=\s|$)')
 _COMMENT = re.compile(r"(?<!\\)#")
+MAX_HOSTLIST = 200_000
 _SPEED_HINT = "LinkSpeed is left out: its unit is arbitrary, so it is no speed"
 
 
@@ -212,22 +213,14 @@ def _names(word: Word | None, draft: Draft) -> list[str]:
     if word.text.upper() == "ALL":
         draft.problem(word.where, "ALL", "names such as n[01-16]: this file alone does not tell which nodes there are")
         return []
+    if len(word.text) > MAX_HOSTLIST:
+        draft.problem(word.where, f"a hostlist of {len(word.text):,} characters", f"at most {MAX_HOSTLIST:,}")
+        return []
     try:
-        return list(dict.fromkeys(name for part in _hostlists(word.text) for name in expand(part)))
+        return expand(word.text)
     except SelectionError as error:
         draft.problem(word.where, str(error), "names such as n[01-16]")
         return []
-
-
-def _hostlists(text: str) -> Iterator[str]:
-    """``text`` cut at the commas that are not within brackets."""
-    start = depth = 0
-    for index, character in enumerate(text):
-        depth += (character == "[") - (character == "]")
-        if character == "," and depth <= 0:
-            yield text[start:index]
-            start = index + 1
-    yield text[start:]
 
 
 def _block(line: Line, names: Sequence[str], draft: Draft) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from topology.errors import Position
 from topology.importers.draft import Device, Draft, Imported
-from topology.importers.text import Lines, refuse, refuse_cut, source_text
+from topology.importers.native import source_text
+from topology.importers.text import Lines, refuse, refuse_cut
 from topology.selection import NAME
 
 _LINE = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]*=[ \t]*|[ \t]+)(.*)")

@@ -46,6 +46,7 @@ class NodeScreen(Frame):
         self.node = node
         self.path_of = path_of
         self.headline = Headline()
+        self.said = ""
         self.inventory = Inventory()
         self.results = Results()
         self.path = Path()
@@ -77,7 +78,8 @@ class NodeScreen(Frame):
             (plain(view.fabric.name), "nodes" if self.TAB == "Nodes" else self.TAB.lower(), plain(self.node)),
             (Piece(words, MUTED),), (Piece(about[0], MUTED),),
         )  # fmt: skip
-        self.headline.show(*headline_of(view, seen), why=said_of(view, seen))
+        self.said = said_of(view, seen)
+        self.headline.show(*headline_of(view, seen), why=self.said)
         self.inventory.show(seen)
         self.results.show(outcomes(view, seen))
         self._select()
@@ -112,7 +114,9 @@ class NodeScreen(Frame):
     def _share_height(self) -> None:
         """Raw keeps three rows, results two; then the path, the inventory and all results get what they want."""
         low = self.size.height < 20
-        room = self.size.height - (4 if low else 6)
+        words = 2 if self.said and not low else 1
+        self.headline.styles.height = words
+        room = self.size.height - (3 if low else 5) - words
         gap = 0 if self.size.height < 24 else 1
         results = min(self.results.count + 1, 3)
         raw = min(4, max(room - results, 0))

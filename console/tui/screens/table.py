@@ -99,7 +99,8 @@ class TableScreen(Frame):
 
     def action_filter(self) -> None:
         """Type a filter."""
-        self.prompt.focus()
+        # At once: ``focus`` waits for the next idle moment, and what is typed until then would be keys of the table.
+        self.set_focus(self.prompt)
         self.call_after_refresh(self._annotate)
 
     def command_filter(self, text: str) -> None:

@@ -133,10 +133,11 @@ class FindingsList(Listing):
     def _described(self, alike: Alike, width: int) -> Row:
         """Sign, word, element, sentence; the sentence has the rest of the row."""
         first = alike.first
-        where = min(max([6, *(width_of(_where(each)) for each in self.static)]), 24 if width >= 100 else 15)
+        most = 24 if width >= 100 else 15
+        where = max([6, *(width_of(_where(each, most)) for each in self.static)])
         line = Line(width).to(1).extend((severity.sign(first.severity), Piece(" ")))
         line.put(severity.SIGNS[first.severity].word, severity.tone(first.severity), 9)
-        line.put(clip(_where(alike), where), STRONG if first.severity is Severity.ERROR else TEXT, where + 2)
+        line.put(_where(alike, where), STRONG if first.severity is Severity.ERROR else TEXT, where + 2)
         return line.put(clip(plain(first.text), max(line.room - 1, 0)), TEXT).row()
 
     def _columns(self, width: int) -> tuple[int, int, bool]:
@@ -154,10 +155,10 @@ def _key(entry: Entry | None) -> tuple[str, str] | None:
     return (entry.first.code, entry.first.where) if isinstance(entry, Alike) else None
 
 
-def _where(alike: Alike) -> str:
-    """The element, or the first and how many more."""
-    more = len(alike.findings) - 1
-    return plain(alike.first.where) + (f" and {more:,} more" if more else "")
+def _where(alike: Alike, width: int) -> str:
+    """The element in at most ``width`` cells; behind the first of several how many more there are."""
+    more = f" +{len(alike.findings) - 1:,}" if len(alike.findings) > 1 else ""
+    return clip(plain(alike.first.where), max(width - len(more), 0)) + more
 
 
 def _room(width: int, where: int, *, wide: bool) -> int:

@@ -20,12 +20,22 @@ def links(draw: st.DrawFn, leaves: int, spines: int, nodes: int) -> list[str]:
             bond = draw(st.sampled_from(["lacp", "balance-xor", "active-backup"]))
             ports = draw(st.sampled_from(["", ":eth[0-1]"]))
             upper = draw(st.sampled_from(["", f":Eth{number}"]))
-            found.append(f'{{from: "n{number}{ports}", to: "leaf[1-2]{upper}", speed: "{speed}", bond: {bond}}}')
+            pair = draw(st.sampled_from(["leaf[1-2]", "leaf2,leaf1"]))
+            found.append(f'{{from: "n{number}{ports}", to: "{pair}{upper}", speed: "{speed}", bond: {bond}}}')
         else:
             leaf = draw(st.integers(1, leaves))
             count = draw(st.integers(1, 3))
             lower = draw(st.sampled_from(["", f":p[1-{count}]"]))
-            upper = draw(st.sampled_from(["", f":Te{number}/[1-{count}]", f":{number}-x[01-{count:02}]"]))
+            upper = draw(
+                st.sampled_from(
+                    [
+                        "",
+                        f":Te{number}/[1-{count}]",
+                        f":{','.join(f'z{number}-{each}' for each in range(count, 0, -1))}",
+                        f":{number}-x[01-{count:02}]",
+                    ]
+                )
+            )
             found.append(
                 f'{{from: "n{number}{lower}", to: "leaf{leaf}{upper}", speed: "{speed}", count: {count}'
                 f", cable: {{type: DAC, length: {draw(st.sampled_from(['3 m', '50 cm', '0.7 m']))}}}}}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,9 +21,9 @@ def found(*cables: Cable) -> list[Entry]:
 
 
 def cable(
-    a: str, b: str, at_a: str | None = None, at_b: str | None = None, speed: str = "10 Gb/s", **more: object
+    a: str, b: str, at_a: str | None = None, at_b: str | None = None, speed: str = "10 Gb/s", **more: Any
 ) -> Cable:
-    return Cable(a, b, HERE, at_a, at_b, speed, **more)  # type: ignore[arg-type]
+    return Cable(a, b, HERE, at_a, at_b, speed, **more)
 
 
 def test_the_lower_end_comes_first() -> None:
@@ -36,18 +37,27 @@ def test_ports_known_of_some_cables_only_are_left_out_with_a_note() -> None:
     assert entry.note.startswith("ports left out")
 
 
-def test_paddings_that_no_bracket_holds_are_listed() -> None:
+def test_paddings_that_no_bracket_holds_stay_apart() -> None:
     (entry,) = found(*(cable("n", "leaf1", None, port) for port in ("p09", "p10", "p100")))
-    assert entry.data["to"] == "leaf1:p09,p10,p100"
+    assert entry.data["to"] == "leaf1:p09,p[10,100]"
 
 
-def test_a_standby_leg_is_joined_to_the_active_one_where_a_set_can_say_it() -> None:
+def test_a_standby_leg_is_joined_to_the_active_one_which_comes_first() -> None:
     bond = {"bond": "active-backup"}
-    (entry,) = found(cable("n", "leaf1", "e0", fields=bond), cable("n", "leaf2", "e1", fields=bond, standby=True))
-    assert entry.data == {"from": "n:e[0-1]", "to": "leaf1,leaf2", "speed": "10 Gb/s", "bond": "active-backup"}
-    two = found(cable("n", "leaf1", fields=bond, standby=True), cable("n", "leaf2", fields=bond))
-    assert [each.data["to"] for each in two] == ["leaf1", "leaf2"]
-    assert two[0].note.startswith("standby in the source")
+    (entry,) = found(
+        cable("n", "leaf1", "e0", fields=bond, standby=True),
+        cable("n", "leaf2", "e1", fields=bond),
+        cable("n", "leaf3", "e2", fields=bond, standby=True),
+    )
+    assert entry.data == {"from": "n:e1,e[0,2]", "to": "leaf2,leaf1,leaf3", "speed": "10 Gb/s", "bond": "active-backup"}
+
+
+def test_a_standby_leg_beside_two_active_ones_is_kept_with_a_note() -> None:
+    bond = {"bond": "active-backup"}
+    legs = [cable("n", f"leaf{number}", fields=bond, standby=number == 2) for number in (1, 2, 3)]
+    assert [(entry.data["to"], entry.note[:7]) for entry in found(*legs)] == [
+        ("leaf1", ""), ("leaf3", ""), ("leaf2", "standby"),
+    ]  # fmt: skip
 
 
 PORTS = st.none() | st.integers(1, 12).map(lambda number: f"e{number}")

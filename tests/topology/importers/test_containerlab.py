@@ -110,7 +110,7 @@ def test_parallel_cables_are_one_lag_with_ports_that_keep_their_partners() -> No
     assert (link.count, link.ports_a, link.ports_b, link.lag) == (2, ("e1", "e2"), ("e1", "e2"), None)
     crossed = '    - endpoints: ["leaf1:e1", "spine1:e2"]\n    - endpoints: ["spine1:e1", "leaf1:e2"]\n'
     link = lab(nodes, crossed).links[LinkId("leaf1--spine1")]
-    assert (link.count, link.ports_a, link.ports_b, link.lag) == (2, ("e1", "e2"), ("e2", "e1"), "lag1")
+    assert (link.count, link.ports_a, link.ports_b, link.lag) == (2, ("e1", "e2"), ("e2", "e1"), None)
 
 
 def test_variables_of_ours_say_what_containerlab_cannot() -> None:
@@ -146,6 +146,7 @@ def test_variables_of_ours_say_what_containerlab_cannot() -> None:
          "f:2:56: the role 'spin', expected one of compute, storage"),
         ("topology:\n  nodes: {a: {kind: linux, labels: {benchconsole.host: b}}}\n", "f:2:56: unknown node 'b'"),
         (TWO + "    - endpoints: ['a:e', 's:e']\n      vars: {benchconsole: {speeed: 1G}}\n", "unknown key 'speeed'"),
+        (TWO + "    - endpoints: ['a:e', 's:e']\n      vars: {benchconsole: {speed: 1G, to: b}}\n", "f:5:40: the key 'to'"),
         (TWO + "    - endpoints: ['a:e', 's:e']\n    - endpoints: ['a:f', 's:e']\n", "the port s:e a second time"),
         ("topology:\n  nodes:\n    a:", "f:3:7: no end of the last line"),
     ],

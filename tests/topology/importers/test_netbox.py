@@ -32,8 +32,8 @@ def test_devices_cables_sites_and_addresses() -> None:
     assert fabric.nodes[NodeId("n1")].address == "10.0.0.1"
     leaf = fabric.switches[SwitchId("leaf1")]
     assert (leaf.role, leaf.model) == ("leaf", "S5248F")
-    assert [(group.kind, group.name, group.members) for group in fabric.groups] == [
-        ("site", "hall-1", ("leaf1", "n1", "spine1"))
+    assert [(group.kind, group.name, set(group.members)) for group in fabric.groups] == [
+        ("site", "hall-1", {"leaf1", "spine1", "n1"})
     ]
     link = fabric.links[LinkId("n1--leaf1")]
     assert (link.ports_a, link.ports_b) == (("Gig-E1",), ("ethernet-1/1",))

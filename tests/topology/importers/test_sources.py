@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.topology.importers.sources import FORMATS, cables, described, problems
 from topology.errors import TopologyError
 from topology.importers import importer, names, sniff
-from topology.importers.native import MAX_BYTES, Document
-from topology.importers.text import source_text
+from topology.importers.native import MAX_BYTES, Document, source_text
 
 EVERY = pytest.mark.parametrize("name", FORMATS)
 
