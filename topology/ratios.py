@@ -4,6 +4,7 @@ Arrays in, arrays out. A ratio is infinite where something wants up and nothing 
 to name or to word: ``topology.analysis.oversubscription`` does.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -180,27 +181,34 @@ def _switch_lost(
     group, upper = member[tables.low], member[tables.high]
     inner, outer = (some[tables.low[some] >= tables.nodes] for some in (rising, falling))
     legs = np.flatnonzero((group >= 0) & (tables.low < tables.nodes) & tables.climbing)
-    active, waiting = understudies(tables)
-    out, into = group[waiting] != upper[waiting], (group[waiting] != upper[waiting]) & (upper[waiting] >= 0)
-    own = group[waiting] >= 0
-    # Group, dead switch, byte/s: first what is lost upward, then what is lost from below; gains are negative.
-    parts = [
-        (group[rising], tables.high[rising], tables.usable[rising]),
-        (group[inner], tables.low[inner], tables.usable[inner]),
-        (group[waiting][out & own], tables.high[active][out & own], -tables.capacity[waiting][out & own]),
-        (group[legs], tables.high[legs], tables.usable[legs]),
-        (upper[falling], tables.high[falling], tables.usable[falling]),
-        (upper[outer], tables.low[outer], tables.usable[outer]),
-        (group[waiting][own], tables.high[active][own], -tables.capacity[waiting][own]),
-        (upper[waiting][into], tables.high[active][into], -tables.capacity[waiting][into]),
-    ]
-    keys = np.concatenate([at * len(tables.names) + switch for at, switch, _ in parts])
-    lost = np.concatenate([capacity for _, _, capacity in parts])
+    lost = [(group, tables.high, rising), (group, tables.low, inner)]
+    lost += [(group, tables.high, legs), (upper, tables.high, falling), (upper, tables.low, outer)]
+    rows = [(at[some], switch[some], tables.usable[some]) for at, switch, some in lost]
+    ups = [True, True, False, False, False]
+    for row, leads_up in _gains(tables, member):
+        rows.append(row)
+        ups.append(leads_up)
+    keys = np.concatenate([at * len(tables.names) + switch for at, switch, _ in rows])
+    amount = np.concatenate([each for _, _, each in rows])
+    upward = np.repeat(ups, [len(at) for at, _, _ in rows])
     pairs, of = np.unique(keys, return_inverse=True)
-    upward = sum(len(at) for at, _, _ in parts[:3])
-    lost_up = summed(lost[:upward], of[:upward], len(pairs))
-    lost_down = summed(lost[upward:], of[upward:], len(pairs))
+    lost_up, lost_down = (summed(amount * way, of, len(pairs)) for way in (upward, ~upward))
     at, switch = pairs // len(tables.names), pairs % len(tables.names)
     ratio = quotient(remaining(down[at], lost_down), remaining(up[at], lost_up))
     ratio[up[at] == 0] = 0.0
     return _worst(ratio, at, switch, len(down))
+
+
+def _gains(tables: Tables, member: Indices) -> Iterator[tuple[tuple[Indices, Indices, Floats], bool]]:
+    """What standby legs bring when the switch of the active leg dies: group, switch, negative byte/s; and if upward."""
+    active, waiting = understudies(tables)
+    if not len(active):
+        return
+    group, upper = member[tables.low[waiting]], member[tables.high[waiting]]
+    out = group != upper
+    for at, some, leads_up in (
+        (group, (group >= 0) & out, True),
+        (group, group >= 0, False),
+        (upper, (upper >= 0) & out, False),
+    ):
+        yield (at[some], tables.high[active[some]], -tables.capacity[waiting[some]]), leads_up

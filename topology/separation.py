@@ -6,17 +6,13 @@ leads to the part that stays. Nodes do not forward, unless they are declared to;
 bridges are found on the graph of what forwards (``topology.graph.search``).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from topology.graph import Search, search
 from topology.maxmin import Flags, Floats, Indices
-from topology.tables import Tables, summed
-
-_CELLS = 1 << 21
-"""How many cells of a table of bridges and legs are computed at once."""
+from topology.tables import Tables, slices, summed
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,112 +29,90 @@ class Separation:
     bridges: Indices
 
 
-class _Network:
-    """The nodes and top switches of all networks, for asking who touches which part."""
+@dataclass(frozen=True, slots=True)
+class _Cases:
+    """Ways to fall apart: the subtrees of several ``heads`` become parts of their own, in the ``case`` of each.
 
-    def __init__(self, tables: Tables, found: Search) -> None:
-        groups, climb, graph = tables.node_groups, tables.climb, tables.forwarding
-        self.found = found
-        self.vertex = graph.vertex[groups.switch]
-        self.entry = found.entry[self.vertex]
-        self.owner = groups.owner
-        self.nodes = groups.nodes
-        self.network = climb.network[graph.device]
-        self.legs_in = self.network[self.vertex]
-        self.top = np.flatnonzero(climb.top[graph.device])
+    ``dead`` is the vertex that is gone in each case, -1 for none; ``network`` where it happens.
+    """
 
-    def cut(self, network: int, dead: int, heads: Indices) -> int:
-        """Nodes cut off when the subtrees of ``heads`` are parts of their own and ``dead`` (-1: nothing) is gone."""
-        entry, leave = self.found.entry[heads], self.found.leave[heads]
-        order = np.argsort(entry)
-        entry, leave = entry[order], leave[order]
-        tops = self.top[(self.network[self.top] == network) & (self.top != dead)]
-        rest = len(heads)
-        weight = np.bincount(_parts(self.found.entry[tops], entry, leave), minlength=rest + 1)
-        mine = np.flatnonzero(self.legs_in == network)
-        alive = mine[self.vertex[mine] != dead]
-        touched = _parts(self.entry[alive], entry, leave)
-        pairs = np.unique(touched * (len(self.nodes) + 1) + self.owner[alive])
-        held = summed(self.nodes[pairs % (len(self.nodes) + 1)], pairs // (len(self.nodes) + 1), rest + 1)
-        # The rest was entered first: it is the first of equals where it exists at all.
-        sequence = np.concatenate(([rest], np.arange(rest)))
-        stays = sequence[np.lexsort((np.arange(rest + 1), -held[sequence], -weight[sequence]))[0]]
-        return int(self.nodes[np.unique(self.owner[mine])].sum() - held[stays])
-
-    def halves(self, heads: Indices) -> tuple[Indices, Flags]:
-        """For each of ``heads`` the nodes cut off when its subtree is parted from the rest, and whether it stays."""
-        network = self.network[heads]
-        first, last = self.found.entry[heads], self.found.leave[heads]
-        size = int(self.network.max(initial=-1)) + 1
-        tops = np.bincount(self.found.entry[self.top], minlength=len(self.network))
-        tops_in = _within(tops, first, last)
-        tops_out = np.bincount(self.network[self.top], minlength=size)[network] - tops_in
-        count = np.bincount(self.owner, minlength=len(self.nodes))
-        single = count[self.owner] == 1
-        alone = summed(self.nodes[self.owner[single]], self.entry[single], len(self.network))
-        held_in = _within(alone, first, last)
-        held_out = summed(self.nodes[self.owner[single]], self.legs_in[single], size)[network] - held_in
-        total = held_in + held_out
-        for chunk in _chunks(len(heads), int((~single).sum())):
-            several = self._several(~single, first[chunk], last[chunk], network[chunk])
-            held_in[chunk] += several[0]
-            held_out[chunk] += several[1]
-            total[chunk] += several[2]
-        inside = (tops_in > tops_out) | ((tops_in == tops_out) & (held_in > held_out))
-        return (total - np.where(inside, held_in, held_out)).astype(np.intp), inside
-
-    def _several(self, legs: Flags, first: Indices, last: Indices, network: Indices) -> tuple[Floats, Floats, Floats]:
-        """Nodes with several legs: those with one inside each interval, one outside, one in the network at all."""
-        entry, owner = self.entry[legs], self.owner[legs]
-        starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
-        nodes = self.nodes[owner[starts]].astype(float)
-        here = self.legs_in[legs] == network[:, None]
-        inside = (entry >= first[:, None]) & (entry < last[:, None])
-        # Multiplied and summed, not @: the threads of a BLAS cost more than they save here.
-        parts = (np.logical_or.reduceat(each, starts, axis=1) * nodes for each in (inside, here & ~inside, here))
-        found = [part.sum(axis=1) for part in parts]
-        return found[0], found[1], found[2]
-
-
-def _within(values: Indices | Floats, first: Indices, last: Indices) -> Floats:
-    """The sums of ``values`` over several intervals."""
-    total = np.concatenate(([0.0], np.cumsum(values)))
-    found: Floats = total[last] - total[first]
-    return found
-
-
-def _chunks(rows: int, columns: int) -> Iterator[slice]:
-    """Slices of ``rows`` so that a table of rows and columns stays small; none without columns."""
-    step = max(_CELLS // columns, 1) if columns else rows + 1
-    yield from (slice(first, first + step) for first in range(0, rows if columns else 0, step))
-
-
-def _parts(entry: Indices, starts: Indices, ends: Indices) -> Indices:
-    """Per entry which of the sorted, disjoint intervals it is in; their number where it is in none."""
-    place = np.searchsorted(starts, entry, side="right") - 1
-    inside = (place >= 0) & (entry < ends[place]) if len(starts) else np.zeros(len(entry), bool)
-    return np.where(inside, place, len(starts))
+    heads: Indices
+    case: Indices
+    dead: Indices
+    network: Indices
 
 
 def separation(tables: Tables) -> Separation:
     """What is cut off without each device, trunk and leg of a fabric."""
     graph = tables.forwarding
     found = search(len(graph.device), graph.a, graph.b)
-    network = _Network(tables, found)
+    network = tables.climb.network[graph.device]
     device, leg = _alone(tables)
     points = _points(found)
-    for vertex in points.tolist():
-        children = np.flatnonzero((found.parent == vertex) & found.apart)
-        device[graph.device[vertex]] = network.cut(int(network.network[vertex]), vertex, children)
+    heads = np.flatnonzero(found.apart & np.isin(found.parent, points))
+    of = np.searchsorted(points, found.parent[heads])
+    device[graph.device[points]], _ = _cut(tables, found, _Cases(heads, of, points, network[points]))
     edge = np.zeros(len(graph.a), np.intp)
     bridges, below = _bridges(tables, found)
-    edge[bridges], inside = network.halves(below)
+    every = np.arange(len(bridges))
+    edge[bridges], inside = _cut(tables, found, _Cases(below, every, np.full(len(bridges), -1), network[below]))
     trunks = len(tables.trunks.low)
     # A forwarding node is with the side that it is left on, though its other cable was counted.
     left = bridges[(bridges >= trunks) & ((below == graph.a[bridges]) != inside)]
     edge[left] += tables.machines[graph.device[graph.a[left]]]
     _gateways(tables, edge, leg)
     return Separation(device, edge[:trunks], leg, graph.device[points], bridges[bridges < trunks])
+
+
+def _cut(tables: Tables, found: Search, cases: _Cases) -> tuple[Indices, Flags]:
+    """Per case the nodes cut off, and whether one of the subtrees is what stays."""
+    total, held, rest = _held(tables, found, cases)
+    tops, others = _tops(tables, found, cases)
+    # The best part of each case is the last of it in this order; the rest stays where it is no worse.
+    last = np.cumsum(np.bincount(cases.case, minlength=len(cases.dead))) - 1
+    best = np.lexsort((held, tops, cases.case))[last]
+    inside = (tops[best] > others) | ((tops[best] == others) & (held[best] > rest))
+    return (total - np.where(inside, held[best], rest)).astype(np.intp), inside
+
+
+def _held(tables: Tables, found: Search, cases: _Cases) -> tuple[Floats, Floats, Floats]:
+    """Nodes of the network of each case; with a leg in the part of each head; with a leg in the rest of each case."""
+    groups, climb, graph = tables.node_groups, tables.climb, tables.forwarding
+    size, networks = len(groups) + 1, len(climb.meet) + 1
+    entry = found.entry[graph.vertex[groups.switch]]
+    order = np.argsort(entry, kind="stable")
+    on = np.flatnonzero(cases.dead >= 0)
+    there = found.entry[cases.dead[on]]
+    head, inside = _legs_within(entry[order], found.entry[cases.heads], found.leave[cases.heads])
+    dead, lost = _legs_within(entry[order], there, there + 1)
+    owner = groups.owner[order]
+    touching = np.unique(head * size + owner[inside])
+    held = summed(groups.nodes[touching % size], touching // size, len(cases.heads))
+    # Whoever has all legs of the network in the parts or on what is dead is not with the rest.
+    places = np.concatenate((cases.case[head] * size + owner[inside], on[dead] * size + owner[lost]))
+    pairs, legs = np.unique(places, return_counts=True)
+    group, case = pairs % size, pairs // size
+    every = np.bincount(groups.owner * networks + climb.network[groups.switch], minlength=size * networks)
+    gone = legs == every[group * networks + cases.network[case]]
+    total = summed(groups.nodes[climb.group], climb.inside, networks)[cases.network]
+    return total, held, total - summed(groups.nodes[group[gone]], case[gone], len(total))
+
+
+def _tops(tables: Tables, found: Search, cases: _Cases) -> tuple[Indices, Indices]:
+    """Top switches below each head, and in the rest of each case."""
+    climb, device = tables.climb, tables.forwarding.device
+    top = climb.top[device]
+    before = np.concatenate(([0], np.cumsum(np.bincount(found.entry[top], minlength=len(top)))))
+    below = before[found.leave[cases.heads]] - before[found.entry[cases.heads]]
+    whole = np.bincount(climb.network[device[top]], minlength=len(climb.meet) + 1)[cases.network]
+    dead = np.append(top, False)[cases.dead]
+    return below, whole - dead - summed(below, cases.case, len(whole)).astype(np.intp)
+
+
+def _legs_within(entry: Indices, first: Indices, last: Indices) -> tuple[Indices, Indices]:
+    """The legs whose switch was entered within each of several intervals: numbers of intervals, positions of legs."""
+    start, end = np.searchsorted(entry, first), np.searchsorted(entry, last)
+    return np.repeat(np.arange(len(first)), end - start), slices(start, end - start)
 
 
 def _points(found: Search) -> Indices:

@@ -1,5 +1,6 @@
 """Owns the page that ``check`` prints: head, picture, findings, tables, for a terminal of any width."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -9,9 +10,10 @@ from console.checking.table import headed, rendered, wrapped
 from console.wording import ASCII_OF, count
 from topology.analysis.finding import Severity
 from topology.analysis.report import StaticReport
-from topology.model import Fabric
+from topology.model import Fabric, LinkId
 from topology.outline import outline
 
+_LINK = re.compile(r"[^\s,;:()]+--[^\s,;:()]+")
 _SIGNS = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.NOTE: "·"}
 _ASCII = {Severity.ERROR: "x", Severity.WARNING: "!", Severity.NOTE: "-"}
 
@@ -30,7 +32,7 @@ def page(fabric: Fabric, report: StaticReport, width: int, *, ascii_only: bool =
                     _in_ascii(line) if ascii_only else line for line in rendered(table, width, ascii_only=ascii_only)
                 )
     yield ""
-    yield from findings(report, width, ascii_only=ascii_only)
+    yield from findings(fabric, report, width, ascii_only=ascii_only)
 
 
 def head(fabric: Fabric) -> Iterator[str]:
@@ -53,7 +55,7 @@ def _counted(roles: Counter[str]) -> str:
     return ", ".join(f"{number:,} {role}" for role, number in roles.items())
 
 
-def findings(report: StaticReport, width: int, *, ascii_only: bool = False) -> Iterator[str]:
+def findings(fabric: Fabric, report: StaticReport, width: int, *, ascii_only: bool = False) -> Iterator[str]:
     """Every finding as a sentence, and how many of each severity."""
     numbers = Counter(each.severity for each in report.findings)
     said = ", ".join(count(numbers[severity], severity.value) for severity in Severity if numbers[severity])
@@ -61,8 +63,18 @@ def findings(report: StaticReport, width: int, *, ascii_only: bool = False) -> I
     signs = _ASCII if ascii_only else _SIGNS
     for each in report.findings:
         said = each.text if each.text.startswith(each.where) else f"{each.where}: {each.text}"
-        line = f"{signs[each.severity]} {each.severity.value:8}{said.replace('--', ' to ')} [{each.code}]"
+        line = f"{signs[each.severity]} {each.severity.value:8}{_spoken(fabric, said)} [{each.code}]"
         yield from wrapped(_in_ascii(line) if ascii_only else line, width, indent=" " * 10)
+
+
+def _spoken(fabric: Fabric, text: str) -> str:
+    """``text`` with ``a to b`` for the ids of links; whatever else has two dashes in it stays."""
+
+    def name(match: re.Match[str]) -> str:
+        link = fabric.links.get(LinkId(match[0]))
+        return match[0] if link is None else f"{link.a} to {link.b}"
+
+    return _LINK.sub(name, text)
 
 
 def _in_ascii(text: str) -> str:

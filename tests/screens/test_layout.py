@@ -222,10 +222,11 @@ def test_there_are_no_cards_where_the_cells_have_no_room() -> None:
 async def test_a_lost_member_on_a_card() -> None:
     async with looking(boxes(), (200, 60)) as look:
         at = next(index for index, line in enumerate(look.lines) if " c07 " in line)
-        card = [line[38:73].rstrip() for line in look.lines[at : at + 5]]
+        left, right = look.lines[at].index("c07"), look.lines[at].index("c11")
+        card = [line[left:right].rstrip() for line in look.lines[at : at + 5]]
         assert card[0].endswith("2.67:1")
         assert card[1].count("▵") == 16
-        assert card[3] == "a ▮▯ ━━━━━━━━━×××××××××   39.6 1/2"
+        assert card[3] == "a ▮▯ ━━━━━━━━━━××××××××××   39.6 1/2"
         assert card[4].endswith("79.2")
         await look.press("n")
         assert "a[▮▯]━" in look.lines[at + 3]

@@ -14,7 +14,7 @@ TEXT = """\
 schema: 1
 fabric: planes
 networks: {ib: {goodput: 80 %}, mgmt: {mtu: 1500}}
-switches: {sw[1-2]: {role: leaf}, ibsw: {role: leaf}, m: {role: leaf}}
+switches: {"sw[1-2]": {role: leaf}, ibsw: {role: leaf}, m: {role: leaf}}
 nodes: {"n[1-2]": {}, i1: {}, b: {}, v1: {host: n1}}
 links:
   - {from: "n[1-2]", to: sw1, speed: 10 Gb/s}

@@ -202,8 +202,8 @@ def _shares(cabled: "Tables", kind: str, members: list[tuple[str, tuple[str, ...
     from topology.ratios import boundaries
 
     member = np.full(len(cabled.names), -1)
-    for number, (_, devices) in enumerate(members):
-        member[list(map(cabled.index.__getitem__, devices))] = number
+    devices = [cabled.index[device] for _, names in members for device in names]
+    member[devices] = np.repeat(np.arange(len(members)), [len(names) for _, names in members])
     found = boundaries(cabled, member, len(members))
     rows = zip(
         members,

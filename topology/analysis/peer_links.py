@@ -17,7 +17,7 @@ import numpy as np
 
 from topology.analysis.finding import Finding, Severity
 from topology.analysis.wording import named
-from topology.maxmin import Indices, Usage, max_min
+from topology.maxmin import Indices
 from topology.model import Fabric
 from topology.tables import Tables, tables
 from topology.units import network_rate
@@ -181,17 +181,18 @@ def _case(pair: _Pair, role: str, lost: int, named: tuple[tuple[str, ...], str])
 
 
 def _least(demand: list[tuple[float, int]], limit: float) -> tuple[float, float]:
-    """The leg and the max-min share of the node that gets the smallest part of its leg when all share ``limit``."""
-    if not demand:
-        return 0.0, 0.0
-    legs, nodes = (np.array(column) for column in zip(*demand, strict=True))
-    rate = legs.astype(float)
-    if float((legs * nodes).sum()) > limit:
-        # Nodes with equal legs are one flow that counts for all of them.
-        flows = np.arange(len(legs))
-        rate = max_min(Usage(flows, np.zeros_like(flows), nodes.astype(float)), np.array([limit]), rate)
-    least = int(np.argmin(rate / legs))
-    return float(legs[least]), float(rate[least])
+    """The leg and the share of the node that gets the smallest part of its leg when all share ``limit`` max-min.
+
+    On one link everybody gets the same level or all that the leg takes, so it is a node with the
+    widest leg.
+    """
+    left, nodes = limit, sum(number for _, number in demand)
+    level = 0.0
+    for leg, number in sorted(demand):
+        level = min(leg, left / nodes)
+        left -= level * number
+        nodes -= number
+    return max(demand, default=(0.0, 0))[0], level
 
 
 def _arriving(pair: _Pair, role: str, lost: int) -> tuple[float, float]:

@@ -26,6 +26,10 @@ _MANY = 24
 """From this many static findings on, those that are alike start in one row."""
 
 
+_BESIDE = 6
+"""Rows of the description beside measured findings; the others scroll."""
+
+
 class FindingsScreen(Frame):
     """Enter opens the raw output that the finding rests on, or the element that a static finding is about."""
 
@@ -103,6 +107,8 @@ class FindingsScreen(Frame):
         unjudged = min(self.unjudged.wanted, 1 if self.size.height < 36 else 3)
         gaps = 2 if not low and unjudged else 1 if not low else 0
         wanted = self.list.count + 1
+        if self.list.faults:  # what was measured is shown in full before what the description shows
+            wanted = min(wanted, len(self.list.faults) + _BESIDE + 1)
         listed = min(wanted, max((room - unjudged - gaps) // 2, 3))
         self.list.styles.height = max(min(listed, room), 1)
         self.list.styles.margin = (0 if low else 1, 0, 1 if not low else 0, 0)

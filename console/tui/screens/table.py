@@ -99,8 +99,7 @@ class TableScreen(Frame):
 
     def action_filter(self) -> None:
         """Type a filter."""
-        # At once: ``focus`` waits for the next idle moment, and what is typed until then would be keys of the table.
-        self.set_focus(self.prompt)
+        self.prompt.focus()
         self.call_after_refresh(self._annotate)
 
     def command_filter(self, text: str) -> None:

@@ -18,6 +18,7 @@ from topology.model import Fabric, Link, SwitchId
 _GAP = 3
 _MOST_UPLINKS = 4
 _LONGEST_NAME = 16
+_WIDEST = 60
 _SPACED, _GROUPED, _TIGHT = Spacing(1, 1), Spacing(0, 1), Spacing(0, 0)
 
 
@@ -137,6 +138,7 @@ def _plan(fabric: Fabric, shape: Shape, spacing: Spacing, room: Room, cells_in_l
     if across < 1:
         return None
     even = -(-wanted // -(-wanted // across))
+    wide = max(wide, min((width - 2 + _GAP) // even - _GAP, _WIDEST))
     return Plan(fabric, shape, spacing, room, cells_in_line, label, wide, even, of_racks, of_groups)
 
 
