@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from console.plain import plain
 from console.reports.text import cells, clipped
-from topology.boxes import Box, Edge, Outline
+from topology.outline.boxes import Box, Edge, Outline
 
 NAME = 20
 """Columns of a name that only tells one line from another."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from console.captions import Captions, between, entry, wrapped
 from console.plain import plain
 from console.reports.text import cells
-from topology.boxes import Box, Edge
+from topology.outline.boxes import Box, Edge
 
 BOX_WIDTHS = (56, 48, 42, 38, 34, 30, 28, 26, 24)
 """Columns that a box may have: in each tier the most with which it fits in one row, else ``WRAPPED``."""

@@ -12,7 +12,7 @@ from console.captions import Captions, entry, wrapped
 from console.layout import PORT, Layout, Place
 from console.plain import plain
 from console.reports.text import cells, clipped
-from topology.boxes import Box, Outline
+from topology.outline.boxes import Box, Outline
 
 NARROWEST = 60
 NAME_LINES = 3

@@ -16,12 +16,12 @@ from console.view import RunView, superseding
 from console.wording import count
 from probes.api import Fact
 from probes.plan import plan
-from topology.cabling import CableState, Kind
-from topology.differences import Difference
 from topology.model import Fabric, NodeId, Stage, Suite
-from topology.observed import BondSeen, Member, Neighbour, Observed, Port
 from topology.selection import fold
 from topology.wire import Coverage, WireReport, compare
+from topology.wire.cabling import CableState, Kind
+from topology.wire.differences import Difference
+from topology.wire.observed import BondSeen, Member, Neighbour, Observed, Port
 
 if TYPE_CHECKING:
     from probes.api import Probe

@@ -9,20 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from topology import raw
-from topology.declared import Declarations, Report, hardware
-from topology.declared_storage import StorageReader
+from topology.description import raw
+from topology.description.declared import Declarations, Report, hardware
+from topology.description.declared_storage import StorageReader
+from topology.description.grouping import Grouping
+from topology.description.names import Names
+from topology.description.templates import folded, unfold
+from topology.description.validate import validate
+from topology.description.wiring import Wiring
 from topology.errors import Problem, SelectionError, TopologyError
-from topology.grouping import Grouping
 from topology.importers.native import Document, Location, parse, read
 from topology.model import Access, Fabric, Hardware, Node, NodeId, NodeRole, PortSet, Switch, SwitchId, SwitchRole
-from topology.names import Names
 from topology.selection import expand_ports, further_groups, groups, near
-from topology.templates import folded, unfold
 from topology.units import parse_link_speed
-from topology.validate import validate
 from topology.vocabulary import Vocabulary
-from topology.wiring import Wiring
 
 _NO_HARDWARE = Hardware("unclassed")
 

@@ -26,8 +26,8 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, vstack
 
 import topology
-from topology.crossing import Model, cross
 from topology.expect import capacities
+from topology.expect.crossing import Model, cross
 from topology.maxmin import Floats, Usage, certify, fill
 from topology.model import Fabric, Flow, NodeId
 from topology.resolve import load_text

@@ -113,7 +113,7 @@ def _saved(fabric: "Fabric", chosen: "Sequence[NodeId]", sources: Sequence[Path]
     from console.wire import Told, observed
     from probes.builtin.inventory import SOURCES
     from probes.errors import ProbeOutputError
-    from topology.observed import Observed
+    from topology.wire.observed import Observed
 
     texts = _texts(fabric, sources)
     told = Told()
@@ -130,8 +130,8 @@ def _saved(fabric: "Fabric", chosen: "Sequence[NodeId]", sources: Sequence[Path]
 
 def _texts(fabric: "Fabric", sources: Sequence[Path]) -> dict[str, str]:
     """Node to its saved output; BadInput names every file that is of no node or cannot be read."""
-    from topology.observed import SysNames
     from topology.selection import near
+    from topology.wire.observed import SysNames
 
     names, found, wrong = SysNames(fabric), dict[str, str](), list[str]()
     files = [file for source in sources for file in (sorted(source.glob("*")) if source.is_dir() else [source])]

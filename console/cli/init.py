@@ -156,8 +156,8 @@ def _sniffed(sources: tuple[Path, ...]) -> str:
 
 def _speed(text: str | None) -> str | None:
     """The speed as our file writes it."""
-    from topology import exact
     from topology.units import UnitError, parse_link_speed
+    from topology.writing import exact
 
     if text is None:
         return None
@@ -175,7 +175,7 @@ def _resolved(imported: "Imported", file: Path) -> "Fabric":
 
 
 def _text(imported: "Imported", fabric: "Fabric", source: str, file: Path) -> str:
-    from topology.writing import write
+    from topology.writing.document import write
 
     head = [
         f"A machine for benchconsole, read from {source}. Check it with: benchconsole check {file}",
@@ -211,7 +211,7 @@ def _inferred(imported: "Imported") -> Iterator[str]:
 
 def _write(file: Path, text: str, *, copy: bool) -> None:
     """Write ``text`` behind the line by which editors find the schema, and with ``copy`` the schema beside it."""
-    from topology.schema import FILE
+    from topology.description.schema import FILE
 
     schema = f"./{SCHEMA_COPY}" if copy else FILE.as_uri()
     try:

@@ -9,8 +9,8 @@ from console.checking.page import page
 from console.cli import COMMANDS, command
 from probes.plugins import load
 from topology import load as load_fabric
-from topology import schema
 from topology.analysis.report import static_report
+from topology.description import schema
 
 HERE = Path(__file__).parent
 

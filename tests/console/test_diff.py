@@ -19,8 +19,8 @@ from probes.testing import FakeRemote
 from store.store import Store
 from tests.fabrics import fabric
 from topology.model import NodeId
-from topology.observed import BondSeen, Member, Neighbour, Port
 from topology.wire import Coverage
+from topology.wire.observed import BondSeen, Member, Neighbour, Port
 
 TWO = """\
 schema: 1

@@ -18,9 +18,9 @@ from console.reports.text import cells
 from tests.fabrics import SMALL, fabric
 from tests.topology.exporters.hostile import hostile
 from tests.topology.wild import MAX_SEED, wild
-from topology.boxes import Box
 from topology.model import Fabric
 from topology.outline import outline, unfolded
+from topology.outline.boxes import Box
 
 DEMO = Path(topology.__file__).parents[1] / "console/demo/fabric.yaml"
 JETSTREAM = Path(topology.__file__).parent / "examples/jetstream.yaml"

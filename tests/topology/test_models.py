@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from tests.fabrics import SMALL, fabric
 from tests.topology.fabrics import flows_of, networks
-from topology.crossing import Crossings, Model, Part, cross
-from topology.draws import over_hashes
 from topology.errors import RoutingError
 from topology.expect import APART, capacities, expect
+from topology.expect.crossing import Crossings, Model, Part, cross
+from topology.expect.draws import over_hashes
 from topology.failure import without
 from topology.maxmin import Usage, certify, max_min, weighted
 from topology.model import Direction, Fabric, Flow, LinkId, NodeId
 from topology.routing import Routes
-from topology.walks import Hashed, InTurn, Step, Walker, keys
+from topology.routing.walks import Hashed, InTurn, Step, Walker, keys
 
 GBPS = 1e9 / 8
 EVERY = [Model.FLUID, Model.HASH, Model.POLARISED, Model.STEERED]

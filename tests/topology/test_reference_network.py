@@ -9,8 +9,8 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 import topology
-from topology.draws import over_hashes
 from topology.expect import Expectation, Model, Part, expect, fairness
+from topology.expect.draws import over_hashes
 from topology.failure import without
 from topology.model import Direction, Fabric, Flow, LinkId, NodeId
 from topology.routing import Routes

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topology.crossing import Model, Part, cross
 from topology.expect import capacities
+from topology.expect.crossing import Model, Part, cross
 from topology.maxmin import Floats, Usage, max_min
 from topology.model import Direction, Fabric, Flow, NodeId, SwitchId
 from topology.routing import Routes

@@ -18,12 +18,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from topology import exact
 from topology.exporters import ExportError
-from topology.folding import ports_in_order
 from topology.importers.containerlab import GROUPS, PREFIX
 from topology.model import Fabric, HashPolicy, Link, Network, Node, PortSet, Switch, tcp_goodput
-from topology.yaml_text import comment, flow, quoted, scalar
+from topology.writing import exact
+from topology.writing.folding import ports_in_order
+from topology.writing.yaml_text import comment, flow, quoted, scalar
 
 IMAGE = "alpine:3"
 _INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")

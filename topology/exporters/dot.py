@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from topology.boxes import Box, Join
 from topology.exporters.diagram import Cluster, Diagram, diagram, printable
 from topology.model import Fabric
+from topology.outline.boxes import Box, Join
 
 
 def export(fabric: Fabric) -> str:

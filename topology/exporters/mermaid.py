@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from topology.boxes import Edge, Join
 from topology.exporters.diagram import Cluster, Diagram, diagram
 from topology.model import Fabric
+from topology.outline.boxes import Edge, Join
 
 _CODED = re.compile(r"[^\w ,.:+=/()\[\]-]|(?<=\d)\.(?= )|^[-+](?= )")
 """What is written as its number: signs that mean something within quotes, and what begins a list in Markdown."""

@@ -27,7 +27,7 @@ from ClusterShell.RangeSet import RangeSet
 from topology.exporters import ExportError
 from topology.model import Fabric, Link, SwitchRole
 from topology.selection import fold
-from topology.yaml_text import comment, quoted, scalar
+from topology.writing.yaml_text import comment, quoted, scalar
 
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from topology.errors import Position
-from topology.folding import natural, ports_in_order
 from topology.model import Bond
+from topology.writing.folding import natural, ports_in_order
 
 _DIFFERENT = "parallel cables that differ, taken as links of their own"
 _ONE_LAG = "parallel cables, taken as one LAG"

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from topology import exact
 from topology.errors import Position
 from topology.importers.bundles import Cable
 from topology.importers.draft import Device, Draft, Imported
@@ -25,6 +24,7 @@ from topology.importers.native import Document, Location, source_text
 from topology.importers.roles import switch_role
 from topology.importers.text import refuse
 from topology.units import UnitError, parse_link_speed
+from topology.writing import exact
 
 _MAU = re.compile(r"(?:other\()?\s*(\d+(?:[.p]\d)?)\s*(G|Gig)?[ -]?base", re.IGNORECASE)
 _STATED = re.compile(r"(\d+(?:\.\d+)?)\s*([GM])(?:b/s|bps|bit/s|bit)?", re.IGNORECASE)

@@ -12,7 +12,6 @@ Source: nrx, "CYJS" output; NetBox REST API, dcim/interfaces.
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from topology import exact
 from topology.errors import Position
 from topology.importers.bundles import Cable
 from topology.importers.draft import Device, Draft, Imported
@@ -22,6 +21,7 @@ from topology.importers.roles import is_switch, node_role, switch_role
 from topology.importers.text import refuse
 from topology.selection import NAME
 from topology.units import UnitError, parse_link_speed
+from topology.writing import exact
 
 _NOTHING = ("", "unknown", None)
 

@@ -14,7 +14,7 @@ from topology.exporters.containerlab import export
 from topology.importers.containerlab import parse
 from topology.model import Fabric
 from topology.resolve import load_text, resolve
-from topology.writing import write
+from topology.writing.document import write
 
 EXAMPLES = sorted((Path(topology.__file__).parent / "examples").glob("*.yaml"))
 

@@ -1,0 +1,142 @@
+"""Owns the meaning of what groups devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites, claims.
+
+Refuses a device in two groups of a kind, a switch in two pairs, and a VLAN that is none.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from topology.description import raw
+from topology.description.names import Names
+from topology.description.wiring import MAX_VLAN
+from topology.importers.native import Location
+from topology.model import Claim, Group, Link, LinkId, Mlag, Network, SwitchRole, Vlan, tcp_goodput
+from topology.selection import near
+from topology.units import Unit, UnitError, parse, parse_link_speed
+
+KINDS = {"chassis": "chassis", "racks": "rack", "pods": "pod", "sites": "site"}
+_RATIO = re.compile(r"\s*(\d+(?:\.\d+)?)\s*:\s*(\d+(?:\.\d+)?)\s*")
+
+
+class Grouping:
+    """Turns the sections of one file into the model; ``names`` knows its devices."""
+
+    def __init__(self, written: raw.RawTopology, names: Names) -> None:
+        self.written = written
+        self.names = names
+        self.report = names.report
+
+    def networks(self) -> dict[str, Network]:
+        """The data network first, then every other."""
+        mtu = self.written.network.mtu if self.written.network else 1500
+        found = {"data": Network("data", mtu, tcp_goodput(mtu))}
+        for name, each in self.written.networks.items():
+            here: Location = ("networks", name)
+            goodput = None
+            if each.goodput is not None:
+                goodput = self._share(each.goodput, (*here, "goodput"))
+            if name in found:
+                self.report.add_key(here, f"a network named {name!r}", "another name (data is the one of 'network')")
+            found.setdefault(name, Network(name, each.mtu, goodput or tcp_goodput(each.mtu), each.type))
+        return found
+
+    def _share(self, text: raw.Quantity, here: Location) -> float | None:
+        found = self.report.quantity(text, here, lambda each: parse(each, Unit.ONE))
+        if found is not None and not 0 < found <= 1:
+            self.report.add(here, repr(text), "more than 0 % and at most 100 %")
+            return None
+        return found
+
+    def mlags(self, links: Mapping[LinkId, Link]) -> list[Mlag]:
+        """The pairs, each with the links between its two switches."""
+        between: dict[frozenset[str], list[LinkId]] = {}
+        for link in links.values():
+            between.setdefault(frozenset((link.a, link.b)), []).append(link.id)
+        found: list[Mlag] = []
+        taken: dict[str, str] = {}
+        for name, each in self.written.mlag.items():
+            here: Location = ("mlag", name, "switches")
+            two = self.names.switch_ids(each.switches, here)
+            if len(two) != 2:
+                self.report.add(here, f"{len(two)} switches", "two switches of this file")
+                continue
+            for switch in two:
+                if taken.setdefault(switch, name) != name:
+                    self.report.add(here, f"{switch}, which is in the pair {taken[switch]}", "a switch in one pair")
+            found.append(Mlag(name, (two[0], two[1]), tuple(between.get(frozenset(two), ()))))
+            self.names.places.setdefault(name, self.report.document.key_at(("mlag", name)))
+        return found
+
+    def vlans(self) -> dict[int, Vlan]:
+        """The VLANs by number; one without members is kept (the analysis of VLANs says so)."""
+        found: dict[int, Vlan] = {}
+        for number, each in self.written.vlans.items():
+            here: Location = ("vlans", number)
+            if not number.isdecimal() or not 1 <= int(number) <= MAX_VLAN:
+                self.report.add_key(here, f"the VLAN {number!r}", f"a number from 1 to {MAX_VLAN}")
+                continue
+            members = self.names.node_ids(each.members, (*here, "members")) if each.members is not None else []
+            found[int(number)] = Vlan(int(number), each.name or number, frozenset(members))
+            self.names.places.setdefault(f"VLAN {number}", self.report.document.key_at(here))
+        return found
+
+    def groups(self) -> list[Group]:
+        """Every chassis, rack, pod and site, members in file order, nodes first; a device is in one of each kind."""
+        found = []
+        order = {name: index for index, name in enumerate((*self.names.nodes, *self.names.switches))}
+        for section, kind in KINDS.items():
+            inside: dict[str, str] = {}
+            for text, each in getattr(self.written, section).items():
+                here: Location = (section, text)
+                for group in self._shared_out(kind, text, each, here):
+                    found.append(replace(group, members=tuple(sorted(group.members, key=order.__getitem__))))
+                    self.names.places.setdefault(group.name, self.report.document.key_at(here))
+                    for member in group.members:
+                        if inside.setdefault(member, group.name) != group.name:
+                            expected = f"a device in one {kind}"
+                            found_in = f"{member}, which is in {kind} {inside[member]}"
+                            self.report.add((*here, "members"), found_in, expected)
+        return found
+
+    def _shared_out(self, kind: str, text: str, written: raw.RawGroup, here: Location) -> Iterator[Group]:
+        names = self.names.expanded(text, here, key=True)
+        members = self.names.devices(written.members, (*here, "members"))
+        if names and len(members) % len(names):
+            found = f"{len(members)} members for {len(names)} groups"
+            self.report.add((*here, "members"), found, "as many members in each")
+            return
+        size = len(members) // len(names) if names else 0
+        for index, name in enumerate(names):
+            yield Group(kind, name, tuple(members[index * size : (index + 1) * size]), written.model)
+
+    def claims(self) -> Iterator[Claim]:
+        """What the documents say."""
+        for index, each in enumerate(self.written.stated):
+            here: Location = ("stated", index)
+            if each is None:
+                continue
+            if (each.oversubscription is None) == (each.bisection is None):
+                self.report.add(here, "both or neither", "one of oversubscription and bisection")
+                continue
+            what = "oversubscription" if each.oversubscription is not None else "bisection"
+            read = _ratio if what == "oversubscription" else parse_link_speed
+            value = self.report.quantity(str(getattr(each, what)), (*here, what), read)
+            if value is not None and self._scope(each.of, (*here, "of")):
+                yield Claim(what, each.of, value, each.source)
+
+    def _scope(self, scope: str, here: Location) -> bool:
+        known = ["end-to-end", *(role.value for role in SwitchRole), *KINDS.values(), *self.names.switches]
+        known += [name for section in KINDS for name in getattr(self.written, section)]
+        if scope not in known:
+            self.report.add(
+                here, f"unknown scope {scope!r}", "end-to-end, a role, a kind or a name", near(scope, known)
+            )
+        return scope in known
+
+
+def _ratio(text: str) -> float:
+    match = _RATIO.fullmatch(text)
+    if match is None or float(match[2]) == 0:
+        raise UnitError(text, "a ratio such as 2:1")
+    return float(match[1]) / float(match[2])

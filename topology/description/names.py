@@ -1,0 +1,84 @@
+"""Owns the names of one file while it is being resolved: node sets, who has a name, which device is meant."""
+
+from collections.abc import Collection
+
+from topology.description.declared import Report
+from topology.errors import Position, SelectionError
+from topology.importers.native import Location
+from topology.model import Node, NodeId, Switch, SwitchId
+from topology.selection import expand, near
+
+
+class Names:
+    """The devices of one file. ``nodes`` and ``switches`` fill up while the file is read."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.nodes: dict[NodeId, Node] = {}
+        self.switches: dict[SwitchId, Switch] = {}
+        self.places: dict[str, Position] = {}
+        self._claimed: dict[str, Location] = {}
+
+    def expanded(self, text: str, location: Location, *, key: bool = False) -> list[str]:
+        """Expand a node set of the file; a problem and no names when it is malformed."""
+        try:
+            return expand(text)
+        except SelectionError as error:
+            add = self.report.add_key if key else self.report.add
+            add(location, str(error), "names such as n[01-16]")
+            return []
+
+    @staticmethod
+    def quietly(text: str) -> list[NodeId]:
+        """Expand a node set that was expanded before: its problems are known."""
+        try:
+            return [NodeId(name) for name in expand(text)]
+        except SelectionError:
+            return []
+
+    def claim(self, name: str, location: Location) -> bool:
+        """Whether ``name`` is new; else a problem that tells where it was first used."""
+        if name in self._claimed:
+            line = self.report.document.key_at(self._claimed[name]).line
+            found = f"the name {name!r} a second time (first in line {line})"
+            self.report.add_key(location, found, "each name once")
+            return False
+        self._claimed[name] = location
+        self.places[name] = self.report.document.key_at(location)
+        return True
+
+    def known(self, name: str) -> bool:
+        """Whether a device of the file has this name."""
+        return name in self.nodes or name in self.switches
+
+    def devices(self, text: str, location: Location) -> list[str]:
+        """The devices that a set names; unknown ones are problems."""
+        return self._those(text, location, (self.nodes, self.switches), "device", "a node or switch of this file")
+
+    def node_ids(self, text: str, location: Location) -> list[NodeId]:
+        """The nodes that a set names; anything else is a problem."""
+        return [NodeId(name) for name in self._those(text, location, (self.nodes,), "node", "a node of this file")]
+
+    def switch_ids(self, text: str, location: Location) -> list[SwitchId]:
+        """The switches that a set names; anything else is a problem."""
+        found = self._those(text, location, (self.switches,), "switch", "a switch of this file")
+        return [SwitchId(name) for name in found]
+
+    def _those(
+        self, text: str, location: Location, kinds: tuple[Collection[str], ...], what: str, expected: str
+    ) -> list[str]:
+        found = []
+        for name in self.expanded(text, location):
+            if any(name in kind for kind in kinds):
+                found.append(name)
+            elif self.known(name):
+                self.report.add(location, f"{name!r}, which is no {what}", expected)
+            elif name not in self._claimed:
+                hint = near(name, [each for kind in kinds for each in kind])
+                self.report.add(location, f"unknown {what} {name!r}", expected, hint)
+        return found
+
+    def tier(self, device: str) -> int:
+        """0 for a node, else the tier of the switch."""
+        switch = self.switches.get(SwitchId(device))
+        return switch.role.tier if switch else 0

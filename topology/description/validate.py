@@ -1,0 +1,148 @@
+"""Owns the step from plain data to the shape of a topology file, with every mistake reported at once.
+
+What is wrong is cut out and the rest is validated again, so that mistakes of meaning in the
+rest can be reported in the same breath.
+"""
+
+import copy
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from topology.description import raw
+from topology.errors import Problem, TopologyError
+from topology.importers.native import Document, Location
+from topology.selection import near
+
+_EXPECTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "dict_type": "a mapping (key: value)",
+    "model_type": "a mapping (key: value)",
+    "list_type": "a list",
+}
+
+
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    """The models that a value of this annotation may be, looking into unions, lists and mappings."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        return
+    arguments = get_args(annotation)
+    if get_origin(annotation) is dict:
+        arguments = arguments[1:]
+    for argument in arguments:
+        yield from _models_in(argument)
+
+
+def _model_at(location: Location) -> type[BaseModel] | None:
+    """The model whose keys may stand at ``location``."""
+    here: type[BaseModel] = raw.RawTopology
+    item = False
+    for part in location:
+        if item:
+            item = False
+            continue
+        fields = {field.alias or name: field for name, field in here.model_fields.items()}
+        found = fields.get(str(part))
+        following = next(_models_in(found.annotation), None) if found else None
+        if found is None or following is None:
+            return None
+        here, item = following, _holds_many(found.annotation)
+    return None if item else here
+
+
+def _holds_many(annotation: object) -> bool:
+    return get_origin(annotation) in (dict, list) or any(_holds_many(each) for each in get_args(annotation))
+
+
+def _known_keys(location: Location) -> list[str]:
+    model = _model_at(location)
+    if model is None:
+        return []
+    names = [field.alias or name for name, field in model.model_fields.items()]
+    return [*names, "templates", "use"] if model is raw.RawTopology else names
+
+
+def _real(location: tuple[Any, ...], data: object, *, missing: bool) -> Location:
+    """``location`` without the names of union members that pydantic adds."""
+    found: list[str | int] = []
+    here = data
+    for index, part in enumerate(location):
+        if (isinstance(here, dict) and part in here) or (
+            isinstance(here, list) and isinstance(part, int) and part < len(here)
+        ):
+            here = here[part]
+        elif not (missing and index == len(location) - 1):
+            continue
+        found.append(part)
+    return tuple(found)
+
+
+def _written(value: object) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    return "nothing" if value is None else repr(value)
+
+
+def _problem(error: ErrorDetails, document: Document) -> Problem:
+    kind = error["type"]
+    missing = kind == "missing"
+    location = _real(error["loc"], document.data, missing=missing)
+    if kind == "extra_forbidden":
+        known = _known_keys(location[:-1])
+        word = str(location[-1])
+        expected = f"one of {', '.join(known)}" if known else "a known key"
+        return Problem(document.key_at(location), f"unknown key {word!r}", expected, near(word, known))
+    if missing:
+        return Problem(document.at(location[:-1]), f"no key {location[-1]!r}", f"{location[-1]}: ...")
+    found = _written(error["input"])
+    if kind == "literal_error":
+        allowed = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+        expected = allowed[0] if len(allowed) == 1 else f"one of {', '.join(allowed)}"
+        return Problem(document.at(location), found, expected, near(str(error["input"]), allowed))
+    message = str(error["msg"])
+    expected = _EXPECTED.get(kind, message.removeprefix("Input should be ").removeprefix("Value error, "))
+    return Problem(document.at(location), found, expected)
+
+
+def _cut(data: object, location: Location) -> None:
+    """Remove what stands at ``location``, leaving list positions as they are."""
+    here: Any = data
+    for part in location[:-1]:
+        here = here[part]
+    if isinstance(here, dict):
+        here.pop(location[-1], None)
+    elif isinstance(here, list) and isinstance(location[-1], int) and location[-1] < len(here):
+        here[location[-1]] = None
+
+
+def validate(document: Document) -> tuple[raw.RawTopology | None, list[Problem]]:
+    """The file's shape, or None when nothing is left to work with, and every problem of shape.
+
+    Items of lists that had to be cut keep their index, so that positions stay right.
+    """
+    if not isinstance(document.data, dict):
+        start = document.at(())
+        raise TopologyError([Problem(start, _written(document.data), "a mapping with schema, fabric, nodes, links")])
+    data = copy.deepcopy(document.data)
+    problems: dict[tuple[Any, ...], Problem] = {}
+    for attempt in range(6):
+        try:
+            return raw.RawTopology.model_validate(data), list(problems.values())
+        except ValidationError as failure:
+            for error in failure.errors(include_url=False):
+                location = _real(error["loc"], data, missing=error["type"] == "missing")
+                if attempt == 0:
+                    problems.setdefault(location, _problem(error, document))
+                cut = location[:-1] if error["type"] == "missing" else location
+                if not cut:
+                    return None, list(problems.values())
+                _cut(data, cut)
+    return None, list(problems.values())

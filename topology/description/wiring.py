@@ -1,0 +1,202 @@
+"""Owns the meaning of ``links``: which cable goes where, LAGs, ports, bonds, channels and WAN lines.
+
+Refuses a port used twice or not declared, a cable to itself, two links between the same
+devices that are not told apart, and virtual machines with cables of their own.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from topology.description import raw
+from topology.description.names import Names
+from topology.errors import SelectionError
+from topology.importers.native import Location
+from topology.model import Bond, Cable, Channel, HashPolicy, Link, LinkId, Network, NodeId, PortSet, SwitchId, Wan
+from topology.selection import expand_ports, near
+from topology.units import Unit, parse, parse_length, parse_link_speed
+
+_VLAN = re.compile(r"[1-9]\d{0,3}")
+MAX_VLAN = 4094
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """One end of a ``links`` entry: its devices, and the ports that each of them gives to it."""
+
+    devices: tuple[str, ...]
+    ports: tuple[str, ...]
+
+
+class Wiring:
+    """Turns ``links`` into Link objects. ``links`` is the result, in file order."""
+
+    def __init__(self, names: Names, networks: dict[str, Network], policy: str) -> None:
+        self.names = names
+        self.report = names.report
+        self.networks = networks
+        self.policy = HashPolicy(policy)
+        self.links: dict[LinkId, Link] = {}
+        self._used: dict[tuple[str, str], Location] = {}
+        self._declared = {name: _port_names(switch.ports) for name, switch in names.switches.items() if switch.ports}
+
+    def add(self, index: int, written: raw.RawLink) -> None:
+        """Read one entry of ``links``."""
+        here: Location = ("links", index)
+        lower = self._end(written.from_, (*here, "from"))
+        upper = self._end(written.to, (*here, "to"))
+        like = self._like(written, here)
+        pairs = self._pairs(lower, upper, written, here)
+        lower_ports = self._ports(lower, [a for a, _ in pairs], written.count, (*here, "from"))
+        upper_ports = self._ports(upper, [b for _, b in pairs], written.count, (*here, "to"))
+        for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=True):
+            backup = like.bond is Bond.BACKUP and b != upper.devices[0]
+            self._cable(replace(like, a=a, b=b, ports_a=ports_a, ports_b=ports_b, standby=backup), here)
+
+    def _end(self, text: str, location: Location) -> _End:
+        devices, _, ports = text.partition(":")
+        found: list[str] = []
+        if ports:
+            try:
+                found = expand_ports(ports)
+            except SelectionError as error:
+                self.report.add(location, str(error), "ports such as leaf1:Eth[1-4]")
+        return _End(tuple(self.names.devices(devices, location)), tuple(found))
+
+    def _pairs(self, lower: _End, upper: _End, written: raw.RawLink, here: Location) -> list[tuple[str, str]]:
+        if written.wiring == "each-to-each":
+            return [(a, b) for a in lower.devices for b in upper.devices]
+        if len(lower.devices) != len(upper.devices):
+            found = f"{len(lower.devices)} devices to {len(upper.devices)}, one to one"
+            self.report.add((*here, "wiring"), found, "as many devices on both ends")
+        return list(zip(lower.devices, upper.devices, strict=False))
+
+    def _ports(self, end: _End, at: Sequence[str], count: int, location: Location) -> Iterator[tuple[str, ...]]:
+        """The ports of each cable pair at one end, in order; empty tuples where none are named."""
+        given: dict[str, list[str]] = {}
+        for device in dict.fromkeys(at) if end.ports else ():
+            needed = at.count(device) * count
+            if len(end.ports) != needed:
+                found = f"{len(end.ports)} ports for {needed} cables at {device}"
+                self.report.add(location, found, "one port for each cable")
+                continue
+            given[device] = list(end.ports)
+            for port in end.ports:
+                self._take(device, port, location)
+        for device in at:
+            free = given.get(device, [])
+            yield tuple(free[:count])
+            given[device] = free[count:]
+
+    def _take(self, device: str, port: str, location: Location) -> None:
+        declared = self._declared.get(SwitchId(device))
+        if declared and port not in declared:
+            self.report.add(location, f"unknown port {device}:{port}", f"a port of {device}", near(port, declared))
+        first = self._used.setdefault((device, port), location)
+        if first is not location:
+            line = self.report.document.at(first).line
+            self.report.add(location, f"the port {device}:{port} a second time (first in line {line})", "a free port")
+
+    def _like(self, written: raw.RawLink, here: Location) -> Link:
+        """A link with everything but its ends."""
+        speed = self.report.quantity(written.speed, (*here, "speed"), parse_link_speed)
+        network = written.network or "data"
+        if network not in self.networks:
+            hint = near(network, self.networks)
+            expected = f"one of {', '.join(self.networks)}"
+            self.report.add((*here, "network"), f"unknown network {network!r}", expected, hint)
+        return Link(
+            LinkId(""), "", "", speed or 1.0, written.count,
+            lag=written.lag,
+            hash=HashPolicy(written.hash) if written.hash else self.policy,
+            bond=Bond(written.bond) if written.bond else None,
+            network=network,
+            cable=self._material(written.cable, (*here, "cable")),
+            wan=self._wan(written, here),
+            channels=tuple(self._channels(written.channels or {}, (*here, "channels"))),
+        )  # fmt: skip
+
+    def _material(self, written: raw.RawCable | str | None, here: Location) -> Cable | None:
+        if written is None or isinstance(written, str):
+            return None if written is None else Cable(written)
+        length = None
+        if written.length is not None:
+            length = self.report.quantity(written.length, (*here, "length"), parse_length)
+        return Cable(written.type, length)
+
+    def _wan(self, written: raw.RawLink, here: Location) -> Wan | None:
+        if written.rtt is None and written.available is None:
+            return None
+        rtt = available = None
+        if written.rtt is not None:
+            rtt = self.report.quantity(written.rtt, (*here, "rtt"), lambda text: parse(text, Unit.SECOND))
+        if written.available is not None:
+            available = self.report.quantity(written.available, (*here, "available"), parse_link_speed)
+        return Wan(rtt, available)
+
+    def _channels(self, written: Mapping[str, raw.Quantity], here: Location) -> Iterator[Channel]:
+        for vlan, speed in written.items():
+            capacity = self.report.quantity(speed, (*here, vlan), parse_link_speed)
+            if not _VLAN.fullmatch(vlan) or int(vlan) > MAX_VLAN:
+                self.report.add_key((*here, vlan), f"the VLAN {vlan!r}", f"a number from 1 to {MAX_VLAN}")
+            elif capacity is not None:
+                yield Channel(int(vlan), capacity)
+
+    def _cable(self, link: Link, here: Location) -> None:
+        """Add one link, lower end first."""
+        a, b = link.a, link.b
+        if a == b:
+            self.report.add(here, f"a link from {a} to itself", "two different devices")
+            return
+        for device in (a, b):
+            node = self.names.nodes.get(NodeId(device))
+            if node is not None and node.host is not None:
+                self.report.add(here, f"a cable of the virtual machine {device}", f"a cable of its host {node.host}")
+                return
+        if self.names.tier(b) < self.names.tier(a):
+            link = replace(link, a=b, b=a, ports_a=link.ports_b, ports_b=link.ports_a)
+            a, b = b, a
+        plain = LinkId(f"{a}--{b}")
+        if plain not in self.links and LinkId(f"{b}--{a}") in self.links:
+            plain = LinkId(f"{b}--{a}")
+        if plain not in self.links:
+            self._keep(replace(link, id=plain), here)
+        else:
+            self._beside(link, plain, here)
+
+    def _beside(self, link: Link, plain: LinkId, here: Location) -> None:
+        """A further link between two devices: more members of a named LAG, or a LAG of its own."""
+        own = LinkId(f"{plain}/{link.lag}")
+        for known in (plain, own):
+            present = self.links.get(known)
+            if present is not None and present.lag == link.lag and link.lag is not None:
+                self.links[known] = _joined(present, link)
+                return
+        if link.lag is None or self.links[plain].lag == link.lag:
+            expected = "each link once (parallel cables are one link with a count, or LAGs with different names)"
+            self.report.add(here, f"a second link from {link.a} to {link.b}", expected)
+            return
+        self._keep(replace(link, id=own), here)
+
+    def _keep(self, link: Link, here: Location) -> None:
+        self.links[link.id] = link
+        self.names.places[link.id] = self.report.document.at(here)
+
+
+def _joined(present: Link, more: Link) -> Link:
+    """Two entries of one LAG as one link; members may differ in speed."""
+    if present.a != more.a:
+        more = replace(more, ports_a=more.ports_b, ports_b=more.ports_a)
+    members = (*present.members, *more.members)
+    return replace(
+        present,
+        speed=min(members),
+        count=len(members),
+        mixed=members if len(set(members)) > 1 else (),
+        ports_a=(*present.ports_a, *more.ports_a),
+        ports_b=(*present.ports_b, *more.ports_b),
+    )
+
+
+def _port_names(ports: tuple[PortSet, ...]) -> frozenset[str]:
+    return frozenset(name for each in ports for name in each.names)

@@ -1,0 +1,133 @@
+"""Owns what a set of simultaneous flows should reach on a fabric, and which element limits each.
+
+Shortest paths, max-min fair sharing (``maxmin``), capacities times the payload share of each
+link's network; how flows choose among equal ways is the ``Model``. The set matters: what one
+pair should reach depends on who else is sending. Refuses to know about faults: what was
+measured never enters, except as ``capacity`` or ``members`` handed in on purpose.
+
+On links whose members are equal, ``FLUID`` takes a LAG for one pipe, which is exact; where
+members differ in speed, it follows the streams on each member, and says so in ``model``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topology.expect.crossing import Crossings, Members, Model, Part, cross
+from topology.maxmin import Flags, Floats, Usage, binding, certify, fairness, max_min, weighted
+from topology.model import Direction, Fabric, Flow
+from topology.routing import Routes
+
+__all__ = [
+    "MODEL", "Expectation", "Members", "Model", "Part", "Usage",
+    "certify", "expect", "fairness", "max_min", "usage",
+]  # fmt: skip
+
+MODEL = Model.FLUID.value
+APART = ", unequal members apart"
+"""What is added to the name of a model where it took the members of a LAG one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What one flow should reach, in byte/s of payload, and every element that ties as its limit.
+
+    ``limiting`` is empty when the flow's own demand is the limit. ``model`` names the rule.
+    ``goodput`` is the payload share of the wire of the limiting links (of all that the flow
+    crosses where its demand is the limit), the lowest where they differ. ``parts`` are the
+    member cables and channels among the limits, where the model knows them.
+    """
+
+    value: float
+    limiting: tuple[Direction, ...]
+    model: str = MODEL
+    goodput: float = 1.0
+    parts: tuple[Part, ...] = ()
+
+
+def usage(routes: Routes, flows: Sequence[Flow]) -> tuple[Usage, list[Direction]]:
+    """The whole links that ``flows`` load when they divide ideally, and the order in which these are numbered."""
+    found = [routes.route(flow) for flow in flows]
+    if not found:
+        return Usage(np.array([], np.intp), np.array([], np.intp), np.array([])), []
+    ways, column = np.unique(np.concatenate([route.ways for route in found]), return_inverse=True)
+    index = np.repeat(np.arange(len(found)), [len(route.ways) for route in found])
+    share = np.concatenate([route.shares for route in found])
+    return Usage(index, column, share), [routes.graph.direction(way) for way in ways.tolist()]
+
+
+def capacities(fabric: Fabric, parts: Sequence[Part], known: Mapping[Direction, float]) -> Floats:
+    """byte/s of payload that each part carries; ``known`` replaces what is described of whole links, on the wire."""
+    return np.array([_capacity(fabric, part, known) * fabric.goodput_of(fabric.links[part.way.link]) for part in parts])
+
+
+def _capacity(fabric: Fabric, part: Part, known: Mapping[Direction, float]) -> float:
+    link = fabric.links[part.way.link]
+    if part.member is not None:
+        return link.members[part.member]
+    if part.vlan is not None:
+        return next(channel.capacity for channel in link.channels if channel.vlan == part.vlan)
+    return known.get(part.way, link.capacity)
+
+
+def expect(
+    fabric: Fabric,
+    flows: Sequence[Flow],
+    *,
+    routes: Routes | None = None,
+    capacity: Mapping[Direction, float] | None = None,
+    model: Model = Model.FLUID,
+    seed: int = 0,
+    members: Members | None = None,
+) -> tuple[Expectation, ...]:
+    """What each of ``flows`` should reach when all of them run at once.
+
+    ``capacity`` replaces the described capacity (byte/s on the wire) of single directed links,
+    to ask what a known fault explains. ``seed`` is that of the hashes. ``members`` are known
+    choices, which make a fluid model one of ``Model.MEMBERS``; ValueError with another model.
+    Raises RoutingError for a flow without a path.
+    """
+    if members and model not in (Model.FLUID, Model.MEMBERS):
+        raise ValueError(f"members are given, and the model {model} chooses its own")
+    if not flows:
+        return ()
+    model = Model.MEMBERS if members else model
+    crossed = cross(routes or Routes(fabric), flows, model, seed=seed, members=members)
+    limits = capacities(fabric, crossed.parts, capacity or {})
+    demand = np.array([np.inf if flow.demand is None else flow.demand for flow in flows])
+    return _expectations(fabric, crossed, limits, demand, model)
+
+
+def _expectations(
+    fabric: Fabric, crossed: Crossings, limits: Floats, demand: Floats, model: Model
+) -> tuple[Expectation, ...]:
+    used = weighted(crossed.used, crossed.weight)
+    level = max_min(used, limits, demand[crossed.owner])
+    bound = binding(used, limits, level)
+    limiting: list[dict[Part, None]] = [{} for _ in demand]
+    for stream, part in zip(used.flow[bound].tolist(), used.link[bound].tolist(), strict=True):
+        limiting[crossed.owner[stream]][crossed.parts[part]] = None
+    value = np.bincount(crossed.owner, weights=level * crossed.weight)
+    streams = np.bincount(crossed.owner)
+    payload = _payload(fabric, crossed, bound)
+    return tuple(
+        Expectation(
+            value=float(value[index]),
+            limiting=tuple(dict.fromkeys(part.way for part in parts)),
+            model=model.value if streams[index] == 1 else model.value + APART,
+            goodput=float(payload[index]),
+            parts=tuple(part for part in parts if part.member is not None or part.vlan is not None),
+        )
+        for index, parts in enumerate(limiting)
+    )
+
+
+def _payload(fabric: Fabric, crossed: Crossings, bound: Flags) -> Floats:
+    """For each flow the lowest payload share of the parts that limit it, of all that it crosses where none does."""
+    share = np.array([fabric.goodput_of(fabric.links[part.way.link]) for part in crossed.parts])
+    lowest = np.full((2, crossed.owner[-1] + 1), np.inf)
+    for row, chosen in enumerate((np.ones(len(bound), bool), bound)):
+        owner = crossed.owner[crossed.used.flow[chosen]]
+        np.minimum.at(lowest[row], owner, share[crossed.used.link[chosen]])
+    return np.asarray(np.where(np.isinf(lowest[1]), lowest[0], lowest[1]), float)

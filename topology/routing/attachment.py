@@ -1,0 +1,195 @@
+"""Owns where flows enter and leave the graph: the legs of nodes, and which of them a flow uses.
+
+A virtual machine uses the legs of its host. Legs to one switch, or to both of an MLAG pair,
+are one LAG; a node with several LAGs uses those from which its partner is nearest. Refuses, in
+words, flows that the description gives no link for.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from topology.errors import RoutingError
+from topology.model import Channel, Flow, Link, LinkId, NodeId
+from topology.routing.paths import Graph, NextHop
+
+DATA = "data"
+"""The network that tests go over, where a node has legs in several."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attachment:
+    """How a node is cabled, leg by leg; nodes cabled alike have one together and share their routes.
+
+    ``landing`` is where data has to arrive for a pinned last leg, when the node has another leg
+    at the twin of that switch: what arrives there would take that one.
+    """
+
+    devices: tuple[str, ...]
+    cables: tuple[int, ...]
+    networks: tuple[str, ...]
+    landing: str | None = None
+
+    def by_cables(self, positions: Collection[int]) -> Iterator[tuple[int, float]]:
+        """Each of these legs with its part of what they carry together."""
+        cables = sum(self.cables[position] for position in positions)
+        return ((position, self.cables[position] / cables) for position in positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """The links that a node sends and receives over; ``ways`` numbers them (``Graph.way``) as it sends.
+
+    ``device`` is where they are plugged in: the node, or the host of a virtual machine.
+    """
+
+    device: str
+    links: tuple[Link, ...]
+    ways: tuple[int, ...]
+    attachment: Attachment
+
+    def out(self, positions: Iterable[int]) -> tuple[int, ...]:
+        """The numbers of these legs as the node sends over them."""
+        return tuple([self.ways[position] for position in positions])
+
+    def into(self, positions: Iterable[int]) -> tuple[int, ...]:
+        """The numbers of these legs as the node receives over them."""
+        return tuple([self.ways[position] ^ 1 for position in positions])
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """A LAG of the source and one of the sink (positions of legs) that are nearest; ``egress`` is the sink's vertex."""
+
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    egress: str
+
+
+class Attachments:
+    """Legs and ends of one fabric, found once for each node and each pair of attachments."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.fabric = graph.fabric
+        self._alike: dict[object, Attachment] = {}
+        self._legs: dict[tuple[str, LinkId | None], Legs] = {}
+        self._ends: dict[tuple[Attachment, Attachment], tuple[Ends, ...]] = {}
+
+    def of(self, flow: Flow) -> tuple[Legs, Legs]:
+        """The legs at both ends. RoutingError where a flow leaves no machine, or an end is not in its VLAN."""
+        source, sink = self.legs(flow.source, flow.leg), self.legs(flow.sink, flow.last_leg)
+        if flow.source == flow.sink:
+            raise RoutingError(f"a flow from {flow.source} to itself")
+        if source.device == sink.device:
+            both = f"{flow.source} and {flow.sink} are on one machine, {source.device}"
+            raise RoutingError(f"{both}: there is no link between them")
+        if flow.vlan is not None:
+            self.vlan(flow)
+        return source, sink
+
+    def legs(self, node: NodeId, pinned: LinkId | None = None) -> Legs:
+        """The legs of ``node`` that carry data, or the ``pinned`` one of them."""
+        key = (node, pinned)
+        if key not in self._legs:
+            links = self.graph.active_legs(node)
+            if not links:
+                raise RoutingError(f"{node} is not cabled to anything")
+            self._legs[key] = self._plugged(node, links, self._chosen(node, links, pinned))
+        return self._legs[key]
+
+    def _chosen(self, node: NodeId, links: tuple[Link, ...], pinned: LinkId | None) -> tuple[Link, ...]:
+        chosen = tuple(link for link in links if pinned in (None, link.id))
+        if not chosen:
+            idle = any(link.id == pinned for link in self.fabric.legs(node))
+            why = "stands by while another leg of its bond is up" if idle else f"is no leg of {node}"
+            raise RoutingError(f"a flow of {node} cannot take {pinned}: it {why}")
+        return chosen
+
+    def _plugged(self, node: NodeId, links: tuple[Link, ...], chosen: tuple[Link, ...]) -> Legs:
+        device = self.fabric.nodes[node].host or node
+        ends = tuple(link.other(device) for link in chosen)
+        pair = self.fabric.mlag_of.get(ends[0])
+        twinned = pair is not None and pair.other(ends[0]) in {link.other(device) for link in links} - set(ends)
+        cabled = tuple((link.count, link.network) for link in chosen)
+        attachment = self._alike.setdefault(
+            (ends, cabled, twinned),
+            Attachment(
+                devices=ends,
+                cables=tuple(link.count for link in chosen),
+                networks=tuple(link.network for link in chosen),
+                landing=ends[0] if twinned else None,
+            ),
+        )
+        return Legs(device, chosen, tuple(self.graph.way(link, device) for link in chosen), attachment)
+
+    def direct(self, source: Legs, sink: Legs) -> NextHop | None:
+        """The cables between two nodes, which carry their data only where one of them forwards."""
+        links = [link for link in source.links if link.other(source.device) == sink.device]
+        if not links:
+            return None
+        if not any(legs.device in self.graph.vertex for legs in (source, sink)):
+            raise RoutingError(f"{source.device} and {sink.device} are cabled to each other without a switch")
+        return self.graph.hop(source.device, links)
+
+    def vlan(self, flow: Flow) -> int | None:
+        """The VLAN that a flow is in: its own, else the first that both ends share; None without any.
+
+        RoutingError where an end is not in the VLAN that the flow names.
+        """
+        known = self.fabric.vlans_of
+        if flow.vlan is None:
+            return next((vlan for vlan in known.get(flow.source, ()) if vlan in known.get(flow.sink, ())), None)
+        for node in (flow.source, flow.sink):
+            if flow.vlan not in known.get(node, ()):
+                raise RoutingError(f"{node} is not in VLAN {flow.vlan} of the flow from {flow.source} to {flow.sink}")
+        return flow.vlan
+
+    def channels(self, flow: Flow, link: Link) -> tuple[Channel, ...]:
+        """The channels of ``link`` that a flow may use: its VLAN's, or all for a flow without a VLAN.
+
+        RoutingError where the link has none for the VLAN of the flow.
+        """
+        vlan = self.vlan(flow)
+        found = tuple(channel for channel in link.channels if vlan in (None, channel.vlan))
+        if not found and link.channels:
+            ends = f"the flow from {flow.source} to {flow.sink} is in VLAN {vlan}"
+            raise RoutingError(f"{ends}, for which {link.id} has no channel")
+        return found
+
+    def ends(self, flow: Flow, source: Legs, sink: Legs) -> tuple[Ends, ...]:
+        """The LAGs at both ends between which the path is shortest; in the data network where there is one."""
+        key = (source.attachment, sink.attachment)
+        if key not in self._ends:
+            self._ends[key] = self._nearest(*key)
+        if not self._ends[key]:
+            raise RoutingError(f"no path from {flow.source} to {flow.sink}")
+        return self._ends[key]
+
+    def _nearest(self, source: Attachment, sink: Attachment) -> tuple[Ends, ...]:
+        found: dict[tuple[bool, bool, int], list[Ends]] = {}
+        for (egress, other), last in self._lags(sink).items():
+            distances = self.graph.distances(egress)
+            for (ingress, network), first in self._lags(source).items():
+                if ingress in distances:
+                    rank = (not network == other == DATA, network != other, distances[ingress])
+                    found.setdefault(rank, []).append(Ends(first, last, egress))
+        return tuple(found[min(found)]) if found else ()
+
+    def _lags(self, attachment: Attachment) -> dict[tuple[str, str], tuple[int, ...]]:
+        """Vertex and network to the positions of the legs there."""
+        found: dict[tuple[str, str], tuple[int, ...]] = {}
+        for position, (device, network) in enumerate(zip(attachment.devices, attachment.networks, strict=True)):
+            if device in self.graph.vertex:
+                key = (self.graph.vertex[device], network)
+                found[key] = (*found.get(key, ()), position)
+        return found
+
+    def leaving(self, ends: Ends, source: Attachment, sink: Attachment) -> tuple[int, ...]:
+        """The legs of the source that share the flow: those at the landing only, where it has one there."""
+        there = tuple(position for position in ends.first if source.devices[position] == sink.landing)
+        return there or ends.first
+
+    def arriving(self, ends: Ends, sink: Attachment, device: str) -> tuple[NextHop | None, tuple[int, ...]]:
+        """From ``device`` of the last vertex to the sink: the peer links, where it has no leg there, and the legs."""
+        own = tuple(position for position in ends.last if sink.devices[position] == device)
+        return (None, own) if own else (self.graph.peer(device), ends.last)
