@@ -52,8 +52,8 @@ from topology.model import (
     SwitchId,
     SwitchRole,
 )
-from topology.separation import separation
 from topology.tables import Tables, tables
+from topology.tables.separation import separation
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 5
 RATE = 3.125e9

@@ -52,7 +52,7 @@ _TABLE = (
     Action("help", "question_mark", "?", "help", "keys and commands that are valid here"),
     Action("freeze", "space", "space", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
     Action("values", "v", "v", "values", "cells as states, or as the share of what was expected"),
-    Action("fold", "z", "z", "fold alike", "fold the rows that pass into one"),
+    Action("fold", "z", "z", "fold alike", "fold what is alike into one: rows that pass, static findings of one kind"),
     Action("more_detail", "plus,equals_sign", "+", "detail", "fewer nodes in a cell"),
     Action("less_detail", "minus", "-", "detail", "more nodes in a cell"),
     Action("sort", "s", "s", "sort", "sort by the column; again turns it round", "sort", "COLUMN"),

@@ -14,9 +14,9 @@ from topology.analysis.peer_links import PeerCheck, peer_links
 from topology.analysis.ports import findings as port_findings
 from topology.analysis.ports import ports
 from topology.analysis.redundancy import redundancy
-from topology.effects import Kind
 from topology.failure import without
 from topology.model import Fabric
+from topology.tables.effects import Kind
 
 FILE = Path(topology.__file__).parent / "examples" / "jetstream.yaml"
 GIGABIT = 1.25e8

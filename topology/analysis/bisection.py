@@ -14,10 +14,10 @@ import numpy as np
 
 from topology.analysis.finding import Finding, Severity
 from topology.errors import SelectionError
-from topology.graph import UnitTooFineError, minimum_cut
 from topology.maxmin import Floats, Indices
 from topology.model import Fabric, NodeId, SwitchRole
 from topology.tables import Tables, summed, tables
+from topology.tables.graph import UnitTooFineError, minimum_cut
 from topology.units import network_rate
 
 

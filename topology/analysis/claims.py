@@ -20,8 +20,8 @@ from topology.analysis.finding import Finding, Severity
 from topology.analysis.oversubscription import Report as Ratios
 from topology.analysis.oversubscription import oversubscription
 from topology.errors import SelectionError
-from topology.graph import UnitTooFineError
 from topology.model import Claim, Fabric, Group, SwitchId
+from topology.tables.graph import UnitTooFineError
 from topology.units import network_rate
 from topology.units import ratio as shown
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from topology.analysis.finding import Finding, Severity
 from topology.analysis.wording import named
-from topology.graph import components
 from topology.maxmin import Indices
 from topology.model import Fabric
 from topology.tables import Tables, tables
+from topology.tables.graph import components
 from topology.units import network_rate
 
 

@@ -3,8 +3,8 @@
 The *ratio* of a way up is the product of max(1, down/up) of the switches below the top on it; the
 worst way of each network is named. The product is folklore, exact only for uniform trees, so the
 *fair* ratio stands beside it: what the legs of the worst node let it send over its max-min fair
-share when every node of the network sends to the top at once (``topology.upward``, model
-``fluid``, computed from the same tables). The top is defined in ``topology.climb``; cables above
+share when every node of the network sends to the top at once (``topology.tables.upward``, model
+``fluid``, computed from the same tables). The top is defined in ``topology.tables.climb``; cables above
 it only lead out of the fabric and are no part of the way. What flows from one top switch to
 another is a question of ``topology.analysis.bisection``.
 
@@ -20,14 +20,14 @@ import numpy as np
 from topology.analysis.finding import Finding, Severity
 from topology.analysis.oversubscription import Failure
 from topology.analysis.wording import named
-from topology.climb import Climb
 from topology.maxmin import Floats, Indices
 from topology.model import Fabric
-from topology.ratios import dead_switches, largest, quotient, remaining
 from topology.tables import Tables, summed, tables
+from topology.tables.climb import Climb
+from topology.tables.ratios import dead_switches, largest, quotient, remaining
+from topology.tables.upward import fair_shares
 from topology.units import network_rate
 from topology.units import ratio as shown
-from topology.upward import fair_shares
 
 
 @dataclass(frozen=True, slots=True)

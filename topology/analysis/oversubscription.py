@@ -22,8 +22,8 @@ from topology.units import ratio as shown
 
 if TYPE_CHECKING:  # numpy is imported by the first question, not by the first screen
     from topology.analysis.ports import Ports
-    from topology.ratios import Worst
     from topology.tables import Tables
+    from topology.tables.ratios import Worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def oversubscription(fabric: Fabric, *, cabled: "Tables | None" = None, used: "P
 
 
 def _switches(cabled: "Tables", used: "Ports") -> tuple[Oversubscription, ...]:
-    from topology.ratios import without_cable, without_switch
+    from topology.tables.ratios import without_cable, without_switch
 
     own = slice(cabled.nodes, None)
     return tuple(
@@ -199,7 +199,7 @@ def _groups(cabled: "Tables") -> Iterator[GroupShare]:
 def _shares(cabled: "Tables", kind: str, members: list[tuple[str, tuple[str, ...]]]) -> Iterator[GroupShare]:
     import numpy as np
 
-    from topology.ratios import boundaries
+    from topology.tables.ratios import boundaries
 
     member = np.full(len(cabled.names), -1)
     devices = [cabled.index[device] for _, names in members for device in names]

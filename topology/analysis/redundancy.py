@@ -1,8 +1,8 @@
 """Owns what the loss of each single element does: switch, gateway, link, one member of a LAG, one leg of a node.
 
-Told for each: the nodes that are cut off (``topology.separation``); the nodes that are degraded,
+Told for each: the nodes that are cut off (``topology.tables.separation``); the nodes that are degraded,
 and what is left to the worst of them of its capacity toward the top, every device counting its
-ways up by their capacity (``topology.reach``); the worst oversubscription of a switch that loses
+ways up by their capacity (``topology.tables.reach``); the worst oversubscription of a switch that loses
 something; and the load of what has to take over. A way is redundant only if nobody is cut off
 *and* what is left can carry what went over all of it before: min(down, up) before over what is
 left of up. Elements that fail alike are one entry. The peer links of MLAG pairs are asked for
@@ -19,15 +19,15 @@ from topology.analysis.finding import Finding, Severity
 from topology.analysis.peer_links import PeerCheck, peer_links
 from topology.analysis.peer_links import findings as peer_findings
 from topology.analysis.wording import named
-from topology.effects import Case, Effect, Failures, Kind, devices_lost, legs_lost, links_lost
 from topology.maxmin import Indices
 from topology.model import Fabric
 from topology.tables import Tables, tables
+from topology.tables.effects import Case, Effect, Failures, Kind, devices_lost, legs_lost, links_lost
 from topology.units import percent
 from topology.units import ratio as shown
 
 __all__ = ["Effect", "Kind", "Loss", "Report", "findings", "redundancy"]
-"""``Effect`` and ``Kind`` are those of ``topology.effects``, named in the reports here."""
+"""``Effect`` and ``Kind`` are those of ``topology.tables.effects``, named in the reports here."""
 
 
 @dataclass(frozen=True, slots=True)

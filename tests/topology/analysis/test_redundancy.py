@@ -9,11 +9,11 @@ from tests.fabrics import fabric
 from tests.topology.fabrics import networks
 from tests.topology.slowly import Ways, cut_without, machines, quotient, sums
 from tests.topology.wild import MAX_SEED, wild
-from topology import effects
 from topology.analysis.redundancy import Loss, Report, findings, redundancy
-from topology.effects import Effect, Kind
 from topology.failure import without
 from topology.model import Fabric
+from topology.tables import effects
+from topology.tables.effects import Effect, Kind
 
 HEAD = "schema: 1\nfabric: x\n"
 

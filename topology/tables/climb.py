@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from topology.columns import Forwarding
-from topology.graph import components
 from topology.maxmin import Flags, Floats, Indices
 from topology.tables import Tables, summed
+from topology.tables.columns import Forwarding
+from topology.tables.graph import components
 
 _Ways = tuple[Indices, Indices, Indices]
 """Trunks, and the lower and the higher end of each."""

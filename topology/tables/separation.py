@@ -3,16 +3,16 @@
 When a network falls apart, the part that stays is the one with most top switches, of equals the
 one with most nodes, of equals the first. A node is *cut off* when no cable of it in this network
 leads to the part that stays. Nodes do not forward, unless they are declared to; cut vertices and
-bridges are found on the graph of what forwards (``topology.graph.search``).
+bridges are found on the graph of what forwards (``topology.tables.graph.search``).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from topology.graph import Search, search
 from topology.maxmin import Flags, Floats, Indices
 from topology.tables import Tables, slices, summed
+from topology.tables.graph import Search, search
 
 
 @dataclass(frozen=True, slots=True)

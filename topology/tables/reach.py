@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from topology.maxmin import Floats, Indices
-from topology.ratios import standby
 from topology.tables import Tables, summed
+from topology.tables.ratios import standby
 
 _WHOLE = 1 - 1e-9
 """From this part on it is all of a node's capacity, but for rounding."""

@@ -11,7 +11,7 @@ from tests.topology.wild import MAX_SEED, wild
 from topology.maxmin import Usage, certify, max_min
 from topology.model import Fabric
 from topology.tables import Tables, tables
-from topology.upward import even_split, fair_shares
+from topology.tables.upward import even_split, fair_shares
 
 UNEVEN = """\
 schema: 1

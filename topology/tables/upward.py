@@ -3,7 +3,7 @@
 Model ``fluid``: at each device the traffic divides evenly over its next hops and within one over
 the cables, the two switches of an MLAG pair being one hop; capacities as on the wire. The filling
 is that of ``topology.maxmin``, but the paths of flows are never listed: weights are carried up and
-levels down the ways of ``topology.climb``, tier by tier, so a round costs the ways and not the
+levels down the ways of ``topology.tables.climb``, tier by tier, so a round costs the ways and not the
 flows times the paths.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from topology.maxmin import Flags, Floats, Indices
-from topology.ratios import quotient
 from topology.tables import Tables, summed
+from topology.tables.ratios import quotient
 
 _EXACT = 1e-9
 """Relative difference below which two levels are one."""
@@ -21,7 +21,7 @@ _EXACT = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Per sender (``topology.climb``), byte/s of one node: its fair ``rate``; ``own`` is what its legs let it send."""
+    """Per sender (``topology.tables.climb``), byte/s of one node: its fair ``rate``, and ``own``: what its legs let it send."""
 
     rate: Floats
     own: Floats

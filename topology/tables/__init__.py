@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topology.columns import Chosen, Forwarding, LinkKind, NodeGroups, Trunks
 from topology.maxmin import Flags, Floats, Indices
 from topology.model import Fabric, LinkId, SwitchRole, Wan
+from topology.tables.columns import Chosen, Forwarding, LinkKind, NodeGroups, Trunks
 
 if TYPE_CHECKING:
-    from topology.climb import Climb
+    from topology.tables.climb import Climb
 
 _Key = tuple[float, int, tuple[float, ...], bool, str, Wan | None]
 
@@ -167,7 +167,7 @@ class Tables:
     @cached_property
     def climb(self) -> "Climb":
         """The ways up, kept here so that every question about the same tables shares them."""
-        from topology.climb import climb  # it reads these tables
+        from topology.tables.climb import climb  # it reads these tables
 
         return climb(self)
 

@@ -8,8 +8,8 @@ from tests.topology.fabrics import networks
 from tests.topology.slowly import Ways, machines
 from tests.topology.wild import MAX_SEED, wild
 from topology.model import Fabric
-from topology.reach import Crossing, reach
 from topology.tables import tables
+from topology.tables.reach import Crossing, reach
 
 
 def crossings(described: Fabric, slow: Ways, switch: str, *, lost: bool) -> Crossing:

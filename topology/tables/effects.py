@@ -14,10 +14,10 @@ import numpy as np
 
 from topology.maxmin import Flags, Floats, Indices
 from topology.model import SwitchRole
-from topology.ratios import dead_switches, quotient, remaining
-from topology.reach import Crossing, reach, taking_over
-from topology.separation import separation
 from topology.tables import Tables, summed
+from topology.tables.ratios import dead_switches, quotient, remaining
+from topology.tables.reach import Crossing, reach, taking_over
+from topology.tables.separation import separation
 
 _FEW = 500
 """Rows below which a dictionary is faster than sorting."""
@@ -86,7 +86,7 @@ class Failures:
         self.roles = ["node", *(role.value for role in SwitchRole)]
 
     def beside(self, *, lost: bool) -> Floats:
-        """Per device byte/s of its ways aside (``topology.climb.Aside``)."""
+        """Per device byte/s of its ways aside (``topology.tables.climb.Aside``)."""
         return self.cabled.climb.aside.beside(len(self.up), lost=lost)
 
     def after(self, device: Indices, loss: Floats, beside: Floats, more: Floats | float = 0.0) -> tuple[Floats, Floats]:

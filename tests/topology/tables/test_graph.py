@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology import graph
-from topology.graph import UnitTooFineError, common_unit, components, minimum_cut, search
 from topology.maxmin import Floats, Indices
+from topology.tables import graph
+from topology.tables.graph import UnitTooFineError, common_unit, components, minimum_cut, search
 
 GIGABIT = 1.25e8
 

@@ -10,8 +10,8 @@ from tests.topology.slowly import Ways, cut_without, machines, network_of, switc
 from tests.topology.wild import MAX_SEED, wild
 from topology.failure import without
 from topology.model import Fabric
-from topology.separation import separation
 from topology.tables import tables
+from topology.tables.separation import separation
 
 HEAD = "schema: 1\nfabric: x\n"
 TREE = HEAD + (
