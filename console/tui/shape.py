@@ -121,11 +121,6 @@ class Shape:
         """Whether there is a middle tier to show."""
         return any(group.name for group in self.groups)
 
-    @cached_property
-    def home(self) -> Mapping[SwitchId, Rack]:
-        """Switch to the rack that hangs on it."""
-        return {switch: rack for rack in self.racks for switch in rack.switches}
-
     @property
     def mixed(self) -> bool:
         """Whether some rack holds nodes of several kinds."""

@@ -74,18 +74,33 @@ links:
   - {from: "leaf[1-2]", to: core1, speed: 100 Gb/s, count: 12}
   - {from: "big[001-120]", to: core1, speed: 10 Gb/s}
 """
+BOTH = """\
+schema: 1
+fabric: both
+switches: {"spine[1-2]": {role: spine}, "tor[1-2]": {role: leaf}, "box[1-4]": {role: chassis}}
+nodes: {"b[01-32]": {}, "n[1-8]": {}}
+links:
+  - {from: "b[01-08]", to: box1, speed: 10 Gb/s}
+  - {from: "b[09-16]", to: box2, speed: 10 Gb/s}
+  - {from: "b[17-24]", to: box3, speed: 10 Gb/s}
+  - {from: "b[25-32]", to: box4, speed: 10 Gb/s}
+  - {from: "box[1-2]", to: tor1, speed: 40 Gb/s}
+  - {from: "box[3-4]", to: tor2, speed: 40 Gb/s}
+  - {from: "n[1-8]", to: tor1, speed: 10 Gb/s}
+  - {from: "tor[1-2]", to: "spine[1-2]", speed: 40 Gb/s}
+"""
 
 
 def described(name: str, folder: Path) -> Fabric:
     """An example of the project, or one of the texts above."""
-    texts = {"mixed": MIXED, "back to back": BACK_TO_BACK, "straight": STRAIGHT}
+    texts = {"mixed": MIXED, "back to back": BACK_TO_BACK, "straight": STRAIGHT, "both": BOTH}
     if name in texts:
         return fabric(folder, texts[name])
     made = {"mini": mini, "chassis": chassis}
     return made[name]() if name in made else topology.load(next(path for path in EXAMPLES if path.stem == name))
 
 
-FABRICS = [*(path.stem for path in EXAMPLES), "mixed", "back to back", "straight", "mini", "chassis"]
+FABRICS = [*(path.stem for path in EXAMPLES), "mixed", "back to back", "straight", "both", "mini", "chassis"]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -128,9 +143,9 @@ def test_the_height_of_cards_is_known_before_they_are_made(name: str, tmp_path: 
     shape = shape_of(shown)
     steps = [(*step, number) for step in fabric_cards._STEPS for number in fabric_cards._line_lengths(shape)]
     plans = [
-        fabric_cards._plan(shown, shape, spacing, room, number, width)
+        fabric_cards._plan(shown, shape, fabric_cards._all_ports(shown, shape), step, width)
         for width in (80, 120, 200)
-        for spacing, room, number in steps
+        for step in steps
         if shape.racks
     ]
     for plan in plans:
@@ -187,6 +202,16 @@ def test_gateways_stand_between_their_networks(tmp_path: Path) -> None:
     shape = shape_of(described("llnl", tmp_path))
     assert racks(shape)["elan"] == {"compute": 140}
     assert [(row.kind, row.switches, len(row.nodes)) for row in shape.servers] == [("gateway", ("elan", "gige"), 16)]
+
+
+def test_nodes_on_a_middle_switch_are_a_rack_of_its_group_without_uplinks_of_their_own(tmp_path: Path) -> None:
+    shape = shape_of(fabric(tmp_path, BOTH))
+    assert [(group.name, [rack.name for rack in group.racks]) for group in shape.groups] == [
+        ("tor1", ["box1", "box2", "tor1"]),
+        ("tor2", ["box3", "box4"]),
+    ]
+    assert [len(rack.uplinks) for rack in shape.groups[0].racks] == [1, 1, 0]
+    assert len(shape.groups[0].uplinks) == 2
 
 
 def test_nodes_cabled_to_each_other(tmp_path: Path) -> None:

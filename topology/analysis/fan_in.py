@@ -59,7 +59,11 @@ class Pattern:
     copies: int = 1
 
 
-def kinds(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) -> tuple[list[Kind], list[Kind]]:
+Sorts = tuple[list[Kind], list[Kind]]
+"""Kinds of clients, kinds of servers."""
+
+
+def kinds(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) -> Sorts:
     """``clients`` and ``servers`` by kind. Of equal machines that are both, the first and the last stand for them."""
     on: dict[str, tuple[list[str], list[str]]] = {}
     for role, nodes in enumerate((clients, servers)):
@@ -107,14 +111,14 @@ def _cabling(fabric: Fabric, machine: str) -> tuple[object, ...]:
 class FanIn:
     """All flows between clients and servers in one direction, equal ones once.
 
-    Raises RoutingError without a path.
+    ``sorts`` are the ``kinds`` of the pattern where they are at hand. Raises RoutingError without a path.
     """
 
-    def __init__(self, fabric: Fabric, routes: Routes, pattern: Pattern) -> None:
+    def __init__(self, fabric: Fabric, routes: Routes, pattern: Pattern, sorts: Sorts | None = None) -> None:
         self._fabric, self._pattern = fabric, pattern
         self._asking = machines_of(fabric, pattern.clients)
         self._serving = machines_of(fabric, pattern.servers)
-        self._clients, servers = kinds(fabric, pattern.clients, pattern.servers)
+        self._clients, servers = sorts or kinds(fabric, pattern.clients, pattern.servers)
         pairs = [(client, server) for client in self._clients for server in servers if server.reached_from(client)]
         self._flows = np.array([client.total * server.reached_from(client) for client, server in pairs])
         self.parts: tuple[Part, ...] = ()

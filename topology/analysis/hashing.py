@@ -9,9 +9,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from topology.analysis.finding import Finding, Severity
 from topology.analysis.occupancy import busy, flows_for, reachable, spread
 from topology.model import Fabric, HashPolicy, Link, LinkId, SwitchId
+from topology.tables import Tables, tables
 from topology.units import digits3, network_rate, percent
 
 _UNEVEN = 1.5
@@ -67,9 +70,9 @@ class HashingReport:
     stages: tuple[Stages, ...]
 
 
-def hashing(fabric: Fabric) -> HashingReport:
+def hashing(fabric: Fabric, *, cabled: Tables | None = None) -> HashingReport:
     """Every LAG of ``fabric``, equal ones folded, and every pair of consecutive stages of one policy."""
-    return HashingReport(tuple(_lags(fabric)), tuple(_stages(fabric)))
+    return HashingReport(tuple(_lags(fabric, cabled or tables(fabric))), tuple(_stages(fabric)))
 
 
 def _kind(fabric: Fabric, device: str) -> str:
@@ -77,40 +80,67 @@ def _kind(fabric: Fabric, device: str) -> str:
     return "node" if switch is None else switch.role.value
 
 
-def _lags(fabric: Fabric) -> Iterator[LagKind]:
-    below = _nodes_below(fabric)
-    kinds: dict[tuple[int, float, HashPolicy, str, str, int], list[LinkId]] = {}
+def _lags(fabric: Fabric, cabled: Tables) -> Iterator[LagKind]:
+    below = _Below(fabric, cabled)
+    ends: dict[str, tuple[str, int]] = {}
+    kinds: dict[tuple[int, float, HashPolicy, str, int, str], list[LinkId]] = {}
     for link in fabric.links.values():
         if link.is_lag:
-            ends = (_kind(fabric, link.a), _kind(fabric, link.b))
-            key = (link.count, link.speed, link.hash, *ends, below[link.a].bit_count())
+            for device in (link.a, link.b):
+                if device not in ends:
+                    ends[device] = (_kind(fabric, device), below.nodes(device))
+            key = (link.count, link.speed, link.hash, *ends[link.a], ends[link.b][0])
             kinds.setdefault(key, []).append(link.id)
-    for (members, speed, policy, lower, upper, nodes), links in kinds.items():
+    for (members, speed, policy, lower, nodes, upper), links in kinds.items():
         need = (flows_for(0.90, members), flows_for(0.95, members))
         use = busy(nodes, members) / members
         imbalance = spread(nodes, members).imbalance if nodes else 1.0
         yield LagKind(members, speed, policy, lower, upper, nodes, tuple(links), *need, use, imbalance)
 
 
-def _nodes_below(fabric: Fabric) -> Mapping[str, int]:
-    """Device to the nodes at or under it, one bit each: sets that are united once for each link."""
-    guests = {node.host for node in fabric.nodes.values() if node.host is not None}
-    found: dict[str, int] = dict.fromkeys((*fabric.nodes, *fabric.switches), 0)
-    for position, (name, node) in enumerate(fabric.nodes.items()):
-        if name not in guests:
-            found[name] |= 1 << position
-        if node.host is not None:
-            found[node.host] |= 1 << position
-    for switch in sorted(fabric.switches, key=fabric.tier):
-        for link in fabric.links_at[switch]:
-            if fabric.tier(link.other(switch)) < fabric.tier(switch):
-                found[switch] |= found[link.other(switch)]
-    return found
+class _Below:
+    """How many nodes are at or under a device; a host counts as its virtual machines.
+
+    Nodes that are cabled alike are one class, and a switch has a set of classes, one bit each:
+    what is reached over several ways counts once.
+    """
+
+    def __init__(self, fabric: Fabric, cabled: Tables) -> None:
+        groups, trunks, names = cabled.node_groups, cabled.trunks, cabled.names
+        each = groups.nodes // np.maximum(groups.size, 1)
+        each = np.where(each > 1, each - 1, 1)
+        self._fabric = fabric
+        self._weights: list[int] = (each * groups.size).tolist()
+        self._own: dict[str, int] = dict(zip(names, each[groups.group].tolist(), strict=False)) if len(groups) else {}
+        self._under: dict[str, int] = dict.fromkeys(fabric.switches, 0)
+        for switch, owner in zip(groups.switch.tolist(), groups.owner.tolist(), strict=True):
+            self._under[names[switch]] |= 1 << owner
+        rises = np.flatnonzero(cabled.tier[trunks.low] < cabled.tier[trunks.high])
+        for way in rises[np.argsort(cabled.tier[trunks.high[rises]], kind="stable")].tolist():
+            self._under[names[trunks.high[way]]] |= self._under[names[trunks.low[way]]]
+        self._counted: dict[int, int] = {}
+
+    def nodes(self, device: str) -> int:
+        """The nodes at or under ``device``."""
+        if device not in self._under:
+            return self._own.get(device, 1)
+        classes = self._under[device]
+        if classes not in self._counted:
+            self._counted[classes] = sum(self._weights[number] for number in _bits(classes))
+        return self._counted[classes]
+
+
+def _bits(number: int) -> Iterator[int]:
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest
 
 
 def _ways_up(fabric: Fabric, device: str) -> list[Link]:
-    tier = fabric.tier(device)
-    return [link for link in fabric.links_at[device] if fabric.tier(link.other(device)) > tier and not link.standby]
+    tier, tier_of = fabric.tier(device), fabric.tier
+    own = fabric.links_at[device]
+    return [link for link in own if not link.standby and tier_of(link.b if link.a == device else link.a) > tier]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +182,32 @@ def _choices(fabric: Fabric, links: Sequence[Link], device: str) -> Iterator[_Ch
 
 def _stages(fabric: Fabric) -> Iterator[Stages]:
     """Only between switches: the hash of a node's bond is another program than that of a switch."""
-    kinds: dict[tuple[str, int, str, int, HashPolicy, int, bool], dict[LinkId, None]] = {}
-    up = {switch: _ways_up(fabric, switch) for switch in fabric.switches}
-    for lower, links in up.items():
+    ways: dict[str, list[Link]] = {switch: _ways_up(fabric, switch) for switch in fabric.switches}
+    seconds = {switch: _alike(links) for switch, links in ways.items()}
+    kinds: dict[tuple[str, int, str, int, HashPolicy, int, bool], dict[str, None]] = {}
+    seen: set[tuple[object, ...]] = set()
+    for lower, links in ways.items():
+        same = (fabric.tier(lower), *((link.other(lower), link.count, link.hash) for link in links))
+        if same in seen:
+            continue
+        seen.add(same)
         for first in _choices(fabric, links, lower):
-            upper, policy = SwitchId(first.link.other(lower)), first.link.hash
-            for second in up.get(upper, ()):
-                left = first.reaches(second.count)
-                if second.hash is policy is not HashPolicy.STEERED and left < second.count:
-                    ends = (_kind(fabric, lower), first.choices, _kind(fabric, upper), second.count)
-                    kinds.setdefault((*ends, policy, left, first.apart), {})[second.id] = None
-    for stage, found in kinds.items():
+            upper, policy = first.link.other(lower), first.link.hash
+            for second, members in seconds.get(upper, ()):
+                left = first.reaches(members)
+                if second is policy is not HashPolicy.STEERED and left < members:
+                    ends = (_kind(fabric, lower), first.choices, _kind(fabric, upper), members)
+                    kinds.setdefault((*ends, policy, left, first.apart), {})[upper] = None
+    for stage, uppers in kinds.items():
+        found = (link for upper in uppers for link in seconds[upper][stage[4], stage[3]])
         yield Stages(*stage, tuple(found))
+
+
+def _alike(links: Sequence[Link]) -> Mapping[tuple[HashPolicy, int], list[LinkId]]:
+    found: dict[tuple[HashPolicy, int], list[LinkId]] = {}
+    for link in links:
+        found.setdefault((link.hash, link.count), []).append(link.id)
+    return found
 
 
 def findings(fabric: Fabric, report: HashingReport) -> list[Finding]:

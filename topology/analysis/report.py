@@ -21,7 +21,6 @@ from topology.analysis import (
 )
 from topology.analysis.finding import Finding, Severity
 from topology.model import Fabric
-from topology.routing import Routes
 from topology.tables import tables
 
 
@@ -46,7 +45,7 @@ class StaticReport:
 
 def static_report(fabric: Fabric) -> StaticReport:
     """Everything that the description of ``fabric`` says before anything is measured."""
-    cabled, routes = tables(fabric), Routes(fabric)
+    cabled = tables(fabric)
     used = ports.ports(fabric, cabled=cabled)
     ratios = oversubscription.oversubscription(fabric, cabled=cabled, used=used)
     ways = end_to_end.end_to_end(fabric, cabled=cabled)
@@ -55,9 +54,9 @@ def static_report(fabric: Fabric) -> StaticReport:
     joined = connectivity.connectivity(fabric, cabled=cabled)
     narrow = bottlenecks.bottlenecks(fabric, cabled=cabled)
     split = vlans.vlans(fabric)
-    hashed = hashing.hashing(fabric)
+    hashed = hashing.hashing(fabric, cabled=cabled)
     lines = wan.wan(fabric)
-    ceilings = storage.storage(fabric, routes=routes)
+    ceilings = storage.storage(fabric)
     said = claims.claims(fabric, ratios=ratios, ways=ways, cuts=cuts)
     found: list[Finding] = [
         *claims.findings(fabric, said),

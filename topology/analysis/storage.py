@@ -9,10 +9,10 @@ is not described has no ceiling, and says so.
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from topology.analysis.fan_in import GATEWAYS, SERVER_PORTS, FanIn, Pattern, machines_of, ports
+from topology.analysis.fan_in import GATEWAYS, SERVER_PORTS, FanIn, Pattern, Sorts, kinds, machines_of, ports
 from topology.analysis.finding import Finding, Severity
 from topology.errors import RoutingError
 from topology.expect import MODEL
@@ -161,6 +161,8 @@ def percent_of(measured: float, ceiling: Ceiling) -> Reached | None:
 
 def storage(fabric: Fabric, *, routes: Routes | None = None) -> StorageReport:
     """The ceilings of every storage system of ``fabric``."""
+    if not fabric.storage:
+        return StorageReport(())
     known = routes or Routes(fabric)
     cases = (
         _Case(fabric, known, system, clients)
@@ -183,6 +185,13 @@ class _Case:
     routes: Routes
     system: Storage
     clients: Clients
+    known: list[Sorts] = field(default_factory=list)
+
+    def sorts(self) -> Sorts:
+        """The kinds of clients and servers, found once for both operations."""
+        if not self.known:
+            self.known.append(kinds(self.fabric, self.clients.nodes, self.system.servers))
+        return self.known[0]
 
     def ceiling(self, operation: str) -> Ceiling:
         """Every layer that is known or missed, on the way from the clients to the disks."""
@@ -208,7 +217,7 @@ class _Case:
             writing, striped = operation == "write", self.system.striped
             pattern = Pattern(self.clients.nodes, self.system.servers, writing, striped, copies)
             try:
-                yield from self.by_links(FanIn(self.fabric, self.routes, pattern))
+                yield from self.by_links(FanIn(self.fabric, self.routes, pattern, self.sorts()))
                 return
             except RoutingError as error:
                 why = str(error)

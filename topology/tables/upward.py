@@ -21,7 +21,7 @@ _EXACT = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Per sender (``topology.tables.climb``), byte/s of one node: its fair ``rate``, and ``own``: what its legs let it send."""
+    """Per sender (``topology.tables.climb``), byte/s of one node: its fair ``rate``, and what its legs carry."""
 
     rate: Floats
     own: Floats

@@ -4,7 +4,7 @@ A card has the rack's name and ratio, its cells part by part, and a wire for eac
 does not fit goes in steps (blank lines, the line of words, wires, gaps between cells).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -44,12 +44,18 @@ _STEPS = (
 )
 
 
+_Key = tuple[bool, tuple[SwitchId, ...]]
+_PortsOf = Mapping[_Key, Sequence[tuple[str, tuple[Link, ...]]]]
+"""A rack or group to what leaves it: names and links."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Where everything is: ``across`` cards of ``width`` columns; a cell line holds ``cells`` nodes after ``label``."""
 
     fabric: Fabric
     shape: Shape
+    ports: _PortsOf
     spacing: Spacing
     room: Room
     cells: int
@@ -94,12 +100,23 @@ class Heading:
 
 def choose_cards(fabric: Fabric, shape: Shape, width: int, height: int) -> list[Beside | Heading | None] | None:
     """The airiest cards that fit, None is a blank line; None when not even the tightest do."""
+    ports = _all_ports(fabric, shape)
     for spacing, room in _STEPS:
         for cells_in_line in _line_lengths(shape):
-            plan = _plan(fabric, shape, spacing, room, cells_in_line, width)
+            plan = _plan(fabric, shape, ports, (spacing, room, cells_in_line), width)
             if plan is not None and _height(plan) + 1 <= height:
                 return [Heading(plan), *_card_lines(plan)]
     return None
+
+
+def _all_ports(fabric: Fabric, shape: Shape) -> _PortsOf:
+    every: list[Rack | Group] = [*shape.racks, *(group for group in shape.groups if group.name)]
+    return {_key(of): _ports_of(fabric, shape, of) for of in every}
+
+
+def _key(of: Rack | Group) -> _Key:
+    """A rack of nodes on a middle switch has the switches of its group."""
+    return isinstance(of, Rack), of.switches
 
 
 def _height(plan: Plan) -> int:
@@ -113,7 +130,7 @@ def _column_height(plan: Plan, group: Group, racks: Sequence[Rack]) -> int:
     head = 1 + room.wires + min(room.blanks, 1) if group.name else 0
     every: list[Rack | Group] = [group, *racks] if group.name else [*racks]
     if room.wires:
-        head += sum(len(_ports_of(plan.fabric, plan.shape, of)) for of in every)
+        head += sum(len(plan.ports[_key(of)]) for of in every)
     cells_of = sum(-(-len(part.nodes) // plan.cells) for rack in racks for part in rack.parts)
     return head + cells_of + len(racks) * (1 + room.words + room.blanks)
 
@@ -124,34 +141,35 @@ def _line_lengths(shape: Shape) -> list[int]:
     return [most, *(number for number in (64, 48, 40, 32, 24, 20, 16, 12, 8) if number < most)]
 
 
-def _plan(fabric: Fabric, shape: Shape, spacing: Spacing, room: Room, cells_in_line: int, width: int) -> Plan | None:
+def _plan(fabric: Fabric, shape: Shape, ports: _PortsOf, step: tuple[Spacing, Room, int], width: int) -> Plan | None:
+    """Cards at one ``step``: spacing, room, nodes in a line; None where not even one of them fits into ``width``."""
+    spacing, room, cells_in_line = step
     names = [part.name for rack in shape.racks for part in rack.parts]
     label = max(map(width_of, names)) + 2 if shape.mixed else 0
     groups = [group for group in shape.groups if group.name]
-    of_racks, of_groups = _widths(fabric, shape, shape.racks), _widths(fabric, shape, groups)
+    of_racks, of_groups = _widths(ports, shape.racks), _widths(ports, groups)
     least = [each.least for each in (of_racks, of_groups) if room.wires and each.slots]
     every: list[Rack | Group] = [*shape.racks, *groups]
-    titles = [_title_width(fabric, shape, of, room) for of in every]
-    wide = max(label + spacing.width(cells_in_line), *least, *titles)
+    wide = max(label + spacing.width(cells_in_line), *least, *(_title_width(ports, of, room) for of in every))
     wanted = len(shape.groups) if shape.tiered else len(shape.racks)
     across = min((width - 2 + _GAP) // (wide + _GAP), wanted)
     if across < 1:
         return None
     even = -(-wanted // -(-wanted // across))
     wide = max(wide, min((width - 2 + _GAP) // even - _GAP, _WIDEST))
-    return Plan(fabric, shape, spacing, room, cells_in_line, label, wide, even, of_racks, of_groups)
+    return Plan(fabric, shape, ports, spacing, room, cells_in_line, label, wide, even, of_racks, of_groups)
 
 
-def _widths(fabric: Fabric, shape: Shape, some: Sequence[Rack | Group]) -> Ports:
-    ports = [port for of in some for port in _ports_of(fabric, shape, of)]
-    longest = max([0, *(width_of(name) for name, _ in ports)])
-    return Ports(min(longest, _LONGEST_NAME), max([0, *(slots_width(links) for _, links in ports)]))
+def _widths(ports: _PortsOf, some: Sequence[Rack | Group]) -> Ports:
+    every = [port for of in some for port in ports[_key(of)]]
+    longest = max([0, *(width_of(name) for name, _ in every)])
+    return Ports(min(longest, _LONGEST_NAME), max([0, *(slots_width(links) for _, links in every)]))
 
 
-def _title_width(fabric: Fabric, shape: Shape, of: Rack | Group, room: Room) -> int:
+def _title_width(ports: _PortsOf, of: Rack | Group, room: Room) -> int:
     """Name, rule and ratio; with the slots of every uplink where these have no lines of their own."""
-    ports = 0 if room.wires else sum(slots_width(links) + 1 for _, links in _ports_of(fabric, shape, of))
-    return min(width_of(plain(of.name)), _LONGEST_NAME) + ports + 12
+    slots = 0 if room.wires else sum(slots_width(links) + 1 for _, links in ports[_key(of)])
+    return min(width_of(plain(of.name)), _LONGEST_NAME) + slots + 12
 
 
 def _ports_of(fabric: Fabric, shape: Shape, of: Rack | Group) -> list[tuple[str, tuple[Link, ...]]]:
@@ -205,7 +223,7 @@ def _column(plan: Plan, x: int, group: Group, racks: Sequence[Rack]) -> Iterator
 def _title(plan: Plan, x: int, of: Rack | Group) -> Title:
     name = Spot(x, min(width_of(plain(of.name)), _LONGEST_NAME), switches=of.switches)
     spots, at = [name], x + name.width + 1
-    for _, links in () if plan.room.wires else _ports_of(plan.fabric, plan.shape, of):
+    for _, links in () if plan.room.wires else plan.ports[_key(of)]:
         spots.append(Spot(at, slots_width(links), links=tuple(link.id for link in links)))
         at += slots_width(links) + 1
     return Title(plan.width, x, of, tuple(spots), models=plan.room.wires)
@@ -225,6 +243,6 @@ def _card(plan: Plan, x: int, rack: Rack) -> Iterator[Part]:
 
 def _port_lines(plan: Plan, x: int, of: Rack | Group) -> Iterator[Part]:
     ports = plan.of_racks if isinstance(of, Rack) else plan.of_groups
-    for name, links in _ports_of(plan.fabric, plan.shape, of):
+    for name, links in plan.ports[_key(of)]:
         spot = Spot(x + ports.name + 1, slots_width(links), links=tuple(link.id for link in links))
         yield Port(x, plan.width, name, ports, of.uplinks, (spot,))
