@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from console.plain import plain, plain_lines
 from console.view import State
 from probes.judging.verdict import Verdict
+from topology.analysis.finding import Severity
 from topology.units import Shown, Unit, digits3, show
 
 
@@ -29,6 +30,13 @@ SIGNS: dict[State, Sign] = {
     State.SKIPPED: Sign("-", "-", "skipped"),
     State.PASS: Sign("·", ".", "pass"),
 }
+
+SEVERITIES: dict[Severity, Sign] = {
+    Severity.ERROR: Sign("■", "E", "error"),
+    Severity.WARNING: Sign("□", "W", "warning"),
+    Severity.NOTE: Sign("▫", "N", "note"),
+}
+"""How findings about a description look; none of these signs is that of a verdict."""
 
 ASCII_OF = str.maketrans(
     {
@@ -70,6 +78,6 @@ def count(number: int, noun: str) -> str:
 
 
 __all__ = [
-    "ASCII_OF", "NOT_APPLICABLE", "NOT_MEASURED", "SIGNS", "Sign", "count", "expected", "measured", "plain",
-    "plain_lines", "quantity",
+    "ASCII_OF", "NOT_APPLICABLE", "NOT_MEASURED", "SEVERITIES", "SIGNS", "Sign", "count", "expected", "measured",
+    "plain", "plain_lines", "quantity",
 ]  # fmt: skip

@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from console import picture
 from console.checking import capacity, redundancy, sharing, storage
 from console.checking.table import headed, rendered, wrapped
-from console.wording import ASCII_OF, count
+from console.wording import ASCII_OF, SEVERITIES, count
 from topology.analysis.finding import Severity
 from topology.analysis.report import StaticReport
 from topology.model import Fabric, LinkId
 from topology.outline import outline
 
 _LINK = re.compile(r"[^\s,;:()]+--[^\s,;:()]+")
-_SIGNS = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.NOTE: "·"}
-_ASCII = {Severity.ERROR: "x", Severity.WARNING: "!", Severity.NOTE: "-"}
 
 
 def page(fabric: Fabric, report: StaticReport, width: int, *, ascii_only: bool = False) -> Iterator[str]:
@@ -60,10 +58,10 @@ def findings(fabric: Fabric, report: StaticReport, width: int, *, ascii_only: bo
     numbers = Counter(each.severity for each in report.findings)
     said = ", ".join(count(numbers[severity], severity.value) for severity in Severity if numbers[severity])
     yield from headed(f"Findings: {said or 'none'}", width, ascii_only=ascii_only)
-    signs = _ASCII if ascii_only else _SIGNS
     for each in report.findings:
         said = each.text if each.text.startswith(each.where) else f"{each.where}: {each.text}"
-        line = f"{signs[each.severity]} {each.severity.value:8}{_spoken(fabric, said)} [{each.code}]"
+        sign = SEVERITIES[each.severity]
+        line = f"{sign.ascii if ascii_only else sign.glyph} {sign.word:8}{_spoken(fabric, said)} [{each.code}]"
         yield from wrapped(_in_ascii(line) if ascii_only else line, width, indent=" " * 10)
 
 

@@ -6,11 +6,10 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from console.tui.drawing import TEXT, Row, clip, row_width, width_of
-from console.tui.severity import SIGNS
 from console.tui.themes import Ground, Palette, Tone
-from console.wording import ASCII_OF
+from console.wording import ASCII_OF, SEVERITIES
 
-_ASCII = ASCII_OF | str.maketrans({sign.glyph: sign.ascii for sign in SIGNS.values()})
+_ASCII = ASCII_OF | str.maketrans({sign.glyph: sign.ascii for sign in SEVERITIES.values()})
 
 
 def to_ascii(text: str) -> str:

@@ -5,14 +5,9 @@ from collections.abc import Iterable
 
 from console.tui.drawing import FAIL, MUTED, WATCH, Piece, Row
 from console.tui.themes import Tone
-from console.wording import Sign, count
+from console.wording import SEVERITIES, count
 from topology.analysis.finding import Finding, Severity
 
-SIGNS: dict[Severity, Sign] = {
-    Severity.ERROR: Sign("■", "E", "error"),
-    Severity.WARNING: Sign("□", "W", "warning"),
-    Severity.NOTE: Sign("▫", "N", "note"),
-}
 _TONES: dict[Severity, Tone] = {Severity.ERROR: FAIL, Severity.WARNING: WATCH, Severity.NOTE: MUTED}
 
 
@@ -23,7 +18,7 @@ def tone(severity: Severity) -> Tone:
 
 def sign(severity: Severity) -> Piece:
     """Its glyph."""
-    return Piece(SIGNS[severity].glyph, _TONES[severity])
+    return Piece(SEVERITIES[severity].glyph, _TONES[severity])
 
 
 def tally(found: Iterable[Finding]) -> dict[Severity, int]:
@@ -34,7 +29,7 @@ def tally(found: Iterable[Finding]) -> dict[Severity, int]:
 
 def in_words(found: Iterable[Finding]) -> str:
     """``2 errors, 5 warnings, 1 note``; ``nothing stands out``."""
-    words = [count(number, SIGNS[severity].word) for severity, number in tally(found).items()]
+    words = [count(number, SEVERITIES[severity].word) for severity, number in tally(found).items()]
     return ", ".join(words) or "nothing stands out"
 
 
@@ -42,5 +37,5 @@ def in_signs(found: Iterable[Finding]) -> Row:
     """The same with signs before the words."""
     made: list[Piece] = []
     for severity, number in tally(found).items():
-        made += [sign(severity), Piece(f" {count(number, SIGNS[severity].word)}  ", MUTED)]
+        made += [sign(severity), Piece(f" {count(number, SEVERITIES[severity].word)}  ", MUTED)]
     return tuple(made)

@@ -40,7 +40,7 @@ async def draw(database: Path, size: tuple[int, int], keys: list[str]) -> str:
         conductor = SessionConductor(Session.stored(store, "last", installed()))
         app = Bench(lambda: conductor, TERMINAL)
         async with app.run_test(size=size) as pilot:
-            while app.shown is None or app.shown.ended is None:
+            while app.shown is None or app.shown.ended is None or app.shown.static is None:
                 await pilot.pause()
             await pilot.press(*keys)
             for _ in range(5):

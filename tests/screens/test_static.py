@@ -56,6 +56,8 @@ async def test_the_fabric_says_in_one_line_what_the_description_shows() -> None:
     async with looking(faulty(), until=LAST, static=SOME) as look:
         assert "Nothing has run on this fabric yet." in look.lines[3]
         assert look.lines[4].strip() == "description: 1 error, 3 warnings, 1 note, see Findings"
+    async with looking(faulty(), (60, 15), until=LAST, static=SOME) as look:
+        assert look.lines[2].rstrip().endswith("description: 1 error")
     async with looking(faulty(), static=SOME) as look:
         assert "description:" not in look.text  # what was measured comes first
 

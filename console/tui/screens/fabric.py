@@ -115,7 +115,9 @@ class FabricScreen(Frame):
 
     def _say_headline(self, view: RunView) -> None:
         if not self.faults:
-            self.headline.show(*quiet_headline(view), why=described(view))
+            low = self.size.height < 20  # there the headline has one row
+            aside = described(view).split(",")[0] if low else ""
+            self.headline.show(*quiet_headline(view), why=described(view), aside=aside)
             return
         fault = self.faults[self.fault]
         lead, rest = clauses(fault.where, fault.what)

@@ -17,7 +17,7 @@ from console.tui.widgets.findings_list import FindingsList, Words
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.unjudged import Unjudged
 from console.view import Coverage, RunView, coverage, not_judged
-from console.wording import plain
+from console.wording import SEVERITIES, plain
 from probes.judging.verdict import Finding, Level
 from topology.analysis.finding import Finding as StaticFinding
 from topology.model import Fabric, NodeId
@@ -281,6 +281,6 @@ def _static_text(fabric: Fabric, alike: Alike) -> list[str]:
     for each in alike.findings:
         found = description.place(fabric, each.where)
         at = f" ({plain(found.file)}:{found.line})" if found is not None else ""
-        word = severity.SIGNS[each.severity].word
+        word = SEVERITIES[each.severity].word
         made.append(f"description, {word}: {plain(each.where)}: {plain(each.text)}{at}")
     return made

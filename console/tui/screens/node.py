@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from textual import on
 from textual.widget import Widget
 
-from console.tui import description, evidence, reading, severity
+from console.tui import description, evidence, reading
 from console.tui.actions import MOVES
 from console.tui.bridge import Hop
 from console.tui.drawing import MUTED, Piece
@@ -18,7 +18,7 @@ from console.tui.widgets.path import Path
 from console.tui.widgets.raw import RawPane
 from console.tui.widgets.results import Outcome, Results, outcomes
 from console.view import NodeView, RunView, State
-from console.wording import SIGNS, plain
+from console.wording import SEVERITIES, SIGNS, plain
 from probes.model import Test
 from topology.model import NodeId
 
@@ -233,7 +233,7 @@ def said_of(view: RunView, seen: NodeView) -> str:
     own = next((each for each in view.static or () if each.where == node.id), None)
     words = [f"virtual on {plain(node.host)}, over its cables"] if node.host is not None else []
     words += ["forwards between the networks that it is cabled to"] if node.forwards else []
-    words += [f"description, {severity.SIGNS[own.severity].word}: {plain(own.text)}"] if own is not None else []
+    words += [f"description, {SEVERITIES[own.severity].word}: {plain(own.text)}"] if own is not None else []
     return "; ".join(words)
 
 

@@ -9,7 +9,7 @@ from console.tui.drawing import MUTED, STRONG, TEXT, Line, Piece, Row, clip, sig
 from console.tui.reading import Fault
 from console.tui.widgets.listing import Listing
 from console.view import State
-from console.wording import plain
+from console.wording import SEVERITIES, plain
 from topology.analysis.finding import Severity
 
 
@@ -136,7 +136,7 @@ class FindingsList(Listing):
         most = 24 if width >= 100 else 15
         where = max([6, *(width_of(_where(each, most)) for each in self.static)])
         line = Line(width).to(1).extend((severity.sign(first.severity), Piece(" ")))
-        line.put(severity.SIGNS[first.severity].word, severity.tone(first.severity), 9)
+        line.put(SEVERITIES[first.severity].word, severity.tone(first.severity), 9)
         line.put(_where(alike, where), STRONG if first.severity is Severity.ERROR else TEXT, where + 2)
         return line.put(clip(plain(first.text), max(line.room - 1, 0)), TEXT).row()
 

@@ -5,7 +5,7 @@ from console.tui.description import Alike, kind, place
 from console.tui.drawing import BLANK, MUTED, STRONG, TEXT, TRACK, Line, Piece, Row, clip, width_of, wrapped
 from console.tui.reading import names
 from console.view import RunView
-from console.wording import plain
+from console.wording import SEVERITIES, plain
 
 GUTTER = 13
 _LONGEST = 400
@@ -27,7 +27,7 @@ def static_rows(alike: Alike, view: RunView, where: str, width: int, height: int
 
 def _title(alike: Alike, where: str, width: int) -> list[Row]:
     first = alike.first
-    word = severity.SIGNS[first.severity].word
+    word = SEVERITIES[first.severity].word
     line = Line(width).to(1)
     line.put(clip(plain(first.where), max(width - width_of(where) - len(word) - 8, 8)), STRONG).put(", ")
     return [line.put(word, severity.tone(first.severity)._replace(bold=True)).right((Piece(where, MUTED),)).row()]
