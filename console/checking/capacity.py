@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from console.checking.table import Column, Table, number, words
+from console.wording import count
 from topology.analysis.end_to_end import EndToEnd
 from topology.analysis.oversubscription import Failure, GroupShare, Oversubscription
 from topology.analysis.report import StaticReport
@@ -156,7 +157,9 @@ def _bisection(report: StaticReport) -> Table:
     halves = report.bisection.halves
     rows = []
     if halves is not None:
-        places = (f"{each.cables:,} cables {each.low} to {each.high}, {_rate(each.capacity)}" for each in halves.where)
+        places = (
+            f"{count(each.cables, 'cable')} {each.low} to {each.high}, {_rate(each.capacity)}" for each in halves.where
+        )
         rows.append((f"halves of {halves.near:,} and {halves.far:,} nodes", _rate(halves.bound), ", ".join(places)))
     rows += [
         (f"all ways up from {each.below}", _rate(each.bound), f"half of {_rate(each.up)}")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topology.analysis.finding import Finding, Severity
+from topology.analysis.wording import counted
 from topology.errors import SelectionError
 from topology.maxmin import Floats, Indices
 from topology.model import Fabric, NodeId, SwitchRole
@@ -209,10 +210,11 @@ def findings(fabric: Fabric, report: Report) -> list[Finding]:
         return [Finding(Severity.NOTE, "no-bisection", fabric.name, f"no bisection: {report.refused}")]
     halves = report.halves
     places = (
-        ", ".join(f"{each.cables:,} cables {each.low} to {each.high}" for each in halves.where) or "no cable at all"
+        ", ".join(f"{counted(each.cables, 'cable')} {each.low} to {each.high}" for each in halves.where)
+        or "no cable at all"
     )
     text = (
-        f"{halves.near:,} nodes and {halves.far:,} nodes (by switches) can exchange at most "
+        f"{counted(halves.near, 'node')} and {counted(halves.far, 'node')} (by switches) can exchange at most "
         f"{network_rate(halves.bound)} in each direction: {places or 'no cable at all'}"
     )
     return [Finding(Severity.NOTE, "bisection", fabric.name, text)]

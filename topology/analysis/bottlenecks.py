@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topology.analysis.finding import Finding, Severity
-from topology.analysis.wording import named
+from topology.analysis.wording import counted, named
 from topology.maxmin import Floats, Indices
 from topology.model import Fabric, SwitchId
 from topology.tables import Tables, summed, tables
@@ -196,7 +196,7 @@ def _said_of_narrow(each: Narrow) -> Finding:
 
 def _said_of_exit(each: Exit) -> Finding:
     text = (
-        f"{each.nodes:,} nodes can send {network_rate(each.offered)}, and {network_rate(each.passed)} lead out "
+        f"{counted(each.nodes, 'node')} can send {network_rate(each.offered)}, and {network_rate(each.passed)} lead out "
         f"of the fabric above {named(each.top)}: {shown(each.cost)}"
     )
     return Finding(Severity.NOTE, "way-out", named(each.top), text)

@@ -18,7 +18,7 @@ import numpy as np
 from topology.analysis.finding import Finding, Severity
 from topology.analysis.peer_links import PeerCheck, peer_links
 from topology.analysis.peer_links import findings as peer_findings
-from topology.analysis.wording import named
+from topology.analysis.wording import counted, named
 from topology.maxmin import Indices
 from topology.model import Fabric
 from topology.tables import Tables, tables
@@ -86,7 +86,7 @@ def _said(loss: Loss) -> Iterator[Finding]:
     if loss.kind is Kind.LEG:
         yield from _said_of_legs(loss)
     elif effect.cut:
-        text = f"{_which(loss)} cuts off {effect.cut:,} nodes{_degraded(effect, ' and degrades ')}"
+        text = f"{_which(loss)} cuts off {counted(effect.cut, 'node')}{_degraded(effect, ' and degrades ')}"
         yield Finding(Severity.WARNING, "single-point-of-failure", _where(loss), text)
     elif effect.degraded and loss.kind in (Kind.SWITCH, Kind.LINK, Kind.PEER):
         text = f"{_which(loss)}{_degraded(effect, ' degrades ')}{_after(effect)}"
@@ -95,7 +95,8 @@ def _said(loss: Loss) -> Iterator[Finding]:
 
 def _said_of_legs(loss: Loss) -> Iterator[Finding]:
     if loss.effect.cut:
-        text = f"{len(loss.elements):,} nodes have no second leg ({loss.role})"
+        have = "has" if len(loss.elements) == 1 else "have"
+        text = f"{counted(len(loss.elements), 'node')} {have} no second leg ({loss.role})"
         yield Finding(Severity.NOTE, "single-leg", loss.elements[0], text)
 
 
@@ -125,4 +126,4 @@ def _where(loss: Loss) -> str:
 def _degraded(effect: Effect, verb: str) -> str:
     if not effect.degraded:
         return ""
-    return f"{verb}{effect.degraded:,} nodes, the worst to {percent(effect.left)} of their capacity upward"
+    return f"{verb}{counted(effect.degraded, 'node')}, the worst to {percent(effect.left)} of their capacity upward"
