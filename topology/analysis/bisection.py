@@ -215,6 +215,6 @@ def findings(fabric: Fabric, report: Report) -> list[Finding]:
     )
     text = (
         f"{counted(halves.near, 'node')} and {counted(halves.far, 'node')} (by switches) can exchange at most "
-        f"{network_rate(halves.bound)} in each direction: {places or 'no cable at all'}"
+        f"{network_rate(halves.bound)} in each direction: {places}"
     )
     return [Finding(Severity.NOTE, "bisection", fabric.name, text)]

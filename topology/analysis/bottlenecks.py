@@ -196,8 +196,8 @@ def _said_of_narrow(each: Narrow) -> Finding:
 
 def _said_of_exit(each: Exit) -> Finding:
     text = (
-        f"{counted(each.nodes, 'node')} can send {network_rate(each.offered)}, and {network_rate(each.passed)} lead out "
-        f"of the fabric above {named(each.top)}: {shown(each.cost)}"
+        f"{counted(each.nodes, 'node')} can send {network_rate(each.offered)}, and {network_rate(each.passed)} "
+        f"lead out of the fabric above {named(each.top)}: {shown(each.cost)}"
     )
     return Finding(Severity.NOTE, "way-out", named(each.top), text)
 
