@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("console.cli.demo", "Open the console on a simulated cluster that answers real SSH on loopback."),
     "init": ("console.cli.init", "Write a commented topology file to start from."),
     "check": ("console.cli.check", "Check a topology file and print what it can carry. Connects to nothing."),
+    "expect": ("console.cli.expect", "Say what flows that run at once should reach, and what limits them."),
     "diff": ("console.cli.diff", "Compare the described cabling with what the nodes see of it: LLDP, speeds, bonds."),
     "export": ("console.cli.export", "Write a topology as dot, mermaid, d2, containerlab, slurm or slurm-yaml."),
     "run": ("console.cli.run", "Run a suite without the screen: one line per event, a summary at the end."),

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -25,7 +26,7 @@ def command(topology: Path, given: tuple[str, ...], width: int | None, as_json: 
     from console.checking.record import record
     from topology.analysis.report import static_report
 
-    fabric = read_topology(topology, installed(), parameters=dict(_parameter(each) for each in given))
+    fabric = read_topology(topology, installed(), parameters=parameters(given))
     report = static_report(fabric)
     if as_json:
         click.echo(json.dumps(record(fabric, report), indent=1, allow_nan=False))
@@ -35,9 +36,13 @@ def command(topology: Path, given: tuple[str, ...], width: int | None, as_json: 
         click.echo(line)
 
 
-def _parameter(text: str) -> tuple[str, int]:
-    name, _, value = text.partition("=")
-    try:
-        return name, int(value)
-    except ValueError:
-        raise BadInput(f"benchconsole: --set {text}, expected NAME=NUMBER such as per_tor=2") from None
+def parameters(given: Sequence[str]) -> dict[str, int]:
+    """The values of ``--set``."""
+    found = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        try:
+            found[name] = int(value)
+        except ValueError:
+            raise BadInput(f"benchconsole: --set {text}, expected NAME=NUMBER such as per_tor=2") from None
+    return found

@@ -86,6 +86,7 @@ def expect(
     ``capacity`` replaces the described capacity (byte/s on the wire) of single directed links,
     to ask what a known fault explains. ``seed`` is that of the hashes. ``members`` are known
     choices, which make a fluid model one of ``Model.MEMBERS``; ValueError with another model.
+    The certificate of the rates is checked: ArithmeticError instead of a number that fails it.
     Raises RoutingError for a flow without a path.
     """
     if members and model not in (Model.FLUID, Model.MEMBERS):
@@ -104,6 +105,8 @@ def _expectations(
 ) -> tuple[Expectation, ...]:
     used = weighted(crossed.used, crossed.weight)
     level = max_min(used, limits, demand[crossed.owner])
+    if not certify(used, limits, demand[crossed.owner], level):
+        raise ArithmeticError("the rates are not max-min fair: a flow could gain without taking from a poorer one")
     bound = binding(used, limits, level)
     limiting: list[dict[Part, None]] = [{} for _ in demand]
     for stream, part in zip(used.flow[bound].tolist(), used.link[bound].tolist(), strict=True):

@@ -1,0 +1,115 @@
+"""Says what flows that run at once should reach on a described fabric."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.common import encodable, installed, read_topology, topology_argument
+from console.exits import BadInput
+
+if TYPE_CHECKING:
+    from topology.model import Fabric, Flow
+
+MOST_FLOWS = 200_000
+MODELS = ("fluid", "hash", "polarised", "steered")
+
+
+@click.command("expect")
+@topology_argument
+@click.argument("flows", nargs=-1, required=True, metavar="FROM>TO...")
+@click.option("--model", type=click.Choice(MODELS), default="fluid", help="How flows choose LAG members and next hops.")
+@click.option("--streams", type=click.IntRange(1, 128), default=1, help="Parallel streams of each pair.")
+@click.option("--one-to-one", is_flag=True, help="Pair the nodes in order, instead of each with each.")
+@click.option(
+    "--without", "down", multiple=True, metavar="ELEMENT", help="Down: a switch, a node, LINK, or LINK:MEMBERS."
+)
+@click.option(
+    "--draws", type=click.IntRange(1, 100_000), default=200, help="Hashes that are tried by hash and polarised."
+)
+@click.option("--set", "given", multiple=True, metavar="NAME=NUMBER", help="Another value for a parameter of the file.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
+def command(
+    topology: Path,
+    flows: tuple[str, ...],
+    model: str,
+    streams: int,
+    one_to_one: bool,
+    down: tuple[str, ...],
+    draws: int,
+    given: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Say what FLOWS should reach on TOPOLOGY when all run at once, and what limits each. Connects to nothing.
+
+    A flow is written FROM>TO with node sets or groups, in quotes: "n[1-16]>@storage". Rates are
+    max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1.
+    """
+    from console.checking.expected import Expected, page, record
+    from console.cli.check import parameters
+    from topology.errors import RoutingError, SelectionError
+    from topology.expect import Model, expect
+    from topology.expect.draws import over_hashes
+
+    fabric = read_topology(topology, installed(), parameters=parameters(given))
+    chosen = Model.POLARISED if model == "polarised" else Model(model)
+    try:
+        fabric = _without(fabric, down)
+        asked = _flows(fabric, flows, streams=streams, one_to_one=one_to_one)
+        hashed = chosen in (Model.HASH, Model.POLARISED)
+        drawn = over_hashes(fabric, asked, draws=draws, model=chosen) if hashed else None
+        found = Expected(fabric, tuple(asked), expect(fabric, asked, model=chosen), drawn)
+    except (SelectionError, RoutingError) as error:
+        raise BadInput(f"benchconsole: {error}") from None
+    if as_json:
+        click.echo(json.dumps(record(found), indent=1, allow_nan=False))
+        return
+    for line in page(found, shutil.get_terminal_size((80, 24)).columns, ascii_only=not encodable()):
+        click.echo(line)
+
+
+def _flows(fabric: "Fabric", texts: Sequence[str], *, streams: int, one_to_one: bool) -> list["Flow"]:
+    from topology.errors import SelectionError
+    from topology.model import Flow
+    from topology.selection import select
+
+    found = []
+    for text in texts:
+        source, arrow, sink = text.partition(">")
+        if not arrow:
+            raise BadInput(f"benchconsole: {text!r} is no flow, expected FROM>TO in quotes")
+        sources, sinks = select(fabric, source.strip()), select(fabric, sink.strip())
+        if one_to_one and len(sources) != len(sinks):
+            raise SelectionError(f"{text!r} pairs {len(sources)} nodes with {len(sinks)}, expected as many")
+        if len(sources) * (1 if one_to_one else len(sinks)) * streams > MOST_FLOWS:
+            raise SelectionError(f"{text!r} stands for more than {MOST_FLOWS:,} flows")
+        pairs = zip(sources, sinks, strict=True) if one_to_one else ((a, b) for a in sources for b in sinks)
+        found += [Flow(a, b) for a, b in pairs if a != b for _ in range(streams)]
+    if not found:
+        raise SelectionError("no flow between two different nodes")
+    return found
+
+
+def _without(fabric: "Fabric", elements: Sequence[str]) -> "Fabric":
+    from topology.errors import SelectionError
+    from topology.failure import without
+
+    switches, nodes, links, members = [], [], [], {}
+    for text in elements:
+        name, _, number = text.partition(":")
+        link = name.replace(" to ", "--")
+        link = link if link in fabric.links else "--".join(reversed(link.split("--")))
+        if link in fabric.links and number:
+            if not number.isdecimal():
+                raise SelectionError(f"{text!r}, expected a number of members such as {name}:1")
+            members[link] = int(number)
+        elif link in fabric.links:
+            links.append(link)
+        elif name in fabric.nodes:
+            nodes.append(name)
+        else:
+            switches.append(name)
+    return without(fabric, switches=switches, nodes=nodes, links=links, members=members)

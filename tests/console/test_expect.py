@@ -1,0 +1,87 @@
+"""``expect``: what flows should reach, asked from the command line of a described machine."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from console.cli import command
+from console.exits import BadInput
+
+EXAMPLES = Path(__file__).parents[2] / "topology" / "examples"
+JETSTREAM, SC11 = str(EXAMPLES / "jetstream.yaml"), str(EXAMPLES / "sc11-lag.yaml")
+GOODPUT = 8948 / 9038
+
+
+def expect(*arguments: str) -> Result:
+    return CliRunner().invoke(command, ["expect", *arguments], prog_name="benchconsole")
+
+
+def found(*arguments: str) -> dict[str, object]:
+    result = expect(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    answer: dict[str, object] = json.loads(result.stdout)
+    return answer
+
+
+def test_blades_that_read_from_storage_share_the_ports_of_the_servers() -> None:
+    answer = found(JETSTREAM, "@storage>@compute")
+    flows = answer["flows"]
+    assert isinstance(flows, list)
+    assert len(flows) == 20 * 320
+    assert answer["total_bps"] == pytest.approx(400e9 * GOODPUT, rel=1e-9)
+    assert flows[0]["model"] == "fluid"
+    assert flows[0]["goodput"] == pytest.approx(GOODPUT)
+    shown = " ".join(expect(JETSTREAM, "@storage>@compute").stdout.split())
+    assert "6,400 flows at once" in shown
+    assert "sender's NIC" in shown
+    assert "certificate checked" in shown
+
+
+def test_one_to_one_streams_and_parameters() -> None:
+    answer = found(JETSTREAM, "b01-[01-16]>b05-[01-16]", "--one-to-one", "--streams", "2", "--set", "per_tor=2")
+    flows = answer["flows"]
+    assert isinstance(flows, list)
+    assert len(flows) == 32
+    assert answer["total_bps"] == pytest.approx(160e9 * GOODPUT, rel=1e-9)
+
+
+def test_elements_can_be_taken_down() -> None:
+    pairs = (JETSTREAM, "b01-[01-16]>b05-[01-16]", "--one-to-one")
+    assert found(*pairs)["total_bps"] == pytest.approx(160e9 * GOODPUT, rel=1e-9)
+    for down in ("mxl01-1", "mxl01-1 to tor1:1", "tor1--mxl01-1:1", "spine1"):
+        left = found(*pairs, "--without", down)["total_bps"]
+        assert left == pytest.approx(80e9 * GOODPUT, rel=1e-9), down
+
+
+def test_a_hash_is_told_by_its_spread() -> None:
+    pairs = (SC11, "c-sea[01-30]>c-ind[01-30]", "--one-to-one", "--model", "hash")
+    drawn = found(*pairs, "--draws", "300")["over_hashes"]
+    assert isinstance(drawn, dict)
+    assert drawn["draws"] == 300
+    assert drawn["total_bps"]["p5"] < drawn["total_bps"]["mean"] < drawn["total_bps"]["p95"]
+    assert drawn["total_bps"]["mean"] / GOODPUT == pytest.approx(88.3e9, rel=0.02)
+    shown = expect(*pairs).stdout
+    assert "one hash of those that are possible" in shown
+    assert "Over 200 hashes (model hash)" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["b01-01"], "is no flow, expected FROM>TO"),
+        (["b01-01>nowhere"], "unknown node nowhere"),
+        (["@stroage>b01-01"], "did you mean @storage?"),
+        (["b01-01>b01-01"], "no flow between two different nodes"),
+        (["b01-[01-03]>b01-[04-05]", "--one-to-one"], "3 nodes with 2"),
+        (["@all>@all", "--streams", "8"], "more than 200,000 flows"),
+        (["b01-01>st01", "--without", "spine3"], "spine3"),
+        (["b01-01>st01", "--without", "mxl01-1 to tor1:x"], "a number of members"),
+        (["b01-01>st01", "--without", "tor1"], "no path"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], what: str) -> None:
+    result = expect(JETSTREAM, *arguments)
+    assert isinstance(result.exception, BadInput)
+    assert what in str(result.exception)
