@@ -69,6 +69,15 @@ def of_session(view: RunView, nodes: Iterable[NodeId]) -> Told:
     return told
 
 
+def told_facts(view: RunView) -> dict[NodeId, dict[str, str | float]]:
+    """What each node told of itself as a whole in its newest inventory: facts without labels."""
+    results = (each for each in superseding(view).values() if each.test.probe == PROBE and each.failure is None)
+    return {
+        result.test.target.node.id: {fact.fact: fact.value for fact in result.facts if not fact.labels}
+        for result in results
+    }
+
+
 def observed(facts: Sequence[Fact], data_address: str = "") -> Observed:
     """What a node saw of its cables, from what it told."""
     by_nic = _by_label(facts, "nic")

@@ -3,6 +3,7 @@
 A new question is a file beside this one, a field and a line here.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from topology.analysis import (
@@ -20,7 +21,7 @@ from topology.analysis import (
     wan,
 )
 from topology.analysis.finding import Finding, Severity
-from topology.model import Fabric
+from topology.model import Fabric, NodeId
 from topology.tables import tables
 
 
@@ -43,8 +44,11 @@ class StaticReport:
     findings: tuple[Finding, ...]
 
 
-def static_report(fabric: Fabric) -> StaticReport:
-    """Everything that the description of ``fabric`` says before anything is measured."""
+def static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None) -> StaticReport:
+    """Everything that the description of ``fabric`` says before anything is measured.
+
+    ``buffers`` are TCP windows in bytes that nodes were found to have (``topology.analysis.wan``).
+    """
     cabled = tables(fabric)
     used = ports.ports(fabric, cabled=cabled)
     ratios = oversubscription.oversubscription(fabric, cabled=cabled, used=used)
@@ -55,7 +59,7 @@ def static_report(fabric: Fabric) -> StaticReport:
     narrow = bottlenecks.bottlenecks(fabric, cabled=cabled)
     split = vlans.vlans(fabric)
     hashed = hashing.hashing(fabric, cabled=cabled)
-    lines = wan.wan(fabric)
+    lines = wan.wan(fabric, buffers=buffers)
     ceilings = storage.storage(fabric)
     said = claims.claims(fabric, ratios=ratios, ways=ways, cuts=cuts)
     found: list[Finding] = [

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from topology.analysis.finding import Finding, Severity
-from topology.model import Fabric, Hardware, Link, LinkId, Node, NodeId
+from topology.model import Fabric, Link, LinkId, Node, NodeId
 from topology.selection import fold
 from topology.units import digits3, disk_size, duration, network_rate
 
@@ -131,11 +131,21 @@ def _window(node: Node, buffers: Mapping[NodeId, float]) -> tuple[float | None, 
     """Bytes that a stream of ``node`` may have in flight, and where that is known from."""
     if node.id in buffers:
         return buffers[node.id], "measured"
+    size, settings = window(node.hardware.facts)
+    return size, f"{settings} of class {node.hardware.name}" if settings else ""
+
+
+def window(facts: Mapping[str, str | float]) -> tuple[float | None, str]:
+    """Bytes that a stream may have in flight by the kernel settings among ``facts``, and their names.
+
+    ``facts`` as classes declare and ``inventory`` reads them (``sysctl.net.ipv4.tcp_rmem`` ...).
+    None without any of them.
+    """
     for settings in (_AUTOTUNED, _ASKED_FOR):
-        sizes = {name: share * _limit(node.hardware, name) for name, share in settings.items()}
+        sizes = {name: share * _limit(facts, name) for name, share in settings.items()}
         given = {name: size for name, size in sizes.items() if size}
         if given:
-            return min(given.values()), f"{' and '.join(given)} of class {node.hardware.name}"
+            return min(given.values()), " and ".join(given)
     return None, ""
 
 
@@ -145,9 +155,12 @@ _ASKED_FOR = {"net.core.rmem_max": 1.0, "net.core.wmem_max": 1.0}
 kernel chooses the buffer (tcp(7)), the second where the program asks for one, which the kernel doubles (socket(7))."""
 
 
-def _limit(hardware: Hardware, name: str) -> float:
-    """The maximum in bytes that a class declares, the last number of the setting; 0 where it declares none."""
-    written = str(hardware.facts.get(f"sysctl.{name}", "")).split()
+def _limit(facts: Mapping[str, str | float], name: str) -> float:
+    """The maximum in bytes, the last number of the setting; 0 where there is none."""
+    told = facts.get(f"sysctl.{name}", "")
+    if isinstance(told, float):
+        return told
+    written = str(told).split()
     return float(written[-1]) if written and written[-1].isdecimal() else 0.0
 
 
