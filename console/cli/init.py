@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import topology
 from console.exits import BadInput
 from topology.importers import FORMATS, SEVERAL, importer, names, sniff
 
@@ -68,6 +69,7 @@ suites:
 """
 
 
+EXAMPLES = sorted((Path(topology.__file__).parent / "examples").glob("*.yaml"))
 SUITE = """\
 suites:
   default:
@@ -87,6 +89,9 @@ TRUNKED = """\
 @click.option(
     "--from", "source_format", type=click.Choice(["auto", *names()]), default=None, help="Read SOURCE in this format."
 )
+@click.option(
+    "--example", type=click.Choice([path.stem for path in EXAMPLES]), default=None, help="A published machine instead."
+)
 @click.option("--link-speed", default=None, metavar="SPEED", help='Speed of links whose source has none: "25 Gb/s".')
 @click.option("--schema", is_flag=True, help=f"Write {SCHEMA_COPY} beside FILE, for editors on other machines.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
@@ -94,6 +99,7 @@ def command(
     file: Path,
     sources: tuple[Path, ...],
     source_format: str | None,
+    example: str | None,
     link_speed: str | None,
     schema: bool,
     force: bool,
@@ -112,6 +118,12 @@ def command(
     from topology import load
 
     _refuse_misuse(file, sources, source_format, force=force)
+    if example is not None:
+        if source_format is not None:
+            raise BadInput("benchconsole: --example and --from, expected one of them")
+        _write(file, next(path for path in EXAMPLES if path.stem == example).read_text("utf-8"), copy=schema)
+        click.echo(f"wrote {file}, a published machine; look at it with: benchconsole check {file}")
+        return
     if source_format is None:
         fabric = "".join(letter if letter.isalnum() else "-" for letter in file.stem) or "cluster"
         _write(file, TEMPLATE.format(name=file, fabric=fabric), copy=schema)

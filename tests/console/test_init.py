@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import topology
 from console.cli import main
 from console.cli.init import SCHEMA_COPY, command
-from console.exits import Exit
+from console.exits import BadInput, Exit
 from tests.topology.importers.sources import (
     CLAB,
     CONF,
@@ -200,3 +200,13 @@ def test_help_names_every_format() -> None:
     said = CliRunner().invoke(command, ["--help"]).output
     assert all(name in said for name in names())
     assert {name.removesuffix("-yaml") for name in FORMATS} == set(names())
+
+
+def test_a_published_machine_is_written_and_can_be_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "j.yaml"
+    result = CliRunner().invoke(command, [str(path), "--example", "jetstream"])
+    assert result.exit_code == 0, result.output
+    assert path.read_text().startswith("# yaml-language-server: $schema=file:")
+    assert sum(link.count for link in topology.load(path).links.values()) == 801
+    again = CliRunner().invoke(command, [str(path), "--example", "sc11"])
+    assert isinstance(again.exception, BadInput)
