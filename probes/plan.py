@@ -12,7 +12,7 @@ from probes.api import Probe, Shape
 from probes.designs import DEFAULT_DESIGN, DESIGNS, Layout
 from probes.errors import PlanError
 from probes.model import Bundle, Round, Target, Test
-from topology.model import Fabric, NodeId, Stage, Suite
+from topology.model import Direction, Fabric, Link, NodeId, Stage, Suite
 from topology.routing import Routes
 from topology.selection import near
 from topology.units import digits3
@@ -141,6 +141,24 @@ def rerun(tests: Sequence[Test], rounds: Sequence[Round], *, first: int) -> tupl
             bundles = tuple(bundle for bundle in each.bundles if bundle.name in names)
             again.append(replace(each, tests=kept, bundles=bundles))
     return tuple(_numbered(each, number) for number, each in enumerate(again, first))
+
+
+def uncrossed(fabric: Fabric, rounds: Sequence[Round]) -> tuple[Link, ...]:
+    """Links that no flow of ``rounds`` crosses in one of their directions, in file order.
+
+    What no test sends over cannot be found faulty: it is told, never passed. Empty where the plan
+    has no flows at all; legs that stand by are left out.
+    """
+    routes = Routes(fabric)
+    flows = {(flow.source, flow.sink) for each in rounds for flow in each.flows}
+    if not flows:
+        return ()
+    crossed = {way for source, sink in flows for way in routes.shares(source, sink)}
+    return tuple(
+        link
+        for link in fabric.links.values()
+        if not link.standby and not crossed.issuperset((Direction(link.id, link.a), Direction(link.id, link.b)))
+    )
 
 
 def describe(rounds: Sequence[Round]) -> str:

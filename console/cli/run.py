@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from probes.api import Probe
     from probes.model import Round
     from store.store import Store
+    from topology.model import Fabric
 
 _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 
@@ -66,7 +67,7 @@ def command(
         session = _resumed(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
         rounds = session.unfinished() if resume else session.propose()
         if dry_run:
-            _print_plan(rounds)
+            _print_plan(session.fabric, rounds)
             return
         if resume and not rounds:
             complain(f"session {session.id} is complete; nothing is left to run")
@@ -87,8 +88,9 @@ def _resumed(store: "Store", name: str, topology: Path, probes: "Mapping[str, Pr
     return session
 
 
-def _print_plan(rounds: "Sequence[Round]") -> None:
-    from probes.plan import describe
+def _print_plan(fabric: "Fabric", rounds: "Sequence[Round]") -> None:
+    from console.reports.content import idle_links
+    from probes.plan import describe, uncrossed
 
     click.echo(describe(rounds))
     for each in rounds:
@@ -98,6 +100,9 @@ def _print_plan(rounds: "Sequence[Round]") -> None:
         for bundle in each.bundles:
             flows = [test.target.key for test in each.tests if test.bundle == bundle.name]
             click.echo(f"    fills {bundle.name}: {', '.join(flows[:8])}{' ...' if len(flows) > 8 else ''}")
+    idle = uncrossed(fabric, rounds)
+    if idle:
+        click.echo(f"not covered: no test sends over {idle_links(fabric, idle)}")
 
 
 def run_session(

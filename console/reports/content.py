@@ -14,6 +14,9 @@ from console import view as picture
 from console.view import Coverage, RunView, State
 from console.wording import NOT_MEASURED, count, plain, quantity
 from probes.judging.verdict import Finding, Level
+from probes.plan import uncrossed
+from topology.elements import link_name
+from topology.model import Fabric, Link
 from topology.selection import NAME, fold
 from topology.units import Shown, duration
 
@@ -180,7 +183,7 @@ class Counted:
 def coverage_lines(view: RunView) -> tuple[Counted, ...]:
     """Coverage as lines; what was never started is named only where there is any."""
     covered = picture.coverage(view)
-    lines = (
+    lines: tuple[Counted, ...] = (
         Counted("planned", covered.planned, "tests in the plan of this session"),
         Counted("tested", covered.tested, "gave a result"),
         Counted("failed to run", covered.failed, "ran and gave no result"),
@@ -190,7 +193,21 @@ def coverage_lines(view: RunView) -> tuple[Counted, ...]:
     )
     left = not_run(covered)
     meaning = "still to come" if view.ended is None else "the session ended before them"
-    return (*lines, Counted("not run", left, meaning)) if left else lines
+    if left:
+        lines = (*lines, Counted("not run", left, meaning))
+    idle = uncrossed(view.fabric, view.plan)
+    return (*lines, Counted(IDLE, len(idle), f"no test sends over {idle_links(view.fabric, idle)}")) if idle else lines
+
+
+IDLE = "links not crossed"
+NAMED = 4
+"""Links that no test crosses are named up to here, then counted."""
+
+
+def idle_links(fabric: Fabric, links: Sequence[Link]) -> str:
+    """``spine1 to spine2, spine1 to dmz``: the first by name, the rest counted."""
+    named = ", ".join(plain(link_name(fabric, link)) for link in links[:NAMED])
+    return named + (f" and {len(links) - NAMED:,} more" if len(links) > NAMED else "")
 
 
 def not_run(covered: Coverage) -> int:

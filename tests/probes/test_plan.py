@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from probes.errors import PlanError
 from probes.model import FULL, Round
-from probes.plan import default_suite, plan, rerun, suite_named
+from probes.plan import default_suite, plan, rerun, suite_named, uncrossed
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES
 from topology.model import Direction, Fabric, LinkId, NodeId
@@ -133,3 +133,14 @@ def test_a_repeat_takes_lone_tests_alone_and_bundles_whole(tmp_path: Path) -> No
     ]
     assert len(again[1].tests) == len(whole)
     assert {bundle.name for bundle in again[1].bundles} == {bundled.bundle}
+
+
+def test_links_that_no_flow_crosses_are_told(tmp_path: Path) -> None:
+    text = SMALL.replace("criteria:", "  - {from: spine1, to: far, speed: 40 Gb/s}\ncriteria:")
+    text = text.replace("switches:", "switches:\n  far: {role: core}")
+    described = fabric(tmp_path, text)
+    rounds = plan(described, suite_named(described, None), PROBES)
+    assert [link.id for link in uncrossed(described, rounds)] == ["spine1--far"]
+    some = planned(described, ["n1", "n2"])
+    assert {"n3--leaf1", "leaf1--spine1"} <= {link.id for link in uncrossed(described, some)}
+    assert uncrossed(described, ()) == ()
