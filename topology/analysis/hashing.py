@@ -137,10 +137,14 @@ def _bits(number: int) -> Iterator[int]:
         number ^= lowest
 
 
-def _ways_up(fabric: Fabric, device: str) -> list[Link]:
-    tier, tier_of = fabric.tier(device), fabric.tier
-    own = fabric.links_at[device]
-    return [link for link in own if not link.standby and tier_of(link.b if link.a == device else link.a) > tier]
+def _ways_up(fabric: Fabric) -> dict[str, list[Link]]:
+    """The links in use that lead up from each switch; the first end of a link is the lower."""
+    tiers: dict[str, int] = {switch.id: switch.role.tier for switch in fabric.switches.values()}
+    found: dict[str, list[Link]] = {switch: [] for switch in tiers}
+    for link in fabric.links.values():
+        if link.a in tiers and not link.standby and tiers[link.a] < tiers.get(link.b, 0):
+            found[link.a].append(link)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +186,7 @@ def _choices(fabric: Fabric, links: Sequence[Link], device: str) -> Iterator[_Ch
 
 def _stages(fabric: Fabric) -> Iterator[Stages]:
     """Only between switches: the hash of a node's bond is another program than that of a switch."""
-    ways: dict[str, list[Link]] = {switch: _ways_up(fabric, switch) for switch in fabric.switches}
+    ways = _ways_up(fabric)
     seconds = {switch: _alike(links) for switch, links in ways.items()}
     kinds: dict[tuple[str, int, str, int, HashPolicy, int, bool], dict[str, None]] = {}
     seen: set[tuple[object, ...]] = set()
