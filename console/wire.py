@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from console.checking.table import Column, Table, body, words
 from console.exits import Exit
 from console.plain import plain
 from console.view import RunView, superseding
@@ -200,7 +201,7 @@ def _not_compared(found: Compared) -> dict[tuple[Coverage, str], list[str]]:
 
 # -- for people
 
-_HEADS = ("what", "nodes", "described", "on the wire")
+_COLUMNS = (Column("what"), words("nodes"), words("described", 16), words("on the wire", 20))
 
 
 def lines(found: Compared, width: int) -> Iterator[str]:
@@ -213,7 +214,7 @@ def lines(found: Compared, width: int) -> Iterator[str]:
     yield f"{plain(found.fabric.name)}: {number:,} of {of} compared{session}{badge}"
     if report.differences:
         yield ""
-        yield from _table([_HEADS, *(_row(difference) for difference in report.differences)], width)
+        yield from body(Table("", _COLUMNS, tuple(_row(difference) for difference in report.differences)), width)
     elif number:
         yield "no difference in what was compared"
     rest = _not_compared(found)
@@ -247,18 +248,6 @@ def _coverage(report: WireReport) -> str:
         links += ", by LLDP no node sees those between switches"
     speeds = f"; nobody told the speed of {count(report.without_speed, 'cable')}" if report.without_speed else ""
     return f"{', '.join(parts)}; {links}{speeds}"
-
-
-def _table(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Rows whose cells are wrapped in their columns; the last column takes what is left."""
-    most = (15, max(12, width // 5), max(16, width // 4))
-    widths = [min(max(len(row[column]) for row in rows), most[column]) for column in range(3)]
-    widths.append(max(width - sum(widths) - 2 * len(widths), 20))
-    for row in rows:
-        cells = [textwrap.wrap(cell, room) or [""] for cell, room in zip(row, widths, strict=True)]
-        for index in range(max(map(len, cells))):
-            shown = (cell[index] if index < len(cell) else "" for cell in cells)
-            yield "  ".join(f"{text:{room}}" for text, room in zip(shown, widths, strict=True)).rstrip()
 
 
 def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:

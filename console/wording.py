@@ -7,6 +7,7 @@ from console.view import State
 from probes.judging.verdict import Verdict
 from topology.analysis.finding import Severity
 from topology.units import Shown, Unit, digits3, show
+from topology.units import counted as count
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +73,12 @@ def expected(verdict: Verdict) -> str:
     return quantity(verdict.expected, verdict.unit, verdict.shown)
 
 
-def count(number: int, noun: str) -> str:
-    """``1 node``, ``1,024 nodes``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def in_ascii(text: str) -> str:
+    """``text`` for a terminal or file that takes ASCII only: our signs by their likes, anything else as ``?``."""
+    return "".join(letter if letter.isascii() else "?" for letter in text.translate(ASCII_OF))
 
 
 __all__ = [
-    "ASCII_OF", "NOT_APPLICABLE", "NOT_MEASURED", "SEVERITIES", "SIGNS", "Sign", "count", "expected", "measured",
-    "plain", "plain_lines", "quantity",
+    "ASCII_OF", "NOT_APPLICABLE", "NOT_MEASURED", "SEVERITIES", "SIGNS", "Sign", "count", "expected", "in_ascii",
+    "measured", "plain", "plain_lines", "quantity",
 ]  # fmt: skip

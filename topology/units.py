@@ -192,6 +192,11 @@ def parse_length(text: str) -> float:
     return number * _LENGTH[suffix]
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 node``, ``16 nodes``, ``10,000 nodes``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def digits3(value: float) -> str:
     """``value`` with three significant digits, never in exponent form: 9.90, 118.8 is 119."""
     if value == 0:

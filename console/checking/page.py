@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from console import picture
 from console.checking import capacity, redundancy, sharing, storage
 from console.checking.table import headed, rendered, wrapped
-from console.wording import ASCII_OF, SEVERITIES, count
+from console.wording import SEVERITIES, count, in_ascii
 from topology.analysis.finding import Severity
 from topology.analysis.report import StaticReport
 from topology.model import Fabric, LinkId
@@ -27,7 +27,7 @@ def page(fabric: Fabric, report: StaticReport, width: int, *, ascii_only: bool =
             if table.rows:
                 yield ""
                 yield from (
-                    _in_ascii(line) if ascii_only else line for line in rendered(table, width, ascii_only=ascii_only)
+                    in_ascii(line) if ascii_only else line for line in rendered(table, width, ascii_only=ascii_only)
                 )
     yield ""
     yield from findings(fabric, report, width, ascii_only=ascii_only)
@@ -62,7 +62,7 @@ def findings(fabric: Fabric, report: StaticReport, width: int, *, ascii_only: bo
         said = each.text if each.text.startswith(each.where) else f"{each.where}: {each.text}"
         sign = SEVERITIES[each.severity]
         line = f"{sign.ascii if ascii_only else sign.glyph} {sign.word:8}{_spoken(fabric, said)} [{each.code}]"
-        yield from wrapped(_in_ascii(line) if ascii_only else line, width, indent=" " * 10)
+        yield from wrapped(in_ascii(line) if ascii_only else line, width, indent=" " * 10)
 
 
 def _spoken(fabric: Fabric, text: str) -> str:
@@ -73,7 +73,3 @@ def _spoken(fabric: Fabric, text: str) -> str:
         return match[0] if link is None else f"{link.a} to {link.b}"
 
     return _LINK.sub(name, text)
-
-
-def _in_ascii(text: str) -> str:
-    return text.translate(ASCII_OF).encode("ascii", "replace").decode("ascii")

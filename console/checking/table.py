@@ -51,13 +51,18 @@ def words(heading: str, least: int = 12) -> Column:
 def rendered(table: Table, width: int, *, ascii_only: bool = False) -> Iterator[str]:
     """The lines of ``table``, none wider than ``width``: as columns, or entry by entry where columns do not fit."""
     yield from headed(table.title, width, ascii_only=ascii_only)
+    yield from body(table, width)
+    yield from wrapped(table.note, width) if table.note else ()
+
+
+def body(table: Table, width: int) -> Iterator[str]:
+    """The headings and rows alone."""
     least = [_least(table, index) for index in range(len(table.columns))]
     if sum(least) + GAP * (len(least) - 1) <= width:
         yield from _columns(table, _shared(table, least, width), width)
     else:
         for row in table.rows:
             yield from _entry(table, row, width)
-    yield from wrapped(table.note, width) if table.note else ()
 
 
 def _least(table: Table, index: int) -> int:

@@ -12,6 +12,7 @@ import click
 
 from console.cli.common import (
     db_option,
+    encodable,
     exclude_option,
     installed,
     label_option,
@@ -154,11 +155,11 @@ def _texts(fabric: "Fabric", sources: Sequence[Path]) -> dict[str, str]:
 
 def _print(found: "Compared", *, as_json: bool) -> None:
     from console.wire import lines, record
-    from console.wording import ASCII_OF
+    from console.wording import in_ascii
 
     if as_json:
         click.echo(json.dumps(record(found), indent=1, allow_nan=False))
         return
-    utf = "utf" in (sys.stdout.encoding or "").lower()
+    utf = encodable()
     for line in lines(found, max(shutil.get_terminal_size().columns, 72)):
-        click.echo(line if utf else line.translate(ASCII_OF).encode("ascii", "replace").decode())
+        click.echo(line if utf else in_ascii(line))

@@ -13,7 +13,7 @@ from console.reports import content
 from console.reports.content import Options, folded, shortened
 from console.reports.tables import MetricTable, Spread, metric_tables
 from console.view import RunView, State, state_of_failure, state_of_level
-from console.wording import ASCII_OF, SIGNS, count, plain
+from console.wording import SIGNS, count, in_ascii, plain
 from probes.judging.verdict import Finding
 
 NARROWEST = 60
@@ -38,7 +38,7 @@ def _finished(line: str, ascii_only: bool) -> str:
     line = line.rstrip()
     if not ascii_only:
         return line
-    return "".join(letter if letter.isascii() else "?" for letter in line.translate(ASCII_OF))
+    return in_ascii(line)
 
 
 def _lines(view: RunView, width: int) -> Iterator[str]:

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from topology.analysis.finding import Finding, Severity
-from topology.analysis.wording import counted
 from topology.errors import SelectionError
 from topology.maxmin import Floats, Indices
 from topology.model import Fabric, NodeId, SwitchRole
 from topology.tables import Tables, summed, tables
 from topology.tables.graph import UnitTooFineError, minimum_cut
-from topology.units import network_rate
+from topology.units import counted, network_rate
 
 
 @dataclass(frozen=True, slots=True)

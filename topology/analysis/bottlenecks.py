@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from topology.analysis.finding import Finding, Severity
-from topology.analysis.wording import counted, named
+from topology.analysis.wording import named
 from topology.maxmin import Floats, Indices
 from topology.model import Fabric, SwitchId
 from topology.tables import Tables, summed, tables
-from topology.units import network_rate
+from topology.units import counted, network_rate
 from topology.units import ratio as shown
 
 _MORE = 1 + 1e-9

@@ -18,12 +18,12 @@ import numpy as np
 from topology.analysis.finding import Finding, Severity
 from topology.analysis.peer_links import PeerCheck, peer_links
 from topology.analysis.peer_links import findings as peer_findings
-from topology.analysis.wording import counted, named
+from topology.analysis.wording import named
 from topology.maxmin import Indices
 from topology.model import Fabric
 from topology.tables import Tables, tables
 from topology.tables.effects import Case, Effect, Failures, Kind, devices_lost, legs_lost, links_lost
-from topology.units import percent
+from topology.units import counted, percent
 from topology.units import ratio as shown
 
 __all__ = ["Effect", "Kind", "Loss", "Report", "findings", "redundancy"]

@@ -1,4 +1,4 @@
-"""Owns how findings name many things at once: folded, counted, or the first and a count where folding takes long."""
+"""Owns how findings name many things at once: folded, or the first and a count where folding would take long."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,11 +12,6 @@ def named(names: Sequence[str]) -> str:
     if len(names) > FOLDED:
         return f"{names[0]} and {len(names) - 1:,} more"
     return _folded(tuple(names))
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 node``, ``16 nodes``, ``10,000 nodes``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from topology.outline.boxes import Box, Edge, Join, Outline, Span, folded, nomin
 from topology.outline.likeness import Fold, Likeness, apart, cabling, likeness
 from topology.storage import Clients, Layer
 from topology.tables import tables
-from topology.units import disk_size, duration, storage_rate
+from topology.units import counted, disk_size, duration, storage_rate
 
 __all__ = ["Box", "Edge", "Join", "Outline", "Span", "outline", "unfolded"]
 
@@ -173,7 +173,7 @@ class _Describe:
             yield from map(_client, first.clients)
         else:
             nodes = {node for storage in systems for clients in storage.clients for node in clients.nodes}
-            yield f"{_counted(len(nodes), 'client node')} of them all"
+            yield f"{counted(len(nodes), 'client node')} of them all"
 
     def edge(self, lower: Box, upper: Box, links: Sequence[Link]) -> Edge:
         """The ``links`` between two boxes as one edge."""
@@ -259,12 +259,8 @@ def _layer(layer: Layer) -> str:
 
 
 def _client(clients: Clients) -> str:
-    over = f" over {_counted(len(clients.gateways), 'gateway')}" if clients.gateways else ""
-    return f"client {clients.name}: {_counted(len(clients.nodes), 'node')}{over}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    over = f" over {counted(len(clients.gateways), 'gateway')}" if clients.gateways else ""
+    return f"client {clients.name}: {counted(len(clients.nodes), 'node')}{over}"
 
 
 def _either(texts: Iterable[str]) -> Iterator[str]:

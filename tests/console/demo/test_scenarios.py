@@ -29,7 +29,7 @@ class _Running:
         assert text.encode() in self.reply.stdout
 
     async def output(self) -> Output:
-        raise NotImplementedError
+        raise AssertionError("probes wait for what a server says, never for its end")
 
 
 class _Played:

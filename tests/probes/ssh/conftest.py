@@ -162,7 +162,7 @@ def wait_until(holds: Callable[[], bool], why: Callable[[], object] = lambda: ""
     end = time.monotonic() + within
     while not holds():
         assert time.monotonic() < end, f"not within {within} s: {why()}"
-        time.sleep(0.01)
+        time.sleep(0.01)  # a poll with a deadline: what other processes did tells nobody
 
 
 async def eventually(holds: Callable[[], bool], within: float = DEADLINE) -> None:

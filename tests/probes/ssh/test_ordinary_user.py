@@ -45,7 +45,9 @@ def _may_mount() -> bool:
     return os.geteuid() == 0 and subprocess.run(["unshare", "--mount", "true"], check=False).returncode == 0
 
 
-@pytest.mark.skipif(not _may_mount(), reason="needs a mount namespace of its own to add a user")
+@pytest.mark.skipif(  # in CI it runs, and fails where it cannot
+    not _may_mount() and not os.environ.get("CI"), reason="NOT TESTED: needs a mount namespace of its own to add a user"
+)
 @pytest.mark.parametrize("script", ["sleep 300", "trap '' TERM; setsid sleep 301 & sleep 300; sleep 302"])
 async def test_an_ordinary_users_commands_end_as_roots_do(bench: Bench, tables: Path, script: str) -> None:
     remote = await _remote(bench, tables)

@@ -1,6 +1,6 @@
 """What nodes saw, held against what was described: every kind of miscabling, told once and as what it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,93 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fabrics import fabric
-from topology.model import Fabric
-from topology.wire import Coverage, WireReport, compare
-from topology.wire.cabling import Cable, Kind, cables
-from topology.wire.differences import Difference
+from tests.topology.wire.played import LAG, LEGS, PLAIN, PORTS, Seen, healthy, only, plugged, port
+from topology.wire import Coverage, compare
+from topology.wire.cabling import Kind, cables
 from topology.wire.observed import BondSeen, Member, Neighbour, Observed, Port
-
-PLAIN = """\
-schema: 1
-fabric: plain
-switches:
-  spine1: {role: spine}
-  leaf[1-3]: {role: leaf}
-nodes:
-  n[1-4]: {}
-  n[5-8]: {}
-  n9: {}
-links:
-  - {from: "n[1-4]", to: leaf1, speed: 10 Gb/s}
-  - {from: "n[5-8]", to: leaf2, speed: 10 Gb/s}
-  - {from: n9, to: leaf3, speed: 10 Gb/s}
-  - {from: "leaf[1-3]", to: spine1, speed: 40 Gb/s}
-"""
-
-PORTS = """\
-schema: 1
-fabric: ports
-switches:
-  leaf[1-2]: {role: leaf}
-nodes:
-  n[1-8]: {}
-links:
-""" + "".join(f'  - {{from: n{node}, to: "leaf{1 + node % 2}:Eth{node}", speed: 10 Gb/s}}\n' for node in range(1, 9))
-
-LEGS = """\
-schema: 1
-fabric: legs
-switches:
-  leaf[1-4]: {role: leaf}
-nodes:
-  n[1-4]: {}
-links:
-  - {from: "n[1-2]", to: "leaf[1-2]", speed: 10 Gb/s, bond: lacp}
-  - {from: "n[3-4]", to: "leaf[3-4]", speed: 10 Gb/s, bond: lacp}
-mlag:
-  pair: {switches: "leaf[1-2]"}
-"""
-
-LAG = """\
-schema: 1
-fabric: lag
-switches:
-  leaf1: {role: leaf}
-nodes:
-  n[1-2]: {}
-links:
-  - {from: "n[1-2]", to: leaf1, speed: 10 Gb/s, count: 2}
-"""
-
-Seen = dict[str, Observed | None]
-
-
-def port(cable: Cable, index: int, to: str = "") -> Port:
-    """The port that confirms ``cable``, or ends at ``to`` (``leaf2`` or ``leaf2:Eth3``)."""
-    device, _, far = (to or cable.place).partition(":")
-    return Port(cable.own_port or f"eth{index}", (Neighbour(device, (far,) if far else ()),), cable.speed, carrier=True)
-
-
-def healthy(described: Fabric) -> Seen:
-    return {
-        node: Observed(tuple(port(cable, index) for index, cable in enumerate(cables(described, node))))
-        for node in described.nodes
-    }
-
-
-def plugged(described: Fabric, node: str, *ends: str) -> Observed:
-    """``node`` with its cables at ``ends`` instead."""
-    pairs = zip(cables(described, node), ends, strict=True)
-    return Observed(tuple(port(cable, index, to) for index, (cable, to) in enumerate(pairs)))
-
-
-def kinds(report: WireReport) -> list[tuple[Kind, tuple[str, ...]]]:
-    return [(difference.kind, difference.nodes) for difference in report.differences]
-
-
-def only(report: WireReport) -> Difference:
-    assert len(report.differences) == 1, report.differences
-    return report.differences[0]
 
 
 @pytest.mark.parametrize("text", [PLAIN, PORTS, LEGS, LAG])
@@ -365,127 +282,6 @@ def test_a_leg_that_is_down_is_told_of_a_node_without_lldp(tmp_path: Path) -> No
     assert (only(report).kind, only(report).text) == (Kind.FEWER, "eth1 is down in bond0")
     assert report.coverage["n1"] is Coverage.DIFFERS
     assert not report.complete
-
-
-# -- what was not compared
-
-
-def test_nodes_that_were_not_compared_are_told_apart(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN.replace("  n9: {}\n", "  n9: {}\n  vm1: {host: n9}\n"))
-    seen = healthy(described)
-    seen["n1"] = None
-    seen["n2"] = Observed((Port("eth0"),), deaf="lldpctl is not installed (Debian package lldpd)")
-    seen["n3"] = Observed((Port("eth0", carrier=True),))
-    report = compare(described, seen)
-    assert report.differences == ()
-    assert not report.complete
-    assert report.nodes(Coverage.NO_ANSWER) == ("n1",)
-    assert report.nodes(Coverage.NO_LLDP) == ("n2", "n3")
-    assert report.nodes(Coverage.NOT_DESCRIBED) == ("vm1",)
-    assert report.reasons == {
-        "n2": "lldpctl is not installed (Debian package lldpd)",
-        "n3": "eth0 has a carrier, and nobody announces himself there",
-        "vm1": "a virtual machine on n9",
-    }
-
-
-def test_nobody_heard_at_all_is_not_a_missing_cable(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN)
-    seen: Seen = {node: Observed((Port("eth0", carrier=True),)) for node in described.nodes}
-    report = compare(described, seen)
-    assert report.differences == ()
-    assert set(report.coverage.values()) == {Coverage.NO_LLDP}
-    assert not report.complete
-
-
-def with_management(seen: Mapping[str, Observed | None], *neighbours: Neighbour) -> Seen:
-    """The same nodes, each with a second port on a network that the file leaves out."""
-    management = Port("mgmt0", neighbours, 1e9 / 8, carrier=True)
-    return {node: one and replace(one, ports=(*one.ports, management)) for node, one in seen.items()}
-
-
-def test_a_port_that_is_silent_on_confirmed_nodes_does_not_excuse_a_missing_cable(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN)
-    seen = healthy(described)
-    seen["n3"] = Observed((Port("eth0", carrier=False),))
-    found = only(compare(described, with_management(seen)))
-    assert (found.kind, found.nodes, found.text) == (Kind.MISSING, ("n3",), "no carrier on eth0")
-
-
-def test_the_data_port_alone_is_asked_where_it_is_known(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN)
-    lone: Seen = {"n3": Observed((Port("eth0", carrier=False, data=True), Port("mgmt0", carrier=True)))}
-    assert only(compare(described, lone)).kind is Kind.MISSING
-
-
-def test_networks_that_the_file_leaves_out_are_told_and_are_no_difference(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN)
-    seen = healthy(described)
-    seen["n3"] = Observed((Port("eth0", carrier=False),))
-    report = compare(described, with_management(seen, Neighbour("oob-sw1")))
-    assert only(report).kind is Kind.MISSING
-    (stranger,) = report.strangers
-    assert (stranger.name, stranger.near, stranger.ports, len(stranger.nodes)) == ("oob-sw1", None, ("mgmt0",), 9)
-
-
-def test_a_data_port_that_hears_the_management_network_is_at_the_wrong_switch(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN)
-    seen = with_management(healthy(described), Neighbour("oob-sw1"))
-    seen["n3"] = Observed((Port("eth0", (Neighbour("oob-sw1"),), carrier=True),))
-    found = only(compare(described, seen))
-    assert (found.kind, found.nodes, found.seen) == (Kind.UNKNOWN_SWITCH, ("n3",), "oob-sw1")
-
-
-def test_neighbours_that_an_unmanaged_switch_passes_on_are_no_cables(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN)
-    seen = healthy(described)
-    seen["n3"] = Observed((Port("eth0", carrier=False),))
-    found = only(compare(described, with_management(seen, Neighbour("n1"), Neighbour("n2"))))
-    assert (found.kind, found.nodes) == (Kind.MISSING, ("n3",))
-
-
-def test_a_cable_that_is_in_no_file_is_told(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN)
-    seen = healthy(described)
-    one = seen["n1"]
-    assert one is not None
-    seen["n1"] = replace(one, ports=(*one.ports, Port("eth3", (Neighbour("leaf2"),), carrier=True)))
-    found = only(compare(described, seen))
-    assert (found.kind, found.nodes, found.seen, found.text) == (Kind.EXTRA, ("n1",), "leaf2", "on eth3")
-
-
-# -- names
-
-
-@pytest.mark.parametrize("name", ["leaf1", "LEAF1", "leaf1.example.org", "Leaf1.Example.ORG"])
-def test_a_switch_is_known_in_any_case_and_with_its_domain(tmp_path: Path, name: str) -> None:
-    described = fabric(tmp_path, PLAIN)
-    seen = healthy(described)
-    seen["n1"] = plugged(described, "n1", name)
-    assert compare(described, seen).differences == ()
-
-
-def test_names_with_domains_in_the_file_are_known_without(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN.replace("leaf3", "edge.pod2").replace("leaf[1-3]", "leaf[1-2],edge.pod2"))
-    seen = healthy(described)
-    for name in ("edge", "edge.pod2.example.org"):
-        seen["n9"] = plugged(described, "n9", name)
-        assert compare(described, seen).differences == ()
-
-
-def test_a_switch_with_another_name_on_the_wire_is_told_once_with_who_may_be_meant(tmp_path: Path) -> None:
-    described = fabric(tmp_path, PLAIN)
-    seen = healthy(described)
-    for node in ("n1", "n2", "n3", "n4"):
-        seen[node] = plugged(described, node, "leaf01")
-    report = compare(described, seen)
-    found = only(report)
-    assert (found.kind, found.nodes, found.seen) == (Kind.UNKNOWN_SWITCH, ("n1", "n2", "n3", "n4"), "leaf01")
-    assert (
-        found.text
-        == "not in the file, which has leaf1; seen by each node of leaf1: the same switch under another name?"
-    )
-    assert [(each.name, each.near) for each in report.strangers] == [("leaf01", "leaf1")]
 
 
 # -- anything
