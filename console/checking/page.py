@@ -40,7 +40,8 @@ def head(fabric: Fabric) -> Iterator[str]:
     cables = sum(link.count for link in fabric.links.values())
     lags = sum(link.is_lag for link in fabric.links.values())
     yield f"{fabric.name}: {count(len(fabric.nodes), 'node')} ({_counted(roles)})"
-    words = [f"{len(fabric.switches):,} switches ({_counted(switches)})" if fabric.switches else "no switch"]
+    of = "switch" if len(fabric.switches) == 1 else "switches"
+    words = [f"{len(fabric.switches):,} {of} ({_counted(switches)})" if fabric.switches else "no switch"]
     words += [count(cables, "cable"), count(lags, "LAG")]
     words += [count(len(fabric.mlags), "MLAG pair")] if fabric.mlags else []
     words += [count(len(fabric.vlans), "VLAN")] if fabric.vlans else []

@@ -11,6 +11,8 @@ from topology.storage import Storage
 from topology.units import disk_size, network_rate, percent, storage_rate
 
 OPERATIONS = ("read", "write")
+NAME = 14
+"""Cells that names of storage systems and clients are given before they are broken."""
 
 
 def tables(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
@@ -24,37 +26,31 @@ def _rate(value: float | None) -> str:
     return NOTHING if value is None else storage_rate(value)
 
 
-def _each(report: StaticReport) -> Iterator[tuple[GroupCeilings, Ceiling]]:
-    for group in report.storage.groups:
-        for operation in OPERATIONS:
-            yield group, group.of(operation)
+def _named(group: GroupCeilings) -> str:
+    return f"{group.storage} {group.clients}".rstrip()
 
 
 def _ceilings(report: StaticReport) -> Table:
     columns = (
-        words("storage", 8),
-        words("clients", 8),
-        Column(""),
+        words("storage, clients", NAME),
+        Column("way"),
         number("ceiling"),
         words("limited by", 18),
         number("required"),
         number("target"),
     )
     rows = []
-    for group, ceiling in _each(report):
-        first, second = ceiling.limiting, ceiling.second
-        rows.append(
-            (
-                group.storage,
-                group.clients or NOTHING,
-                ceiling.operation,
-                "unknown" if ceiling.value is None else _rate(ceiling.value),
-                _limits(first, second),
-                _rate(ceiling.required),
-                _rate(ceiling.target),
-            )
-        )
+    for group in report.storage.groups:
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for operation in OPERATIONS:
+            alike.setdefault(_ceiling(group.of(operation)), []).append(operation)
+        rows += [(_named(group), "both" if len(ways) > 1 else ways[0], *row) for row, ways in alike.items()]
     return Table("Storage ceilings", columns, tuple(rows))
+
+
+def _ceiling(ceiling: Ceiling) -> tuple[str, ...]:
+    value = "unknown" if ceiling.value is None else _rate(ceiling.value)
+    return value, _limits(ceiling.limiting, ceiling.second), _rate(ceiling.required), _rate(ceiling.target)
 
 
 def _limits(first: Part | None, second: Part | None) -> str:
@@ -66,9 +62,8 @@ def _limits(first: Part | None, second: Part | None) -> str:
 
 def _layers(report: StaticReport) -> Table:
     columns = (
-        words("storage", 7),
-        words("clients", 7),
-        words("layer", 10),
+        words("storage, clients", NAME),
+        words("layer", 12),
         number("read"),
         number("write"),
         Column("known"),
@@ -77,8 +72,8 @@ def _layers(report: StaticReport) -> Table:
     alike: dict[tuple[str, ...], list[str]] = {}
     for group in report.storage.groups:
         for layer in _layers_of(group):
-            alike.setdefault((group.storage, *layer), []).append(group.clients or NOTHING)
-    rows = tuple((storage, ", ".join(clients), *layer) for (storage, *layer), clients in alike.items())
+            alike.setdefault((group.storage, *layer), []).append(group.clients)
+    rows = tuple((f"{storage} {', '.join(clients)}".rstrip(), *layer) for (storage, *layer), clients in alike.items())
     return Table("Layers of storage", columns, rows)
 
 
