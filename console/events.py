@@ -7,7 +7,7 @@ may come only from it.
 from dataclasses import dataclass
 
 from probes.judging.verdict import Finding, Verdict
-from probes.model import ClosedRound, Result, Round, Test
+from probes.model import ClosedRound, Proof, Result, Round, Test
 from topology.model import Fabric
 
 
@@ -42,7 +42,7 @@ class TestStarted:
 
 @dataclass(frozen=True, slots=True)
 class TestEnded:
-    """One test has its result; nothing is judged before the round closes."""
+    """One test has its result, which is stored; nothing is judged before the round closes."""
 
     result: Result
     at: float
@@ -67,4 +67,34 @@ class SessionEnded:
     because: str = ""
 
 
-Event = SessionOpened | RoundStarted | TestStarted | TestEnded | RoundJudged | SessionEnded
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The run waits: the database refuses, or a rule for the cluster's sake holds it.
+
+    ``spool`` is the file that keeps what is finished meanwhile; empty where nothing need be kept.
+    """
+
+    because: str
+    at: float
+    spool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What held the run is over; ``imported`` results came back from the spool."""
+
+    at: float
+    imported: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NodesProven:
+    """The nodes were searched for anything of ours at the end of a run."""
+
+    proofs: tuple[Proof, ...]
+    at: float
+
+
+Event = (
+    SessionOpened | RoundStarted | TestStarted | TestEnded | RoundJudged | Held | Resumed | NodesProven | SessionEnded
+)

@@ -8,7 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
+from console.events import (
+    Event,
+    Held,
+    NodesProven,
+    Resumed,
+    RoundJudged,
+    RoundStarted,
+    SessionEnded,
+    SessionOpened,
+    TestEnded,
+    TestStarted,
+)
 from console.view import (
     Line,
     LinkView,
@@ -73,6 +84,10 @@ def advance(view: RunView, event: Event) -> RunView:
         return replace(view, running=view.running - {test}, fresh=MappingProxyType({**view.fresh, test: event.result}))
     if isinstance(event, RoundJudged):
         return _judged(view, event)
+    if isinstance(event, (Held, Resumed)):
+        return _held(view, event)
+    if isinstance(event, NodesProven):
+        return replace(view, proofs=event.proofs)
     return _ended(view, event)
 
 
@@ -86,6 +101,14 @@ def _what(each: Round) -> str:
     return f"{each.stage}, {len(each.tests):,} tests"
 
 
+def _held(view: RunView, event: Held | Resumed) -> RunView:
+    if isinstance(event, Held):
+        line = Line(event.at, State.HELD, f"held: {event.because}")
+        return replace(view, held=event.because, log=(*view.log, line)[-LOG_LINES:])
+    line = Line(event.at, State.RUNNING, "going on")
+    return replace(view, held="", log=(*view.log, line)[-LOG_LINES:])
+
+
 def _ended(view: RunView, event: SessionEnded) -> RunView:
     words = "session complete" if event.complete else f"session stopped{': ' + event.because if event.because else ''}"
     return replace(
@@ -93,6 +116,7 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
         current=None,
         running=frozenset(),
         fresh=MappingProxyType({}),
+        held="",
         ended=event.at,
         complete=event.complete,
         because=event.because,

@@ -2,14 +2,26 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
+from console.events import (
+    Event,
+    Held,
+    NodesProven,
+    Resumed,
+    RoundJudged,
+    RoundStarted,
+    SessionEnded,
+    SessionOpened,
+    TestEnded,
+    TestStarted,
+)
 from console.reports.records import finding_record, verdict_record
 from console.view import RunView, eta, state_of
-from console.wording import SIGNS, expected, measured, plain
+from console.wording import SIGNS, count, expected, measured, plain
 from probes.judging.verdict import Level
+from probes.model import Proof
 from topology.units import duration
 
 
@@ -36,8 +48,27 @@ def as_lines(event: Event, view: RunView) -> Iterator[str]:
         yield f"{_clock(event.at)}    ? {target}: {failure.stage} on {failure.node}: {plain(failure.detail)}"
     elif isinstance(event, RoundJudged):
         yield from (f"{_clock(event.closed.ended)}    {line}" for line in _below(event))
+    elif isinstance(event, Held):
+        kept = f"; what is finished is kept in {event.spool}" if event.spool else ""
+        yield f"{_clock(event.at)}  held: {plain(event.because)}{kept}"
+    elif isinstance(event, Resumed):
+        back = f", {count(event.imported, 'result')} brought back" if event.imported else ""
+        yield f"{_clock(event.at)}  going on{back}"
+    elif isinstance(event, NodesProven):
+        yield from (f"{_clock(event.at)}  {line}" for line in proven(event.proofs))
     elif isinstance(event, SessionEnded):
         yield f"{_clock(event.at)}  {'complete' if event.complete else 'stopped: ' + plain(event.because)}"
+
+
+def proven(proofs: Sequence[Proof]) -> Iterator[str]:
+    """What the nodes showed at the end of a run: one line, and one for each that is not clean."""
+    clean = [proof.node for proof in proofs if proof.clean]
+    yield f"nothing of ours is left on {count(len(clean), 'node')} of {len(proofs):,}"
+    for proof in proofs:
+        if not proof.asked:
+            yield f"  ? {proof.node}: not proven, {plain(proof.detail)}"
+        elif proof.left:
+            yield f"  x {proof.node}: left: {plain(', '.join(proof.left))}"
 
 
 def _below(event: RoundJudged) -> Iterator[str]:
@@ -97,4 +128,10 @@ def _fields(event: Event) -> dict[str, object]:
             "findings": [finding_record(finding) for finding in event.findings],
             "at": event.closed.ended,
         }
+    if isinstance(event, Held):
+        return {"at": event.at, "because": event.because, "spool": event.spool}
+    if isinstance(event, Resumed):
+        return {"at": event.at, "imported": event.imported}
+    if isinstance(event, NodesProven):
+        return {"at": event.at, "nodes": [{**asdict(proof), "clean": proof.clean} for proof in event.proofs]}
     return {"at": event.at, "complete": event.complete, "because": event.because}

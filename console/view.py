@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from probes.judging.verdict import Finding, Level, Verdict
-from probes.model import FailedAt, Failure, Result, Round, Test
+from probes.model import FailedAt, Failure, Proof, Result, Round, Test
 from topology.analysis.finding import Finding as StaticFinding
 from topology.model import Fabric, LinkId, Node, NodeId
 
@@ -138,7 +138,8 @@ class RunView:
 
     ``replaced`` are ids of tests that a later round repeated: their results no longer count.
     ``static`` is what the description alone shows, worst first, None until that is worked out: no
-    verdict, so nothing here counts it.
+    verdict, so nothing here counts it. ``held`` says why the run waits; ``proofs`` are what the nodes
+    showed when it was over, empty where they were not searched.
     """
 
     fabric: Fabric
@@ -164,6 +165,8 @@ class RunView:
     log: tuple[Line, ...] = ()
     replaced: frozenset[str] = frozenset()
     static: tuple[StaticFinding, ...] | None = None
+    held: str = ""
+    proofs: tuple[Proof, ...] = ()
 
 
 def test_key(test: Test, stages: Mapping[int, str]) -> tuple[str, str, str, str]:

@@ -15,7 +15,7 @@ from typing import ClassVar
 import pluggy
 
 from probes.errors import PlanError, ProbeError, ProbeOutputError
-from probes.model import Fact, Labels, Metric, Output, Reading, Target, labels
+from probes.model import Demands, Fact, Labels, Metric, Output, Part, Reading, Target, labels
 from probes.remote import Contact, Remote, RemoteError, Running
 from topology.model import Node, NodeRole
 from topology.units import Shown, Unit, UnitError, parse
@@ -37,6 +37,7 @@ class Shape(StrEnum):
 
     NODE = "node"
     PAIR = "pair"
+    SET = "set"
 
 
 class Probe(ABC):
@@ -71,13 +72,23 @@ class Probe(ABC):
         A cut output gives the same readings as the whole one, fewer, or the error: never others.
         """
 
+    def demands(self, target: Target) -> Demands:
+        """What one test loads besides links; the scheduler keeps apart what would share it.
+
+        A probe that only reads needs nothing for itself; one that loads a node has its processor,
+        memory and disk to itself, one that sends between two nodes leaves NICs to the design.
+        """
+        if self.safety is Safety.READS or self.shape is Shape.PAIR:
+            return Demands()
+        return Demands(frozenset((Part.CPU, Part.MEMORY, Part.DISK)))
+
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds that one test takes with these options, for plans and the time left."""
         return 2.0
 
 
 __all__ = [
-    "Contact", "Fact", "Labels", "Metric", "Node", "NodeRole", "Output", "PlanError", "Probe", "ProbeError",
-    "ProbeOutputError", "Reading", "Remote", "RemoteError", "Running", "Safety", "Shape", "Shown", "Target",
-    "Unit", "UnitError", "hook", "labels", "parse",
+    "Contact", "Demands", "Fact", "Labels", "Metric", "Node", "NodeRole", "Output", "Part", "PlanError", "Probe",
+    "ProbeError", "ProbeOutputError", "Reading", "Remote", "RemoteError", "Running", "Safety", "Shape", "Shown",
+    "Target", "Unit", "UnitError", "hook", "labels", "parse",
 ]  # fmt: skip

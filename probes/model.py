@@ -82,24 +82,53 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What one test runs on: ``node`` alone, or ``node`` sending to ``peer``.
+    """What one test runs on: ``node`` alone, ``node`` sending to ``peer``, or all ``members`` at once.
 
-    ``options`` are the stage's options after the probe's own defaults.
+    ``options`` are the stage's options after the probe's own defaults; a design may add to them
+    for one test (``source_port``). Of a set ``node`` is the first member, where its launcher runs.
     """
 
     node: Node
     peer: Node | None = None
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
+    members: tuple[Node, ...] = ()
 
     @property
     def key(self) -> str:
-        """``n1`` or ``n1>n2``: unique within a round, stable over sessions."""
+        """``n1``, ``n1>n2`` or ``n[1-8]``: stable over sessions."""
+        if self.members:
+            from topology.selection import fold  # ClusterShell is slow to load, and sets are few
+
+            return fold(member.id for member in self.members)
         return self.node.id if self.peer is None else f"{self.node.id}>{self.peer.id}"
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Every node that must be reached."""
-        return (self.node,) if self.peer is None else (self.node, self.peer)
+        """Every node that takes part."""
+        return self.members or ((self.node,) if self.peer is None else (self.node, self.peer))
+
+
+class Part(StrEnum):
+    """What of a node a test may need for itself while it runs."""
+
+    CPU = "cpu"
+    MEMORY = "memory"
+    DISK = "disk"
+    NIC = "nic"
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What one test loads besides the links on its way.
+
+    ``alone`` are parts that no other test of the same round may use on any of its nodes.
+    ``shared`` are amounts that it takes of named budgets of the whole run: bytes of
+    ``filesystem:NAME``, 1 of ``licence:NAME``. ``writes`` is bytes that it writes and removes again.
+    """
+
+    alone: frozenset[Part] = frozenset()
+    shared: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    writes: float = 0.0
 
 
 class FailedAt(StrEnum):
@@ -116,8 +145,12 @@ class FailedAt(StrEnum):
     TOOL = "tool failed"
     OUTPUT = "output not understood"
     PROBE = "probe raised"
+    KILLED = "killed"
+    REBOOTED = "node rebooted"
     CANCELLED = "cancelled"
     HELD = "held back"
+    IN_USE = "in use by others"
+    REFUSED = "refused as unsafe"
 
     @property
     def means_unreachable(self) -> bool:
@@ -126,10 +159,11 @@ class FailedAt(StrEnum):
 
     @property
     def means_skipped(self) -> bool:
-        """Whether the test was not started for a reason that is known before: no tool, held back, cancelled."""
-        return self in (FailedAt.MISSING_TOOL, FailedAt.HELD, FailedAt.CANCELLED)
+        """Whether the test did no work for a reason known before: no tool, held back, cancelled, in use, unsafe."""
+        return self in _SKIPPED
 
 
+_SKIPPED = frozenset((FailedAt.MISSING_TOOL, FailedAt.HELD, FailedAt.CANCELLED, FailedAt.IN_USE, FailedAt.REFUSED))
 _UNREACHABLE = frozenset((FailedAt.UNREACHABLE, FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED, FailedAt.LOGIN))
 
 
@@ -220,18 +254,40 @@ class Result:
 
 
 class CloseReason(StrEnum):
-    """Why a round ended."""
+    """Why a round ended. ``STOPPED``: a rule ended it for the cluster's sake."""
 
     COMPLETE = "all answered"
     CANCELLED = "cancelled"
+    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedRound:
-    """A round with its results; only now are there peers to compare with."""
+    """A round with its results; only now are there peers to compare with. ``because`` says why it was stopped."""
 
     round: Round
     results: tuple[Result, ...]
     reason: CloseReason
     started: float
     ended: float
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a node showed when a run was over: whether anything of ours is left on it.
+
+    ``left`` names processes and paths that live on, in words; ``ended`` counts what had to be
+    ended or removed first. Where the node could not be ``asked``, ``detail`` says why: nothing is proven.
+    """
+
+    node: NodeId
+    asked: bool
+    left: tuple[str, ...] = ()
+    ended: int = 0
+    detail: str = ""
+
+    @property
+    def clean(self) -> bool:
+        """Whether the node said that nothing of ours is left."""
+        return self.asked and not self.left

@@ -39,8 +39,11 @@ class Remote(Protocol):
     def node(self) -> NodeId:
         """The node's name."""
 
-    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
-        """Run ``argv`` to its end. A non-zero exit is an Output; RemoteError is for having no end."""
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
+        """Run ``argv`` to its end. A non-zero exit is an Output; RemoteError is for having no end.
+
+        ``privileged``: as the administrator, where the login is not (``sudo``).
+        """
 
     def start(self, argv: Sequence[str], *, timeout: float) -> AbstractAsyncContextManager[Running]:
         """Start ``argv`` and leave it running inside the context, at most ``timeout`` seconds."""
@@ -66,6 +69,10 @@ class Contact(Protocol):
     @property
     def there(self) -> Remote:
         """The target's peer (the receiver); ProbeError when the target has none."""
+
+    @property
+    def everyone(self) -> Sequence[Remote]:
+        """Every node of the target, in its order: one, two, or the members of a set."""
 
     async def together(self) -> None:
         """Wait until every test of the round is ready to send, so that their loads overlap."""

@@ -79,6 +79,10 @@ class _Contact:
             raise ProbeError("this target has no peer")
         return self.remotes[1]
 
+    @property
+    def everyone(self) -> Sequence[Remote]:
+        return self.remotes
+
     def arrive(self) -> None:
         if not self.arrived:
             self.arrived = True

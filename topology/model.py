@@ -70,6 +70,8 @@ class Node:
 
     ``host`` is the machine whose cables a virtual machine shares (it has none of its own).
     ``forwards``: it routes between the networks that it is cabled to, as a switch would.
+    ``production``: it serves others, and nothing may load it unasked. ``blank_disks`` are the serial
+    numbers of its disks that a destructive test may overwrite; none, unless the file names them.
     """
 
     id: NodeId
@@ -79,6 +81,8 @@ class Node:
     data_address: str
     host: NodeId | None = None
     forwards: bool = False
+    production: bool = False
+    blank_disks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +337,18 @@ class Suite:
 
 
 @dataclass(frozen=True, slots=True)
+class Caps:
+    """How much of the machine tests may load while others use it; None for all of it.
+
+    ``link`` is a share of a link's capacity in one direction. ``storage`` is the byte/s that all
+    clients of one storage system together may ask for, by its name.
+    """
+
+    link: float | None = None
+    storage: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """How the nodes are reached when the file says so; paths are absolute."""
 
@@ -374,6 +390,7 @@ class Fabric:
     storage: Mapping[str, Storage] = field(default_factory=lambda: MappingProxyType({}))
     claims: tuple[Claim, ...] = ()
     parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    caps: Caps = Caps()
     places: Mapping[str, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
 
     @cached_property

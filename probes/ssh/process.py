@@ -42,7 +42,7 @@ class SshRemote:
         """The node's name."""
         return self._lanes.first.node
 
-    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
         """Run ``argv`` to its end; see ``probes.remote.Remote``."""
         if len(stdin) > STDIN_LIMIT:
             raise ValueError(f"stdin of {len(stdin)} bytes; at most {STDIN_LIMIT} can be passed to a command")

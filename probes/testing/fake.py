@@ -80,7 +80,7 @@ class FakeRemote:
         self._answers.append((matches, queue))
         return self
 
-    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
         """Answer as scripted; a hanging command is ended by cancellation only."""
         call = Call(self._node, tuple(argv), stdin, timeout, started=False)
         with self._under_way(call) as going:
@@ -170,22 +170,21 @@ class FakeRunning:
 class FakeContact:
     """The nodes of one test, played. ``gathered`` counts how often the probe waited for its round."""
 
-    def __init__(self, here: Remote, there: Remote | None = None) -> None:
-        self._here = here
-        self._there = there
+    def __init__(self, here: Remote, *others: Remote | None) -> None:
+        self.everyone: Sequence[Remote] = (here, *(other for other in others if other is not None))
         self.gathered = 0
 
     @property
     def here(self) -> Remote:
         """The target's node."""
-        return self._here
+        return self.everyone[0]
 
     @property
     def there(self) -> Remote:
         """The target's peer; ProbeError when there is none."""
-        if self._there is None:
+        if len(self.everyone) < 2:
             raise ProbeError("this target has no peer")
-        return self._there
+        return self.everyone[1]
 
     async def together(self) -> None:
         """Return at once: there is nobody else in the round."""

@@ -160,7 +160,9 @@ async def test_nothing_of_ours_is_left_on_a_simulated_node(fabric: Fabric, simul
     machines, node = simulate("healthy"), fabric.nodes[NodeId("n001")]
 
     class Played(FakeRemote):
-        async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+        async def run(
+            self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False
+        ) -> Output:
             return await ask(machines, Target(node), argv)
 
     assert await sweep.leftovers(Played()) == ()

@@ -43,7 +43,7 @@ class _Played:
     def node(self) -> NodeId:
         return self._node.id
 
-    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
         reply = await self._machines.answer(self._node.address, tuple(argv), stdin)
         return Output(tuple(argv), reply.stdout, reply.stderr, reply.exit_status, node=self._node.id)
 

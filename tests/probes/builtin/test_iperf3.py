@@ -212,7 +212,7 @@ class Loopback:
 
     node = NodeId("here")
 
-    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"") -> Output:
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
         async with self.start(argv, timeout=timeout) as going:
             return await going.output()
 
