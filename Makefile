@@ -4,8 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 CONSTRAINTS := constraints.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
-LAB_TOOLS := iperf3 fio sshd ssh ip tc unshare nsenter losetup mkfs.ext4 ethtool tmux lldpd
-LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2fsprogs ethtool dmidecode tmux lldpd
+LAB_TOOLS := iperf3 fio sshd ssh ip tc unshare nsenter losetup mkfs.ext4 ethtool tmux lldpd \
+  ping mpirun hpcc munged slurmctld slurmd srun
+LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2fsprogs ethtool dmidecode tmux lldpd \
+  iputils-ping openmpi-bin hpcc python3-mpi4py munge slurmctld slurmd slurm-client libpmi2-0
+# Debian starts daemons as it installs them; this file is asked before, and says no. One that is there stays.
+NO_DAEMONS := /usr/sbin/policy-rc.d
 
 .PHONY: demo test check lint types contracts unit lab lab-down tools clean
 
@@ -37,12 +41,17 @@ lab: $(BIN)/.dev tools
 lab-down: $(BIN)/.dev
 	$(BIN)/python -m tests.lab down
 
-# Tools of the laboratory; installed only where one is missing and this is root.
+# Tools of the laboratory; installed only where one is missing and this is root. Their daemons are not started.
 tools:
 	@missing=; for tool in $(LAB_TOOLS); do PATH="$$PATH:/usr/sbin:/sbin" command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	[ -d /usr/lib/python3/dist-packages/mpi4py ] || missing="$$missing mpi4py"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ]; then \
 	    echo "installing what the laboratory needs:$$missing"; \
+	    if [ ! -e $(NO_DAEMONS) ]; then \
+	      trap 'rm -f $(NO_DAEMONS)' EXIT; trap 'exit 1' HUP INT TERM; \
+	      printf '#!/bin/sh\nexit 101\n' >$(NO_DAEMONS) && chmod 755 $(NO_DAEMONS) || exit 1; \
+	    fi; \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(LAB_PACKAGES) >/dev/null; \
 	  else echo "the laboratory needs$$missing: apt-get install $(LAB_PACKAGES)" >&2; fi; \
 	fi

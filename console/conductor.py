@@ -1,31 +1,87 @@
-"""Owns how the screens drive a session: the ``Conductor`` that they ask for, over a Session."""
+"""Owns how the screens drive a session that runs in an engine of its own: orders cross, events come back.
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from functools import cached_property
+Everything that takes long happens in the engine or in a thread beside it. Refuses to know the screens.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from console.engine import Engine
 from console.events import Event
-from console.session import Session
-from console.tui.bridge import Hop, PlanNotes
-from console.view import LinkView, RunView
-from console.wording import count
+from console.grown import Grown, Open
+from console.hops import Hops
+from console.tui.bridge import Hear, Hop, PlanNotes, Proposal
+from console.view import RunView
+from console.wording import count, plain
 from probes.api import Safety
 from probes.model import Round, Test
-from topology.expect import Expectation, expect
-from topology.model import Direction
-from topology.routing import Routes
-from topology.units import Unit, disk_size, parse
+from topology.model import Fabric
+from topology.units import disk_size
+
+if TYPE_CHECKING:
+    from console.record import Choice
+    from probes.api import Probe
+
+T = TypeVar("T")
+
+BATCH_SECONDS = 0.05
+"""How long events are gathered before they are told together; half a tick of the screen."""
+
+
+class Driven(Protocol):
+    """A session as a conductor needs it: ``console.session.Session``, or one that another console drives."""
+
+    fabric: Fabric
+    plan: tuple[Round, ...]
+    choice: "Choice"
+
+    @property
+    def probes(self) -> "Mapping[str, Probe]": ...
+    @property
+    def running(self) -> bool: ...
+    @property
+    def paused(self) -> bool: ...
+    def events(self) -> AsyncIterator[Event]: ...
+    def propose(
+        self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()
+    ) -> tuple[Round, ...]: ...
+    def unfinished(self) -> tuple[Round, ...]: ...
+    def start(self, rounds: Sequence[Round]) -> None: ...
+    def pause(self) -> None: ...
+    def go_on(self) -> None: ...
+    def stop(self, *, now: bool) -> None: ...
+    def abandon(self) -> None: ...
+    async def finished(self) -> None: ...
 
 
 class SessionConductor:
-    """One Session as the screens see it; answers at once, except for ``events``.
+    """One session as the screens see it, run by ``engine``. ``closing`` lets go of its store at the end.
 
-    With ``start`` the default suite runs as soon as somebody follows the events.
+    With ``start`` the default suite runs as soon as somebody follows. ``follows`` says who drives where
+    this console only looks on.
     """
 
-    def __init__(self, session: Session, *, start: bool = False) -> None:
+    def __init__(
+        self,
+        session: Driven,
+        engine: Engine,
+        *,
+        start: bool = False,
+        follows: Callable[[], str] = str,
+        closing: Callable[[], None] = lambda: None,
+    ) -> None:
         self._session = session
+        self._engine = engine
         self._start = start
+        self._follows = follows
+        self._closing = closing
+        self._hops = Hops(session.fabric)
+        self._beside = ThreadPoolExecutor(1, "beside")
+        self._orders: list[Future[None]] = []
 
     @property
     def suites(self) -> tuple[str, ...]:
@@ -42,116 +98,143 @@ class SessionConductor:
         """Whether the next round is held."""
         return self._session.paused
 
-    def events(self) -> AsyncIterator[Event]:
-        """What is stored, then what happens."""
+    @property
+    def follows(self) -> str:
+        """Who drives, where that is another console."""
+        return self._follows()
+
+    async def follow(self, hear: Hear) -> None:
+        """What is stored, then what happens, a batch at a time, told in the engine's thread."""
+        await self._engine.ask(lambda: self._told(hear))
+
+    async def _told(self, hear: Hear) -> None:
+        waiting: list[Event] = []
+        news = asyncio.Event()
+
+        async def listen() -> None:
+            async for event in self._session.events():
+                waiting.append(event)
+                news.set()
+
         if self._start:
             self._start = False
             self._session.start(self._session.propose())
-        return self._session.events()
+        listening = asyncio.create_task(listen())
+        listening.add_done_callback(lambda _: news.set())
+        try:
+            while not listening.done() or waiting:
+                await news.wait()
+                await asyncio.sleep(BATCH_SECONDS)
+                news.clear()
+                batch, waiting[:] = waiting[:], []
+                if batch:
+                    hear(batch)
+            await listening
+        finally:
+            listening.cancel()
 
-    def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> tuple[Round, ...]:
+    async def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> Proposal:
         """The rounds that would run; what an interrupted session has left comes before a new suite."""
+        return await self._engine.call(lambda: self._proposed(suite, failed_only=failed_only, only=only))
+
+    def _proposed(self, suite: str | None, *, failed_only: bool, only: Collection[str]) -> Proposal:
         left = self._session.unfinished()
         if suite is None and not failed_only and not only and left:
-            return left
-        return self._session.propose(suite, failed_only=failed_only, only=only)
+            rounds = left
+        else:
+            rounds = self._session.propose(suite, failed_only=failed_only, only=only)
+        return Proposal(rounds, self._notes(rounds) if rounds else PlanNotes())
 
-    def notes(self, rounds: Sequence[Round]) -> PlanNotes:
+    def _notes(self, rounds: Sequence[Round]) -> PlanNotes:
         """What these rounds do to the nodes, and what they leave out."""
-        fabric = self._session.fabric
-        tests = [test for each in rounds for test in each.tests]
-        touched = {node.id for test in tests for node in test.target.nodes}
-        loading = {each.probe for each in rounds if self._session.probes[each.probe].safety is not Safety.READS}
+        from console.planned import left_out
+        from probes.planning import summarise
+
+        session = self._session
+        fabric = session.fabric
+        summary = summarise(fabric, rounds, session.probes)
+        touched = {node.id for each in rounds for test in each.tests for node in test.target.nodes}
+        loading = {each.probe for each in rounds if session.probes[each.probe].safety is not Safety.READS}
         effects = [f"{count(len(touched), 'node')} asked over SSH"]
         if loading:
             effects.append(f"loads nodes and network: {', '.join(sorted(loading))}")
-        written = sum(_written(test) for test in tests)
-        if written:
-            effects.append(f"up to {disk_size(written)} written to scratch directories, and removed")
-        missing = len(fabric.nodes) - len(touched)
-        covers = [f"{len(touched):,} of {count(len(fabric.nodes), 'node')}"]
-        if missing:
-            covers.append(f"{count(missing, 'node')} not in this plan")
-        return PlanNotes(tuple(effects), tuple(covers))
+        if summary.total.writes:
+            effects.append(f"up to {disk_size(summary.total.writes)} written to scratch directories, and removed")
+        covers = [f"{len(touched):,} of {count(len(fabric.nodes), 'node')}", *left_out(fabric, summary)]
+        return PlanNotes(tuple(effects), tuple(covers), tuple(self._in_use(rounds)))
 
-    def start(self, rounds: Sequence[Round]) -> None:
-        """Run ``rounds``."""
-        self._session.start(rounds)
+    def _in_use(self, rounds: Sequence[Round]) -> list[str]:
+        """Why these rounds would be refused, line by line."""
+        from console.care import InUseError
+
+        try:
+            self._session.choice.care.refuse(self._session.fabric, rounds, self._session.probes)
+        except InUseError as error:
+            return [plain(line) for line in str(error).splitlines()]
+        return []
+
+    async def start(self, rounds: Sequence[Round]) -> None:
+        """Run ``rounds``; InUseError where nodes that somebody else needs would be loaded."""
+
+        def begun() -> None:
+            self._session.choice.care.refuse(self._session.fabric, rounds, self._session.probes)
+            self._session.start(rounds)
+
+        await self._engine.call(begun)
 
     def pause(self) -> None:
         """Hold the next round."""
-        self._session.pause()
+        self._order(self._session.pause)
 
     def go_on(self) -> None:
         """Release a pause."""
-        self._session.go_on()
+        self._order(self._session.go_on)
 
     def stop(self, *, now: bool) -> None:
         """End the run."""
-        self._session.stop(now=now)
+        self._order(lambda: self._session.stop(now=now))
+
+    def abandon(self) -> None:
+        """End at once."""
+        self._order(self._session.abandon)
+
+    def _order(self, order: Callable[[], None]) -> None:
+        """Hand an order over; what it raises is raised by ``finished``."""
+
+        async def given() -> None:
+            order()
+
+        self._orders.append(self._engine.submit(given))
 
     async def finished(self) -> None:
         """Wait until nothing of ours runs on any node."""
-        await self._session.finished()
+        orders, self._orders = self._orders, []
+        for order in orders:
+            await asyncio.wrap_future(order)
+        await self._engine.ask(self._session.finished)
 
-    def export(self, format: str, path: Path) -> Path:
+    async def close(self) -> None:
+        """End the engine and let go of the store; the threads end with it, or with the process."""
+        self._beside.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._engine.close)
+        await asyncio.to_thread(self._closing)
+
+    async def export(self, kind: str, view: RunView, path: Path) -> Path:
         """Write a report of what is stored so far."""
         from console.reports import Options, write
 
-        write(format, self.view(), path, Options())
+        await self._aside(lambda: write(kind, as_stored(view), path, Options()))
         return path
 
-    def view(self) -> RunView:
-        """The session as it stands in the store."""
-        return self._session.view()
-
-    @cached_property
-    def _routes(self) -> Routes:
-        return Routes(self._session.fabric)
-
-    def path_of(self, test: Test) -> Sequence[Hop]:
+    async def path_of(self, test: Test) -> Sequence[Hop]:
         """The way of a test's data, with what its whole round should have loaded each hop with."""
-        target = test.target
-        if target.peer is None:
-            return ()
-        fabric = self._session.fabric
         each = next(found for found in self._session.plan if found.number == test.round)
-        expected = expect(fabric, each.flows, routes=self._routes)
-        index = next(i for i, other in enumerate(t for t in each.tests if t.target.peer) if other.id == test.id)
-        shares = self._routes.shares(target.node.id, target.peer.id)
-        links = self.view().links
-        return [
-            self._hop(way, shares[way], expected[index], links.get(way.link))
-            for way in self._in_order(target.node.id, shares)
-        ]
+        return await self._aside(lambda: self._hops.of(test, each))
 
-    def _in_order(self, source: str, shares: Collection[Direction]) -> list[Direction]:
-        """The directed links in the order in which data meets them."""
-        ordered: list[Direction] = []
-        here = {source}
-        while here:
-            onward = [way for way in shares if way.source in here and way not in ordered]
-            ordered += onward
-            here = {self._session.fabric.links[way.link].other(way.source) for way in onward}
-        return ordered
-
-    def _hop(self, way: Direction, share: float, expected: Expectation, known: LinkView | None) -> Hop:
-        fabric = self._session.fabric
-        link = fabric.links[way.link]
-        return Hop(
-            source=way.source,
-            sink=link.other(way.source),
-            link=way.link,
-            members=link.count,
-            capacity=link.capacity * fabric.goodput_of(link),
-            members_up=known.members_up if known else None,
-            expected=expected.value * share,
-            limits=way in expected.limiting,
-            note="" if share > 1 - 1e-9 else f"{share:.0%} of the flow, by ideal split",
-        )
+    async def _aside(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._beside, work)
 
 
-def _written(test: Test) -> float:
-    """Bytes that a test may write: its option ``size``, where it has one."""
-    size = test.target.options.get("size")
-    return 0.0 if size is None else parse(str(size), Unit.BYTE)
+def as_stored(view: RunView) -> RunView:
+    """``view`` without the round that is open: what of it was measured is judged and stored when it closes."""
+    return replace(view, current=None, running=Open(), fresh=Grown())

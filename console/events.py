@@ -88,6 +88,14 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something that concerns the run and no single test: a canary that keeps still, a plugin that blocks."""
+
+    text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class NodesProven:
     """The nodes were searched for anything of ours at the end of a run."""
 
@@ -96,5 +104,14 @@ class NodesProven:
 
 
 Event = (
-    SessionOpened | RoundStarted | TestStarted | TestEnded | RoundJudged | Held | Resumed | NodesProven | SessionEnded
+    SessionOpened
+    | RoundStarted
+    | TestStarted
+    | TestEnded
+    | RoundJudged
+    | Held
+    | Resumed
+    | Noticed
+    | NodesProven
+    | SessionEnded
 )

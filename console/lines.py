@@ -9,6 +9,7 @@ from console.events import (
     Event,
     Held,
     NodesProven,
+    Noticed,
     Resumed,
     RoundJudged,
     RoundStarted,
@@ -54,6 +55,8 @@ def as_lines(event: Event, view: RunView) -> Iterator[str]:
     elif isinstance(event, Resumed):
         back = f", {count(event.imported, 'result')} brought back" if event.imported else ""
         yield f"{_clock(event.at)}  going on{back}"
+    elif isinstance(event, Noticed):
+        yield f"{_clock(event.at)}  {plain(event.text)}"
     elif isinstance(event, NodesProven):
         yield from (f"{_clock(event.at)}  {line}" for line in proven(event.proofs))
     elif isinstance(event, SessionEnded):
@@ -132,6 +135,8 @@ def _fields(event: Event) -> dict[str, object]:
         return {"at": event.at, "because": event.because, "spool": event.spool}
     if isinstance(event, Resumed):
         return {"at": event.at, "imported": event.imported}
+    if isinstance(event, Noticed):
+        return {"at": event.at, "text": event.text}
     if isinstance(event, NodesProven):
         return {"at": event.at, "nodes": [{**asdict(proof), "clean": proof.clean} for proof in event.proofs]}
     return {"at": event.at, "complete": event.complete, "because": event.because}

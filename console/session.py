@@ -6,29 +6,29 @@ Refuses to know click and textual.
 """
 
 import asyncio
-import hashlib
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from importlib.metadata import version
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
+from console.drive import Drive, Orders, Work
+from console.events import Event, NodesProven, Noticed, RoundJudged, SessionEnded, SessionOpened
 from console.fold import advance
+from console.keeper import Keeper
+from console.owing import again, owed, planned
+from console.record import Choice, judged_by, new_session, with_criteria
 from console.view import RunView
 from probes.judging.bench import Bench
-from probes.judging.findings import Judged, findings
+from probes.judging.findings import Findings, Judged
 from probes.judging.judge import judge_round
-from probes.judging.verdict import Level
-from probes.model import ClosedRound, Metric, Result, Round, Test
-from probes.plan import plan, rerun, suite_named
-from probes.runner import Runner, Watchers
-from store.model import NewSession, SessionState
-from topology.model import Fabric, NodeId
+from probes.model import ClosedRound, Metric, Result, Round
+from probes.planning import suite_named
+from probes.runner import can_go_on
+from store.model import SessionState
+from topology.model import Fabric
 from topology.resolve import load, load_text
-from topology.selection import fold
 from topology.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -38,14 +38,17 @@ if TYPE_CHECKING:
 
 MakeReach = Callable[[Fabric, str], "Reach"]
 
+LAST_CHANCE_SECONDS = 5.0
+"""How long the end of a run waits for a database that refuses, before it leaves what was kept to the spool."""
+
 
 def vocabulary(probes: Mapping[str, "Probe"]) -> Vocabulary:
     """What a topology file may name, from the probes that are installed."""
-    from probes.designs import DESIGNS
+    from probes.planning import DESIGN_OPTIONS, DESIGNS
 
     return Vocabulary(
         {metric.name: metric.unit for probe in probes.values() for metric in probe.metrics},
-        {name: {**probe.options, "design": ""} for name, probe in probes.items()},
+        {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in probes.items()},
         tuple(DESIGNS),
     )
 
@@ -68,16 +71,6 @@ def ssh_reach(fabric: Fabric, session: str) -> "Reach":
     return SshReach(fabric.access, session, also_trusted=(str(trusted_hosts_path()),))
 
 
-@dataclass(slots=True)
-class Choice:
-    """What was chosen for a session: suite, nodes (None: all) and label."""
-
-    suite: str | None = None
-    nodes: tuple[NodeId, ...] | None = None
-    label: str = ""
-    options: Mapping[str, str | int | float] = field(default_factory=dict)
-
-
 class Session:
     """A fabric, its plan and its results so far. ``clock`` gives UTC seconds."""
 
@@ -96,16 +89,17 @@ class Session:
         self.choice = choice or Choice()
         self.plan: tuple[Round, ...] = ()
         self.probes = probes
+        self.origin: Mapping[str, str] = {}
         self._store = store
         self._make_reach = make_reach
         self._clock = clock
         self._bench = Bench(fabric, metrics(probes))
         self._judged: dict[int, Judged] = {}
+        self._findings = Findings(self._bench)
         self._queue: asyncio.Queue[Event] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
-        self._free = asyncio.Event()
-        self._free.set()
-        self._stopping = False
+        self._orders = Orders()
+        self._continued: dict[int, tuple[int, Sequence[Result]]] = {}
         self._replay: tuple[Event, ...] = ()
         self._told: list[Event] = []
 
@@ -129,8 +123,16 @@ class Session:
         for stored in self._store.rounds(self.id, self.fabric):
             number = stored.closed.round.number
             self._judged[number] = (stored.closed, stored.verdicts)
-            found = findings(self._bench, list(self._judged.values()))
-            events.append(RoundJudged(stored.closed, stored.verdicts, found, stored.attempt))
+            self._findings.take(stored.closed, stored.verdicts)
+            events.append(RoundJudged(stored.closed, stored.verdicts, (), stored.attempt))
+        if isinstance(events[-1], RoundJudged):
+            events[-1] = replace(events[-1], findings=self._findings.found())  # what the last one knows, counts
+        for begun in self._store.open_rounds(self.id, self.fabric):
+            if can_go_on(begun.round):
+                self._continued[begun.round.number] = (begun.attempt, begun.results)
+        proven = self._store.proofs(self.id)
+        if proven:
+            events.append(NodesProven(proven[-1].proofs, proven[-1].at))
         events.append(SessionEnded(ended if ended is not None else self._clock(), complete, because or "interrupted"))
         self._replay = tuple(events)
         self._told = list(events)
@@ -150,7 +152,7 @@ class Session:
     @property
     def paused(self) -> bool:
         """Whether the next round is held until ``go_on``."""
-        return not self._free.is_set()
+        return not self._orders.free.is_set()
 
     def propose(
         self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()
@@ -161,14 +163,9 @@ class Session:
         ``only`` repeats the tests with these ids. Raises PlanError for a suite that gives none.
         """
         first = max((each.number for each in self.plan), default=0) + 1
-        closed = [each.round for each, _ in self._judged.values()]
-        if only:
-            chosen_tests = [test for each in closed for test in each.tests if test.id in only]
-            return rerun(chosen_tests, closed, first=first)
-        if failed_only:
-            return rerun(failed_tests(self._judged.values()), closed, first=first)
-        chosen = suite_named(self.fabric, suite or self.choice.suite)
-        return plan(self.fabric, chosen, self.probes, nodes=self.choice.nodes, first=first)
+        if only or failed_only:
+            return again(self._judged.values(), only=only, first=first)
+        return planned(self.fabric, self.choice, self.probes, suite, first=first)
 
     def view(self) -> RunView:
         """The session as it stands in the store."""
@@ -178,8 +175,8 @@ class Session:
         return view
 
     def unfinished(self) -> tuple[Round, ...]:
-        """The rounds of the plan that are not closed."""
-        return tuple(each for each in self.plan if each.number not in self._judged)
+        """What the plan still owes: rounds that are not closed, and in waves what a stopped round left out."""
+        return owed(self.plan, self._judged)
 
     async def events(self) -> AsyncIterator[Event]:
         """Everything that happens, without end: what is stored first, then what is run."""
@@ -199,24 +196,28 @@ class Session:
         """Run ``rounds``: new ones join the plan, rounds of the plan that are not closed are resumed."""
         if self.running:
             return
-        self._stopping = False
-        self._free.set()
+        self._orders = Orders()
         self._task = asyncio.create_task(self._drive(tuple(rounds)))
 
     def pause(self) -> None:
         """Hold the next round; the one that runs goes to its end."""
-        self._free.clear()
+        self._orders.free.clear()
 
     def go_on(self) -> None:
         """Release a pause."""
-        self._free.set()
+        self._orders.free.set()
 
     def stop(self, *, now: bool) -> None:
-        """End after this round, or now: then the round is not stored and will be run again on resume."""
-        self._stopping = True
-        self._free.set()
+        """End after this round, or now: what is finished is kept, and the rest runs on resume."""
+        self._orders.stopping = True
+        self._orders.free.set()
         if now and self._task is not None:
             self._task.cancel()
+
+    def abandon(self) -> None:
+        """End at once, without looking whether anything is left on the nodes: their watchdogs see to that."""
+        self._orders.abandoned = True
+        self.stop(now=True)
 
     async def finished(self) -> None:
         """Wait until nothing runs any more; raises what ended it badly."""
@@ -237,16 +238,16 @@ class Session:
 
     async def _drive(self, rounds: Sequence[Round]) -> None:
         because = ""
-        reach: Reach | None = None
+        keeper: Keeper | None = None
         try:
             await self._open(rounds)
-            reach = await asyncio.to_thread(self._make_reach, self.fabric, self.id)
-            runner = Runner(reach, self.probes, clock=self._clock)
-            for each in rounds:
-                await self._free.wait()
-                if self._stopping:
-                    break
-                await self._round(runner, each)
+            keeper = Keeper(self._store, self.id, self._queue.put_nowait, self._clock)
+            drive = Drive(self._work(rounds, keeper), keeper, self._orders)
+            try:
+                await drive.run()
+            finally:
+                because = drive.because
+                await keeper.last_chance(LAST_CHANCE_SECONDS)
         except asyncio.CancelledError:
             because = "cancelled"
             raise
@@ -254,7 +255,27 @@ class Session:
             because = f"{type(error).__name__}: {error}"
             raise
         finally:
-            await self._close(reach, because)
+            await self._close(keeper, because)
+
+    def _work(self, rounds: Sequence[Round], keeper: Keeper) -> Work:
+        async def judged(closed: ClosedRound, attempt: int) -> None:
+            await self._judge(closed, attempt, keeper)
+
+        return Work(
+            fabric=self.fabric,
+            probes=self.probes,
+            origin=self.origin,
+            care=self.choice.care,
+            rounds=rounds,
+            done=self._continued,
+            session=self.id,
+            make_reach=lambda: self._make_reach(self.fabric, self.id),
+            judged=judged,
+            tell=self._queue.put_nowait,
+            notice=_noticer(self._queue.put_nowait, self._clock),
+            taken=lambda each: self.choice.care.taken(self.fabric, each, self.probes),
+            clock=self._clock,
+        )
 
     async def _open(self, rounds: Sequence[Round]) -> None:
         """Write the plan before anything is sent."""
@@ -266,40 +287,29 @@ class Session:
             await self._store.claim(self.id)
             if fresh:
                 await self._store.extend_plan(self.id, fresh)
+            for name, value in self.choice.care.options().items():
+                await self._store.note(self.id, name, str(value), now)
         else:
             self.id = await self._store.create_session(new_session(self.fabric, self.choice, now), self.plan)
         self._tell(self._opened(now, live=True))
 
-    async def _round(self, runner: Runner, each: Round) -> None:
-        tell = self._queue.put_nowait
-
-        def started(test: Test) -> None:
-            tell(TestStarted(test, self._clock()))
-
-        def ended(result: Result) -> None:
-            tell(TestEnded(result, self._clock()))
-
-        tell(RoundStarted(each, self._clock()))
-        closed = await runner.run(each, Watchers(started, ended))
-        await self._judge(closed)
-
-    async def _judge(self, closed: ClosedRound) -> None:
-        """Judge, commit, and only then tell."""
+    async def _judge(self, closed: ClosedRound, attempt: int, keeper: Keeper) -> None:
+        """Judge, keep, and only then tell."""
         verdicts = judge_round(self._bench, closed)
-        await self._store.append_round(self.id, closed, verdicts, judged_by=judged_by(self._bench.fabric))
+        await keeper.close(closed, verdicts, attempt, judged_by(self._bench.fabric))
+        self._continued.pop(closed.round.number, None)
         self._judged[closed.round.number] = (closed, verdicts)
-        found = findings(self._bench, list(self._judged.values()))
-        self._tell(RoundJudged(closed, verdicts, found))
+        self._tell(RoundJudged(closed, verdicts, self._findings.add(closed, verdicts), attempt))
 
-    async def _close(self, reach: "Reach | None", because: str) -> None:
-        if reach is not None:
-            await reach.close()
+    async def _close(self, keeper: Keeper | None, because: str) -> None:
         complete = not self.unfinished()
         now = self._clock()
         because = because or ("" if complete else "stopped")
         try:
-            if self.id:
-                await self._store.end_session(self.id, at=now, complete=complete, because=because)
+            if keeper is not None:
+                if self._orders.abandoned:
+                    await keeper.note("abandoned", "left at once; the nodes were not searched")
+                await keeper.end(now, because, complete=complete)
         finally:
             self._tell(SessionEnded(now, complete, because))
 
@@ -308,8 +318,9 @@ class Session:
 
         Touches no node. The new verdicts are stored beside the old ones and count from now on.
         """
-        fabric = self.fabric if criteria_from is None else _with_criteria(self.fabric, criteria_from)
+        fabric = self.fabric if criteria_from is None else with_criteria(self.fabric, criteria_from)
         self._bench = Bench(fabric, metrics(self.probes))
+        self._findings = Findings(self._bench)
         found = {number: judge_round(self._bench, closed) for number, (closed, _) in self._judged.items()}
         attempts = {stored.closed.round.number: stored.attempt for stored in self._store.rounds(self.id, self.fabric)}
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
@@ -321,47 +332,12 @@ class Session:
         self._recall(stored.new.started, stored.ended, stored.state is SessionState.COMPLETE, stored.because)
 
 
-def criteria_mark(fabric: Fabric) -> str:
-    """Twelve hex digits that change when the criteria or declared hardware do."""
-    criteria = [(replace(each, nodes=frozenset()), sorted(each.nodes)) for each in fabric.criteria]
-    declared = [(node.id, sorted(node.hardware.facts.items())) for node in fabric.nodes.values()]
-    return hashlib.sha256(repr((criteria, declared)).encode()).hexdigest()[:12]
+def _noticer(tell: Callable[[Event], None], clock: Callable[[], float]) -> Callable[[str], None]:
+    """Says what concerns no single test, from whatever thread it is noticed in."""
+    loop = asyncio.get_running_loop()
 
+    def notice(words: str) -> None:
+        with suppress(RuntimeError):  # the loop is gone, and with it everybody who listens
+            loop.call_soon_threadsafe(tell, Noticed(words, clock()))
 
-def _with_criteria(fabric: Fabric, other: Fabric) -> Fabric:
-    return replace(fabric, criteria=other.criteria)
-
-
-def judged_by(fabric: Fabric) -> str:
-    """The name of a judgement: the program and the criteria that made it."""
-    return f"benchconsole {version('benchconsole')}, criteria {criteria_mark(fabric)}"
-
-
-def new_session(fabric: Fabric, choice: Choice, now: float) -> NewSession:
-    """What the store is told of a session before anything of it has run."""
-    return NewSession(
-        topology=fabric.text,
-        topology_path=str(Path(fabric.file).absolute()),
-        fabric=fabric.name,
-        suite=choice.suite or suite_named(fabric, None).name,
-        started=now,
-        label=choice.label,
-        selection=fold(choice.nodes) if choice.nodes is not None else "",
-        options=choice.options,
-        simulated=fabric.simulated,
-        program=version("benchconsole"),
-    )
-
-
-def failed_tests(judged: Iterable[Judged]) -> list[Test]:
-    """Tests without a number or with a verdict that is no pass, each in its newest round only."""
-    bad: dict[tuple[str, str, str, str], Test | None] = {}
-    for closed, verdicts in judged:
-        low = {verdict.test for verdict in verdicts if verdict.level is not Level.PASS}
-        bundles = {result.test.bundle for result in closed.results if result.test.id in low and result.test.bundle}
-        for result in closed.results:
-            test = result.test
-            key = (closed.round.stage, test.probe, test.target.key, test.bundle)
-            wrong = result.failure is not None or test.id in low or test.bundle in bundles
-            bad[key] = test if wrong else None
-    return [test for test in bad.values() if test is not None]
+    return notice

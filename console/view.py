@@ -4,7 +4,7 @@
 did) and to word or colour anything (``console.wording``, the themes).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -43,16 +43,19 @@ def worst(states: Iterable[State]) -> State:
     return min(states, key=lambda state: state.rank, default=State.SKIPPED)
 
 
+_STATE = {Level.FAIL: State.FAIL, Level.WATCH: State.WATCH, Level.UNKNOWN: State.UNKNOWN, Level.PASS: State.PASS}
+
+
+def state_of_level(level: Level) -> State:
+    """The state of a judged level."""
+    return _STATE[level]
+
+
 def state_of(verdict: Verdict) -> State:
     """The state that one verdict gives: affected when another element explains its low value."""
-    if verdict.level in (Level.FAIL, Level.WATCH) and verdict.affected_by:
+    if verdict.affected_by and verdict.level in (Level.FAIL, Level.WATCH):
         return State.AFFECTED
-    return {
-        Level.FAIL: State.FAIL,
-        Level.WATCH: State.WATCH,
-        Level.UNKNOWN: State.UNKNOWN,
-        Level.PASS: State.PASS,
-    }[verdict.level]
+    return _STATE[verdict.level]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,10 @@ class RunView:
     ``replaced`` are ids of tests that a later round repeated: their results no longer count.
     ``static`` is what the description alone shows, worst first, None until that is worked out: no
     verdict, so nothing here counts it. ``held`` says why the run waits; ``proofs`` are what the nodes
-    showed when it was over, empty where they were not searched.
+    showed when it was over, empty where they were not searched. ``stopped`` says why a rule ended rounds.
+    ``carried`` are the links without what findings say of them; ``repeats`` leads from a test of the
+    plan to the earlier ones that it repeats. No mapping here ever changes; those that grow share what
+    they have in common with earlier views.
     """
 
     fabric: Fabric
@@ -154,9 +160,10 @@ class RunView:
     results: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
     verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=lambda: MappingProxyType({}))
     closed: Mapping[int, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
+    stopped: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     current: Round | None = None
     current_started: float = 0.0
-    running: frozenset[str] = frozenset()
+    running: Set[str] = frozenset()
     fresh: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
     started: float = 0.0
     ended: float | None = None
@@ -166,12 +173,24 @@ class RunView:
     replaced: frozenset[str] = frozenset()
     static: tuple[StaticFinding, ...] | None = None
     held: str = ""
+    spool: str = ""
     proofs: tuple[Proof, ...] = ()
+    carried: Mapping[LinkId, LinkView] = field(default_factory=lambda: MappingProxyType({}))
+    repeats: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def test_key(test: Test, stages: Mapping[int, str]) -> tuple[str, str, str, str]:
-    """What makes two tests of a session the same one, repeated; ``stages`` maps round numbers to stage names."""
-    return (stages.get(test.round, ""), test.probe, test.target.key, test.bundle)
+TestKey = tuple[str, str, str, str, str]
+
+
+def test_key(test: Test, stages: Mapping[int, str]) -> TestKey:
+    """What makes two tests of a session the same one, repeated: stage, probe, both ends, bundle.
+
+    ``stages`` maps round numbers to stage names.
+    """
+    target = test.target
+    here = target.key if target.members else target.node.id
+    there = "" if target.members or target.peer is None else target.peer.id
+    return (stages.get(test.round, ""), test.probe, here, there, test.bundle)
 
 
 def superseding(view: RunView) -> dict[str, Result]:
@@ -186,39 +205,34 @@ def state_of_failure(stage: FailedAt) -> State:
     return {FailedAt.HELD: State.HELD, FailedAt.CANCELLED: State.SKIPPED}.get(stage, State.UNKNOWN)
 
 
-def state_of_level(level: Level) -> State:
-    """The state of a judged level."""
-    return {
-        Level.FAIL: State.FAIL,
-        Level.WATCH: State.WATCH,
-        Level.UNKNOWN: State.UNKNOWN,
-        Level.PASS: State.PASS,
-    }[level]
-
-
 def coverage(view: RunView) -> Coverage:
     """Tests by what became of them, each test counted once however often it was repeated."""
     done = superseding(view)
-    planned = sum(len(each.tests) for each in view.plan) - _repeats(view)
+    planned = sum(len(each.tests) for each in view.plan) - repeats_in(view.plan)
     counts = {"tested": 0, "failed": 0, "unreachable": 0, "skipped": 0}
     for result in done.values():
-        counts[_became(result)] += 1
+        counts[became(result)] += 1
     return Coverage(planned, **counts)
 
 
-def _repeats(view: RunView) -> int:
+def repeats_in(plan: Iterable[Round]) -> int:
     """How many planned tests repeat an earlier one of the same stage."""
-    stages = {each.number: each.stage for each in view.plan}
-    seen: set[tuple[str, str, str, str]] = set()
+    by_stage: dict[str, list[Round]] = {}
+    for each in plan:
+        by_stage.setdefault(each.stage, []).append(each)
     repeats = 0
-    for each in view.plan:
-        here = {test_key(test, stages) for test in each.tests}
-        repeats += len(here & seen)
-        seen |= here
+    for stage, rounds in by_stage.items():
+        stages = {each.number: stage for each in rounds}
+        seen: set[TestKey] = set()
+        for each in rounds if len(rounds) > 1 else ():
+            here = {test_key(test, stages) for test in each.tests}
+            repeats += len(here & seen)
+            seen |= here
     return repeats
 
 
-def _became(result: Result) -> str:
+def became(result: Result) -> str:
+    """What became of a test, by the name that ``Coverage`` has for it."""
     if result.failure is None:
         return "tested"
     if result.failure.stage.means_unreachable:
@@ -234,8 +248,13 @@ def not_judged(view: RunView) -> tuple[NotJudged, ...]:
         if failure is not None:
             nodes = found.setdefault((failure.stage, failure.detail), {})
             nodes[failure.node] = nodes.get(failure.node, 0) + 1
-    folded = [NotJudged(stage, detail, tuple(nodes), sum(nodes.values())) for (stage, detail), nodes in found.items()]
-    return tuple(sorted(folded, key=lambda each: (not each.stage.means_unreachable, -each.tests)))
+    return folded(found)
+
+
+def folded(found: Mapping[tuple[FailedAt, str], Mapping[str, int]]) -> tuple[NotJudged, ...]:
+    """Reasons with the tests of each node, the nodes that could not be asked and the most tests first."""
+    made = [NotJudged(stage, detail, tuple(nodes), sum(nodes.values())) for (stage, detail), nodes in found.items()]
+    return tuple(sorted(made, key=lambda each: (not each.stage.means_unreachable, -each.tests)))
 
 
 def unjudged_metrics(view: RunView) -> tuple[str, ...]:
@@ -255,14 +274,36 @@ def tally(view: RunView) -> dict[State, int]:
 
 def stages(view: RunView, now: float | None = None) -> tuple[StageView, ...]:
     """The stages of the plan with what is done, in order; repeats are a stage of their own."""
+    return stages_of(view, lambda each: _worst_of(view, each), now)
+
+
+def stages_of(
+    view: RunView, worst_of: Callable[[Round], State | None], now: float | None = None
+) -> tuple[StageView, ...]:
+    """The same where ``worst_of`` knows the worst state of a closed round, None where nothing of it was judged."""
     names: dict[str, list[Round]] = {}
     for each in view.plan:
         names.setdefault(each.stage, []).append(each)
     pace = _pace(view)
-    return tuple(_stage(view, name, rounds, pace, now) for name, rounds in names.items())
+    return tuple(_stage(view, name, rounds, pace, worst_of, now) for name, rounds in names.items())
 
 
-def _stage(view: RunView, name: str, rounds: list[Round], pace: float, now: float | None) -> StageView:
+def _worst_of(view: RunView, each: Round) -> State | None:
+    found = {state_of(verdict) for test in each.tests for verdict in view.verdicts.get(test.id, ())}
+    results = (view.results.get(test.id) for test in each.tests)
+    if any(result is not None and result.failure is not None for result in results):
+        found.add(State.UNKNOWN)
+    return worst(found) if found else None
+
+
+def _stage(
+    view: RunView,
+    name: str,
+    rounds: list[Round],
+    pace: float,
+    worst_of: Callable[[Round], State | None],
+    now: float | None,
+) -> StageView:
     done = [each for each in rounds if each.number in view.closed]
     seconds = sum(view.closed[each.number][1] - view.closed[each.number][0] for each in done)
     left = sum(each.seconds * pace for each in rounds if each.number not in view.closed)
@@ -272,10 +313,8 @@ def _stage(view: RunView, name: str, rounds: list[Round], pace: float, now: floa
         left = max(left - max(now - view.current_started, 0.0), 0.0)
     state = State.RUNNING if running else State.SKIPPED
     if done and not running:
-        tests = {test.id for each in done for test in each.tests}
-        found = [state_of(verdict) for test in tests for verdict in view.verdicts.get(test, ())]
-        found += [State.UNKNOWN for test in tests if view.results[test].failure]
-        state = worst(found) if found else State.MEASURED
+        states = [found for each in done if (found := worst_of(each)) is not None]
+        state = worst(states) if states else State.MEASURED
     return StageView(
         name, rounds[0].probe, len(rounds), len(done), sum(len(each.tests) for each in rounds), seconds, left, state
     )

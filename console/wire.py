@@ -16,7 +16,7 @@ from console.plain import plain
 from console.view import RunView, superseding
 from console.wording import count
 from probes.api import Fact
-from probes.plan import plan
+from probes.planning import plan
 from topology.model import Fabric, NodeId, Stage, Suite
 from topology.selection import fold
 from topology.wire import Coverage, WireReport, compare

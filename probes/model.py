@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from topology.model import Direction, Flow, Node, NodeId
-from topology.units import Shown, Unit
+from topology.units import Shown, Unit, parse
 
 Labels = tuple[tuple[str, str], ...]
 """What tells one number from another of the same metric (direction, pattern, block size); sorted."""
@@ -226,8 +226,17 @@ class Round:
 
     @property
     def flows(self) -> tuple[Flow, ...]:
-        """The flows that this round sends at once, one for each test that has a peer, in order."""
-        return tuple(Flow(test.target.node.id, test.target.peer.id) for test in self.tests if test.target.peer)
+        """The flows that this round sends at once, one for each test that has a peer, in order.
+
+        The ``bitrate`` that a test is held to is the demand of its flow; UnitError where it is none.
+        """
+        found = []
+        for target in (test.target for test in self.tests):
+            if target.peer is not None:
+                bitrate = target.options.get("bitrate")
+                demand = parse(str(bitrate), Unit.BYTE_RATE) if bitrate else None
+                found.append(Flow(target.node.id, target.peer.id, demand))
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +251,11 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Everything one test gave: outputs always, then measurements and facts, or a failure."""
+    """Everything one test gave: outputs always, then measurements and facts, or a failure.
+
+    ``started`` is wall time, ``seconds`` is not: it is counted by a clock that nobody sets. ``drift`` is by how
+    many seconds the wall clock was set meanwhile; 0 below 2 s, so that anything else marks the result.
+    """
 
     test: Test
     outputs: tuple[Output, ...] = ()
@@ -251,6 +264,7 @@ class Result:
     failure: Failure | None = None
     started: float = 0.0
     seconds: float = 0.0
+    drift: float = 0.0
 
 
 class CloseReason(StrEnum):

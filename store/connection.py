@@ -25,6 +25,12 @@ from store.filesystem import MEMORY_MAPS_WORK
 BUSY_SECONDS = 30.0
 """How long a write waits for another process before that counts as a lock somebody forgot."""
 
+CACHE_KIBIBYTES = 64 * 1024
+"""A whole group of results fits: pages that spill over would be written, and synced, before the commit."""
+
+LONGEST = 256 * 2**20
+"""Bytes of the largest value that is read or written; a larger one would fill the memory, not the store."""
+
 LOOK_SECONDS = 5.0
 """How long a question waits at most: whoever asks is in front of a screen."""
 
@@ -103,6 +109,22 @@ def fault(error: sqlite3.Error, path: Path) -> StoreError:
     return kind(f"{found} ({error})", do, path)
 
 
+_WHOLE = frozenset(
+    (
+        *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
+        *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM),
+        *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT),
+    )
+)
+
+
+def of_the_file(error: Exception, connection: sqlite3.Connection) -> bool:
+    """Whether ``error`` is about the file, so that the transaction cannot go on, not about what was to be written."""
+    if not connection.in_transaction:
+        return True
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _WHOLE
+
+
 def damaged(error: Exception, path: Path) -> DamagedError:
     """A row that cannot be turned back into what was stored."""
     return DamagedError(f"a row in it cannot be understood ({type(error).__name__}: {error})", _RECOVER, path)
@@ -129,14 +151,18 @@ def connect(path: Path, mode: Mode, *, busy: float = BUSY_SECONDS) -> sqlite3.Co
         timeout=busy,
         isolation_level=None,
         check_same_thread=False,
+        cached_statements=256,
     )
     try:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA fullfsync = ON")
-        if mode is not Mode.WRITE:
+        if mode is Mode.WRITE:
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIBIBYTES}")
+        else:
             connection.execute("PRAGMA query_only = ON")
     except BaseException:
         connection.close()
@@ -171,3 +197,17 @@ def immediate(connection: sqlite3.Connection) -> Iterator[None]:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
         raise
+
+
+@contextmanager
+def savepoint(connection: sqlite3.Connection) -> Iterator[None]:
+    """A part of a transaction that can be undone alone; call it inside ``immediate``."""
+    connection.execute("SAVEPOINT piece")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK TO piece")
+            connection.execute("RELEASE piece")
+        raise
+    connection.execute("RELEASE piece")

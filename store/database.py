@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from store import schema
+from store import checking, schema
 from store.connection import (
     BUSY_SECONDS,
     LOOK_SECONDS,
@@ -25,6 +25,7 @@ from store.connection import (
     set_journal,
     translated,
 )
+from store.driving import somebody_at_work
 from store.errors import DamagedError, ForeignError, MissingError, ReadOnlyError, StoreError, TooNewError
 from store.filesystem import NETWORK, identity, kind_of, make_directory, make_private
 from store.upgrading import copy_into, upgrade
@@ -63,14 +64,17 @@ class Database:
         read_only: StoreError | None,
         busy: float,
         backup: Path | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = path
         self.facts = facts
         self.read_only = read_only
         self.backup = backup
-        self._mode = mode
+        self.mode = mode
         self._busy = busy
+        self._clock = clock
         self._identity = identity(path)
+        self._read_whole: float | None = None
 
     @classmethod
     def open(
@@ -101,7 +105,13 @@ class Database:
             shape = _shape(path, mode, busy)
         read_only = _why_not(path, shape, len(steps), writable=writable, new=mark is None)
         return cls(
-            path, mode=mode, facts=_facts(path, shape, len(steps)), read_only=read_only, busy=busy, backup=backup
+            path,
+            mode=mode,
+            facts=_facts(path, shape, len(steps)),
+            read_only=read_only,
+            busy=busy,
+            backup=backup,
+            clock=clock,
         )
 
     @contextmanager
@@ -110,15 +120,24 @@ class Database:
 
         What SQLite raises becomes a StoreError; so does the ValueError of a row that makes no sense.
         """
-        if identity(self.path) is None:
-            raise MissingError("the database has gone", "put it back, or open another", self.path)
-        try:
-            connection = connect(self.path, self._mode, busy=min(self._busy, LOOK_SECONDS))
+        with self.asking(self._look) as connection:
             try:
-                connection.execute("PRAGMA query_only = ON")
                 yield connection
             finally:
                 connection.close()
+
+    def _look(self) -> sqlite3.Connection:
+        connection = connect(self.path, self.mode, busy=min(self._busy, LOOK_SECONDS))
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    @contextmanager
+    def asking(self, give: Callable[[], sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
+        """``reading`` with a connection that ``give`` opens, or has open, and that stays open."""
+        if identity(self.path) is None:
+            raise MissingError("the database has gone", "put it back, or open another", self.path)
+        try:
+            yield give()
         except sqlite3.Error as error:
             if isinstance(self.read_only, TooNewError):
                 raise self.read_only from error
@@ -127,39 +146,59 @@ class Database:
             raise damaged(error, self.path) from error
 
     def writer(self) -> sqlite3.Connection:
-        """The one connection that writes, checked for damage first; the reason of ``read_only`` if there is one."""
+        """The one connection that writes, with every page read first; the reason of ``read_only`` if there is one.
+
+        The pages are not read again where nobody has touched the file since a console left it
+        whole, nor while another console is at work on it, which has read them. Give it back with
+        ``let_go``.
+        """
         if self.read_only is not None:
             raise self.read_only
         self.require_in_place()
         with translated(self.path):
             connection = connect(self.path, Mode.WRITE, busy=self._busy)
             try:
+                self._require_whole(connection)
                 set_journal(connection, self.facts.journal)
-                found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             except BaseException:
                 connection.close()
                 raise
-        if found != "ok":
-            connection.close()
-            raise damaged(ValueError(str(found)), self.path)
         return connection
+
+    def _require_whole(self, connection: sqlite3.Connection) -> None:
+        now = self._clock()
+        self._read_whole = checking.sealed(self.path, now)
+        if self._read_whole is None and somebody_at_work(connection, now) is None:
+            checking.require_whole(connection, self.path)
+            self._read_whole = now
+
+    def let_go(self, connection: sqlite3.Connection) -> None:
+        """Close the connection that wrote, and note that the file is whole as it stands now."""
+        connection.close()
+        if self._read_whole is not None and identity(self.path) == self._identity:
+            checking.seal(self.path, self._read_whole)
 
     @contextmanager
     def transaction(self, connection: sqlite3.Connection) -> Iterator[None]:
         """One write transaction; after the block it is on the disk, under the name it was opened with."""
         self.require_in_place()
-        with translated(self.path), immediate(connection):
-            found = schema.version(connection)
-            if found != self.facts.shape:
-                raise _too_new(self.path, found, self.facts.newest)
-            yield
+        try:
+            with translated(self.path), immediate(connection):
+                found = schema.version(connection)
+                if found != self.facts.shape:
+                    raise _too_new(self.path, found, self.facts.newest)
+                yield
+        except DamagedError:
+            self._read_whole = None
+            checking.unseal(self.path)
+            raise
         # Written to a file that has no name any more would be written to nowhere.
         self.require_in_place()
 
     def copy(self, target: Path) -> None:
         """Write a whole copy to ``target``, which must be free, while the database may be in use."""
         with translated(self.path):
-            connection = connect(self.path, self._mode, busy=self._busy)
+            connection = connect(self.path, self.mode, busy=self._busy)
             try:
                 connection.execute("PRAGMA query_only = OFF")  # it would bar the copy, too
                 copy_into(connection, target)
@@ -258,6 +297,7 @@ def _prepare(path: Path, steps: Sequence[schema.Step], busy: float, now: float, 
         _require_ours(connection, path)
         if schema.version(connection) >= len(steps):
             return None
+        checking.require_shape(connection, path, newest=False)
         set_journal(connection, journal_for(sqlite3.sqlite_version_info, kind_of(path))[0])
         return upgrade(connection, path, steps, now=now)
     finally:
@@ -289,7 +329,9 @@ def _shape(path: Path, mode: Mode, busy: float) -> int:
     connection = connect(path, mode, busy=busy)
     try:
         _require_ours(connection, path)
-        return schema.version(connection)
+        shape = schema.version(connection)
+        checking.require_shape(connection, path, newest=shape == len(schema.STEPS))
+        return shape
     finally:
         connection.close()
 

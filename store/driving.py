@@ -1,8 +1,8 @@
 """Owns who drives a session: one process at a time, held by a row with a heartbeat.
 
 On the machine of the driver its process is looked at; from elsewhere only the heartbeat speaks.
-Every write of a round checks in its own transaction that it still holds the session, so a
-driver that was given up for dead cannot write when it wakes. Refuses to know what is written.
+Every transaction that writes to a session checks that it still holds it, so a driver that was
+given up for dead cannot write when it wakes. Refuses to know what is written.
 """
 
 import sqlite3
@@ -84,14 +84,8 @@ def _in_words(drive: Drive) -> str:
 
 def take(connection: sqlite3.Connection, session: int, holder: Holder, now: float) -> None:
     """Start a stretch of work; DrivenError while another holder is at it. Twice is once."""
-    drive = last_drive(connection, session)
-    if drive is not None and drive.at_work(now):
-        if drive.holder == holder:
-            return
-        raise DrivenError(
-            f"the session is driven by {_in_words(drive)}",
-            "end that one first, or look on without driving",
-        )
+    if require_free(connection, session, holder, now):
+        return
     process = holder.process
     connection.execute(
         "INSERT INTO driver (session_id, host, pid, born, token, since, heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -99,8 +93,21 @@ def take(connection: sqlite3.Connection, session: int, holder: Holder, now: floa
     )
 
 
-def require(connection: sqlite3.Connection, session: int, holder: Holder, now: float) -> None:
-    """Check that ``holder`` drives the session now, and note that it lives; DrivenError if not."""
+def require_free(connection: sqlite3.Connection, session: int, holder: Holder, now: float) -> bool:
+    """Check that nobody else drives the session; whether ``holder`` does. DrivenError while another one does."""
+    drive = last_drive(connection, session)
+    if drive is None or not drive.at_work(now):
+        return False
+    if drive.holder != holder:
+        raise DrivenError(
+            f"the session is driven by {_in_words(drive)}",
+            "end that one first, or look on without driving",
+        )
+    return True
+
+
+def require(connection: sqlite3.Connection, session: int, holder: Holder) -> None:
+    """Check that ``holder`` drives the session now; DrivenError if not."""
     drive = last_drive(connection, session)
     if drive is None or drive.holder != holder or drive.ended is not None:
         whose = "nobody" if drive is None or drive.ended is not None else _in_words(drive)
@@ -108,14 +115,13 @@ def require(connection: sqlite3.Connection, session: int, holder: Holder, now: f
             f"the session is driven by {whose}, not by this console",
             "claim it before writing to it; what was acknowledged is kept",
         )
-    connection.execute("UPDATE driver SET heartbeat = ? WHERE id = ?", (number(now, "now"), drive.id))
 
 
 def give_up(
     connection: sqlite3.Connection, session: int, holder: Holder, *, at: float, complete: bool, because: str
 ) -> None:
     """End the stretch of work of ``holder``; DrivenError when it has none."""
-    require(connection, session, holder, at)
+    require(connection, session, holder)
     connection.execute(
         "UPDATE driver SET ended = ?, complete = ?, because = ? WHERE session_id = ? AND token = ? AND ended IS NULL",
         (at, int(complete), text(because), session, holder.token),

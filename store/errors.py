@@ -6,14 +6,19 @@ what SQLite raises into these.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 
 class StoreError(Exception):
     """Root of everything that this package raises on purpose.
 
     ``path`` is the database (None where no file is meant), ``found`` what was found and ``do``
-    what to do now, one line each.
+    what to do now, one line each. ``to_spool`` says whether the database refuses as a whole, so
+    that what is finished belongs into a spool (``store.spool``) until it answers again; where it
+    is False, what was to be written is at fault, and waiting cures nothing.
     """
+
+    to_spool: ClassVar[bool] = True
 
     def __init__(self, found: str, do: str, path: Path | None = None) -> None:
         self.path = path
@@ -54,18 +59,32 @@ class MissingError(StoreError):
 class ConflictError(StoreError):
     """Something that is stored already, or that does not fit what is stored."""
 
+    to_spool = False
+
 
 class RefusedError(StoreError):
     """A value that cannot be kept without changing it: NaN, infinity, an integer beyond 64 bits."""
+
+    to_spool = False
 
 
 class DrivenError(StoreError):
     """A session that another process drives, or that this one does not drive any more."""
 
+    to_spool = False
+
 
 class UnknownSessionError(StoreError):
     """A name that fits no session, or several. ``near`` holds the ids or labels that come close."""
 
+    to_spool = False
+
     def __init__(self, found: str, do: str, path: Path | None = None, near: Sequence[str] = ()) -> None:
         self.near = tuple(near)
         super().__init__(found, do, path)
+
+
+class SpoolError(StoreError):
+    """A spool that cannot be written, or read back: what was to be kept in it is not acknowledged."""
+
+    to_spool = False

@@ -79,6 +79,20 @@ def make_private(path: Path) -> bool:
     return True
 
 
+def take_name(path: Path, name: Path) -> None:
+    """Give ``path`` the name ``name`` in the same directory; FileExistsError when that is taken, by anything."""
+    try:
+        os.link(path, name, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        make = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        os.close(make)
+        path.replace(name)
+    else:
+        path.unlink()
+
+
 def sync_directory(path: Path) -> None:
     """Make names that were added to or changed in ``path`` survive a power cut, where that is possible."""
     with suppress(OSError):

@@ -18,7 +18,7 @@ _LIST = "list them with: benchconsole sessions"
 _LAST = re.compile(r"last(?:-(?P<back>[0-9]+))?")
 
 _SUMMARIES = """
-WITH latest AS (SELECT max(id) AS id FROM attempt GROUP BY round_id),
+WITH latest AS (SELECT max(id) AS id FROM attempt WHERE ended IS NOT NULL GROUP BY round_id),
 judged AS (SELECT max(id) AS id FROM judging GROUP BY attempt_id),
 drive AS (SELECT max(id) AS id FROM driver GROUP BY session_id),
 done AS (

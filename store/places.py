@@ -1,5 +1,6 @@
-"""Owns where the database is when nobody says so. Refuses to create or open anything."""
+"""Owns where the database is when nobody says so, and where its spools may lie. Refuses to create or open anything."""
 
+import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,3 +25,15 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path:
 def trusted_hosts_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Our own known_hosts, beside the database: the keys that ``benchconsole trust`` was told to accept."""
     return default_path(environment).with_name("known_hosts")
+
+
+def spool_places(database: Path) -> tuple[tuple[Path, str], ...]:
+    """Directories in which a spool of ``database`` may lie, best first, and how its name begins there.
+
+    Beside the database; in the user's state directory where that cannot be written (the name then
+    tells databases of the same name apart).
+    """
+    whole = database.absolute()
+    mark = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
+    state = platformdirs.user_state_path("benchconsole") / "spool"
+    return (whole.parent, f"{whole.name}."), (state, f"{whole.name}-{mark}.")

@@ -11,25 +11,27 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from probes.judging.verdict import Verdict
-from probes.model import ClosedRound, CloseReason, Output, Result, Round, Test
-from store import rows
+from probes.model import ClosedRound, CloseReason, Output, Proof, Result, Round, Test
+from store import results, rows
 from store.database import Database
 from store.errors import ConflictError
 from store.listing import session_number
-from store.model import StoredMeasurement, StoredRound
+from store.model import Note, OpenRound, Proven, StoredMeasurement, StoredRound
+from store.values import strings
 from topology.model import Fabric
 from topology.units import Unit
 
 
 class _Attempt(NamedTuple):
-    """One closed round, as far as it takes to fetch the rest."""
+    """One round that was begun, as far as it takes to fetch the rest; open without ``reason`` and ``ended``."""
 
     id: int
     round: int
     number: int
-    reason: str
+    reason: str | None
     started: float
-    ended: float
+    ended: float | None
+    because: str
 
 
 def plan(database: Database, key: str, fabric: Fabric) -> tuple[Round, ...]:
@@ -42,29 +44,38 @@ def plan(database: Database, key: str, fabric: Fabric) -> tuple[Round, ...]:
 
 
 def _plan(connection: sqlite3.Connection, database: Database, key: str, fabric: Fabric) -> dict[int, Round]:
-    number = session_number(connection, key, database.path)
+    return planned_since(connection, session_number(connection, key, database.path), fabric, database=database, after=0)
+
+
+def planned_since(
+    connection: sqlite3.Connection, session: int, fabric: Fabric, *, database: Database, after: int
+) -> dict[int, Round]:
+    """The rounds of a session by their number in the file, those above ``after``; ConflictError as ``plan``."""
     tests: defaultdict[int, list[rows.Row]] = defaultdict(list)
     for round_id, *row in connection.execute(
-        "SELECT round_id, key, node, peer, options, bundle FROM test WHERE session_id = ? ORDER BY id", (number,)
+        """SELECT round_id, test.key, node, peer, options, bundle, members FROM round
+        JOIN test ON test.round_id = round.id WHERE round.session_id = ? AND round.id > ? ORDER BY test.id""",
+        (session, after),
     ):
         tests[round_id].append(tuple(row))
     _require_nodes(database, tests, fabric)
     planned = {}
     for round_id, *row in connection.execute(
         """SELECT id, number, stage, probe, seconds, because, bundles FROM round
-        WHERE session_id = ? ORDER BY id""",
-        (number,),
+        WHERE session_id = ? AND id > ? ORDER BY id""",
+        (session, after),
     ):
         of_round = tuple(
-            rows.test_of(test, probe=row[2], round_number=row[0], fabric=fabric) for test in tests[round_id]
+            rows.test_of(test, probe=row[2], round_number=row[0], fabric=fabric) for test in tests.pop(round_id, ())
         )
         planned[round_id] = rows.round_of(tuple(row), of_round)
     return planned
 
 
 def _require_nodes(database: Database, tests: Mapping[int, list[rows.Row]], fabric: Fabric) -> None:
-    wanted = {name for found in tests.values() for row in found for name in row[1:3] if name is not None}
-    missing = sorted(wanted - fabric.nodes.keys())
+    named = {name for found in tests.values() for row in found for name in row[1:3] if name is not None}
+    members = {row[5] for found in tests.values() for row in found}
+    missing = sorted(named.union(*map(strings, members)) - fabric.nodes.keys())
     if missing:
         raise ConflictError(
             f"the plan names {', '.join(missing[:5])}, which the fabric {fabric.name} does not have",
@@ -83,76 +94,96 @@ def rounds(database: Database, key: str, fabric: Fabric, *, outputs: bool = True
         planned = _plan(connection, database, key, fabric)
         found = _attempts(connection, session_number(connection, key, database.path))
     for attempt in found:
+        if attempt.ended is None:
+            continue
         with database.reading() as connection:
             stored = _stored_round(connection, attempt, planned[attempt.round], outputs=outputs)
         yield stored
 
 
+_ATTEMPT = "attempt.id, round_id, attempt.number, reason, attempt.started, ended, attempt.because"
+
+
 def _attempts(connection: sqlite3.Connection, number: int) -> list[_Attempt]:
-    """The closed rounds of the session with this number, in the order in which they were stored."""
+    """Everything that was begun of the session with this number, in the order in which it was begun."""
     return [
         _Attempt(*row)
         for row in connection.execute(
-            """SELECT attempt.id, round_id, attempt.number, reason, started, ended
-            FROM attempt JOIN round ON round.id = attempt.round_id WHERE session_id = ? ORDER BY attempt.id""",
+            f"SELECT {_ATTEMPT} FROM attempt JOIN round ON round.id = round_id "  # noqa: S608 - a text of ours
+            "WHERE session_id = ? ORDER BY attempt.id",
             (number,),
         )
     ]
 
 
+def stored_round(connection: sqlite3.Connection, number: int, planned: Mapping[int, Round]) -> StoredRound:
+    """The closed round with this number of an attempt in the file, whole; ValueError when it is not closed."""
+    row = connection.execute(
+        f"SELECT {_ATTEMPT} FROM attempt WHERE id = ?",  # noqa: S608 - a text of ours
+        (number,),
+    ).fetchone()
+    attempt = _Attempt(*row)
+    return _stored_round(connection, attempt, planned[attempt.round], outputs=True)
+
+
 def _stored_round(connection: sqlite3.Connection, attempt: _Attempt, planned: Round, *, outputs: bool) -> StoredRound:
+    if attempt.ended is None or attempt.reason is None:
+        raise ValueError("a round without an end")
     judging = connection.execute(
         "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
     ).fetchone()
-    results = _results(connection, attempt, {test.id: test for test in planned.tests}, outputs=outputs)
-    closed = ClosedRound(planned, results, CloseReason(attempt.reason), attempt.started, attempt.ended)
+    found = tuple(
+        results_of(connection, attempt.id, {test.id: test for test in planned.tests}, outputs=outputs).values()
+    )
+    closed = ClosedRound(planned, found, CloseReason(attempt.reason), attempt.started, attempt.ended, attempt.because)
     if judging is None:
         return StoredRound(closed, (), attempt.number, "")
     return StoredRound(closed, _verdicts(connection, judging[0], planned.number), attempt.number, judging[1])
 
 
-def _results(
-    connection: sqlite3.Connection, attempt: _Attempt, tests: Mapping[str, Test], *, outputs: bool
-) -> tuple[Result, ...]:
-    said = _grouped(connection, _OUTPUTS, attempt.id) if outputs else {}
-    measured = _grouped(connection, _MEASUREMENTS, attempt.id)
-    facts = _grouped(connection, _FACTS, attempt.id)
-    found = []
-    for number, key, started, seconds, *failure in connection.execute(
-        """SELECT result.id, test.key, started, seconds, failed_at, failure_detail, failure_node
-        FROM result JOIN test ON test.id = result.test_id WHERE attempt_id = ? ORDER BY result.id""",
-        (attempt.id,),
+def results_of(
+    connection: sqlite3.Connection, attempt: int, tests: Mapping[str, Test], *, outputs: bool = True, after: int = 0
+) -> dict[int, Result]:
+    """The results of an attempt by their number in the file, those above ``after``, in the order of storing."""
+    said = _grouped(connection, _OUTPUTS, (attempt, after)) if outputs else {}
+    measured = _grouped(connection, _MEASUREMENTS, (attempt, after))
+    facts = _grouped(connection, _FACTS, (attempt, after))
+    found = {}
+    for number, key, *row in connection.execute(
+        """SELECT result.id, test.key, started, seconds, drift, failed_at, failure_detail, failure_node
+        FROM result JOIN test ON test.id = result.test_id WHERE attempt_id = ? AND result.id > ?
+        ORDER BY result.id""",
+        (attempt, after),
     ):
         test = tests[key]
-        found.append(
-            Result(
-                test,
-                tuple(rows.output_of(row) for row in said.get(number, ())),
-                tuple(rows.measurement_of(row, test) for row in measured.get(number, ())),
-                tuple(rows.fact_of(row) for row in facts.get(number, ())),
-                rows.failure_of(*failure),
-                started,
-                seconds,
-            )
+        found[number] = results.result_of(
+            tuple(row),
+            test,
+            (
+                tuple(results.output_of(row) for row in said.get(number, ())),
+                tuple(results.measurement_of(row, test) for row in measured.get(number, ())),
+                tuple(results.fact_of(row) for row in facts.get(number, ())),
+            ),
         )
-    return tuple(found)
+    return found
 
 
 _OUTPUTS = """SELECT result_id, node, argv, stdout, stderr, exit_status, signal, output.seconds, truncated
-    FROM result JOIN output ON output.result_id = result.id WHERE attempt_id = ? ORDER BY output.id"""
+    FROM result JOIN output ON output.result_id = result.id WHERE attempt_id = ? AND result.id > ?
+    ORDER BY output.id"""
 _MEASUREMENTS = """SELECT result_id, key, value, raw, at, metric.name, metric.unit, pairs
     FROM result JOIN measurement ON measurement.result_id = result.id
     JOIN metric ON metric.id = metric_id JOIN labels ON labels.id = labels_id
-    WHERE attempt_id = ? ORDER BY measurement.id"""
+    WHERE attempt_id = ? AND result.id > ? ORDER BY measurement.id"""
 _FACTS = """SELECT result_id, name, text, number, unit, pairs
     FROM result JOIN fact ON fact.result_id = result.id JOIN labels ON labels.id = labels_id
-    WHERE attempt_id = ? ORDER BY fact.id"""
+    WHERE attempt_id = ? AND result.id > ? ORDER BY fact.id"""
 
 
-def _grouped(connection: sqlite3.Connection, statement: str, attempt: int) -> Mapping[int, list[rows.Row]]:
+def _grouped(connection: sqlite3.Connection, statement: str, attempt: tuple[int, int]) -> Mapping[int, list[rows.Row]]:
     """Rows of an attempt by the number of their result, which stands first."""
     found: defaultdict[int, list[rows.Row]] = defaultdict(list)
-    for result, *row in connection.execute(statement, (attempt,)):
+    for result, *row in connection.execute(statement, attempt):
         found[result].append(tuple(row))
     return found
 
@@ -176,7 +207,7 @@ def closed_rounds(database: Database, key: str) -> frozenset[tuple[int, int]]:
         return frozenset(
             connection.execute(
                 """SELECT round.number, attempt.number FROM attempt JOIN round ON round.id = attempt.round_id
-                WHERE session_id = ?""",
+                WHERE session_id = ? AND ended IS NOT NULL""",
                 (session_number(connection, key, database.path),),
             ).fetchall()
         )
@@ -190,7 +221,7 @@ def complete_rounds(database: Database, key: str) -> frozenset[int]:
             for (number,) in connection.execute(
                 """SELECT round.number FROM attempt JOIN round ON round.id = attempt.round_id
                 WHERE session_id = ? AND reason = ?
-                AND attempt.id IN (SELECT max(id) FROM attempt GROUP BY round_id)""",
+                AND attempt.id IN (SELECT max(id) FROM attempt WHERE ended IS NOT NULL GROUP BY round_id)""",
                 (session_number(connection, key, database.path), CloseReason.COMPLETE.value),
             )
         )
@@ -213,18 +244,79 @@ def outputs(database: Database, key: str, test: str, *, attempt: int | None = No
             FROM output WHERE result_id = ? ORDER BY id""",
             found,
         )
-        return tuple(rows.output_of(row) for row in said)
+        return tuple(results.output_of(row) for row in said)
+
+
+def open_rounds(database: Database, key: str, fabric: Fabric) -> tuple[OpenRound, ...]:
+    """Rounds whose last attempt was begun and never closed, with the results that are stored of it.
+
+    ConflictError as ``plan``.
+    """
+    with database.reading() as connection:
+        last = {
+            attempt.round: attempt for attempt in _attempts(connection, session_number(connection, key, database.path))
+        }
+        left = [attempt for attempt in last.values() if attempt.ended is None]
+        planned = _plan(connection, database, key, fabric) if left else {}
+        return tuple(
+            OpenRound(
+                planned[attempt.round],
+                attempt.number,
+                attempt.started,
+                tuple(
+                    results_of(
+                        connection, attempt.id, {test.id: test for test in planned[attempt.round].tests}
+                    ).values()
+                ),
+            )
+            for attempt in left
+        )
+
+
+def notes(database: Database, key: str) -> tuple[Note, ...]:
+    """What was decided or happened while a session ran, in order."""
+    with database.reading() as connection:
+        return tuple(notes_since(connection, session_number(connection, key, database.path), 0).values())
+
+
+def notes_since(connection: sqlite3.Connection, session: int, after: int) -> dict[int, Note]:
+    """Notes by their number in the file, those above ``after``."""
+    return {
+        number: Note(*row)
+        for number, *row in connection.execute(
+            "SELECT id, kind, text, at FROM note WHERE session_id = ? AND id > ? ORDER BY id", (session, after)
+        )
+    }
+
+
+def proofs(database: Database, key: str) -> tuple[Proven, ...]:
+    """What the nodes showed of ours at the end of the runs of a session, in order."""
+    with database.reading() as connection:
+        return proofs_since(connection, session_number(connection, key, database.path), 0)[0]
+
+
+def proofs_since(connection: sqlite3.Connection, session: int, after: int) -> tuple[tuple[Proven, ...], int]:
+    """Proofs above the number ``after`` in the file, by the time they were stored at, and the last number."""
+    found: dict[float, list[Proof]] = {}
+    for number, at, *row in connection.execute(
+        """SELECT id, at, node, asked, remains, ended, detail FROM proof WHERE session_id = ? AND id > ?
+        ORDER BY id""",
+        (session, after),
+    ):
+        found.setdefault(at, []).append(rows.proof_of(tuple(row)))
+        after = number
+    return tuple(Proven(at, tuple(each)) for at, each in found.items()), after
 
 
 def measurements(database: Database, key: str) -> Iterator[StoredMeasurement]:
-    """Every number of a session in the order in which it was stored, every attempt."""
+    """Every number of a session in the order in which its rounds were begun, every attempt."""
     with database.reading() as connection:
         found = _attempts(connection, session_number(connection, key, database.path))
-    current = {attempt.round: attempt.id for attempt in found}
+    current = {attempt.round: attempt.id for attempt in found if attempt.ended is not None}
     for attempt in found:
         with database.reading() as connection:
             page = connection.execute(_NUMBERS, (attempt.id,)).fetchall()
-            numbers = [_number_of(row, current=current[attempt.round] == attempt.id) for row in page]
+            numbers = [_number_of(row, current=current.get(attempt.round) == attempt.id) for row in page]
         yield from numbers
 
 

@@ -2,7 +2,7 @@
 
 A row is a tuple in the order of the columns that are named beside it. Reading raises ValueError
 (or TypeError, KeyError) for a row that no writer of ours made. Refuses to know SQL and
-connections; what single values become is for ``store.values``.
+connections; results are for ``store.results``, single values for ``store.values``.
 """
 
 import json
@@ -12,25 +12,13 @@ from types import MappingProxyType
 from typing import Any
 
 from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import (
-    Bundle,
-    Fact,
-    FailedAt,
-    Failure,
-    Labels,
-    Measurement,
-    Output,
-    Reading,
-    Result,
-    Round,
-    Target,
-    Test,
-)
+from probes.model import Bundle, Labels, Proof, Round, Target, Test
 from store.model import NewSession
-from store.values import dump, integer, maybe, number, strings, text
+from store.values import dump, integer, maybe, members, number, strings, text
 from topology.model import Direction, Fabric, LinkId, Node, NodeId
 from topology.units import Shown, Unit
 
+_LEVELS, _KINDS, _UNITS, _SHOWN = members(Level), members(Kind), members(Unit), members(Shown)
 Row = tuple[Any, ...]
 """What SQLite takes and gives: None, int, float, str or bytes."""
 
@@ -43,6 +31,7 @@ def options_text(options: Mapping[str, str | int | float], what: str) -> str:
     return dump(dict(options), f"an option of {what}")
 
 
+@lru_cache(maxsize=1024)  # the tests of a stage share their options, and nobody can change them
 def options_of(value: str) -> Mapping[str, str | int | float]:
     """The other way."""
     found = json.loads(value)
@@ -145,7 +134,7 @@ def round_of(row: Row, tests: tuple[Test, ...]) -> Round:
 
 
 def test_row(test: Test) -> Row:
-    """key, node, peer, options, bundle."""
+    """key, node, peer, options, bundle, members."""
     target = test.target
     return (
         text(test.id),
@@ -153,13 +142,19 @@ def test_row(test: Test) -> Row:
         None if target.peer is None else text(target.peer.id),
         options_text(target.options, f"test {test.id}"),
         text(test.bundle),
+        dump([member.id for member in target.members], "a set of nodes") if target.members else "[]",
     )
 
 
 def test_of(row: Row, *, probe: str, round_number: int, fabric: Fabric) -> Test:
     """The other way; the nodes are those of ``fabric``. ValueError when it has them not."""
-    key, node, peer, options, bundle = row
-    target = Target(_node(fabric, node), None if peer is None else _node(fabric, peer), options_of(options))
+    key, node, peer, options, bundle, members = row
+    target = Target(
+        _node(fabric, node),
+        None if peer is None else _node(fabric, peer),
+        options_of(options),
+        tuple(_node(fabric, member) for member in strings(members)),
+    )
     return Test(key, probe, target, round_number, bundle)
 
 
@@ -168,80 +163,6 @@ def _node(fabric: Fabric, name: str) -> Node:
     if found is None:
         raise ValueError(f"the fabric {fabric.name} has no node {name}")
     return found
-
-
-# -- results
-
-
-def result_row(result: Result) -> Row:
-    """started, seconds, failed_at, failure_detail, failure_node."""
-    failure = result.failure
-    return (
-        number(result.started, f"the start of test {result.test.id}"),
-        number(result.seconds, f"the length of test {result.test.id}"),
-        *((None, None, None) if failure is None else (failure.stage.value, text(failure.detail), text(failure.node))),
-    )
-
-
-def failure_of(stage: str | None, detail: str, node: str) -> Failure | None:
-    """The other way, for the failure."""
-    return None if stage is None else Failure(FailedAt(stage), detail, NodeId(node))
-
-
-def output_row(output: Output) -> Row:
-    """node, argv, stdout, stderr, exit_status, signal, seconds, truncated."""
-    status = output.exit_status
-    return (
-        text(output.node),
-        dump(list(output.argv), "an argument list"),
-        bytes(output.stdout),
-        bytes(output.stderr),
-        None if status is None else integer(status, "an exit status"),
-        None if output.signal is None else text(output.signal),
-        number(output.seconds, "the length of a command"),
-        int(output.truncated),
-    )
-
-
-def output_of(row: Row) -> Output:
-    """The other way."""
-    node, argv, stdout, stderr, status, signal, seconds, truncated = row
-    return Output(strings(argv), stdout, stderr, status, signal, seconds, bool(truncated), node)
-
-
-def measurement_row(measurement: Measurement) -> Row:
-    """key, value, raw, at (metric and labels stand in tables of their own)."""
-    reading = measurement.reading
-    return (
-        text(measurement.id),
-        number(reading.value, f"{reading.metric} of test {measurement.test.id}"),
-        text(reading.raw),
-        number(measurement.at, f"the time of measurement {measurement.id}"),
-    )
-
-
-def measurement_of(row: Row, test: Test) -> Measurement:
-    """The other way: key, value, raw, at, metric, unit, label pairs."""
-    key, value, raw, at, metric, unit, pairs = row
-    return Measurement(key, test, Reading(metric, value, Unit(unit), labels_of(pairs), raw), at)
-
-
-def fact_row(fact: Fact) -> Row:
-    """name, text, number, unit."""
-    words = isinstance(fact.value, str)
-    return (
-        text(fact.fact),
-        text(str(fact.value)) if words else None,
-        None if words else number(float(fact.value), f"fact {fact.fact}"),
-        None if fact.unit is None else fact.unit.value,
-    )
-
-
-def fact_of(row: Row) -> Fact:
-    """The other way: name, text, number, unit, label pairs."""
-    name, words, found, unit, pairs = row
-    value: str | float = found if words is None else words
-    return Fact(name, value, None if unit is None else Unit(unit), labels_of(pairs))
 
 
 # -- verdicts
@@ -284,11 +205,11 @@ def verdict_of(row: Row, round_number: int) -> Verdict:
         nodes=strings(nodes),
         metric=metric,
         labels=labels_of(pairs),
-        level=Level(level),
-        kind=Kind(kind),
+        level=_LEVELS[level],
+        kind=_KINDS[kind],
         because=because,
-        unit=Unit(unit) if unit else None,
-        shown=Shown(shown),
+        unit=_UNITS[unit] if unit else None,
+        shown=_SHOWN[shown],
         value=value,
         expected=expected,
         required=required,
@@ -299,3 +220,23 @@ def verdict_of(row: Row, round_number: int) -> Verdict:
         affected_by=affected_by,
         evidence=strings(evidence),
     )
+
+
+# -- the end of a run
+
+
+def proof_row(proof: Proof) -> Row:
+    """node, asked, remains, ended, detail."""
+    return (
+        text(proof.node),
+        int(proof.asked),
+        dump(list(proof.left), "what is left on a node"),
+        integer(proof.ended, "a count of what was ended"),
+        text(proof.detail),
+    )
+
+
+def proof_of(row: Row) -> Proof:
+    """The other way."""
+    node, asked, remains, ended, detail = row
+    return Proof(NodeId(node), bool(asked), strings(remains), ended, detail)

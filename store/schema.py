@@ -1,18 +1,22 @@
 """Owns the shape of the database: numbered steps, append-only, each applied once and for good.
 
 The newest shape is what ``STEPS`` add up to. A step that was released is never edited; a change
-is a new step at the end. Refuses to know what the rows mean (``store.rows``).
+is a new file in ``store.steps`` and its line at the end. Refuses to know what the rows mean
+(``store.rows``).
 
 Ids are small integers inside the file; ``session.key``, ``test.key`` and ``measurement.key``
 hold the ids that people and programs see. Times are UTC seconds since 1970, durations seconds,
 values base units. Columns that hold JSON say so in their comment. Rows are only ever inserted,
-but for ``driver``, which says who is at work now, and the two counts of a plan that grows.
+but for ``driver``, which says who is at work now, the two counts of a plan that grows, the end of
+an ``attempt``, and ``latest``, which is computed from the verdicts.
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from store.steps import s0002_acknowledged
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -230,8 +234,41 @@ def _first(db: "Database") -> None:
         db.execute(statement)
 
 
-STEPS: tuple[Step, ...] = (Step("0001_first", _first),)
+STEPS: tuple[Step, ...] = (
+    Step("0001_first", _first),
+    Step("0002_acknowledged", s0002_acknowledged.change),
+)
 """Every change of shape there ever was. Only ever longer; a released step is never edited."""
+
+
+_COLUMNS = """
+session: id key label fabric suite selection options topology topology_path simulated program started rounds tests
+driver: id session_id host pid born token since heartbeat ended complete because
+round: id session_id number stage probe seconds because bundles
+test: id session_id round_id key node peer options bundle members
+attempt: id round_id number started ended reason because tested failed unreachable skipped
+result: id attempt_id test_id started seconds failed_at failure_detail failure_node drift
+output: id result_id node argv stdout stderr exit_status signal seconds truncated
+metric: id name unit
+labels: id pairs shown
+measurement: id result_id key metric_id labels_id value raw at
+fact: id result_id name text number unit labels_id
+judging: id attempt_id judged_by at fails watches unknowns passes
+verdict: id judging_id test probe subject nodes metric_id labels_id level kind because shown value expected required \
+text expected_text source limiting affected_by evidence
+note: id session_id kind text at
+proof: id session_id at node asked remains ended detail
+absorbed: id at
+scope: id fabric simulated session_id
+subject: id name
+nodes: id names
+series: id metric_id labels_id
+latest: scope_id subject_id series_id attempt_id nodes_id severity value verdict_id
+"""
+TABLES: Mapping[str, tuple[str, ...]] = {
+    table: tuple(columns.split()) for table, columns in (line.split(":") for line in _COLUMNS.strip().splitlines())
+}
+"""The tables of the newest shape and their columns, to hold a file against that somebody else may have made."""
 
 
 def version(connection: sqlite3.Connection) -> int:

@@ -1,46 +1,57 @@
 """Owns the face of this package: one object that writes (awaited) and reads (plain calls).
 
-Awaited means committed: when ``append_round`` returns, the round is on the disk, and a round
-that is not is not there by half. A write that was handed over is carried out even when
-whoever waits for it is cancelled.
+Awaited means committed: when ``append_result`` returns, the result is on the disk. Results that are
+on their way together share a transaction, and each one fails or stands alone. A write that was
+handed over is carried out even when whoever waits for it is cancelled.
 """
 
-import asyncio
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
 from probes.judging.verdict import Verdict
-from probes.model import ClosedRound, Output, Round
-from store import driving, listing, reading, writing
+from probes.model import ClosedRound, Output, Proof, Result, Round
+from store import absorbing, driving, listing, newest, reading, rounds, writing
 from store.connection import BUSY_SECONDS
 from store.database import Database, Facts
 from store.errors import StoreError
-from store.model import NewSession, SessionSummary, StoredMeasurement, StoredRound, StoredSession
+from store.following import Follower
+from store.ledger import Ledger
+from store.model import (
+    Absorbed,
+    Mark,
+    Newest,
+    News,
+    NewSession,
+    Note,
+    OpenRound,
+    Proven,
+    SessionSummary,
+    StoredMeasurement,
+    StoredRound,
+    StoredSession,
+)
+from store.pieces import Parting, Piece, Work
 from store.process import this_process
+from store.spool import Spool
 from store.writer import Writer
 from topology.model import Fabric
 
 T = TypeVar("T")
 
 
-def _wake(waiter: "asyncio.Future[None]") -> None:
-    if not waiter.done():
-        waiter.set_result(None)
-
-
 class Store:
     """Sessions in one file. Open it with ``Store.open``, close it with ``close`` or a ``with`` block.
 
-    Writing raises StoreError: ``read_only`` where the file cannot be written, DrivenError for a
-    session that another process drives, FullError, LockedError, MissingError (the file was moved
-    away), RefusedError (NaN and the like), ConflictError (stored already). After an error the
-    file is as it was before the call.
+    Writing raises StoreError. Where ``error.to_spool`` the database refuses as a whole (full,
+    locked, moved away, read-only, damaged): keep what is finished in a spool, and absorb it when the
+    database answers again. Else what was to be written is at fault: DrivenError for a session that
+    another process drives, RefusedError (NaN and the like), ConflictError (stored already). After
+    an error the file is as it was before the call.
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
@@ -48,6 +59,8 @@ class Store:
         self._clock = clock
         self._holder = driving.Holder(this_process(), secrets.token_hex(8))
         self._writer: Writer | None = None
+        self.on_trouble: Callable[[StoreError | None], None] = lambda _: None
+        """Called in the writer's thread when the file has left its place, also while idle; with None: it is back."""
 
     @classmethod
     def open(
@@ -91,39 +104,65 @@ class Store:
         """Write a session with its plan, drive it from here on, and return its id (8 hex digits)."""
         key = secrets.token_hex(4)
 
-        def work(connection: sqlite3.Connection) -> str:
-            session = writing.create_session(connection, key, new, plan)
-            driving.take(connection, session, self._holder, self._clock())
+        def work(ledger: Ledger) -> str:
+            session = writing.create_session(ledger.connection, key, new, plan)
+            driving.take(ledger.connection, session, self._holder, self._clock())
             return key
 
-        return await self._write(work)
+        return await self._do(work)
 
     async def extend_plan(self, session: str, plan: Sequence[Round]) -> None:
         """Add further rounds to a session that is driven here, before any of them runs."""
+        await self._do(lambda ledger: writing.extend_plan(ledger.connection, ledger.driven(session), plan))
 
-        def work(connection: sqlite3.Connection) -> None:
-            number = listing.session_number(connection, session, self.path)
-            driving.require(connection, number, self._holder, self._clock())
-            writing.extend_plan(connection, number, plan)
+    async def begin_round(self, session: str, number: int, *, at: float) -> int:
+        """Note that a planned round begins at ``at`` (UTC seconds); the number of this attempt at it.
 
-        await self._write(work)
+        What an earlier attempt left open is given up with it. ConflictError for a round that is not planned.
+        """
+        return await self._do(lambda ledger: rounds.begin_round(ledger, ledger.driven(session), number, at=at))
+
+    async def append_result(self, session: str, number: int, attempt: int, result: Result) -> None:
+        """Write one result of an attempt that runs; returns when it is committed.
+
+        ConflictError when it is stored already, or the attempt was not begun, is closed, or was given up.
+        """
+        await self._started().do(rounds.Finished(session, number, attempt, result))
+
+    async def close_round(
+        self, session: str, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int, judged_by: str
+    ) -> None:
+        """Write what is not stored yet of a round that was begun, its end and its verdicts, in one transaction.
+
+        ``judged_by`` names the criteria and program that judged. ConflictError when it is not the
+        round of the plan, or ``attempt`` cannot be closed.
+        """
+        await self._do(lambda ledger: self._close(ledger, session, closed, verdicts, attempt, judged_by))
 
     async def append_round(
         self, session: str, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int = 1, judged_by: str
     ) -> None:
-        """Write a closed round, all that was seen in it and its verdicts, in one transaction.
+        """Begin, fill and close a round in one transaction; ``attempt`` must be higher than any stored one of it."""
 
-        ``attempt`` counts from 1 and must be higher than any stored one of this round;
-        ``judged_by`` names the criteria and program that judged.
-        """
+        def work(ledger: Ledger) -> None:
+            number = ledger.driven(session)
+            rounds.begin_round(ledger, number, closed.round.number, at=closed.started, attempt=attempt)
+            self._close(ledger, session, closed, verdicts, attempt, judged_by)
 
-        def work(connection: sqlite3.Connection) -> None:
-            number = listing.session_number(connection, session, self.path)
-            driving.require(connection, number, self._holder, self._clock())
-            stored = writing.append_round(connection, number, closed, attempt=attempt)
-            writing.append_verdicts(connection, stored, verdicts, judged_by=judged_by, at=self._clock())
+        await self._do(work)
 
-        await self._write(work)
+    def _close(
+        self,
+        ledger: Ledger,
+        session: str,
+        closed: ClosedRound,
+        verdicts: Sequence[Verdict],
+        attempt: int,
+        judged_by: str,
+    ) -> None:
+        number = ledger.driven(session)
+        stored = rounds.close_round(ledger, number, closed, attempt=attempt)
+        writing.append_verdicts(ledger, number, stored, verdicts, judged_by=judged_by, at=self._clock())
 
     async def append_verdicts(
         self, session: str, verdicts: Mapping[tuple[int, int], Sequence[Verdict]], *, judged_by: str
@@ -134,51 +173,60 @@ class Store:
         ``judged_by`` has judged one of them before, or one of them is not stored.
         """
 
-        def work(connection: sqlite3.Connection) -> None:
-            number = listing.session_number(connection, session, self.path)
+        def work(ledger: Ledger) -> None:
+            number = ledger.session(session)
             at = self._clock()
             for (round_number, attempt), found in verdicts.items():
-                stored = writing.attempt_number(connection, number, round_number, attempt)
-                writing.append_verdicts(connection, stored, found, judged_by=judged_by, at=at)
+                stored = writing.attempt_number(ledger.connection, number, round_number, attempt)
+                writing.append_verdicts(ledger, number, stored, found, judged_by=judged_by, at=at)
+            newest.compute_again(ledger, number)
 
-        await self._write(work)
+        await self._do(work)
+
+    async def note(self, session: str, kind: str, text: str, at: float) -> None:
+        """Record what was decided or happened while a session that is driven here runs."""
+        await self._do(lambda ledger: writing.note(ledger.connection, ledger.driven(session), kind, text, at))
+
+    async def append_proofs(self, session: str, proofs: Sequence[Proof], at: float) -> None:
+        """Record what the nodes showed of ours when a run was over. It needs no claim."""
+        await self._do(lambda ledger: writing.append_proofs(ledger.connection, ledger.session(session), proofs, at))
 
     async def end_session(self, session: str, *, at: float, complete: bool, because: str = "") -> None:
         """Note that nothing more will come, and let go of the session. ``at`` is UTC seconds."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            number = listing.session_number(connection, session, self.path)
-            driving.give_up(connection, number, self._holder, at=at, complete=complete, because=because)
-
-        await self._write(work)
+        await self._do(lambda ledger: ledger.give_up(session, at=at, complete=complete, because=because))
 
     async def claim(self, session: str) -> None:
         """Drive a session from here on: take it up again after its end, or take it over from the dead.
 
         DrivenError while another live process drives it. Claiming what is driven here changes nothing.
         """
+        await self._do(lambda ledger: ledger.take(session))
 
-        def work(connection: sqlite3.Connection) -> None:
-            driving.take(
-                connection, listing.session_number(connection, session, self.path), self._holder, self._clock()
-            )
+    def open_spool(self) -> Spool:
+        """A file that keeps what this store refuses for now; SpoolError when there is no place for one."""
+        spool = Spool(self.path, self._holder.token, clock=self._clock)
+        spool.open()
+        return spool
 
-        await self._write(work)
+    async def absorb(self, spool: Spool | Path) -> Absorbed:
+        """Bring back what a spool kept, each record once; its files go when everything is committed.
 
-    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        # Whoever waits may be cancelled, and the loop may even be gone when the answer comes; the
-        # work itself is not, so that no round is left out because somebody stopped waiting.
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[None] = loop.create_future()
-        done = self._started().submit(work)
+        See ``absorbing.absorb``. SpoolError when it is no spool, or another console writes to it.
+        """
+        if isinstance(spool, Spool):
+            return await absorbing.absorb(spool, self._do)
+        return await absorbing.absorb_file(spool, self._do)
 
-        def told(_: object) -> None:
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(_wake, waiter)
+    async def answers(self) -> None:
+        """Make one empty transaction: returns when the database takes writes again, StoreError while it does not."""
+        await self._do(lambda _: None)
 
-        done.add_done_callback(told)
-        await waiter
-        return done.result()
+    async def _do(self, function: Callable[[Ledger], T]) -> T:
+        piece: Piece[T] = Work(function)
+        return await self._started().do(piece)
+
+    def _trouble(self, error: StoreError | None) -> None:
+        self.on_trouble(error)
 
     def _started(self) -> Writer:
         """The writer; its thread starts with the first write, so that looking costs none."""
@@ -187,8 +235,10 @@ class Store:
         if self._writer is None:
             self._writer = Writer(
                 self._database,
-                beat=lambda connection: driving.beat(connection, self._holder, self._clock()),
+                lambda connection: Ledger(connection, self.path, self._holder, self._clock),
+                beat=lambda ledger: driving.beat(ledger.connection, self._holder, self._clock()),
                 pause=driving.HEARTBEAT_SECONDS,
+                alarm=self._trouble,
             )
         return self._writer
 
@@ -228,6 +278,39 @@ class Store:
         """Rounds in whose last attempt all answered: a resume need not run them again."""
         return reading.complete_rounds(self._database, session)
 
+    def open_rounds(self, session: str, fabric: Fabric) -> tuple[OpenRound, ...]:
+        """Rounds whose last attempt was begun and never closed, with the results that are stored of it."""
+        return reading.open_rounds(self._database, session, fabric)
+
+    def notes(self, session: str) -> tuple[Note, ...]:
+        """What was decided or happened while it ran, in order."""
+        return reading.notes(self._database, session)
+
+    def proofs(self, session: str) -> tuple[Proven, ...]:
+        """What the nodes showed of ours at the end of its runs, in order."""
+        return reading.proofs(self._database, session)
+
+    def newest(self, *, session: str | None = None, fabric: str = "", simulated: bool = False) -> Newest:
+        """The newest verdict on every subject and series of a session, else of a fabric over all its sessions."""
+        if session is not None:
+            return newest.of_session(self._database, session)
+        return newest.of_fabric(self._database, fabric, simulated=simulated)
+
+    def newest_on(self, subject: str, *, session: str) -> tuple[Verdict, ...]:
+        """The newest verdicts on one subject of a session in full, by metric."""
+        return newest.verdicts_on(self._database, subject, session=session)
+
+    def news(self, session: str, fabric: Fabric, since: Mark | None = None) -> News:
+        """What is new in a session since a mark (None: everything); cheap to ask several times in a second.
+
+        Locks nothing, and says ``late`` where somebody else has locked the file.
+        """
+        return self._follower.news(session, fabric, since)
+
+    @cached_property
+    def _follower(self) -> Follower:
+        return Follower(self._database, self._clock)
+
     def outputs(self, session: str, test: str, *, attempt: int | None = None) -> tuple[Output, ...]:
         """What the commands of one test said, in the last attempt unless another is named."""
         return reading.outputs(self._database, session, test, attempt=attempt)
@@ -247,12 +330,13 @@ class Store:
 
     def close(self) -> None:
         """Finish every write that was handed over and let go of the sessions driven here. Twice is once."""
+        if "_follower" in self.__dict__:
+            self._follower.close()
         if self._writer is None:
             return
         writer, self._writer = self._writer, None
-        leaving = writer.submit(lambda connection: driving.leave(connection, self._holder, self._clock()))
-        writer.close()
-        leaving.exception()  # a session that cannot be let go of shows as interrupted once this process ends
+        # A session that cannot be let go of shows as interrupted once this process ends.
+        writer.last(Parting(lambda ledger: driving.leave(ledger.connection, self._holder, self._clock())))
 
     def __enter__(self) -> "Store":
         return self

@@ -3,17 +3,19 @@
 Refuses to know the steps themselves (``store.schema``).
 """
 
+import glob
 import os
+import secrets
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from store import schema
-from store.connection import VACUUM_INTO, immediate
+from store.connection import VACUUM_INTO, damaged, immediate
 from store.driving import refuse_upgrade, somebody_at_work
 from store.errors import LockedError, StoreError
-from store.filesystem import make_private, sync_directory
+from store.filesystem import make_private, sync_directory, take_name
 
 _TRIES = 5
 
@@ -21,29 +23,41 @@ _TRIES = 5
 def copy_into(connection: sqlite3.Connection, target: Path) -> None:
     """Write a copy of a database in use to ``target``, whole or not at all, mode 0600.
 
-    ``target`` must not exist (StoreError). Call it outside a transaction.
+    ``target`` must not exist (StoreError). A copy that is killed leaves a ``.part`` beside it,
+    which the next one to the same name removes. Call it outside a transaction.
     """
     if sqlite3.sqlite_version_info < VACUUM_INTO:
         raise StoreError(
             f"SQLite {sqlite3.sqlite_version} cannot copy a database in use", "use SQLite 3.27 or newer", target
         )
-    # Reserve the name, so that nothing of somebody else's is ever replaced.
-    if not make_private(target):
-        raise StoreError("something is there already", "choose a name that is free", target)
-    part = target.with_name(f"{target.name}.part")
+    if os.path.lexists(target):
+        raise _taken(target)
+    _sweep(target)
+    part = target.with_name(f"{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
-        part.unlink(missing_ok=True)  # what a killed copy left behind
         make_private(part)
         connection.execute("VACUUM INTO ?", (str(part),))
         with part.open("rb+") as written:
             os.fsync(written.fileno())
-        part.replace(target)
-    except BaseException:
-        for half in (part, target):
-            with suppress(OSError):
-                half.unlink()
-        raise
+        take_name(part, target)
+    except FileExistsError as error:
+        raise _taken(target) from error
+    finally:
+        part.unlink(missing_ok=True)
     sync_directory(target.parent)
+
+
+def _taken(target: Path) -> StoreError:
+    return StoreError("something is there already", "choose a name that is free", target)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what copies to this name left behind whose process is gone."""
+    for part in target.parent.glob(f"{glob.escape(target.name)}.*-*.part"):
+        pid = part.name.removeprefix(f"{target.name}.").partition("-")[0]
+        if pid.isascii() and pid.isdigit() and not (Path("/proc") / pid).exists():
+            with suppress(OSError):
+                part.unlink()
 
 
 def _free_name(path: Path, version: int) -> Path:
@@ -61,6 +75,8 @@ def upgrade(connection: sqlite3.Connection, path: Path, steps: Sequence[schema.S
     Raises DrivenError while an older program is at work on it, LockedError when others keep
     writing to it, FullError when there is no room for the copy; the file is then as it was.
     """
+    # A table that is made again would take the rows that refer to it along; what refers to what is checked below.
+    connection.execute("PRAGMA foreign_keys = OFF")
     for _ in range(_TRIES):
         before = schema.version(connection)
         if before >= len(steps):
@@ -78,10 +94,17 @@ def upgrade(connection: sqlite3.Connection, path: Path, steps: Sequence[schema.S
                     _forget(backup)
                     raise refuse_upgrade(path, who)
                 schema.apply(connection, steps)
+                _require_references(connection, path)
                 return backup
         # Somebody wrote between the copy and the lock: that copy would not be the last state.
         _forget(backup)
     raise LockedError("other processes keep writing to it while it should be upgraded", "end them first", path)
+
+
+def _require_references(connection: sqlite3.Connection, path: Path) -> None:
+    lost = connection.execute("PRAGMA foreign_key_check").fetchone()
+    if lost is not None:
+        raise damaged(ValueError(f"a row of {lost[0]} refers to one of {lost[2]} that is not there"), path)
 
 
 def _forget(backup: Path | None) -> None:

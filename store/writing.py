@@ -1,60 +1,26 @@
-"""Owns what is written, statement by statement; every function runs inside one transaction.
+"""Owns how sessions, plans, verdicts, notes and proofs are written; every function inside one transaction.
 
-Nothing that was measured or judged is updated or deleted, ever. Refuses to open connections
-and to begin or end transactions (``store.database``).
+Nothing that was judged is updated or deleted, ever. Rounds and results are for ``store.rounds``.
+Refuses to open connections and to begin or end transactions (``store.database``).
 """
 
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from probes.judging.verdict import Level, Verdict
-from probes.model import ClosedRound, Labels, Result, Round, Test
-from store import rows
+from probes.model import Labels, Proof, Round
+from store import newest, rows
 from store.errors import ConflictError, RefusedError
+from store.inserting import flat, insert
+from store.ledger import Ledger
 from store.model import NewSession
-from store.values import integer, number, text
+from store.values import number, text
 
 _PLANNER = "report this as a fault of the planner"
 _RESERVED = re.compile(r"last(-[0-9]+)?")
-
-
-class Names:
-    """Numbers for metrics and label sets, looked up once in a transaction and made where missing."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._metrics: dict[tuple[str, str], int] = {}
-        self._labels: dict[Labels, int] = {}
-
-    def metric(self, name: str, unit: str) -> int:
-        """The number of a metric in a unit."""
-        found = self._metrics.get((name, unit))
-        if found is None:
-            key = (text(name), unit)
-            self._connection.execute("INSERT OR IGNORE INTO metric (name, unit) VALUES (?, ?)", key)
-            (found,) = self._connection.execute("SELECT id FROM metric WHERE name = ? AND unit = ?", key).fetchone()
-            self._metrics[name, unit] = found
-        return int(found)
-
-    def labels(self, labels: Labels) -> int:
-        """The number of a label set."""
-        found = self._labels.get(labels)
-        if found is None:
-            row = rows.labels_row(labels)
-            self._connection.execute("INSERT OR IGNORE INTO labels (pairs, shown) VALUES (?, ?)", row)
-            (found,) = self._connection.execute("SELECT id FROM labels WHERE pairs = ?", row[:1]).fetchone()
-            self._labels[labels] = found
-        return int(found)
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a round stands in the file: its number there, and those of its tests by key."""
-
-    round: int
-    tests: Mapping[str, int]
 
 
 # -- session and plan
@@ -80,6 +46,7 @@ def create_session(connection: sqlite3.Connection, key: str, new: NewSession, pl
         ),
     )
     session = int(cursor.lastrowid or 0)
+    newest.make_scopes(connection, session)
     _write_plan(connection, session, plan)
     return session
 
@@ -104,10 +71,11 @@ def _write_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Rou
             VALUES (?, ?, ?, ?, ?, ?, ?)""",
             (session, *rows.round_row(planned)),
         )
-        connection.executemany(
-            """INSERT INTO test (session_id, round_id, key, node, peer, options, bundle)
-            VALUES (?, ?, ?, ?, ?, ?, ?)""",
-            [(session, cursor.lastrowid, *rows.test_row(test)) for test in planned.tests],
+        insert(
+            connection,
+            "test (session_id, round_id, key, node, peer, options, bundle, members)",
+            8,
+            flat((session, cursor.lastrowid, *rows.test_row(test)) for test in planned.tests),
         )
 
 
@@ -131,142 +99,71 @@ def _require_sound(plan: Sequence[Round]) -> None:
                 )
 
 
-# -- rounds
-
-
-def append_round(connection: sqlite3.Connection, session: int, closed: ClosedRound, *, attempt: int) -> int:
-    """Write a closed round with everything that was seen in it; the number of the attempt.
-
-    ConflictError when it is not the round of the plan, when this attempt or a later one is
-    stored, or when a measurement id is taken.
-    """
-    place = _place(connection, session, closed.round)
-    (latest,) = connection.execute("SELECT max(number) FROM attempt WHERE round_id = ?", (place.round,)).fetchone()
-    if latest is not None and attempt <= latest:
-        raise ConflictError(
-            f"attempt {attempt} at round {closed.round.number} comes after attempt {latest}, which is stored",
-            f"store it as attempt {latest + 1}, or leave it: the round is there",
-        )
-    tested, failed, unreachable, skipped = tally(closed)
-    cursor = connection.execute(
-        """INSERT INTO attempt (round_id, number, reason, started, ended, tested, failed, unreachable, skipped)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        (
-            place.round,
-            integer(attempt, "an attempt"),
-            closed.reason.value,
-            number(closed.started, "the start of a round"),
-            number(closed.ended, "the end of a round"),
-            tested,
-            failed,
-            unreachable,
-            skipped,
-        ),
-    )
-    stored = int(cursor.lastrowid or 0)
-    _append_results(connection, place, stored, closed.results)
-    return stored
-
-
-def tally(closed: ClosedRound) -> tuple[int, int, int, int]:
-    """Tests tested, failed, unreachable and skipped (not started, or without a result)."""
-    tested = failed = unreachable = skipped = 0
-    for result in closed.results:
-        if result.failure is None:
-            tested += 1
-        elif result.failure.stage.means_skipped:
-            skipped += 1
-        elif result.failure.stage.means_unreachable:
-            unreachable += 1
-        else:
-            failed += 1
-    return tested, failed, unreachable, skipped + len(closed.round.tests) - len(closed.results)
-
-
-def _place(connection: sqlite3.Connection, session: int, run: Round) -> _Place:
-    """Where ``run`` stands in the plan; ConflictError when the plan has another round there."""
-    row = connection.execute(
-        "SELECT id, number, stage, probe, seconds, because, bundles FROM round WHERE session_id = ? AND number = ?",
-        (session, run.number),
-    ).fetchone()
-    if row is None or row[1:] != rows.round_row(run):
-        raise _not_planned(run)
-    tests = connection.execute(
-        "SELECT id, key, node, peer, options, bundle FROM test WHERE round_id = ? ORDER BY id", row[:1]
-    ).fetchall()
-    if [found[1:] for found in tests] != [rows.test_row(test) for test in run.tests]:
-        raise _not_planned(run)
-    return _Place(row[0], {key: test_id for test_id, key, *_ in tests})
-
-
-def _not_planned(run: Round) -> ConflictError:
-    return ConflictError(
-        f"round {run.number} ({run.because}) is not the one that was planned",
-        "run a session with its stored plan, or begin a new session",
-    )
-
-
-def _append_results(connection: sqlite3.Connection, place: _Place, attempt: int, results: Iterable[Result]) -> None:
-    """Results with their outputs, measurements and facts, in their order."""
-    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM result").fetchone()
-    names = Names(connection)
-    seen: set[str] = set()
-    result_rows: list[rows.Row] = []
-    outputs: list[rows.Row] = []
-    measurements: list[rows.Row] = []
-    facts: list[rows.Row] = []
-    for result_id, result in enumerate(results, last + 1):
-        test = _planned_test(place, result.test)
-        result_rows.append((result_id, attempt, test, *rows.result_row(result)))
-        outputs.extend((result_id, *rows.output_row(output)) for output in result.outputs)
-        for found in result.measurements:
-            if found.test.id != result.test.id or found.id in seen:
-                raise ConflictError(
-                    f"measurement {found.id} in the result of {result.test.id} comes twice or is of {found.test.id}",
-                    "report this as a fault of the runner",
-                )
-            seen.add(found.id)
-            metric = names.metric(found.reading.metric, found.reading.unit.value)
-            labels = names.labels(found.reading.labels)
-            measurements.append((result_id, metric, labels, *rows.measurement_row(found)))
-        facts.extend((result_id, names.labels(fact.labels), *rows.fact_row(fact)) for fact in result.facts)
-    connection.executemany(
-        """INSERT INTO result (id, attempt_id, test_id, started, seconds, failed_at, failure_detail, failure_node)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
-        result_rows,
-    )
-    connection.executemany(
-        """INSERT INTO output (result_id, node, argv, stdout, stderr, exit_status, signal, seconds, truncated)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        outputs,
-    )
-    connection.executemany(
-        """INSERT INTO measurement (result_id, metric_id, labels_id, key, value, raw, at)
-        VALUES (?, ?, ?, ?, ?, ?, ?)""",
-        measurements,
-    )
-    connection.executemany(
-        "INSERT INTO fact (result_id, labels_id, name, text, number, unit) VALUES (?, ?, ?, ?, ?, ?)", facts
-    )
-
-
-def _planned_test(place: _Place, test: Test) -> int:
-    found = place.tests.get(text(test.id))
-    if found is None:
-        raise ConflictError(f"test {test.id} is not of this round", "report this as a fault of the runner")
-    return found
-
-
 # -- verdicts
 
 
 def append_verdicts(
-    connection: sqlite3.Connection, attempt: int, verdicts: Sequence[Verdict], *, judged_by: str, at: float
+    ledger: Ledger, session: int, attempt: int, verdicts: Sequence[Verdict], *, judged_by: str, at: float
 ) -> None:
     """Write one judgement of a closed round; the latest one counts, the others stay.
 
     ConflictError when ``judged_by`` has judged this attempt before, or a verdict is about another round.
     """
+    _require_judgeable(ledger.connection, attempt, verdicts, judged_by)
+    append_judgement(ledger, session, attempt, Judgement(judged_by, at, tuple(map(judged, verdicts))))
+
+
+Judged = tuple[str, str, Labels, rows.Row]
+"""A verdict before metric and labels have numbers: metric, unit (or nothing), labels, ``rows.verdict_row``."""
+
+
+class Judgement(NamedTuple):
+    """What was said of one attempt at one time, by which program and criteria."""
+
+    judged_by: str
+    at: float
+    verdicts: Sequence[Judged]
+
+
+def judged(verdict: Verdict) -> Judged:
+    """A verdict as a row and what it needs numbers for; RefusedError for a number that cannot be kept."""
+    unit = verdict.unit.value if verdict.unit else ""
+    return text(verdict.metric), unit, verdict.labels, rows.verdict_row(verdict)
+
+
+def append_judgement(ledger: Ledger, session: int, attempt: int, found: Judgement) -> None:
+    """Write a judgement of an attempt that ``found.judged_by`` has not judged yet."""
+    connection, names = ledger.connection, ledger.names
+    levels = Counter(row[_LEVEL] for *_, row in found.verdicts)
+    counts = [levels[level.value] for level in (Level.FAIL, Level.WATCH, Level.UNKNOWN, Level.PASS)]
+    cursor = connection.execute(
+        """INSERT INTO judging (attempt_id, judged_by, at, fails, watches, unknowns, passes)
+        VALUES (?, ?, ?, ?, ?, ?, ?)""",
+        (attempt, text(found.judged_by), number(found.at, "the time of a judgement"), *counts),
+    )
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM verdict").fetchone()
+    written: list[object] = []
+    told: list[newest.Told] = []
+    for verdict_id, (metric, unit, labels, row) in enumerate(found.verdicts, last + 1):
+        numbers = (names.metric(metric, unit), names.labels(labels))
+        written += (verdict_id, cursor.lastrowid, *numbers, *row)
+        told.append(
+            newest.Told(verdict_id, names.series(*numbers), row[_SUBJECT], row[_NODES], row[_LEVEL], row[_VALUE])
+        )
+    insert(connection, _VERDICT, 21, written)
+    newest.keep_up(ledger, session, attempt, told)
+
+
+_SUBJECT, _NODES, _LEVEL, _VALUE = 2, 3, 4, 8
+"""Where they stand in ``rows.verdict_row``."""
+
+_VERDICT = """verdict (id, judging_id, metric_id, labels_id, test, probe, subject, nodes, level, kind, because,
+    shown, value, expected, required, text, expected_text, source, limiting, affected_by, evidence)"""
+
+
+def _require_judgeable(
+    connection: sqlite3.Connection, attempt: int, verdicts: Sequence[Verdict], judged_by: str
+) -> None:
     (round_number,) = connection.execute(
         "SELECT round.number FROM attempt JOIN round ON round.id = attempt.round_id WHERE attempt.id = ?", (attempt,)
     ).fetchone()
@@ -282,42 +179,13 @@ def append_verdicts(
                 f"a verdict on {verdict.subject} in round {verdict.round} stands under round {round_number}",
                 "report this as a fault of the judge",
             )
-    count = {level: sum(verdict.level is level for verdict in verdicts) for level in Level}
-    cursor = connection.execute(
-        """INSERT INTO judging (attempt_id, judged_by, at, fails, watches, unknowns, passes)
-        VALUES (?, ?, ?, ?, ?, ?, ?)""",
-        (
-            attempt,
-            text(judged_by),
-            number(at, "the time of a judgement"),
-            count[Level.FAIL],
-            count[Level.WATCH],
-            count[Level.UNKNOWN],
-            count[Level.PASS],
-        ),
-    )
-    names = Names(connection)
-    connection.executemany(
-        """INSERT INTO verdict (judging_id, metric_id, labels_id, test, probe, subject, nodes, level, kind, because,
-            shown, value, expected, required, text, expected_text, source, limiting, affected_by, evidence)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        [
-            (
-                cursor.lastrowid,
-                names.metric(verdict.metric, verdict.unit.value if verdict.unit else ""),
-                names.labels(verdict.labels),
-                *rows.verdict_row(verdict),
-            )
-            for verdict in verdicts
-        ],
-    )
 
 
 def attempt_number(connection: sqlite3.Connection, session: int, round_number: int, attempt: int) -> int:
-    """The number of a stored attempt; ConflictError when it is not stored."""
+    """The number of a closed attempt in the file; ConflictError when it is not stored, or not closed."""
     row = connection.execute(
         """SELECT attempt.id FROM attempt JOIN round ON round.id = attempt.round_id
-        WHERE round.session_id = ? AND round.number = ? AND attempt.number = ?""",
+        WHERE round.session_id = ? AND round.number = ? AND attempt.number = ? AND ended IS NOT NULL""",
         (session, round_number, attempt),
     ).fetchone()
     if row is None:
@@ -325,3 +193,23 @@ def attempt_number(connection: sqlite3.Connection, session: int, round_number: i
             f"attempt {attempt} at round {round_number} is not stored", "judge what closed_rounds names"
         )
     return int(row[0])
+
+
+# -- what happened beside the measuring
+
+
+def note(connection: sqlite3.Connection, session: int, kind: str, words: str, at: float) -> None:
+    """Write what was decided or happened while a session runs."""
+    connection.execute(
+        "INSERT INTO note (session_id, kind, text, at) VALUES (?, ?, ?, ?)",
+        (session, text(kind), text(words), number(at, "the time of a note")),
+    )
+
+
+def append_proofs(connection: sqlite3.Connection, session: int, proofs: Sequence[Proof], at: float) -> None:
+    """Write what the nodes showed of ours at the end of a run."""
+    when = number(at, "the time of a proof")
+    insert(connection, PROOF, 7, flat((session, when, *rows.proof_row(proof)) for proof in proofs))
+
+
+PROOF = "proof (session_id, at, node, asked, remains, ended, detail)"

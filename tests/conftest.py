@@ -9,6 +9,16 @@ import pytest
 pytest_plugins = ["tests.lab.fixtures"]
 
 
+_LABORATORIES = frozenset(("lab", "healthy_lab", "slurm_lab"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep what uses a laboratory in one process: its rates are shared, and building it takes seconds."""
+    for item in items:
+        if "lab" in item.keywords or _LABORATORIES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group("laboratory"))
+
+
 @pytest.fixture(autouse=True)
 def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Keep the developer's own database, configuration and colours out of the tests, and their umask as it was."""

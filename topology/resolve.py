@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from topology.description import raw
+from topology.description.allowed import Allowances
 from topology.description.declared import Declarations, Report, hardware
 from topology.description.declared_storage import StorageReader
 from topology.description.grouping import Grouping
@@ -35,6 +36,7 @@ class _Resolver:
         self.written = written
         self.report = Report(document, [])
         self.names = Names(self.report)
+        self.allowances = Allowances(self.names)
         self.addressed: dict[str, str] = {}
 
     def resolve_switches(self) -> None:
@@ -75,10 +77,17 @@ class _Resolver:
             role = NodeRole(written.role)
             addresses = self.addresses(written.address, (*location, "address"), names) or names
             data = self.addresses(written.data_address, (*location, "data_address"), names) or addresses
+            like = Node(
+                NodeId(""), role, kind, "", "",
+                forwards=written.forwards,
+                production=written.production,
+                blank_disks=self.allowances.blank_disks(written, names, location),
+            )  # fmt: skip
             for name, address, data_address in zip(names, addresses, data, strict=True):
                 if self.names.claim(name, location) and self.unshared(address, name, (*location, "address")):
-                    node = Node(NodeId(name), role, kind, address, data_address, forwards=written.forwards)
-                    self.names.nodes[node.id] = node
+                    self.names.nodes[NodeId(name)] = replace(
+                        like, id=NodeId(name), address=address, data_address=data_address
+                    )
         guests = {text: each.host for text, each in self.written.nodes.items() if each.host is not None}
         members = {text: self.names.quietly(text) for text in guests}
         virtual = {name for names in members.values() for name in names}
@@ -182,6 +191,7 @@ class _Resolver:
             storage=MappingProxyType(systems),
             claims=claims,
             parameters=MappingProxyType(dict(written.parameters)),
+            caps=self.allowances.caps(written.caps, tuple(systems)),
             places=MappingProxyType(names.places),
         )
 
@@ -229,7 +239,11 @@ def _gaps(document: Document, report: Report) -> list[Problem]:
     """Empty list items, which say nothing and were surely meant to."""
     found = Report(report.document, [])
     data = document.data if isinstance(document.data, dict) else {}
-    lists: Mapping[Location, object] = {(name,): data.get(name) for name in ("links", "criteria", "stated")}
+    lists: dict[Location, object] = {(name,): data.get(name) for name in ("links", "criteria", "stated")}
+    nodes = data.get("nodes")
+    for name, entry in nodes.items() if isinstance(nodes, dict) else ():
+        if isinstance(entry, dict):
+            lists["nodes", name, "blank_disks"] = entry.get("blank_disks")
     for location, items in lists.items():
         for index, item in enumerate(items if isinstance(items, list) else []):
             if item is None:

@@ -13,7 +13,7 @@ from ClusterShell.NodeSet import NodeSet, NodeSetException
 from ClusterShell.NodeUtils import GroupResolver, GroupResolverError, GroupSource, GroupSourceError
 
 from topology.errors import SelectionError
-from topology.model import Fabric, Group, NodeId, Vlan
+from topology.model import Fabric, Group, Node, NodeId, Vlan
 
 MAX_NODES = 200_000
 """More names than this in one set is taken for a slip of the keyboard."""
@@ -136,7 +136,7 @@ def groups(
     attached: Mapping[str, Iterable[str]],
     further: Mapping[str, Iterable[str]] | None = None,
 ) -> dict[str, list[str]]:
-    """Group name to members: ``all``, each role, ``class:NAME``, ``switch:NAME``, ``chassis:NAME`` ...
+    """Group name to members: ``all``, each role, ``class:NAME``, ``switch:NAME``, ``chassis:NAME``, ``production`` ...
 
     ``nodes`` maps a name to (role, class), ``attached`` a switch to its nodes, ``further`` any
     other group to its members.
@@ -195,9 +195,12 @@ def fabric_groups(fabric: Fabric) -> dict[str, list[str]]:
     )
 
 
-def further_groups(placed: Iterable[Group], vlans: Mapping[int, Vlan], nodes: Collection[str]) -> dict[str, list[str]]:
-    """``chassis:c01``, ``rack:r7``, ``site:west`` and ``vlan:265`` to the nodes in them."""
+def further_groups(
+    placed: Iterable[Group], vlans: Mapping[int, Vlan], nodes: Mapping[NodeId, Node]
+) -> dict[str, list[str]]:
+    """``chassis:c01``, ``rack:r7``, ``site:west``, ``vlan:265`` and ``production`` to the nodes in them."""
     found = {f"{group.kind}:{group.name}": [name for name in group.members if name in nodes] for group in placed}
+    found["production"] = [node.id for node in nodes.values() if node.production]
     return found | {f"vlan:{vlan.id}": sorted(vlan.members) for vlan in vlans.values()}
 
 

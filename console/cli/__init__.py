@@ -4,6 +4,7 @@ A command's module is imported when that command is called, so that help, comple
 ``sessions`` start fast. Refuses to do any work itself.
 """
 
+import errno
 import importlib
 import os
 import sys
@@ -25,16 +26,36 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sessions": ("console.cli.sessions", "List the stored sessions."),
     "show": ("console.cli.show", "Print the summary of a stored session."),
     "report": ("console.cli.report", "Export a stored session as html, md, csv, json or text."),
+    "import-spool": ("console.cli.import_spool", "Bring back what a run kept in a file while its database refused."),
     "judge": ("console.cli.judge", "Judge stored measurements again, touching no node."),
     "parse": ("console.cli.parse", "Run one probe's parser on captured output."),
     "probes": ("console.cli.probes", "List the probes: what they measure, need and load."),
     "trust": ("console.cli.trust", "Show the host keys of nodes and, with consent, trust them."),
+    "doctor": ("console.cli.doctor", "Say whether every node can be reached, trusted and used."),
+    "drain": ("console.cli.drain", "Drain the failing nodes of a session in Slurm, with consent."),
+    "undrain": ("console.cli.undrain", "Take back what drain did, and nothing else."),
     "clean": ("console.cli.clean", "Show what earlier sessions left running on nodes and, with consent, end it."),
 }
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+class OutputError(Exception):
+    """Standard output took no more: the reader has gone away, or the device is full."""
+
+
 class Commands(click.Group):
     """Finds commands by name without importing the others; a bare file name means ``open``."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; click itself would end with 1 for a closed pipe, which means below its threshold here."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if isinstance(error, BrokenPipeError) or (error.errno in _FULL and error.filename is None):
+                raise OutputError from error
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of work, not of the alphabet."""
@@ -82,8 +103,9 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
 )
+@click.option("--safe-mode", is_flag=True, help="Load no probe of another distribution.")
 @click.pass_context
-def command(ctx: click.Context) -> None:
+def command(ctx: click.Context, safe_mode: bool) -> None:
     """Accept, tune and repair clusters: what was measured beside what the fabric should give.
 
     Without a command the console opens on its start page; with a topology file it opens on that
@@ -115,13 +137,20 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted")
         code = Exit.INTERRUPTED
-    except BrokenPipeError:
-        # The reader went away (| head): not ours to complain about.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = Exit.PASSED
+    except OutputError as error:
+        code = _unwritten(error.__cause__)
     except Exception as error:
         code = _internal(error)
     sys.exit(int(code or 0))
+
+
+def _unwritten(error: BaseException | None) -> int:
+    """A reader that went away (| head) is not ours to complain about; a full device is."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return Exit.PASSED
+    complain(f"benchconsole: the output could not be written whole: {getattr(error, 'strerror', error)}")
+    return Exit.INTERNAL
 
 
 def _internal(error: Exception) -> int:

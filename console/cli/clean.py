@@ -1,86 +1,236 @@
-"""Ends what earlier sessions left running on nodes, after showing it."""
+"""Ends and removes what earlier sessions left on nodes, after showing it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import exclude_option, installed, nodes_option, read_topology, topology_argument
+from console.cli.common import (
+    db_option,
+    exclude_option,
+    installed,
+    nodes_option,
+    open_store,
+    read_topology,
+    topology_argument,
+)
 from console.exits import Exit, complain
 
 if TYPE_CHECKING:
+    from probes.api import Probe
+    from probes.hygiene.proof import Touched
+    from probes.hygiene.sweep import Found
+    from probes.model import Round
     from probes.remote import Reach, Remote
-    from probes.sweep import Leftover
+    from store.model import SessionSummary
+    from store.store import Store
     from topology.model import Fabric, NodeId
 
-    Found = list[tuple[Remote, tuple[Leftover, ...]]]
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is looked for: of one session or of any, below these directories, as ourselves or for all users."""
+
+    session: str | None
+    scratch: "Mapping[NodeId, Sequence[str]]"
+    privileged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _OnNode:
+    """One node with something on it."""
+
+    remote: "Remote"
+    found: "Found"
 
 
 @click.command("clean")
 @topology_argument
 @nodes_option
 @exclude_option
-@click.option("--session", default=None, metavar="ID", help="Only what this session started.")
-@click.option("--yes", is_flag=True, help="End it without asking.")
-def command(topology: Path, nodes: str | None, exclude: str | None, session: str | None, yes: bool) -> None:
-    """Show processes that carry our marker on the nodes of TOPOLOGY and, with consent, end them.
+@click.option("--session", default=None, metavar="SESSION", help="Only what this session left (id, label, last).")
+@click.option("--all-users", is_flag=True, help="As the administrator (sudo): what others left, too.")
+@db_option
+@click.option("--yes", is_flag=True, help="End and remove it without asking.")
+def command(
+    topology: Path, nodes: str | None, exclude: str | None, session: str | None, all_users: bool, db: Path | None,
+    yes: bool,
+) -> None:  # fmt: skip
+    """Show what sessions left on the nodes of TOPOLOGY and, with consent, end and remove it.
 
-    Only processes of your own user that were started by benchconsole are found. A session that
-    is running now is found too: its tests would fail.
+    Found are processes that carry our marker and scratch directories with our mark in them, by
+    session. Where to look for directories follows from the suites of TOPOLOGY and from the
+    stored sessions. What is not ours beyond doubt is named and left alone. Leftovers of a
+    session that is running now are found too: its tests would fail.
+
+    Exit codes: 0 nothing of ours is left, 2 bad input, 3 something is, or a node could not be searched.
     """
     from topology.selection import select
 
-    fabric = read_topology(topology, installed())
-    raise click.exceptions.Exit(asyncio.run(_clean(fabric, select(fabric, nodes, exclude), session, yes)))
+    probes = installed()
+    fabric = read_topology(topology, probes)
+    chosen = select(fabric, nodes, exclude)
+    key, known, touched = _stored(db, fabric, session)
+    scratch = _roots(fabric, probes, touched)
+    wanted = _Wanted(key, scratch, all_users)
+    raise click.exceptions.Exit(asyncio.run(_clean(fabric, chosen, wanted, known, yes)))
 
 
-async def _clean(fabric: "Fabric", names: "Sequence[NodeId]", session: str | None, yes: bool) -> int:
+def _stored(
+    db: Path | None, fabric: "Fabric", session: str | None
+) -> "tuple[str | None, dict[str, SessionSummary], Touched]":
+    """The session's id, the sessions that the store knows, and what they touched; a store need not exist."""
+    from probes.hygiene.proof import Touched, touched
+    from store.places import default_path
+
+    if db is None and not default_path().exists():
+        return session, {}, Touched()
+    with open_store(db, create=False) as store:
+        key = store.find(session) if session is not None else None
+        known = {each.id: each for each in store.sessions()}
+        ours = [key] if key is not None else _unfinished(known.values(), fabric)
+        return key, known, touched(each for name in ours for each in _plan(store, name))
+
+
+def _unfinished(sessions: "Iterable[SessionSummary]", fabric: "Fabric") -> list[str]:
+    """Sessions on this fabric that did not come to their end: the others searched their nodes themselves."""
+    return [each.id for each in sessions if each.fabric == fabric.name and each.state.value != "complete"]
+
+
+def _plan(store: "Store", session: str) -> "Iterable[Round]":
+    from topology.resolve import load_text
+
+    new = store.session(session).new
+    return store.plan(session, load_text(new.topology, new.topology_path))
+
+
+def _roots(fabric: "Fabric", probes: "Mapping[str, Probe]", stored: "Touched") -> "dict[NodeId, tuple[str, ...]]":
+    """The scratch directories of every node: those of the suites as they are now, and those of stored plans."""
+    from probes.scratch import root_of
+
+    found: dict[NodeId, dict[str, None]] = {name: dict.fromkeys(each) for name, each in stored.scratch.items()}
+    for suite in fabric.suites.values():
+        for stage in suite.stages:
+            probe = probes.get(stage.probe)
+            root = root_of({**(probe.options if probe else {}), **stage.options})
+            for name in stage.nodes if root is not None else ():
+                found.setdefault(name, {})[str(root)] = None
+    return {name: tuple(each) for name, each in found.items()}
+
+
+async def _clean(
+    fabric: "Fabric", names: "Sequence[NodeId]", wanted: _Wanted, known: "Mapping[str, SessionSummary]", yes: bool
+) -> int:
     from console.session import ssh_reach
-    from console.wording import count, plain
+    from console.wording import count
 
     reach = ssh_reach(fabric, "clean")
     try:
-        found, silent = await _search(reach, fabric, names, session)
-        for remote, left in found:
-            for each in left:
-                click.echo(f"{remote.node}: process {each.pid} of session {each.session}: {plain(' '.join(each.argv))}")
-        total = sum(len(left) for _, left in found)
-        if not total:
-            click.echo(f"nothing of ours runs on {count(len(names) - len(silent), 'node')}")
-        elif yes or await asyncio.to_thread(click.confirm, f"end {total} of them?", default=False):
-            await _end(found)
-        return Exit.UNTESTED if silent else Exit.PASSED
+        found, silent = await _search(reach, fabric, names, wanted)
+        _show(found, known)
+        total = sum(_ours(each.found) for each in found)
+        stays = sum(len(each.found.directories) + len(each.found.processes) for each in found)
+        if not stays:
+            click.echo(f"nothing of ours is left on {count(len(names) - silent, 'node')}")
+        elif total and await _agreed(total, yes):
+            stays = await _end(found, wanted)
+        return Exit.UNTESTED if silent or stays else Exit.PASSED
     finally:
         await reach.close()
 
 
+def _ours(found: "Found") -> int:
+    return len(found.processes) + sum(not each.because for each in found.directories)
+
+
+async def _agreed(total: int, yes: bool) -> bool:
+    if yes:
+        return True
+    try:
+        return await asyncio.to_thread(click.confirm, f"end and remove these {total}?", default=False)
+    except click.Abort:
+        complain("nobody answered: nothing was ended; --yes does it without asking")
+        return False
+
+
 async def _search(
-    reach: "Reach", fabric: "Fabric", names: "Sequence[NodeId]", session: str | None
-) -> "tuple[Found, list[str]]":
-    """What was found, and the nodes that could not be asked (each is complained about)."""
+    reach: "Reach", fabric: "Fabric", names: "Sequence[NodeId]", wanted: _Wanted
+) -> "tuple[list[_OnNode], int]":
+    """What was found, and how many nodes could not be searched (each is complained about)."""
     from probes.errors import ProbeError
-    from probes.sweep import leftovers
+    from probes.hygiene.proof import AT_ONCE
+    from probes.hygiene.sweep import search
 
-    silent: list[str] = []
+    gate = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(name: "NodeId") -> "tuple[Remote, tuple[Leftover, ...]] | None":
+    async def ask(name: "NodeId") -> "tuple[_OnNode | None, bool]":
         try:
-            remote = await reach.remote(fabric.nodes[name])
-            return remote, await leftovers(remote, session)
+            async with gate:
+                remote = await reach.remote(fabric.nodes[name])
+                roots = wanted.scratch.get(name, ())
+                found = await search(remote, wanted.session, roots, privileged=wanted.privileged)
         except ProbeError as error:
-            silent.append(name)
-            complain(str(error))
-            return None
+            complain(str(error) if str(error).startswith(name) else f"{name}: {error}")
+            return None, True
+        for why in found.unseen:
+            complain(f"{name}: {why}")
+        return None if found.nothing else _OnNode(remote, found), bool(found.unseen)
 
     asked = await asyncio.gather(*(ask(name) for name in names))
-    return [each for each in asked if each is not None and each[1]], silent
+    return [each for each, _ in asked if each is not None], sum(silent for _, silent in asked)
 
 
-async def _end(found: "Found") -> None:
-    from probes.sweep import end
+def _show(found: Sequence[_OnNode], known: "Mapping[str, SessionSummary]") -> None:
+    """Everything that was found, by session; what is not ours beyond doubt says why."""
+    from console.wording import plain
+    from probes.hygiene.proof import directory_words, process_words
 
-    for remote, left in found:
-        alive = await end(remote, left)
-        click.echo(f"{remote.node}: ended {len(left) - len(alive)}" + (f", {len(alive)} live on" if alive else ""))
+    by_session: dict[str, list[str]] = {}
+    for each in found:
+        for process in each.found.processes:
+            by_session.setdefault(process.session, []).append(f"{each.remote.node}: {process_words(process)}")
+        for directory in each.found.directories:
+            words = f"{each.remote.node}: {directory_words(directory)}"
+            by_session.setdefault(directory.session, []).append(words)
+    for session, lines in by_session.items():
+        click.echo(_headline(session, known.get(session)))
+        for line in lines:
+            click.echo(f"  {plain(line)}")
+
+
+def _headline(session: str, known: "SessionSummary | None") -> str:
+    from console.wording import plain
+
+    if known is None:
+        return f"session {plain(session) or 'without an id'}, not in this database"
+    label = f" ({plain(known.label)})" if known.label else ""
+    if known.state.value == "running":
+        return f"session {known.id}{label}, WHICH IS RUNNING NOW: its tests would fail"
+    return f"session {known.id}{label}, {known.state.value}"
+
+
+async def _end(found: Sequence[_OnNode], wanted: _Wanted) -> int:
+    """End and remove; how many stay."""
+    from console.wording import plain
+    from probes.errors import ProbeError
+    from probes.hygiene.proof import directory_words, process_words
+    from probes.hygiene.sweep import end, remove
+
+    async def one(each: _OnNode) -> int:
+        total = len(each.found.processes) + len(each.found.directories)
+        try:
+            alive = await end(each.remote, each.found.processes, privileged=wanted.privileged)
+            stays = await remove(each.remote, each.found.directories, privileged=wanted.privileged)
+        except ProbeError as error:
+            complain(f"{each.remote.node}: {error}")
+            return total
+        left = [*map(process_words, alive), *map(directory_words, stays)]
+        click.echo(f"{each.remote.node}: ended or removed {total - len(left)} of {total}")
+        for words in left:
+            click.echo(f"  left alone: {plain(words)}")
+        return len(left)
+
+    return sum(await asyncio.gather(*(one(each) for each in found)))

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from console.reports.content import Told
     from console.view import RunView
     from probes.api import Probe
+    from probes.plugins import Catalogue
     from store.store import Store
     from topology.model import Fabric
 
@@ -25,13 +27,19 @@ exclude_option = click.option("-x", "--exclude", default=None, metavar="NODES", 
 
 def installed() -> Mapping[str, "Probe"]:
     """The probes that can be used; broken plugins are named on standard error and left out."""
+    return catalogue().probes
+
+
+def catalogue() -> "Catalogue":
+    """The probes that can be used, with who brought each; without those of others in safe mode."""
     from console.exits import complain
     from probes.plugins import load
 
-    catalogue = load()
-    for broken in catalogue.broken:
+    context = click.get_current_context(silent=True)
+    found = load(safe_mode=bool(context and context.find_root().params.get("safe_mode")))
+    for broken in found.broken:
         complain(f"plugin {broken.name} ({broken.distribution}) is left out: {broken.reason}")
-    return catalogue.probes
+    return found
 
 
 def open_store(db: Path | None, *, create: bool = True) -> "Store":
@@ -40,6 +48,21 @@ def open_store(db: Path | None, *, create: bool = True) -> "Store":
     from store.store import Store
 
     return Store.open(db or default_path(), create=create)
+
+
+def bring_back(store: "Store") -> None:
+    """Bring back what a console that is gone kept in a spool while this database refused; told where there is any."""
+    import asyncio
+
+    from console.exits import complain
+    from console.wording import count
+    from store.spool import waiting
+
+    for path in waiting(store.path) if store.read_only is None else ():
+        found = asyncio.run(store.absorb(path))
+        complain(f"{path}: {count(found.results, 'result')} brought back into {store.path}")
+        for refused in found.refused:
+            complain(f"line {refused.line} is refused: {refused.why}; the file is kept as {found.kept}")
 
 
 def read_topology(path: Path, probes: Mapping[str, "Probe"], parameters: Mapping[str, int] | None = None) -> "Fabric":
@@ -59,3 +82,13 @@ def stored_view(store: "Store", name: str, probes: Mapping[str, "Probe"]) -> "Ru
     from console.session import Session
 
     return Session.stored(store, name, probes).view()
+
+
+def told(store: "Store", view: "RunView", probes: Mapping[str, "Probe"]) -> "Told":
+    """What the record of a session says besides plan and results: how it was started, and what was noted."""
+    from console.planned import left_out
+    from console.reports.content import Told
+    from probes.planning import summarise
+
+    uncovered = tuple(left_out(view.fabric, summarise(view.fabric, view.plan, probes))) if view.plan else ()
+    return Told(store.session(view.session).new.options, store.notes(view.session), uncovered)

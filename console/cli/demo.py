@@ -12,15 +12,17 @@ from console.cli.common import db_option, installed, open_store, read_topology
 from console.exits import BadInput, complain
 
 if TYPE_CHECKING:
+    from console.demo.cluster import SimulatedCluster
     from console.view import RunView
 
 
 @click.command("demo")
 @click.argument("scenario", default="default")
 @click.option("--list", "list_only", is_flag=True, help="Name the scenarios and what is planted in them.")
+@click.option("--nodes", type=int, default=None, metavar="N", help="A generated cluster of N nodes, 16 to 10240.")
 @click.option("--headless", is_flag=True, help="No screen: run the suite and print the summary.")
 @db_option
-def command(scenario: str, list_only: bool, headless: bool, db: Path | None) -> None:
+def command(scenario: str, list_only: bool, nodes: int | None, headless: bool, db: Path | None) -> None:
     """Open the console on a simulated cluster and run its default suite.
 
     The cluster listens on addresses of 127.0.0.0/8 only and answers real SSH; what it measures
@@ -28,7 +30,7 @@ def command(scenario: str, list_only: bool, headless: bool, db: Path | None) -> 
     terminal, or with --headless, the summary is printed and the exit code is 0 when the suite
     ran through, whatever it found.
     """
-    from console.demo.scenarios import SCENARIOS
+    from console.demo.scenarios import SCENARIOS, scenario_named
 
     if list_only:
         for each in SCENARIOS.values():
@@ -38,49 +40,62 @@ def command(scenario: str, list_only: bool, headless: bool, db: Path | None) -> 
         return
     if scenario not in SCENARIOS:
         raise BadInput(f"benchconsole: unknown scenario {scenario!r}, expected one of {', '.join(SCENARIOS)}")
+    if nodes is not None:
+        if scenario not in ("default", "large"):
+            raise BadInput(f"benchconsole: scenario {scenario} has its own size, expected --nodes alone or with large")
+        scenario = "large"
+        try:
+            scenario_named(scenario, nodes)
+        except ValueError as error:
+            raise BadInput(f"benchconsole: --nodes: {error}") from None
     no_screen = headless or not (sys.stdin.isatty() and sys.stdout.isatty())
-    raise click.exceptions.Exit(open_demo(scenario, db, screen=not no_screen))
+    raise click.exceptions.Exit(open_demo(scenario, db, nodes=nodes, screen=not no_screen))
 
 
-def open_demo(scenario: str, db: Path | None, *, screen: bool = True) -> int:
-    """Run the suite of ``scenario``, on the screen or as lines; the exit code."""
+def open_demo(scenario: str, db: Path | None, *, nodes: int | None = None, screen: bool = True) -> int:
+    """Run the suite of ``scenario``, on the screen or as lines; the exit code. ``nodes``: of the large one."""
+    from console.demo.cluster import SimulatedCluster
+
     with tempfile.TemporaryDirectory(prefix="benchconsole-demo-") as folder:
-        return _on_screen(scenario, Path(folder), db) if screen else _headless(scenario, Path(folder), db)
+        cluster = SimulatedCluster(scenario, Path(folder), nodes=nodes)
+        return _on_screen(cluster, db) if screen else _headless(cluster, db)
 
 
-def _headless(scenario: str, folder: Path, db: Path | None) -> int:
+def _headless(cluster: "SimulatedCluster", db: Path | None) -> int:
     from console.cli.run import finish
 
-    view, ended_by = asyncio.run(_run(scenario, folder, db))
+    view, ended_by = asyncio.run(_run(cluster, db))
     code = finish(view, ended_by, allow_untested=True, out=sys.stdout)
     if ended_by is not None:
         return code
     return 0 if view.complete else 4
 
 
-async def _run(scenario: str, folder: Path, db: Path | None) -> "tuple[RunView, int | None]":
+async def _run(cluster: "SimulatedCluster", db: Path | None) -> "tuple[RunView, int | None]":
     from console.cli.run import follow
-    from console.demo.cluster import SimulatedCluster
-    from console.session import Choice, Session
+    from console.record import Choice
+    from console.session import Session
 
     probes = installed()
-    complain(f"starting the simulated cluster {scenario!r} on loopback")
-    async with SimulatedCluster(scenario, folder) as cluster:
+    complain(_starting(cluster))
+    async with cluster:
         with open_store(db) as store:
             fabric = read_topology(cluster.topology_path, probes)
-            session = Session(fabric, probes, store, Choice(label=f"demo {scenario}"))
+            session = Session(fabric, probes, store, Choice(label=f"demo {cluster.scenario.name}"))
             return await follow(session, session.propose(), None, sys.stdout, quiet=False)
 
 
-def _on_screen(scenario: str, folder: Path, db: Path | None) -> int:
+def _on_screen(cluster: "SimulatedCluster", db: Path | None) -> int:
     from console.cli.open import open_console
-    from console.demo.cluster import SimulatedCluster
 
-    cluster: SimulatedCluster = SimulatedCluster(scenario, folder)
     with asyncio.Runner() as runner:
-        complain(f"starting the simulated cluster {scenario!r} on loopback")
+        complain(_starting(cluster))
         runner.run(cluster.__aenter__())
         try:
-            return open_console(str(cluster.topology_path), db, f"demo {scenario}", start=True)
+            return open_console(str(cluster.topology_path), db, f"demo {cluster.scenario.name}", start=True)
         finally:
             runner.run(cluster.__aexit__(None, None, None))
+
+
+def _starting(cluster: "SimulatedCluster") -> str:
+    return f"starting the simulated cluster {cluster.scenario.name!r} on loopback: {cluster.scenario.summary}"

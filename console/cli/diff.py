@@ -85,7 +85,8 @@ def _asked(
 ) -> "Compared":
     """Ask the nodes now, in a session of their own."""
     from console.cli.run import follow
-    from console.session import Choice, Session
+    from console.record import Choice
+    from console.session import Session
     from console.wire import compared, of_session, survey
 
     with open_store(db) as store:

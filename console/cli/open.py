@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 @db_option
 @label_option
 def command(what: str, db: Path | None, label: str) -> None:
-    """Open the console on a topology file, or on a stored session (id, label, last, last-1)."""
+    """Open the console on a topology file, or on a stored session (id, label, last, last-1).
+
+    A session that another console drives is followed live: it can be looked at, but takes no orders.
+    """
     raise click.exceptions.Exit(open_console(what, db, label))
 
 
@@ -52,19 +55,30 @@ def _keep_logs_off_the_screen() -> None:
 def _on_file(path: Path, db: Path | None, label: str, *, start: bool) -> "SessionConductor":
     from console.cli.common import installed, open_store, read_topology
     from console.conductor import SessionConductor
-    from console.session import Choice, Session
+    from console.engine import Engine
+    from console.record import Choice
+    from console.session import Session
 
     probes = installed()
-    session = Session(read_topology(path, probes), probes, open_store(db), Choice(label=label))
-    return SessionConductor(session, start=start)
+    fabric = read_topology(path, probes)
+    store = open_store(db)
+    session = Session(fabric, probes, store, Choice(label=label))
+    return SessionConductor(session, Engine(), start=start, closing=store.close)
 
 
 def _on_session(name: str, db: Path | None) -> "SessionConductor":
     from console.cli.common import installed, open_store
     from console.conductor import SessionConductor
+    from console.engine import Engine
+    from console.following import followed
     from console.session import Session
 
-    return SessionConductor(Session.stored(open_store(db, create=False), name, installed()))
+    probes = installed()
+    store = open_store(db, create=False)
+    other = followed(store, name, probes)
+    if other is not None:
+        return SessionConductor(other, Engine(), follows=lambda: other.driver, closing=store.close)
+    return SessionConductor(Session.stored(store, name, probes), Engine(), closing=store.close)
 
 
 def start() -> int:

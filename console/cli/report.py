@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from console.cli.common import db_option, installed, open_store, stored_view
+from console.cli.common import db_option, installed, open_store, stored_view, told
 
 
 @click.command("report")
@@ -32,8 +32,10 @@ def command(
     named = next((name for name, known in FORMATS.items() if output and output.suffix == known.suffix), None)
     chosen = format_ or named or "text"
     with open_store(db, create=False) as store:
-        view = stored_view(store, session, installed())
-    options = Options(operator, version("benchconsole"), ascii_only, raw_csv=raw_csv)
+        probes = installed()
+        view = stored_view(store, session, probes)
+        record = told(store, view, probes)
+    options = Options(operator, version("benchconsole"), ascii_only, raw_csv=raw_csv, told=record)
     if output is None or str(output) == "-":
         render(chosen, view, sys.stdout, options)
         return

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from console.cli.common import (
+    bring_back,
+    catalogue,
     db_option,
     exclude_option,
-    installed,
     label_option,
     nodes_option,
     open_store,
@@ -19,6 +20,7 @@ from console.cli.common import (
     suite_option,
     topology_argument,
 )
+from console.cli.in_use import busy_option, careful_option, production_option
 from console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from probes.api import Probe
     from probes.model import Round
     from store.store import Store
-    from topology.model import Fabric
+    from topology.model import Fabric, NodeId
 
 _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 
@@ -46,9 +48,13 @@ _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, si
 @click.option("--jsonl", type=click.Path(path_type=Path, allow_dash=True), default=None, help="Events as JSON lines.")
 @click.option("--allow-untested", is_flag=True, help="Exit 0 although something was not tested; recorded.")
 @click.option("--quiet", is_flag=True, help="Only the summary.")
+@careful_option
+@production_option
+@busy_option
 def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
     dry_run: bool, resume: str | None, jsonl: Path | None, allow_untested: bool, quiet: bool,
+    careful: bool, i_mean_production: str | None, i_mean_busy: str | None,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
@@ -56,18 +62,29 @@ def command(
     nothing was started, 3 not everything was tested, 4 internal error, 129 130 143 ended by a
     signal. 1 wins over 3.
     """
-    from console.session import Choice, Session
+    from console.cli.in_use import care
+    from console.record import Choice
+    from console.session import Session
     from topology.selection import select
 
-    probes = installed()
+    found = catalogue()
+    probes = found.probes
     fabric = read_topology(topology, probes)
     chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
-    choice = Choice(suite, chosen, label, {"allow_untested": 1} if allow_untested else {})
+    meant = care(fabric, i_mean_production, i_mean_busy, careful=careful)
+    typed = () if resume else _typed(fabric, suite, chosen, probes)
+    choice = Choice(suite, chosen, label, {"allow_untested": 1} if allow_untested else {}, meant, typed)
+    _writable(jsonl)
     with open_store(db) as store:
+        bring_back(store)
         session = _resumed(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
+        session.choice.care = meant
+        session.origin = found.origin
         rounds = session.unfinished() if resume else session.propose()
         if dry_run:
-            _print_plan(session.fabric, rounds)
+            _print_plan(session, rounds)
+        _refuse_in_use(session, rounds)
+        if dry_run:
             return
         if resume and not rounds:
             complain(f"session {session.id} is complete; nothing is left to run")
@@ -88,21 +105,53 @@ def _resumed(store: "Store", name: str, topology: Path, probes: "Mapping[str, Pr
     return session
 
 
-def _print_plan(fabric: "Fabric", rounds: "Sequence[Round]") -> None:
-    from console.reports.content import idle_links
-    from probes.plan import describe, uncrossed
+def _refuse_in_use(session: "Session", rounds: "Sequence[Round]") -> None:
+    """Nothing is started while nodes that somebody else needs would be loaded unnamed."""
+    from console.care import InUseError
 
-    click.echo(describe(rounds))
-    for each in rounds:
-        click.echo(
-            f"round {each.number}  {each.stage}: {len(each.tests):,} tests, about {each.seconds:.0f} s; {each.because}"
-        )
-        for bundle in each.bundles:
-            flows = [test.target.key for test in each.tests if test.bundle == bundle.name]
-            click.echo(f"    fills {bundle.name}: {', '.join(flows[:8])}{' ...' if len(flows) > 8 else ''}")
-    idle = uncrossed(fabric, rounds)
-    if idle:
-        click.echo(f"not covered: no test sends over {idle_links(fabric, idle)}")
+    try:
+        session.choice.care.refuse(session.fabric, rounds, session.probes)
+    except InUseError as error:
+        raise BadInput(
+            f"benchconsole: {error}\nnothing was started; leave them out with -x, or name them with"
+            " --i-mean-production or --i-mean-busy, which is recorded"
+        ) from error
+
+
+def _typed(
+    fabric: "Fabric", suite: str | None, nodes: "Sequence[NodeId] | None", probes: "Mapping[str, Probe]"
+) -> tuple[str, ...]:
+    """The serial numbers of disks that would be overwritten, each typed by whoever answers for it."""
+    from probes.hygiene.devices import confirmations
+    from probes.planning import suite_named
+
+    asked = confirmations(fabric, suite_named(fabric, suite), probes, nodes=nodes)
+    if asked and not sys.stdin.isatty():
+        raise BadInput(f"benchconsole: {asked[0].lost} would be lost; only a person at a terminal can confirm that")
+    for each in asked:
+        complain(f"{each.lost} will be lost.")
+        if click.prompt("Type its serial number to go on", default="", show_default=False, err=True) != each.typed:
+            raise BadInput("benchconsole: that is not its serial number; nothing was started")
+    return tuple(each.typed for each in asked)
+
+
+def _writable(jsonl: Path | None) -> None:
+    """BadInput where events are to go to what is no file, or cannot be written; nothing is started."""
+    if jsonl is None or str(jsonl) == "-":
+        return
+    try:
+        jsonl.open("a", encoding="utf-8").close()
+    except OSError as error:
+        raise BadInput(f"benchconsole: {jsonl}: {error.strerror}; name a file for --jsonl, or -") from error
+
+
+def _print_plan(session: "Session", rounds: "Sequence[Round]") -> None:
+    from console.planned import plan_lines
+    from probes.planning import summarise
+
+    summary = summarise(session.fabric, rounds, session.probes)
+    for line in plan_lines(session.fabric, summary, rounds):
+        click.echo(line)
 
 
 def run_session(
@@ -158,7 +207,11 @@ async def follow(
 
     def stop(number: int) -> None:
         caught.append(number)
-        session.stop(now=True)
+        if len(caught) == 1:
+            complain("stopping: what runs on the nodes is ended; once more leaves at once")
+            session.stop(now=True)
+        else:
+            session.abandon()
 
     loop = asyncio.get_running_loop()
     for number in _ENDINGS:

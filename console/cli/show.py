@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from console.cli.common import db_option, installed, open_store, stored_view
+from console.cli.common import db_option, installed, open_store, stored_view, told
 
 
 @click.command("show")
@@ -17,6 +17,8 @@ def command(session: str, db: Path | None, ascii_only: bool) -> None:
     from console.reports import Options, render
 
     with open_store(db, create=False) as store:
-        view = stored_view(store, session, installed())
+        probes = installed()
+        view = stored_view(store, session, probes)
+        record = told(store, view, probes)
     encoding = (sys.stdout.encoding or "").lower()
-    render("text", view, sys.stdout, Options(ascii=ascii_only or "utf" not in encoding))
+    render("text", view, sys.stdout, Options(ascii=ascii_only or "utf" not in encoding, told=record))

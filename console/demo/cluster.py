@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 import console
-from console.demo.scenarios import FABRIC, SCENARIOS
+from console.demo.scenarios import SCENARIOS, scenario_named
 
 _PORT = re.compile(r"(?<=\bport: )\d+")
 _SOURCES = str(Path(console.__file__).resolve().parents[1])
@@ -32,12 +32,17 @@ class SimulatedCluster:
     """Serves a scenario inside ``async with``; ``topology_path`` is then ready to be opened.
 
     ``directory`` receives the topology, ``ssh_config``, ``known_hosts`` and the key, and keeps them.
+    With ``nodes`` it is the large scenario in that size. DemoError for what there is not.
     """
 
-    def __init__(self, scenario: str, directory: Path) -> None:
+    def __init__(self, scenario: str, directory: Path, *, nodes: int | None = None) -> None:
         if scenario not in SCENARIOS:
             raise DemoError(f"found scenario {scenario!r}, expected one of {', '.join(SCENARIOS)}")
-        self.scenario = SCENARIOS[scenario]
+        try:
+            self.scenario = scenario_named(scenario, nodes)
+        except ValueError as error:
+            raise DemoError(str(error)) from None
+        self._size = () if nodes is None else (str(nodes),)
         self.directory = directory
         self.port = 0
         self._process: Process | None = None
@@ -45,7 +50,7 @@ class SimulatedCluster:
     @property
     def topology_path(self) -> Path:
         """The topology file with the addresses, the port and the keys of this cluster."""
-        return self.directory / "meridian.yaml"
+        return self.directory / f"{self.scenario.fabric}.yaml"
 
     @property
     def log(self) -> Path:
@@ -63,6 +68,7 @@ class SimulatedCluster:
         with self.log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-m", "console.demo.serve", self.scenario.name, str(self.directory.absolute()),
+                *self._size,
                 stdin=PIPE, stdout=PIPE, stderr=log, start_new_session=True,
                 env={**os.environ, "PYTHONPATH": path},
             )  # fmt: skip
@@ -71,7 +77,7 @@ class SimulatedCluster:
         except BaseException:
             await self._end()
             raise
-        self.topology_path.write_text(_PORT.sub(str(self.port), FABRIC.read_text(), count=1))
+        self.topology_path.write_text(_PORT.sub(str(self.port), self.scenario.describe(), count=1))
         return self
 
     async def __aexit__(

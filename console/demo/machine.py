@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from console.demo import iperf3, survey
 from console.demo.disk import Disks, Work, report
+from console.demo.faults import FaultKind, Scenario
 from console.demo.hardware import Box
 from console.demo.hostile import spoiler
 from console.demo.network import Load, noise
-from console.demo.scenarios import FaultKind, Scenario
 from console.demo.traffic import Traffic
 from probes.testing.server import Reply
 from topology.model import Fabric, Node, NodeRole

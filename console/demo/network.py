@@ -11,10 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from console.demo.scenarios import Fault, FaultKind, Scenario
+import numpy as np
+from numpy.typing import NDArray
+
+from console.demo.faults import Fault, FaultKind, Scenario
 from topology.model import Direction, Fabric, NodeId
 
-Path = tuple[Direction, ...]
+Path = tuple[int, ...]
+"""Directed links by number: twice the place of the link in the file, one more from its second end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,32 @@ class Network:
 
     def __init__(self, fabric: Fabric, scenario: Scenario) -> None:
         self.fabric = fabric
-        self._capacity = dict(_capacities(fabric, scenario))
-        self.paths = lru_cache(maxsize=65_536)(self._paths)
+        self._ways = [Direction(link.id, end) for link in fabric.links.values() for end in (link.a, link.b)]
+        self._number = {way: number for number, way in enumerate(self._ways)}
+        self._capacity = np.fromiter(_capacities(fabric, scenario), float, 2 * len(fabric.links))
+        self._between = lru_cache(maxsize=65_536)(self._found)
+
+    def paths(self, source: str, sink: str) -> tuple[tuple[Direction, ...], ...]:
+        """Every shortest path, in the order of the file; nothing is forwarded through a node."""
+        return tuple(tuple(self._ways[step] for step in path) for path in self._paths(source, sink))
 
     def _paths(self, source: str, sink: str) -> tuple[Path, ...]:
-        """Every shortest path, in the order of the file; nothing is forwarded through a node."""
+        """Paths of nodes on one switch each differ from those of their switches by the cables at both ends."""
+        first, last = self._only_cable(source), self._only_cable(sink)
+        if first is None or last is None or source == sink:
+            return self._between(source, sink)
+        if first[1] == last[1]:
+            return ((first[0], last[0] ^ 1),)
+        return tuple((first[0], *middle, last[0] ^ 1) for middle in self._between(first[1], last[1]))
+
+    def _only_cable(self, node: str) -> tuple[int, str] | None:
+        """The directed link out of a node that has one, to a switch, and that switch."""
+        links = self.fabric.links_at[node] if node in self.fabric.nodes else ()
+        if len(links) != 1 or links[0].other(node) in self.fabric.nodes:
+            return None
+        return self._number[Direction(links[0].id, node)], links[0].other(node)
+
+    def _found(self, source: str, sink: str) -> tuple[Path, ...]:
         reached: dict[str, list[Path]] = {source: [()]}
         seen = {source}
         while reached and sink not in reached:
@@ -50,59 +75,59 @@ class Network:
                 if device != source and device in self.fabric.nodes:
                     continue
                 for link in self.fabric.links_at[device]:
-                    if link.other(device) not in seen:
-                        step = Direction(link.id, device)
-                        further.setdefault(link.other(device), []).extend((*path, step) for path in so_far)
+                    other = link.other(device)
+                    if other not in seen and (other == sink or other not in self.fabric.nodes):
+                        step = self._number[Direction(link.id, device)]
+                        further.setdefault(other, []).extend((*path, step) for path in so_far)
             seen |= further.keys()
             reached = further
         return tuple(reached.get(sink, ()))
 
     def shares(self, loads: Sequence[Load]) -> tuple[float, ...]:
         """byte/s of payload that each of ``loads`` gets while all of them send."""
-        bundles: list[tuple[int, Path, int]] = []
+        owners: list[int] = []
+        taken: list[Path] = []
+        counts: list[int] = []
         for index, load in enumerate(loads):
-            paths = self.paths(load.source, load.sink)
+            paths = self._paths(load.source, load.sink)
             first = zlib.crc32(f"{load.source}>{load.sink}".encode())
             for offset in range(min(load.streams, len(paths))):
-                streams = len(range(offset, load.streams, len(paths)))
-                bundles.append((index, paths[(first + offset) % len(paths)], streams))
-        level = self._fill([(path, streams) for _, path, streams in bundles])
-        rates = [0.0] * len(loads)
-        for (index, _, streams), each in zip(bundles, level, strict=True):
-            rates[index] += each * streams
-        return tuple(rate * self.fabric.goodput for rate in rates)
+                owners.append(index)
+                taken.append(paths[(first + offset) % len(paths)])
+                counts.append(len(range(offset, load.streams, len(paths))))
+        if not owners:
+            return (0.0,) * len(loads)
+        streams = np.array(counts, float)
+        rates = np.bincount(owners, self._fill(taken, streams) * streams, minlength=len(loads))
+        return tuple((rates * self.fabric.goodput).tolist())
 
-    def _fill(self, bundles: Sequence[tuple[Path, int]]) -> list[float]:
+    def _fill(self, taken: Sequence[Path], streams: NDArray[np.float64]) -> NDArray[np.float64]:
         """Progressive filling: the rate of one stream of each bundle when no one can gain but from a poorer one."""
-        residual = {step: self._capacity[step] for path, _ in bundles for step in path}
-        level = [0.0] * len(bundles)
-        waiting = set(range(len(bundles)))
-        while waiting:
-            weight: dict[Direction, int] = {}
-            for index in waiting:
-                path, streams = bundles[index]
-                for step in path:
-                    weight[step] = weight.get(step, 0) + streams
+        bundle = np.repeat(np.arange(len(taken)), [len(path) for path in taken])
+        ways, way = np.unique(np.fromiter((step for path in taken for step in path), np.intp), return_inverse=True)
+        left = self._capacity[ways]
+        level = np.zeros(len(taken))
+        done = np.zeros(len(taken), bool)
+        while len(bundle):
+            crossing = np.bincount(way, streams[bundle], minlength=len(ways))
+            fair = np.divide(left, crossing, out=np.full(len(ways), np.inf), where=crossing > 0)
             # Equal levels freeze together, so a symmetric round takes one pass and not one a link.
-            lowest = min(residual[step] / count for step, count in weight.items())
-            full = {step for step, count in weight.items() if residual[step] / count <= lowest * (1 + 1e-9)}
-            frozen = {index for index in waiting if not full.isdisjoint(bundles[index][0])}
-            for index in frozen:
-                level[index] = lowest
-                path, streams = bundles[index]
-                for step in path:
-                    residual[step] -= lowest * streams
-            waiting -= frozen
+            frozen = np.unique(bundle[(fair <= fair.min() * (1 + 1e-9))[way]])
+            level[frozen] = fair.min()
+            done[frozen] = True
+            gone = done[bundle]
+            left = left - np.bincount(way[gone], fair.min() * streams[bundle[gone]], minlength=len(ways))
+            bundle, way = bundle[~gone], way[~gone]
         return level
 
 
-def _capacities(fabric: Fabric, scenario: Scenario) -> Iterable[tuple[Direction, float]]:
+def _capacities(fabric: Fabric, scenario: Scenario) -> Iterable[float]:
+    """byte/s of every directed link, by its number."""
     cut = scenario.of(FaultKind.MEMBERS_DOWN)
     slow = scenario.of(FaultKind.NIC_SLOW_OUT)
     for link in fabric.links.values():
-        left = _share(cut, link.id)
         for source in (link.a, link.b):
-            yield Direction(link.id, source), link.capacity * left * _share(slow, source)
+            yield link.capacity * _share(cut, link.id) * _share(slow, source)
 
 
 def _share(faults: Mapping[str, Fault], element: str) -> float:

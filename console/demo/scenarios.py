@@ -1,65 +1,22 @@
-"""Owns what is wrong with the simulated cluster: named scenarios, each a list of planted faults.
+"""Owns the scenarios that are offered: what is wrong with the simulated cluster meridian, and the large one.
 
-A fault is data: what is damaged, how much, and which suspect a finding about it should name,
-so that a test can hold what was found against what was planted. Refuses to know how a damaged
-part behaves; ``network``, ``disk`` and ``machine`` play that.
+Refuses to know how a damaged part behaves; ``network``, ``disk`` and ``machine`` play that.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
+from console.demo import large
+from console.demo.faults import Fault, FaultKind, Scenario
 from probes.judging.verdict import Suspect
 
 FABRIC = Path(__file__).with_name("fabric.yaml")
 """The topology of meridian, with a port that stands in for the one that will be free."""
 
 
-class FaultKind(StrEnum):
-    """What is wrong with an element."""
-
-    MEMBERS_DOWN = "LAG members down"
-    NIC_SLOW_OUT = "NIC slow when sending"
-    DIMM_MISSING = "DIMM missing"
-    DISK_SLOW = "one slow disk"
-    REFUSES = "SSH refused"
-    SILENT = "SSH never answers"
-    HOST_KEY_CHANGED = "host key changed"
-    HOSTILE = "hostile answers"
-
-
-UNREACHABLE = frozenset((FaultKind.REFUSES, FaultKind.SILENT, FaultKind.HOST_KEY_CHANGED))
-"""With these a node cannot be asked at all: they show up as coverage, not as a finding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One planted fault. ``element`` is a node, or a link as ``lower--upper``.
-
-    ``share`` is what is left of the damaged part (0.5: one of two members); ``suspect`` is the
-    kind of element that a finding should name, None where nothing is measured.
-    """
-
-    kind: FaultKind
-    element: str
-    words: str
-    share: float = 1.0
-    suspect: Suspect | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """A named state of the simulated cluster."""
-
-    name: str
-    summary: str
-    faults: tuple[Fault, ...] = ()
-
-    def of(self, *kinds: FaultKind) -> Mapping[str, Fault]:
-        """The faults of these kinds, by element."""
-        return MappingProxyType({fault.element: fault for fault in self.faults if fault.kind in kinds})
+def _on_meridian(name: str, summary: str, *faults: Fault) -> Scenario:
+    return Scenario(name, summary, FABRIC.read_text, faults)
 
 
 _LAG = Fault(
@@ -82,12 +39,21 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
     {
         scenario.name: scenario
         for scenario in (
-            Scenario("default", "five planted faults, one of each kind", (_LAG, _NIC, _DIMM, _DISK, _REFUSES)),
-            Scenario("healthy", "nothing is wrong"),
-            Scenario("lag", "half of one LAG between a leaf and a spine is down", (_LAG,)),
-            Scenario("access", "three nodes cannot be asked, each for another reason", (_REFUSES, _SILENT, _CHANGED)),
-            Scenario("hostile", "one node answers things that no screen should obey", (_HOSTILE,)),
+            _on_meridian("default", "five planted faults, one of each kind", _LAG, _NIC, _DIMM, _DISK, _REFUSES),
+            _on_meridian("healthy", "nothing is wrong"),
+            _on_meridian("lag", "half of one LAG between a leaf and a spine is down", _LAG),
+            _on_meridian("access", "three nodes cannot be asked, each for another reason", _REFUSES, _SILENT, _CHANGED),
+            _on_meridian("hostile", "one node answers things that no screen should obey", _HOSTILE),
+            large.scenario(large.MOST_ROUND),
         )
     }
 )
 """Every scenario by name, in the order in which they are offered."""
+
+
+def scenario_named(name: str, nodes: int | None = None) -> Scenario:
+    """A scenario by name; with ``nodes`` one of that size, whatever it is called.
+
+    KeyError for an unknown name, ValueError for a size that is not offered.
+    """
+    return SCENARIOS[name] if nodes is None else large.scenario(nodes)

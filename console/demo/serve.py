@@ -12,13 +12,14 @@ import signal
 import sys
 from pathlib import Path
 
+from console.demo.faults import FaultKind, Scenario
 from console.demo.machine import Machines
 from console.demo.network import Network
-from console.demo.scenarios import FABRIC, SCENARIOS, FaultKind, Scenario
+from console.demo.scenarios import scenario_named
 from console.demo.traffic import Traffic
 from probes.testing.server import Manner, ScriptedSshd
 from topology.model import Fabric
-from topology.resolve import load
+from topology.resolve import load_text
 
 _MANNERS = {
     FaultKind.REFUSES: Manner.REFUSES,
@@ -46,24 +47,25 @@ async def _until_stdin_ends() -> None:
 
 async def serve(scenario: Scenario, directory: Path) -> None:
     """Serve ``scenario`` until stdin ends; the port is told on stdout as one line of JSON."""
-    fabric = load(FABRIC)
+    fabric = load_text(scenario.describe(), f"{scenario.fabric}.yaml")
     machines = Machines(fabric, scenario, Traffic(Network(fabric, scenario)))
     async with ScriptedSshd(machines.answer, manners(fabric, scenario), directory) as sshd:
         sys.stdout.write(json.dumps({"port": sshd.port}) + "\n")
         sys.stdout.flush()
         gc.freeze()  # what serves all connections need not be looked at for each of them
+        gc.set_threshold(50_000, 50, 100)
         await _until_stdin_ends()
 
 
 def main() -> None:
-    """Entry point: scenario name and directory."""
-    name, directory = sys.argv[1:]
+    """Entry point: scenario name, directory, and how many nodes where that is asked for."""
+    name, directory, *nodes = sys.argv[1:]
     # A terminal's Ctrl-C and hang-up are for the console, which ends us by closing the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard) if hard > soft else (soft, hard))
-    asyncio.run(serve(SCENARIOS[name], Path(directory)))
+    asyncio.run(serve(scenario_named(name, int(nodes[0]) if nodes else None), Path(directory)))
 
 
 if __name__ == "__main__":

@@ -54,12 +54,13 @@ class _Sitting:
 
 
 class Traffic:
-    """The servers and flows of the whole simulated network."""
+    """The servers and flows of the whole simulated network. Counts the servers whose clients are still to come."""
 
     def __init__(self, network: Network, pace: Pace | None = None) -> None:
         self.network = network
         self.pace = pace or Pace()
         self._ports: dict[tuple[str, int], Port] = {}
+        self._waiting = 0
         self._sitting: _Sitting | None = None
         self._closing: asyncio.TimerHandle | None = None
 
@@ -68,11 +69,13 @@ class Traffic:
         if (node, number) in self._ports:
             raise KeyError(number)
         port = self._ports[node, number] = Port(node, number)
+        self._waiting += 1
         return port
 
     def leave(self, port: Port) -> None:
         """Close ``port``."""
         del self._ports[port.node, port.number]
+        self._waiting -= port.waits
         # The server that goes may be the one that the others were kept waiting for.
         self._close_when_full()
 
@@ -85,6 +88,7 @@ class Traffic:
         sitting = self._sitting = self._sitting or _Sitting()
         place = len(sitting.loads)
         sitting.loads.append(load)
+        self._waiting -= port.waits
         port.busy = True
         self._wait_for_more()
         self._close_when_full()
@@ -105,7 +109,7 @@ class Traffic:
         self._closing = asyncio.get_running_loop().call_later(self.pace.quiet, self._close)
 
     def _close_when_full(self) -> None:
-        if not any(port.waits for port in self._ports.values()):
+        if not self._waiting:
             self._close()
 
     def _close(self) -> None:

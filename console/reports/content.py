@@ -5,16 +5,18 @@ judge and to know a format.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from types import MappingProxyType
 
 from console import view as picture
 from console.view import Coverage, RunView, State
 from console.wording import NOT_MEASURED, count, plain, quantity
 from probes.judging.verdict import Finding, Level
-from probes.plan import uncrossed
+from probes.planning import uncrossed
+from store.model import Note
 from topology.elements import link_name
 from topology.model import Fabric, Link
 from topology.selection import NAME, fold
@@ -27,8 +29,21 @@ CELL = 400
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What is kept of a session besides its plan and results.
+
+    ``options`` are those that it was started with; ``notes`` in the order in which they were made;
+    ``uncovered`` says what the plan leaves out.
+    """
+
+    options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[Note, ...] = ()
+    uncovered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
-    """What a report needs and a session does not know, and how it is to be written.
+    """What a report needs and a view does not know, and how it is to be written.
 
     ``operator`` and ``version`` go into the title block; ``ascii`` and ``width`` concern the text
     report; ``raw_csv`` drops the guard against spreadsheet formulas, for machines.
@@ -39,6 +54,7 @@ class Options:
     ascii: bool = False
     width: int = 80
     raw_csv: bool = False
+    told: Told = Told()
 
 
 DEFAULTS = Options()
@@ -188,7 +204,7 @@ def coverage_lines(view: RunView) -> tuple[Counted, ...]:
         Counted("tested", covered.tested, "gave a result"),
         Counted("failed to run", covered.failed, "ran and gave no result"),
         Counted("unreachable", covered.unreachable, "the node could not be asked"),
-        Counted("skipped", covered.skipped, "not started: tool missing, held back or stopped"),
+        Counted("skipped", covered.skipped, "not started: tool missing, held back, in use, unsafe or stopped"),
         Counted("not applicable", covered.not_applicable, "means nothing on that node"),
     )
     left = not_run(covered)

@@ -21,6 +21,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
     out.write(f'{{"schema": {records.SCHEMA}')
     _member(out, "program", "benchconsole")
     _member(out, "session", records.session_record(view, options))
+    _member(out, "conduct", records.conduct_record(view, options.told))
     _member(out, "coverage", records.coverage_record(picture.coverage(view)))
     _items(out, "findings", (records.finding_record(finding) for finding in ordered(view.findings)))
     _items(out, "not_judged", (records.not_judged_record(reason) for reason in picture.not_judged(view)))
@@ -29,6 +30,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
     _items(out, "measurements", _measurements(view))
     _items(out, "facts", _facts(view))
     _items(out, "failures", _failures(view))
+    _items(out, "proofs", map(records.proof_record, view.proofs))
     out.write("\n}\n")
 
 

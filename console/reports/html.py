@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from console import view as session_view
 from console.columns import Column, Row, chosen, state_word
-from console.reports import content, tables
+from console.reports import conduct, content, tables
 from console.reports.content import Options, folded, shortened
 from console.reports.evidence import appendix
 from console.reports.picture import draw
@@ -108,6 +108,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         title=content.title(view, options),
         name=content.name_of(view),
         summary=content.summary(view),
+        conduct=conduct.lines(view, options.told),
         coverage=lines,
         bar=bar(lines),
         untested=content.UNTESTED,
@@ -131,6 +132,10 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         held=held,
         unlike=unlike,
         strange=tables.unlike_class(view),
+        searched=bool(view.proofs or view.ended),
+        left_sentence=conduct.sentence(view.proofs),
+        left=conduct.left(view.proofs)[: conduct.EXCEPTIONS],
+        more_left=conduct.more(conduct.left(view.proofs)),
         appendix=appendix(view),
         state_of_failure=state_of_failure,
         sha=content.topology_sha256(view),

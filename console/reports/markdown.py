@@ -10,7 +10,7 @@ from typing import TextIO
 
 from console import view as picture
 from console.columns import chosen
-from console.reports import content, tables
+from console.reports import conduct, content, tables
 from console.reports.content import Options, folded, shortened
 from console.view import NotJudged, RunView, State, state_of_failure, state_of_level
 from console.wording import SIGNS, count, plain
@@ -30,6 +30,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
     """Write the report line by line."""
     blocks = (
         _head(view, options),
+        _conduct(view, options),
         _coverage(view),
         _findings(view),
         _not_judged(view),
@@ -37,6 +38,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         _inventory(view),
         _criteria(view),
         _built(view),
+        _left(view),
     )
     for block in blocks:
         for line in block:
@@ -90,6 +92,34 @@ def _head(view: RunView, options: Options) -> Iterator[str]:
     yield f"**{SIGNS[said.state].glyph} {inline(said.sentence)}**"
     yield ""
     yield from _table(("", ""), content.title(view, options))
+
+
+def _conduct(view: RunView, options: Options) -> Iterator[str]:
+    lines = conduct.lines(view, options.told)
+    if not lines:
+        return
+    yield "## Conduct"
+    yield ""
+    yield from _table(("kind", "when", "what"), ((line.kind, line.when, line.text) for line in lines[:ROWS]))
+    if len(lines) > ROWS:
+        yield f"And {count(len(lines) - ROWS, 'more line')}; they are in the JSON report."
+        yield ""
+
+
+def _left(view: RunView) -> Iterator[str]:
+    if not view.proofs and not view.ended:
+        return
+    yield "## Left on nodes"
+    yield ""
+    yield inline(conduct.sentence(view.proofs))
+    yield ""
+    kinds = conduct.left(view.proofs)
+    if kinds:
+        rows = ((SIGNS[each.state].glyph, each.text, each.nodes, f"{each.number:,}") for each in kinds[:REASONS])
+        yield from _table(("", "what", "nodes", "number"), rows, (3,))
+    if len(kinds) > REASONS:
+        yield f"And {count(len(kinds) - REASONS, 'more exception')}; they are in the JSON report."
+        yield ""
 
 
 def _coverage(view: RunView) -> Iterator[str]:

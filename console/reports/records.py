@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterable
 
 from console.columns import outcome_of
-from console.reports.content import Options, described, not_run, program_version, summary, topology_sha256
+from console.reports.content import Options, Told, described, not_run, program_version, summary, topology_sha256
 from console.reports.evidence import Command, commands
 from console.view import Coverage, NotJudged, RunView, state_of
 from probes.judging.verdict import Finding, Kind, Verdict
-from probes.model import Fact, Labels, Measurement, Result, Round
+from probes.model import Fact, Labels, Measurement, Proof, Result, Round
 
 SCHEMA = 1
 
@@ -137,6 +137,30 @@ def session_record(view: RunView, options: Options) -> Record:
         "version": program_version(options),
         "state": said.state,
         "summary": said.sentence,
+    }
+
+
+def conduct_record(view: RunView, told: Told) -> Record:
+    """What the session was started with, what was decided while it ran, and what a rule stopped."""
+    return {
+        "options": {
+            text(name): text(value) if isinstance(value, str) else number(value) for name, value in told.options.items()
+        },
+        "notes": [{"kind": text(note.kind), "text": text(note.text), "at": number(note.at)} for note in told.notes],
+        "stopped": [{"round": each, "because": text(because)} for each, because in sorted(view.stopped.items())],
+        "not_covered": _texts(told.uncovered),
+    }
+
+
+def proof_record(proof: Proof) -> Record:
+    """What one node showed at the end."""
+    return {
+        "node": text(proof.node),
+        "asked": proof.asked,
+        "clean": proof.clean,
+        "left": _texts(proof.left),
+        "ended": proof.ended,
+        "detail": text(proof.detail),
     }
 
 

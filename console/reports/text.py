@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from console import view as picture
-from console.reports import content
-from console.reports.content import Options, folded, shortened
+from console.reports import conduct, content
+from console.reports.content import Options, Told, folded, shortened
 from console.reports.tables import MetricTable, Spread, metric_tables
 from console.view import RunView, State, state_of_failure, state_of_level
 from console.wording import SIGNS, count, in_ascii, plain
@@ -25,12 +25,13 @@ LEAST = 16
 FINDINGS = 20
 NODE_LINES = 12
 REASON_LINES = 20
+CONDUCT_LINES = 30
 
 
 def render(view: RunView, out: TextIO, options: Options) -> None:
     """Write the summary, one line at a time."""
     width = max(options.width, NARROWEST)
-    for line in _lines(view, width):
+    for line in _lines(view, width, options.told):
         out.write(_finished(line, options.ascii) + "\n")
 
 
@@ -41,14 +42,16 @@ def _finished(line: str, ascii_only: bool) -> str:
     return in_ascii(line)
 
 
-def _lines(view: RunView, width: int) -> Iterator[str]:
+def _lines(view: RunView, width: int, told: Told) -> Iterator[str]:
     yield from _head(view, width)
+    yield from _section("conduct", _conduct(view, width, told))
     yield from _section("findings", _findings(view, width))
     yield from _section("not judged", _not_judged(view, width))
     yield from _section("nodes", _nodes(view, width))
     yield from _section("results", _results(view, width))
+    yield from _section("left on nodes", _left(view, width))
     yield ""
-    yield from _wrapped(content.coverage_sentence(view), width, "coverage   ")
+    yield from wrapped(content.coverage_sentence(view), width, "coverage   ")
     yield " " * 11 + content.UNTESTED
 
 
@@ -68,7 +71,32 @@ def _head(view: RunView, width: int) -> Iterator[str]:
     yield content.when(view)
     yield ""
     summary = content.summary(view)
-    yield from _wrapped(summary.sentence, width, f"{SIGNS[summary.state].glyph} ")
+    yield from wrapped(summary.sentence, width, f"{SIGNS[summary.state].glyph} ")
+
+
+def _conduct(view: RunView, width: int, told: Told) -> Iterator[str]:
+    lines = conduct.lines(view, told)
+    widest = min(max((cells(line.kind) for line in lines), default=0), 12)
+    for line in lines[:CONDUCT_LINES]:
+        when = f"{line.when}: " if line.when else ""
+        yield from wrapped(f"{when}{line.text}", width, f" {padded(clipped(line.kind, widest), widest)}  ")
+    if len(lines) > CONDUCT_LINES:
+        yield f"   and {count(len(lines) - CONDUCT_LINES, 'more line')}"
+
+
+def _left(view: RunView, width: int) -> Iterator[str]:
+    """What the search at the end has shown; nothing while the session runs."""
+    if not view.proofs and not view.ended:
+        return
+    clean = bool(view.proofs) and all(proof.clean for proof in view.proofs)
+    state = State.PASS if clean else State.WATCH if view.proofs else State.SKIPPED
+    yield from wrapped(conduct.sentence(view.proofs), width, f" {SIGNS[state].glyph} ")
+    kinds = conduct.left(view.proofs)
+    for each in kinds[:REASON_LINES]:
+        yield from wrapped(each.text, width, f" {SIGNS[each.state].glyph} ")
+        yield from wrapped(f"{each.nodes} ({count(each.number, 'node')})", width, "   ")
+    if len(kinds) > REASON_LINES:
+        yield f"   and {count(len(kinds) - REASON_LINES, 'more exception')}"
 
 
 def _findings(view: RunView, width: int) -> Iterator[str]:
@@ -79,7 +107,7 @@ def _findings(view: RunView, width: int) -> Iterator[str]:
     for finding, place in zip(findings, places, strict=True):
         glyph = SIGNS[state_of_level(finding.level)].glyph
         head = f" {glyph} {finding.suspect:<8} {padded(clipped(place, where), where)}  "
-        yield from _wrapped(shortened(finding.what), width, head)
+        yield from wrapped(shortened(finding.what), width, head)
         yield from _finding_tail(finding, width)
     if len(everything) > FINDINGS:
         yield f"   and {content.more_findings(everything[FINDINGS:])}"
@@ -88,20 +116,20 @@ def _findings(view: RunView, width: int) -> Iterator[str]:
 def _finding_tail(finding: Finding, width: int) -> Iterator[str]:
     counts = f"{count(len(finding.nodes), 'node')}, {finding.confidence}, {count(len(finding.tests), 'test')}"
     indent = " " * 12
-    yield from _wrapped(counts, width, indent)
+    yield from wrapped(counts, width, indent)
     if finding.cannot_tell:
-        yield from _wrapped(shortened(finding.cannot_tell), width, f"{indent}cannot tell: ")
+        yield from wrapped(shortened(finding.cannot_tell), width, f"{indent}cannot tell: ")
     if finding.do:
-        yield from _wrapped(shortened(finding.do), width, f"{indent}do: ")
+        yield from wrapped(shortened(finding.do), width, f"{indent}do: ")
 
 
 def _not_judged(view: RunView, width: int) -> Iterator[str]:
     reasons = picture.not_judged(view)
     for reason in reasons[:REASON_LINES]:
         detail = f": {shortened(reason.detail)}" if reason.detail else ""
-        yield from _wrapped(f"{reason.stage}{detail}", width, f" {SIGNS[state_of_failure(reason.stage)].glyph} ")
+        yield from wrapped(f"{reason.stage}{detail}", width, f" {SIGNS[state_of_failure(reason.stage)].glyph} ")
         who = f"{folded(reason.nodes)} ({count(len(reason.nodes), 'node')}, {count(reason.tests, 'test')})"
-        yield from _wrapped(who, width, "   ")
+        yield from wrapped(who, width, "   ")
     if len(reasons) > REASON_LINES:
         left = reasons[REASON_LINES:]
         yield f"   and {count(len(left), 'more reason')} with {count(sum(reason.tests for reason in left), 'test')}"
@@ -117,7 +145,7 @@ def _nodes(view: RunView, width: int) -> Iterator[str]:
         names = by_state.get(state, [])
         head = f" {SIGNS[state].glyph} {state:<12}{len(names):>6,}"
         if names and state not in quiet:
-            yield from _wrapped(folded(names), width, f"{head}  ", most=NODE_LINES)
+            yield from wrapped(folded(names), width, f"{head}  ", most=NODE_LINES)
         elif names:
             yield head
 
@@ -140,7 +168,7 @@ def _results(view: RunView, width: int) -> Iterator[str]:
         yield f" {SIGNS[spread.state].glyph} {padded(clipped(name, widest), widest)} {spread.number:>6,}{shown}"
     unjudged = picture.unjudged_metrics(view)
     if unjudged:
-        yield from _wrapped(", ".join(shortened(name, 80) for name in unjudged), width, " ○ not judged: ", most=3)
+        yield from wrapped(", ".join(shortened(name, 80) for name in unjudged), width, " ○ not judged: ", most=3)
 
 
 def _result_name(table: MetricTable, spread: Spread) -> str:
@@ -193,7 +221,7 @@ def _pieces(text: str, room: int) -> Iterator[tuple[str, str]]:
             yield glue, rest
 
 
-def _wrapped(text: str, width: int, head: str, most: int = 0) -> Iterator[str]:
+def wrapped(text: str, width: int, head: str, most: int = 0) -> Iterator[str]:
     """``text`` after ``head``, going on under its first word; at most ``most`` lines when given."""
     indent = cells(head)
     lines, line, fresh = [], head, True

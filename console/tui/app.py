@@ -116,7 +116,11 @@ def run(make: Callable[[], Conductor], *, terminal: Terminal | None = None) -> i
     """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice."""
     textual_patches.apply()
     app = Bench(make, terminal or detect(os.environ))
-    code = app.run()
+    try:
+        code = app.run()
+    finally:
+        if app.conductor is not None:
+            asyncio.run(app.conductor.close())
     if app.failure is not None:
         raise app.failure
     return code if code is not None else app.return_code or 0

@@ -1,16 +1,17 @@
 """Owns the border between the screens and a session: what is asked of it, and how its events become a view.
 
 ``Conductor`` is all that the screens know of a session. ``Bridge`` folds its events into the
-latest view; the application asks for that on a tick, so a thousand events are one repaint.
+latest view, in whatever thread they come; the application asks for that on a tick, so a thousand events
+are one repaint.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from console.events import Event, SessionOpened
-from console.fold import advance, described, opened
+from console.fold import advance_all, in_order, opened
 from console.view import RunView
 from probes.model import Round, Test
 from topology.analysis.finding import Finding
@@ -46,8 +47,20 @@ class PlanNotes:
     held_back: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Rounds that would run, and what they do; nothing of it has been sent."""
+
+    rounds: tuple[Round, ...]
+    notes: PlanNotes = field(default_factory=PlanNotes)
+
+
+Hear = Callable[[Sequence[Event]], None]
+"""Told what happened since the last time, in order; in any thread, one call after the other."""
+
+
 class Conductor(Protocol):
-    """A session, as the screens see it. Everything but ``events`` answers at once."""
+    """A session, as the screens see it. What is not awaited answers at once and blocks nothing."""
 
     @property
     def suites(self) -> tuple[str, ...]:
@@ -61,17 +74,18 @@ class Conductor(Protocol):
     def paused(self) -> bool:
         """Whether the next round waits for ``go_on``."""
 
-    def events(self) -> AsyncIterator[Event]:
-        """Every event, from SessionOpened on; ends only with the session object."""
+    @property
+    def follows(self) -> str:
+        """Who drives the session where that is another console, in a sentence: no order is taken; empty else."""
 
-    def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> tuple[Round, ...]:
+    async def follow(self, hear: Hear) -> None:
+        """Tell ``hear`` every event, from SessionOpened on, until the session is closed; raises what ends it badly."""
+
+    async def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> Proposal:
         """The rounds that would run: a suite, or the tests that failed, or those whose ids are ``only``."""
 
-    def notes(self, rounds: Sequence[Round]) -> PlanNotes:
-        """What these rounds do to the nodes and what they cover."""
-
-    def start(self, rounds: Sequence[Round]) -> None:
-        """Run ``rounds``."""
+    async def start(self, rounds: Sequence[Round]) -> None:
+        """Run ``rounds``; PlanError where they must not be run."""
 
     def pause(self) -> None:
         """Wait before the next round."""
@@ -82,40 +96,62 @@ class Conductor(Protocol):
     def stop(self, *, now: bool) -> None:
         """End the run: at once, or when the round is closed."""
 
+    def abandon(self) -> None:
+        """End at once, whatever is left on the nodes: their watchdogs see to that."""
+
     async def finished(self) -> None:
         """Wait until nothing of ours runs on any node."""
 
-    def export(self, kind: str, path: Path, /) -> Path:
-        """Write a report of a kind (html, md, csv, json) and say where."""
+    async def close(self) -> None:
+        """End everything that the session has opened on this machine."""
 
-    def path_of(self, test: Test) -> Sequence[Hop]:
+    async def export(self, kind: str, view: RunView, path: Path, /) -> Path:
+        """Write a report of a kind (html, md, csv, json) of what ``view`` shows as stored, and say where."""
+
+    async def path_of(self, test: Test) -> Sequence[Hop]:
         """The way that a test's data takes; empty for a test of one node."""
 
 
 class Bridge:
-    """Keeps the latest view. ``generation`` counts events, so that a reader knows whether there are new ones."""
+    """Keeps the latest view. ``generation`` counts events, so that a reader knows whether there are new ones.
+
+    Events are folded in the thread that tells them, and the view is read by the screen's; a view never
+    changes once it is there, so neither waits for the other.
+    """
 
     def __init__(self) -> None:
-        self.view: RunView | None = None
         self.generation = 0
-        self.ended = False
+        self._folded: RunView | None = None
+        self._described: tuple[Fabric, tuple[Finding, ...]] | None = None
+        self._shown: tuple[RunView, RunView] | None = None
 
     async def follow(self, conductor: Conductor) -> None:
         """Fold events until there are no more."""
-        async for event in conductor.events():
-            self.take(event)
-        self.ended = True
+        await conductor.follow(self.take)
 
-    def take(self, event: Event) -> None:
-        """Fold one event."""
-        if self.view is not None:
-            self.view = advance(self.view, event)
-        elif isinstance(event, SessionOpened):
-            self.view = opened(event)
-        self.generation += 1
+    def take(self, events: Sequence[Event]) -> None:
+        """Fold what happened."""
+        rest = list(events)
+        if self._folded is None:
+            first = rest.pop(0)
+            if not isinstance(first, SessionOpened):
+                raise TypeError(f"a session began with {type(first).__name__}, expected SessionOpened")
+            self._folded = opened(first)
+        self._folded = advance_all(self._folded, rest)
+        self.generation += len(events)
 
     def describe(self, fabric: Fabric, found: Iterable[Finding]) -> None:
-        """Take what the description of ``fabric`` shows, unless another fabric is shown by now."""
-        if self.view is not None and self.view.fabric is fabric:
-            self.view = described(self.view, found)
-            self.generation += 1
+        """Take what the description of ``fabric`` shows."""
+        self._described = (fabric, in_order(found))
+        self.generation += 1
+
+    @property
+    def view(self) -> RunView | None:
+        """The latest view, the same object as long as nothing has happened; with what its description shows."""
+        folded, described = self._folded, self._described
+        if folded is None or described is None or described[0] is not folded.fabric:
+            return folded
+        shown = self._shown
+        if shown is None or shown[0] is not folded or shown[1].static is not described[1]:
+            shown = self._shown = (folded, replace(folded, static=described[1]))
+        return shown[1]

@@ -34,6 +34,7 @@ SLOT = Tone(Ink.SLOT)
 RUNNING = Tone(Ink.RUNNING)
 BADGE = Tone(Ink.BRIGHT, Ground.BADGE, bold=True)
 FROZEN_BADGE = Tone(Ink.ON_ACCENT, Ground.ACCENT, bold=True)
+HELD_BADGE = Tone(Ink.ON_FILL, Ground.FILL, bold=True)
 
 _SIGN_TONE = {
     State.FAIL: FAIL_CELL,

@@ -29,21 +29,52 @@ class MetricColumn:
     bound: str = ""
 
 
-def metric_columns(view: RunView) -> tuple[MetricColumn, ...]:
-    """A column for every judged metric with numbers, in the order of the plan; facts only where one deviates."""
-    stages = stage_names(view)
-    seen: dict[ColumnId, list[Verdict]] = {}
-    for verdicts in view.verdicts.values():
+class Columns:
+    """A column for every judged metric with numbers, in the order of the plan; facts only where one deviates.
+
+    Asked again for a later view of the same session it reads only the rounds that are new.
+    """
+
+    def __init__(self) -> None:
+        self._known: RunView | None = None
+        self._seen: dict[ColumnId, list[Verdict]] = {}
+        self._deviating: set[ColumnId] = set()
+        self._made: dict[ColumnId, tuple[int, str, MetricColumn]] = {}
+
+    def of(self, view: RunView) -> tuple[MetricColumn, ...]:
+        """The columns of ``view``."""
+        known = self._known
+        if known is None or not _goes_on(known, view):
+            self._seen, self._deviating, self._made, known = {}, set(), {}, None
+        self._known = view
+        for each in view.plan:
+            if each.number in view.closed and (known is None or each.number not in known.closed):
+                for test in each.tests:
+                    self._read(each.stage, view.verdicts.get(test.id, ()))
+        headings = _headings(key for key in self._seen if key in self._deviating)
+        return tuple(self._column(key, heading) for key, heading in headings.items())
+
+    def _read(self, stage: str, verdicts: Iterable[Verdict]) -> None:
         for verdict in verdicts:
             if verdict.value is not None and verdict.unit is not None:
-                seen.setdefault((verdict.metric, stages.get(verdict.round, "")), []).append(verdict)
-    shown = {
-        key: found
-        for key, found in seen.items()
-        if any(each.kind is not Kind.HARDWARE or each.level is not Level.PASS for each in found)
-    }
-    headings = _headings(shown)
-    return tuple(_metric_column(key, headings[key], found) for key, found in shown.items())
+                key = (verdict.metric, stage)
+                self._seen.setdefault(key, []).append(verdict)
+                if verdict.kind is not Kind.HARDWARE or verdict.level is not Level.PASS:
+                    self._deviating.add(key)
+
+    def _column(self, key: ColumnId, heading: str) -> MetricColumn:
+        found = self._seen[key]
+        size, known, column = self._made.get(key, (0, "", None))
+        if column is None or size != len(found) or known != heading:
+            column = _metric_column(key, heading, found)
+            self._made[key] = (len(found), heading, column)
+        return column
+
+
+def _goes_on(known: RunView, view: RunView) -> bool:
+    """Whether ``view`` is a later one of the same session, in which what was judged is still as it was."""
+    same = known.fabric is view.fabric and known.session == view.session
+    return same and all(view.closed.get(number) is times for number, times in known.closed.items())
 
 
 def stage_names(view: RunView) -> dict[int, str]:

@@ -4,12 +4,15 @@ import time
 from collections.abc import Collection
 
 from console.tui import messages
+from console.tui.bridge import Proposal
 from console.tui.screens.choice import Choice
 from console.tui.screens.export import Export, Target
 from console.tui.screens.plan import PlanSheet
 from console.tui.ways import Ways
 from console.tui.widgets.options import Option
+from console.view import RunView
 from console.wording import plain
+from probes.errors import PlanError
 from probes.model import Round
 
 STOP = (
@@ -63,6 +66,9 @@ class Operations(Ways):
     def action_stop(self) -> None:
         """Ask how to stop."""
         conductor = self.conductor
+        if conductor is not None and conductor.follows:
+            self.say(conductor.follows, wrong=True)
+            return
         if conductor is None or not conductor.running:
             self.say("Nothing is running.")
             return
@@ -107,12 +113,17 @@ class Operations(Ways):
 
     def leave(self, code: int, *, now: bool = True) -> None:
         """End what runs, wait until nothing of ours is left on any node, then exit; asked again, exit at once."""
-        if self.is_leaving or self.conductor is None:
+        conductor = self.conductor
+        if conductor is None:
+            self.exit(code)
+            return
+        if self.is_leaving:
+            conductor.abandon()
             self.exit(code)
             return
         self.is_leaving = True
-        if self.conductor.running:
-            self.conductor.stop(now=now)
+        if conductor.running:
+            conductor.stop(now=now)
             self.say("Leaving when nothing of ours runs on the nodes any more; ctrl-c twice leaves at once.", stay=True)
         self.run_worker(self._finish(code), group="leaving", exit_on_error=False)
 
@@ -129,32 +140,49 @@ class Operations(Ways):
         if conductor is None:
             self.say("The session is not open yet.")
             return
+        if conductor.follows:
+            self.say(conductor.follows, wrong=True)
+            return
         if conductor.running:
             self.say("A run is going; S stops it first.", wrong=True)
             return
         fixed = failed_only or bool(only)
 
-        def propose(name: str | None) -> tuple[Round, ...]:
-            return conductor.propose(None if fixed else name, failed_only=failed_only, only=only)
+        async def propose(name: str | None) -> Proposal:
+            return await conductor.propose(None if fixed else name, failed_only=failed_only, only=only)
 
         suites = () if fixed else conductor.suites
-        self.push_screen(PlanSheet(suites, propose, conductor.notes, self.badges(), suite=suite), self.start_rounds)
+        self.push_screen(PlanSheet(suites, propose, self.badges(), suite=suite), self.start_rounds)
 
     def on_plan(self, message: messages.Plan) -> None:
         self.plan(message.suite, failed_only=message.failed_only, only=message.only)
 
     def start_rounds(self, rounds: tuple[Round, ...] | None) -> None:
         """Start what was shown, and show the run."""
-        if rounds and self.conductor is not None:
-            self.conductor.start(rounds)
+        if rounds:
+            self.run_worker(self._begin(rounds), exit_on_error=False, group="orders")
+
+    async def _begin(self, rounds: tuple[Round, ...]) -> None:
+        if self.conductor is None:
+            return
+        try:
+            await self.conductor.start(rounds)
+        except PlanError as error:
+            self.say(f"Not started: {error}", wrong=True, stay=True)
+        else:
             self.go_to("run", base=True)
 
     def write(self, target: Target | None) -> None:
-        """Write a report and say where it is."""
-        if target is None or self.conductor is None:
+        """Write a report beside the screen, and say where it is."""
+        view = self.bridge.view
+        if target is not None and view is not None:
+            self.run_worker(self._write(target, view), exit_on_error=False, group="reports")
+
+    async def _write(self, target: Target, view: RunView) -> None:
+        if self.conductor is None:
             return
         try:
-            path = self.conductor.export(target.kind, target.path)
+            path = await self.conductor.export(target.kind, view, target.path)
         except OSError as error:
             self.say(f"{target.path}: {error.strerror or error}", wrong=True)
         else:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
+from console.standing import links_of
 from console.view import LinkView, NodeView, RunView, State, state_of
 from console.wording import plain
 from probes.judging.verdict import Finding, Level, Suspect, Verdict
@@ -91,12 +92,14 @@ def link_of(view: RunView, link: LinkId) -> LinkView:
 
 
 def members(view: RunView) -> Mapping[LinkId, int]:
-    """Links that have fewer members up than were built."""
-    return {
-        name: seen.members_up
-        for name, seen in view.links.items()
-        if seen.members_up is not None and name in view.fabric.links and seen.members_up < view.fabric.links[name].count
-    }
+    """Links that have fewer members up than were built; only a finding can say so."""
+    found: dict[LinkId, int] = {}
+    for finding in view.findings:
+        for link in links_of(view.fabric, finding):
+            up = link_of(view, link.id).members_up
+            if up is not None and up < link.count:
+                found[link.id] = up
+    return found
 
 
 def payload(view: RunView, links: Iterable[Link]) -> float:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from console.sums import Sums
 from console.tui import messages
 from console.tui.actions import GLOBAL
 from console.tui.bridge import Bridge, Conductor, Hop
@@ -41,10 +42,11 @@ class Ways(Dressed[int]):
         self.frozen_at: float | None = None
         self.frozen_generation = 0
         self.history: list[str] = []
-        self.fabric_screen = FabricScreen()
+        sums = Sums()
+        self.fabric_screen = FabricScreen(sums)
         self.nodes_screen = NodesScreen()
-        self.run_screen = RunScreen(now)
-        self.findings_screen = FindingsScreen()
+        self.run_screen = RunScreen(now, sums)
+        self.findings_screen = FindingsScreen(sums)
         modes: dict[str, Frame] = {
             "fabric": self.fabric_screen,
             "nodes": self.nodes_screen,
@@ -73,7 +75,19 @@ class Ways(Dressed[int]):
         waiting = self.bridge.generation - self.frozen_generation if frozen is not None else 0
         known = self.shown or self.bridge.view
         paused = self.conductor is not None and self.conductor.paused
-        return Badges(known.fabric.simulated if known else False, paused=paused, frozen=frozen, waiting=waiting)
+        return Badges(
+            known.fabric.simulated if known else False,
+            read_only=bool(self.follows),
+            paused=paused,
+            held=bool(known and known.held),
+            frozen=frozen,
+            waiting=waiting,
+        )
+
+    @property
+    def follows(self) -> str:
+        """Who drives the session, where this console only looks on; empty else."""
+        return self.conductor.follows if self.conductor is not None else ""
 
     def go_to(self, mode: str, *, base: bool = False) -> None:
         """A tab, as it was left; at its first level with ``base``, or when it is the one in front."""
@@ -110,10 +124,10 @@ class Ways(Dressed[int]):
         self.push_screen(NodeScreen(node, self.path_of, tab=self._tab()))
         self.tick()
 
-    def path_of(self, test: Test) -> Sequence[Hop]:
+    async def path_of(self, test: Test) -> Sequence[Hop]:
         """The way of a test; empty where there is none."""
         try:
-            return self.conductor.path_of(test) if self.conductor is not None else ()
+            return await self.conductor.path_of(test) if self.conductor is not None else ()
         except RoutingError:
             return ()
 

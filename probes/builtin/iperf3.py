@@ -23,6 +23,8 @@ from probes.api import (
     Shown,
     Target,
     Unit,
+    UnitError,
+    parse,
 )
 from probes.builtin import iperf3_json, iperf3_text
 from probes.builtin.captured import refuse_failed
@@ -30,13 +32,18 @@ from probes.builtin.captured import refuse_failed
 _PORTS = (20_000, 32_000)
 """Above the registered services and below the ports that Linux hands out by itself."""
 
+_LOWEST_PORT, _HIGHEST_PORT = 1024, 65_535
 _ATTEMPTS = 4
 _IDLE = 60
 """Seconds after which a server without a client ends by itself; covers the wait for the round."""
 
 
 class Iperf3(Probe):
-    """TCP between two nodes. Options: ``streams``, ``seconds`` and ``omit`` (s, the slow start left out)."""
+    """TCP between two nodes. Options: ``streams``, ``seconds`` and ``omit`` (s, the slow start left out).
+
+    ``bitrate`` holds the test to a rate of payload in all ("480 Mb/s"; empty: as fast as it goes).
+    ``source_port`` is that of its first stream, the others take the next ones (0: any).
+    """
 
     name = "iperf3"
     summary = "TCP throughput from one node to another, as the receiver counts it"
@@ -48,7 +55,7 @@ class Iperf3(Probe):
         Metric("iperf3.jitter", Unit.SECOND, "jitter of datagrams at the receiver"),
     )
     tools = MappingProxyType({"iperf3": "iperf3"})
-    options = MappingProxyType({"streams": 4, "seconds": 5, "omit": 1})
+    options = MappingProxyType({"streams": 4, "seconds": 5, "omit": 1, "bitrate": "", "source_port": 0})
     safety = Safety.LOADS
     shape = Shape.PAIR
     timeout = 60.0
@@ -62,11 +69,12 @@ class Iperf3(Probe):
         return float(_whole(merged, "seconds", 1) + _whole(merged, "omit", 0) + 3)
 
     def client(self, target: Target, port: int) -> list[str]:
-        """The command that sends; PlanError for options that are not whole numbers in range."""
+        """The command that sends; PlanError for options that are out of range."""
         peer, options = _peer(target), {**self.options, **target.options}
+        streams = _whole(options, "streams", 1, 128)
         argv = ["iperf3", "-c", peer.data_address, *_bound(target.node.data_address), "-p", str(port)]
-        argv += ["-P", str(_whole(options, "streams", 1, 128)), "-t", str(_whole(options, "seconds", 1))]
-        return [*argv, "-O", str(_whole(options, "omit", 0)), "-J"]
+        argv += ["-P", str(streams), "-t", str(_whole(options, "seconds", 1))]
+        return [*argv, "-O", str(_whole(options, "omit", 0)), *_held(options, streams), "-J"]
 
     def server(self, target: Target, port: int, *, idle: bool = True) -> list[str]:
         """The command that receives once; ``idle`` False leaves out what versions before 3.10 lack."""
@@ -102,6 +110,27 @@ class Iperf3(Probe):
         if iperf3_json.is_json(output.text):
             return iperf3_json.readings(output.text)
         return iperf3_text.readings(output.text)
+
+
+def _held(options: Mapping[str, str | int | float], streams: int) -> list[str]:
+    """``-b`` (bit/s of one stream) and ``--cport`` (of the first stream), each where it was asked for.
+
+    Checked with iperf3 3.12: ``-P`` streams take as many consecutive ports from ``--cport`` on.
+    """
+    argv: list[str] = []
+    if options["bitrate"]:
+        try:
+            rate = parse(str(options["bitrate"]), Unit.BYTE_RATE)
+        except UnitError as error:
+            raise PlanError(f"iperf3 option bitrate: {error}") from error
+        bits = int(rate * 8 / streams)
+        if bits < 1:
+            raise PlanError(f"iperf3 option bitrate: found {options['bitrate']!r} for {streams} streams, expected more")
+        argv = ["-b", str(bits)]
+    port = _whole(options, "source_port", 0, _HIGHEST_PORT + 1 - streams)
+    if 0 < port < _LOWEST_PORT:
+        raise PlanError(f"iperf3 option source_port: found {port}, expected {_LOWEST_PORT} or more, or 0 for any")
+    return [*argv, "--cport", str(port)] if port else argv
 
 
 def _peer(target: Target) -> Node:

@@ -1,22 +1,25 @@
-"""Names the directed links that explain low throughput. Pure: fabric and closed rounds in, causes out.
+"""Names the directed links that explain low throughput, from what links were seen to carry.
 
 A link is a candidate for a low observation when it carried all or most of what was missing,
 was not simply full, and never carried clearly more in any round: whatever a link once
 carried, it can carry. The link that explains most is taken first, its capacity is set to what
 it was seen to carry, and what that explains is put aside (max-min model in the loop). Links
 that explain exactly the same observations cannot be told apart and are named together.
+Observations that share no link are explained apart from each other.
 Refuses to guess: a low observation without candidate stays unexplained and is said to be so.
 """
 
+import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from probes.judging.bench import Bench
-from probes.judging.verdict import Kind, Level, Verdict
-from probes.judging.yardsticks.capacity import Sent, overlap, sent
-from probes.model import FULL, ClosedRound
+from probes.judging.carrying import Carrying
+from probes.judging.verdict import Verdict
+from probes.judging.yardsticks.capacity import Sent
+from probes.model import FULL
 from topology.expect import expect
-from topology.model import Basis, Criterion, Direction
+from topology.model import Direction
 
 PROVEN = 1.15
 """A link that once carried this much more than in a low observation is not its cause."""
@@ -28,13 +31,18 @@ PART = 0.75
 """Share of what is missing that has to have crossed a candidate."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Observation:
-    """A low capacity verdict with the flows behind it."""
+    """A low capacity verdict with the flows behind it.
+
+    ``load`` is what the links that its flows cross carried in its round, byte/s, by their number
+    (``topology.routing.paths.Graph.way``); ``short`` what was missing from the flows over each.
+    """
 
     verdict: Verdict
     flows: tuple[Sent, ...]
-    load: Mapping[Direction, float]
+    load: Mapping[int, float]
+    short: Mapping[int, float]
 
     @property
     def missing(self) -> float:
@@ -42,7 +50,7 @@ class Observation:
         return sum(max(each.expected.value - each.value, 0.0) for each in self.flows)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cause:
     """Links that explain the same observations; one of them is at fault.
 
@@ -63,138 +71,194 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """The causes, the low observations that none explains, and the most that each link carried."""
+    """The causes, and the low observations that none explains."""
 
     causes: tuple[Cause, ...] = ()
     unexplained: tuple[Observation, ...] = ()
-    proven: Mapping[Direction, float] = field(default_factory=dict)
 
 
-def attribute(bench: Bench, rounds: Sequence[tuple[ClosedRound, Sequence[Verdict]]]) -> Attribution:
-    """Causes for every capacity verdict that is not a pass, over all ``rounds`` of a session."""
-    criterion = next((each for each in bench.criteria if each.basis is Basis.CAPACITY), None)
-    if criterion is None:
-        return Attribution()
-    low: list[Observation] = []
-    proven: dict[Direction, float] = {}
-    for closed, verdicts in rounds:
-        seen = _seen(bench, closed, criterion)
-        for way, value in seen.certain.items():
-            proven[way] = max(proven.get(way, 0.0), value)
-        low += _low(verdicts, seen.flows, seen.load)
-    return _explain(bench, low, proven)
+@dataclass(slots=True)
+class Attributor:
+    """Explains the low observations of a session, and remembers what of it has not changed since.
+
+    What was explained together is explained anew only when an observation joined or left it, or
+    when a link of it was seen to carry more: a pure function of these, so remembering changes nothing.
+    """
+
+    bench: Bench
+    carrying: Carrying
+    _known: dict[tuple[tuple[int, ...], bytes], tuple[tuple[Observation, ...], Attribution]] = field(
+        default_factory=dict
+    )
+
+    def explain(self, low: Sequence[Observation]) -> Attribution:
+        """Causes for every observation of ``low``, over all that the links have carried so far."""
+        known = self._known
+        self._known = {}
+        parts: list[Attribution] = []
+        for together in _apart(low):
+            crossed = sorted({way for seen in together for way in seen.load})
+            key = (tuple(id(seen) for seen in together), self.carrying.proven[crossed].tobytes())
+            # The observations are kept beside the answer, so that no other can get their ids.
+            found = known.get(key) or (together, _Explaining(self.bench, together, self.carrying).done())
+            self._known[key] = found
+            parts.append(found[1])
+        return Attribution(
+            tuple(cause for part in parts for cause in part.causes),
+            tuple(seen for part in parts for seen in part.unexplained),
+        )
+
+
+def _apart(low: Sequence[Observation]) -> list[tuple[Observation, ...]]:
+    """``low`` in groups that have no directed link in common, each in its order."""
+    leader = list(range(len(low)))
+
+    def lead(index: int) -> int:
+        while leader[index] != index:
+            leader[index] = leader[leader[index]]
+            index = leader[index]
+        return index
+
+    first: dict[int, int] = {}
+    for index, seen in enumerate(low):
+        for way in seen.load:
+            one, other = lead(first.setdefault(way, index)), lead(index)
+            leader[max(one, other)] = min(one, other)
+    groups: dict[int, list[Observation]] = {}
+    for index, seen in enumerate(low):
+        groups.setdefault(lead(index), []).append(seen)
+    return [tuple(group) for group in groups.values()]
+
+
+_Set = frozenset[int]
+"""Observations by their place."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What one round showed: its flows, what each link carried by the model, and at least for certain."""
+class _Trial:
+    """What follows if the links that explain ``found`` are at fault: what they carry, what else that explains."""
 
-    closed: ClosedRound
-    flows: tuple[Sent, ...]
-    load: Mapping[Direction, float]
-    certain: Mapping[Direction, float]
+    found: _Set
+    ways: tuple[int, ...]
+    carried: Mapping[int, float]
+    covered: _Set
 
 
-def _seen(bench: Bench, closed: ClosedRound, criterion: Criterion) -> _Seen:
-    """The summary of a round, remembered: findings are made anew after each round, of all rounds so far."""
-    known = bench.remembered.get(closed.round.number)
-    if isinstance(known, _Seen) and known.closed is closed:
+class _Explaining:
+    """Takes one cause after the other until no open observation has a candidate left."""
+
+    def __init__(self, bench: Bench, low: Sequence[Observation], carrying: Carrying) -> None:
+        self._bench = bench
+        self._low = low
+        self._carrying = carrying
+        self._open = set(range(len(low)))
+        self._lost: dict[int, float] = {}
+        self._crossing: dict[int, list[int]] = {}
+        for index, seen in enumerate(low):
+            for way in seen.load:
+                self._crossing.setdefault(way, []).append(index)
+        self._sets: dict[int, _Set] = {}
+        self._ways: dict[_Set, set[int]] = {}
+        self._heap: list[tuple[int, float, list[int], _Set]] = []
+        self._trials: dict[_Set, _Trial] = {}
+
+    def done(self) -> Attribution:
+        """Every cause in the order in which it was taken, and what stays open."""
+        explains: dict[int, set[int]] = {}
+        for index, seen in enumerate(self._low):
+            for way in self._candidates(seen):
+                explains.setdefault(way, set()).add(index)
+        for way, found in explains.items():
+            self._put(way, frozenset(found))
+        causes = []
+        while best := self._best():
+            causes.append(self._cause(best))
+            self._take(best)
+        return Attribution(tuple(causes), self._pick(self._open))
+
+    def _candidates(self, seen: Observation) -> list[int]:
+        """The links that could be the cause of one low observation."""
+        least = PART * seen.missing
+        return [
+            way
+            for way, missing in seen.short.items()
+            if missing >= least
+            and seen.load[way] < FULL * self._carrying.capacity[way]
+            and self._carrying.proven[way] <= PROVEN * seen.load[way]
+        ]
+
+    def _put(self, way: int, found: _Set) -> None:
+        """Note that ``way`` explains ``found`` now."""
+        self._sets[way] = found
+        if found not in self._ways:
+            self._ways[found] = set()
+            missing = sum(self._low[index].missing for index in sorted(found))
+            heapq.heappush(self._heap, (-len(found), -missing, sorted(found), found))
+        self._ways[found].add(way)
+
+    def _remove(self, way: int) -> _Set:
+        found = self._sets.pop(way)
+        self._ways[found].discard(way)
+        if not self._ways[found]:
+            del self._ways[found]
+        self._trials.pop(found, None)
+        return found
+
+    def _best(self) -> _Trial | None:
+        """The set of links that explains most, of those that explain most by themselves."""
+        top: list[tuple[int, float, list[int], _Set]] = []
+        while self._heap and len(top) < TRIED:
+            entry = heapq.heappop(self._heap)
+            if entry[3] in self._ways and not (top and top[-1][3] == entry[3]):
+                top.append(entry)
+        for entry in top:
+            heapq.heappush(self._heap, entry)
+        trials = [self._try(entry[3]) for entry in top]
+        return max(trials, key=lambda trial: (len(trial.covered), len(trial.found)), default=None)
+
+    def _try(self, found: _Set) -> _Trial:
+        known = self._trials.get(found)
+        if known is None:
+            ways = tuple(sorted(self._ways[found]))
+            carried = {
+                way: max(float(self._carrying.proven[way]), *(self._low[index].load[way] for index in found))
+                for way in ways
+            }
+            touched = {index for way in ways for index in self._crossing[way]} & self._open - found
+            would = {**self._lost, **carried}
+            dragged = {index for index in touched if self._explained(self._low[index], would)}
+            known = self._trials[found] = _Trial(found, ways, carried, found | dragged)
         return known
-    flows = sent(bench, closed, criterion)
-    load = _load(bench, flows)
-    made = _Seen(closed, flows, load, _certain(bench, flows, load))
-    bench.remembered[closed.round.number] = made
-    return made
 
+    def _explained(self, seen: Observation, lost: Mapping[int, float]) -> bool:
+        """Whether the observation is as good as can be once the links in ``lost`` carry only that much."""
+        graph, bench = self._bench.routes.graph, self._bench
+        ways = [way for way in seen.load if way in lost]
+        capacity = {graph.direction(way): bench.wire(graph.direction(way), lost[way]) for way in ways}
+        flows = [each.flow for each in seen.flows]
+        expected = expect(bench.fabric, flows, routes=bench.routes, capacity=capacity)
+        value = sum(each.value for each in seen.flows)
+        wanted = sum(each.value for each in expected)
+        required = (seen.verdict.required or 0.0) / (seen.verdict.expected or 1.0)
+        return value >= max(required, PART) * wanted
 
-def _load(bench: Bench, flows: Iterable[Sent]) -> dict[Direction, float]:
-    found: dict[Direction, float] = {}
-    for each in flows:
-        for way, share in bench.routes.shares(each.flow.source, each.flow.sink).items():
-            found[way] = found.get(way, 0.0) + share * each.value
-    return found
+    def _take(self, best: _Trial) -> None:
+        """Put aside what is explained; what shares a link with it may be worth something else now."""
+        self._lost.update(best.carried)
+        self._open -= best.covered
+        for way in best.ways:
+            self._remove(way)
+        touched = best.covered | {index for way in best.ways for index in self._crossing[way]}
+        for way in {way for index in touched for way in self._low[index].load} & self._sets.keys():
+            found = self._remove(way) - best.covered
+            if found:
+                self._put(way, found)
 
+    def _cause(self, trial: _Trial) -> Cause:
+        graph = self._bench.routes.graph
+        carried = {graph.direction(way): value for way, value in trial.carried.items()}
+        first, dragged = self._pick(trial.found), self._pick(trial.covered - trial.found)
+        return Cause(tuple(sorted(carried)), carried, first, dragged)
 
-def _certain(bench: Bench, flows: Iterable[Sent], load: Mapping[Direction, float]) -> dict[Direction, float]:
-    """What each link is known to have carried: flows that cross it whole, or a split load that filled it.
-
-    How a split load divided is an assumption as long as there was room to divide it otherwise.
-    """
-    found = {way: value for way, value in load.items() if value >= FULL * bench.capacity(way)}
-    whole: dict[Direction, list[Sent]] = {}
-    for each in flows:
-        for way, share in bench.routes.shares(each.flow.source, each.flow.sink).items():
-            if share > 1 - 1e-9:
-                whole.setdefault(way, []).append(each)
-    return {way: max(found.get(way, 0.0), _at_once(whole.get(way, ()))) for way in load}
-
-
-def _at_once(flows: Sequence[Sent]) -> float:
-    """What flows carried together at least, in byte/s: their sum, less what they may have sent one after another."""
-    return overlap(flows) * sum(each.value for each in flows)
-
-
-def _low(verdicts: Sequence[Verdict], flows: Sequence[Sent], load: Mapping[Direction, float]) -> list[Observation]:
-    by_measurement = {each.measurement.id: each for each in flows}
-    return [
-        Observation(verdict, tuple(by_measurement[name] for name in verdict.evidence if name in by_measurement), load)
-        for verdict in verdicts
-        if verdict.kind is Kind.CAPACITY and verdict.level in (Level.FAIL, Level.WATCH)
-    ]
-
-
-def _candidates(bench: Bench, seen: Observation, proven: Mapping[Direction, float]) -> set[Direction]:
-    """The links that could be the cause of one low observation."""
-    through: dict[Direction, float] = {}
-    for each in seen.flows:
-        short = max(each.expected.value - each.value, 0.0)
-        for way in bench.routes.shares(each.flow.source, each.flow.sink):
-            through[way] = through.get(way, 0.0) + short
-    return {
-        way
-        for way, missing in through.items()
-        if missing >= PART * seen.missing
-        and seen.load[way] < FULL * bench.capacity(way)
-        and proven.get(way, 0.0) <= PROVEN * seen.load[way]
-    }
-
-
-def _explain(bench: Bench, low: Sequence[Observation], proven: Mapping[Direction, float]) -> Attribution:
-    candidates = {index: _candidates(bench, seen, proven) for index, seen in enumerate(low)}
-    open_ = set(candidates)
-    lost: dict[Direction, float] = {}
-    causes: list[Cause] = []
-    while True:
-        explains: dict[Direction, frozenset[int]] = {}
-        for index in open_:
-            for way in candidates[index] - lost.keys():
-                explains[way] = explains.get(way, frozenset()) | {index}
-        if not explains:
-            break
-        sets = sorted(set(explains.values()), key=lambda found: (-len(found), -sum(low[i].missing for i in found)))
-        tried = []
-        for found in sets[:TRIED]:
-            ways = tuple(sorted(way for way, same in explains.items() if same == found))
-            carried = {way: max(proven.get(way, 0.0), *(low[i].load[way] for i in found)) for way in ways}
-            would = {**lost, **{way: bench.wire(way, value) for way, value in carried.items()}}
-            dragged = frozenset(i for i in open_ - found if _explained(bench, low[i], would))
-            tried.append((found | dragged, found, ways, carried))
-        covered, best, ways, carried = max(tried, key=lambda each: (len(each[0]), len(each[1])))
-        lost.update({way: bench.wire(way, value) for way, value in carried.items()})
-        open_ -= covered
-        causes.append(Cause(ways, carried, _pick(low, best), _pick(low, covered - best)))
-    return Attribution(tuple(causes), _pick(low, open_), proven)
-
-
-def _pick(low: Sequence[Observation], chosen: Iterable[int]) -> tuple[Observation, ...]:
-    return tuple(low[index] for index in sorted(chosen))
-
-
-def _explained(bench: Bench, seen: Observation, lost: Mapping[Direction, float]) -> bool:
-    """Whether the observation is as good as can be once the links in ``lost`` carry only that much."""
-    flows = [each.flow for each in seen.flows]
-    expected = expect(bench.fabric, flows, routes=bench.routes, capacity=lost)
-    value = sum(each.value for each in seen.flows)
-    wanted = sum(each.value for each in expected)
-    required = (seen.verdict.required or 0.0) / (seen.verdict.expected or 1.0)
-    return value >= max(required, PART) * wanted
+    def _pick(self, chosen: Iterable[int]) -> tuple[Observation, ...]:
+        return tuple(self._low[index] for index in sorted(chosen))

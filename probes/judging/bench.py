@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from probes.model import Measurement, Metric, Result
-from topology.model import Basis, Comparator, Criterion, Direction, Fabric, NodeId
+from probes.model import Measurement, Metric, Result, Test
+from probes.streams import Walks, fastest
+from topology.model import Basis, Comparator, Criterion, Direction, Fabric, Flow, NodeId
 from topology.routing import Routes
-from topology.units import Shown, Unit
+from topology.units import Shown, Unit, parse
 
 CAPACITY_METRIC = "iperf3.throughput"
 CAPACITY_SHARE = 0.8
@@ -41,6 +42,46 @@ class Bench:
             CAPACITY_METRIC, Comparator.AT_LEAST, CAPACITY_SHARE, Unit.ONE, Basis.CAPACITY, source="default"
         )
         return (*own, default)
+
+    def flow(self, test: Test, *, inward: bool = False) -> Flow | None:
+        """What a test between two nodes sends (``inward``: the other way round); None for other tests.
+
+        Its demand is the bit rate that it is held to, or what its streams can reach at most: each
+        is on one member of every LAG on its way.
+        """
+        target = test.target
+        if target.peer is None:
+            return None
+        ends = (target.peer.id, target.node.id) if inward else (target.node.id, target.peer.id)
+        flow = Flow(*ends)
+        demands = [found for found in (self._bitrate(test), self._of_streams(test, flow)) if found is not None]
+        return Flow(*ends, demand=min(demands)) if demands else flow
+
+    @staticmethod
+    def _bitrate(test: Test) -> float | None:
+        written = test.target.options.get("bitrate")
+        return parse(str(written), Unit.BYTE_RATE) if written else None
+
+    def _of_streams(self, test: Test, flow: Flow) -> float | None:
+        """What the streams of a test reach at most, where that is less than the whole path offers one flow."""
+        streams = test.target.options.get("streams")
+        if not isinstance(streams, int) or streams < 1:
+            return None
+        shares = self.routes.shares_of(flow)
+        most = streams * fastest(self.fabric, shares)
+        return most if most < min(self.capacity(way) / share for way, share in shares.items()) * (1 - 1e-9) else None
+
+    def members(self, test: Test, flow: Flow) -> Mapping[Direction, int]:
+        """The member of each link that a steered test was put on by its source port; empty where that is not known."""
+        options = test.target.options
+        port = options.get("source_port")
+        if options.get("design") != "steered" or not isinstance(port, int) or options.get("streams") != 1:
+            return {}
+        return self._walks.members(flow, port) if self._walks.ports(flow) > 1 else {}
+
+    @cached_property
+    def _walks(self) -> Walks:
+        return Walks(self.routes)
 
     def shown(self, metric: str) -> Shown:
         """How values of ``metric`` are written."""

@@ -1,337 +1,225 @@
 """Owns findings: every cause once, with both numbers, what it rests on and what stays open.
 
-Pure: fabric, closed rounds and their verdicts in, findings out, worst first. Network causes
-come from ``attribution``; nodes, storage and hardware from their own verdicts.
+Closed rounds and their verdicts in, findings out, worst first; the same rounds give the same
+findings, one by one or all at once. Network causes come from ``attribution``; nodes, storage and
+hardware from their own verdicts. Refuses to make anew what a further round has not touched.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from probes.judging.attribution import Attribution, Cause, Observation, attribute
+from probes.judging.attribution import Attribution, Attributor, Cause, Observation
 from probes.judging.bench import Bench
-from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect, Verdict
-from probes.judging.yardsticks.capacity import Sent
+from probes.judging.carrying import Carrying, crossing
+from probes.judging.naming import (
+    hardware_finding,
+    link_finding,
+    node_finding,
+    tie_finding,
+    unexplained_finding,
+    with_switches,
+)
+from probes.judging.verdict import Finding, Kind, Level, Verdict
+from probes.judging.yardsticks.capacity import sent
 from probes.model import ClosedRound
-from topology.elements import direction_name, is_nic, link_name
-from topology.model import Direction, Link, LinkId, NodeId, NodeRole
-from topology.selection import fold
-from topology.units import network_rate, percent, show
+from topology.model import Basis, Criterion, LinkId
 
 Judged = tuple[ClosedRound, Sequence[Verdict]]
+_Subject = tuple[object, ...]
 
 
-def findings(bench: Bench, rounds: Sequence[Judged]) -> tuple[Finding, ...]:
+def findings(bench: Bench, rounds: Iterable[Judged]) -> tuple[Finding, ...]:
     """Everything that is wrong in a session so far: worst level first, then by nodes affected."""
-    latest = _latest(rounds)
-    network = attribute(bench, latest)
-    verdicts = [verdict for _, each in latest for verdict in each]
-    found = [
-        *_network(bench, network),
-        *_unexplained(bench, network),
-        *_hardware(verdicts),
-        *_nodes(bench, verdicts),
-    ]
-    return tuple(sorted(found, key=lambda each: (-each.level.severity, -len(each.nodes), each.where)))
-
-
-def _latest(rounds: Sequence[Judged]) -> list[Judged]:
-    """The rounds with only the newest verdict on each subject: a repeat replaces what it repeats.
-
-    Newest is not best: it counts even when it is worse.
-    """
-    newest: dict[tuple[object, ...], int] = {}
+    made = Findings(bench)
     for closed, verdicts in rounds:
-        for verdict in verdicts:
-            key = _subject(closed, verdict)
-            newest[key] = max(newest.get(key, 0), closed.round.number)
-    return [
-        (closed, [verdict for verdict in verdicts if newest[_subject(closed, verdict)] == closed.round.number])
-        for closed, verdicts in rounds
-    ]
+        made.take(closed, verdicts)
+    return made.found()
 
 
-def _subject(closed: ClosedRound, verdict: Verdict) -> tuple[object, ...]:
-    return (verdict.probe, closed.round.stage, verdict.subject, verdict.metric, verdict.labels, verdict.kind)
+class Findings:
+    """Everything that is wrong in a session, kept up to date as its rounds close.
 
+    ``add`` takes in one more round and costs what is new in it: the findings are those of
+    ``findings(bench, rounds)`` over all rounds so far. A round whose number is known counts
+    instead of the one before. Findings that did not change are the same objects again.
+    """
 
-def _worst(verdicts: Iterable[Verdict]) -> Level:
-    return max((verdict.level for verdict in verdicts), key=lambda level: level.severity)
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._criterion = next((each for each in bench.criteria if each.basis is Basis.CAPACITY), None)
+        self._rounds: dict[int, Judged] = {}
+        self._low: dict[tuple[str, str, Kind], dict[_Subject, _Low]] = {}
+        self._last: dict[tuple[str, str, Kind], int] = {}
+        self._carrying = Carrying(bench)
+        self._attributor = Attributor(bench, self._carrying)
+        self._observed: dict[int, dict[int, Observation]] = {}
+        self._kept = _Kept()
 
+    def add(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> tuple[Finding, ...]:
+        """Take in one more judged round: everything that is wrong so far, worst level first."""
+        self.take(closed, verdicts)
+        return self.found()
 
-def _network(bench: Bench, network: Attribution) -> list[Finding]:
-    single: dict[LinkId, list[Cause]] = {}
-    found: list[Finding] = []
-    for cause in network.causes:
-        if len({way.link for way in cause.ways}) == 1:
-            single.setdefault(cause.ways[0].link, []).append(cause)
+    def take(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> None:
+        """Take in one more judged round without asking what it means, as for a session that is read back."""
+        number = closed.round.number
+        again = number in self._rounds
+        self._rounds[number] = (closed, verdicts)
+        if again:
+            self._start_over()
+            return
+        self._carry(closed)
+        if any(self._last.get(key, 0) > number for key in _keys(closed, verdicts)):
+            self._read_again()
         else:
-            found.append(_tie(bench, cause))
-    found += [_link(bench, bench.fabric.links[link], causes) for link, causes in single.items()]
-    return _switches(bench, found)
+            self._read(closed, verdicts)
 
+    def found(self) -> tuple[Finding, ...]:
+        """Everything that is wrong so far, worst level first, then by nodes affected."""
+        self._kept.turn()
+        network = self._attributor.explain(list(self._observations()))
+        found = [
+            *self._network(network),
+            *(self._kept.made((seen,), lambda seen=seen: unexplained_finding(seen)) for seen in network.unexplained),  # type: ignore[misc]
+            *self._hardware(list(self._standing(Kind.HARDWARE))),
+            *self._nodes(self._standing(Kind.CRITERION)),
+        ]
+        return tuple(sorted(found, key=lambda each: (-each.level.severity, -len(each.nodes), each.where)))
 
-def _link(bench: Bench, link: Link, causes: Sequence[Cause]) -> Finding:
-    """One finding for a link, whichever directions it is low in."""
-    ways = sorted({way for cause in causes for way in cause.ways})
-    carried = {way: value for cause in causes for way, value in cause.carried.items()}
-    low = min(ways, key=lambda way: carried[way])
-    seen = [observation for cause in causes for observation in cause.observations]
-    capacity = bench.capacity(low)
-    nic = is_nic(bench.fabric, low)
-    where = direction_name(bench.fabric, low) if nic and len(ways) == 1 else link_name(bench.fabric, link)
-    certain = len({(observation.verdict.round, observation.verdict.subject) for observation in seen}) > 1
-    both = "in and out" if len(ways) > 1 else ("out" if low.source == link.a else "in") + " only"
-    value, wanted, share = network_rate(carried[low]), network_rate(capacity), carried[low] / capacity
-    nodes = _behind(bench, link)
-    return Finding(
-        suspect=Suspect.NIC if nic else Suspect.LAG if link.is_lag else Suspect.LINK,
-        element=link.a if nic else link.id,
-        where=where,
-        what=f"gives {value} of {wanted}, {percent(share)}, {both}{_members(link, share)}",
-        level=_worst(observation.verdict for observation in seen),
-        confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
-        nodes=nodes,
-        tests=tuple(dict.fromkeys(test for each in seen for test in _tests(each.flows))),
-        evidence=tuple(dict.fromkeys(name for each in seen for name in each.verdict.evidence)),
-        because=tuple(_line(observation.verdict) for observation in seen),
-        rules_out=_ruled_out(bench, seen, set(ways)),
-        cannot_tell=_open_question(link, nic=nic),
-        means=_means(bench, link, ways, carried[low], nodes),
-        do=_do(link, nic=nic),
-        value=carried[low],
-        expected=capacity,
-        unit=seen[0].verdict.unit,
-    )
+    # -- what is low now: only the newest verdict on each subject counts
 
+    def _start_over(self) -> None:
+        self._carrying.proven[:] = 0.0
+        self._observed.clear()
+        for closed, _ in self._rounds.values():
+            self._carry(closed)
+        self._read_again()
 
-def _tests(flows: Iterable[Sent]) -> list[str]:
-    return [each.result.test.id for each in flows]
+    def _carry(self, closed: ClosedRound) -> None:
+        if self._criterion is not None:
+            self._carrying.add(closed, self._criterion)
 
+    def _read_again(self) -> None:
+        """Rounds in the order of their numbers, which is that of being newer."""
+        self._low.clear()
+        self._last.clear()
+        for number in sorted(self._rounds):
+            self._read(*self._rounds[number])
 
-def _members(link: Link, share: float) -> str:
-    """How many members of a LAG would carry what was measured, where that is close to a whole number."""
-    if not link.is_lag:
-        return ""
-    alike = share * link.count
-    if abs(alike - round(alike)) <= 0.12 and round(alike) < link.count:
-        return f", what {round(alike)} of {link.count} members carry"
-    return f", as {alike:.1f} of {link.count} members would"
+    def _read(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> None:
+        """Put what is low in a round beside the rest; a repeat replaces what it repeats, better or worse."""
+        number, stage = closed.round.number, closed.round.stage
+        for verdict in verdicts:
+            key = (verdict.probe, stage, verdict.kind)
+            self._last[key] = number
+            low = self._low.get(key)
+            bad = _counts(verdict)
+            if not low and not bad:
+                continue
+            low = self._low.setdefault(key, {})
+            subject = (verdict.subject, verdict.metric, verdict.labels)
+            if subject in low and low[subject][0] < number:
+                del low[subject]
+            if bad:
+                low.setdefault(subject, (number, []))[1].append(verdict)
 
+    def _standing(self, kind: Kind) -> Iterator[Verdict]:
+        """The verdicts of a kind that are low and that no newer one replaced."""
+        for (_, _, found), low in self._low.items():
+            if found is kind:
+                for _, verdicts in low.values():
+                    yield from verdicts
 
-def _behind(bench: Bench, link: Link) -> tuple[str, ...]:
-    """The nodes whose way up leads over ``link``: the node itself, or those below its lower end."""
-    if NodeId(link.a) in bench.fabric.nodes:
-        return (link.a,)
-    found: list[str] = []
-    below = [link.a]
-    while below:
-        here = below.pop()
-        for other in (each.other(here) for each in bench.fabric.links_at[here]):
-            if NodeId(other) in bench.fabric.nodes:
-                found.append(other)
-            elif bench.fabric.tier(other) < bench.fabric.tier(here):
-                below.append(other)
-    return tuple(dict.fromkeys(found))
+    def _observations(self) -> Iterator[Observation]:
+        """The low throughputs with their flows; made once for each round."""
+        if self._criterion is None:
+            return
+        for verdict in sorted(self._standing(Kind.CAPACITY), key=lambda verdict: verdict.round):
+            if verdict.round not in self._observed:
+                self._observed[verdict.round] = self._observe(verdict.round, self._criterion)
+            yield self._observed[verdict.round][id(verdict)]
 
+    def _observe(self, number: int, criterion: Criterion) -> dict[int, Observation]:
+        """Every low throughput of a round, by the identity of its verdict."""
+        closed, verdicts = self._rounds[number]
+        flows = sent(self._bench, closed, criterion)
+        loads = self._carrying.loads(flows)
+        by_measurement = {each.measurement.id: each for each in flows}
+        made: dict[int, Observation] = {}
+        for verdict in verdicts:
+            if verdict.kind is Kind.CAPACITY and _counts(verdict):
+                own = tuple(by_measurement[name] for name in verdict.evidence if name in by_measurement)
+                made[id(verdict)] = Observation(verdict, own, *crossing(self._bench, own, loads))
+        return made
 
-def _line(verdict: Verdict) -> str:
-    value = show(verdict.value or 0.0, verdict.unit, verdict.shown) if verdict.unit else ""
-    wanted = show(verdict.expected or 0.0, verdict.unit, verdict.shown) if verdict.unit else ""
-    return f"round {verdict.round}, {verdict.subject}: {value} of {wanted}, {percent(verdict.share or 0.0)}"
+    # -- what it means
 
+    def _network(self, network: Attribution) -> list[Finding]:
+        single: dict[LinkId, list[Cause]] = {}
+        found: list[Finding] = []
+        for cause in network.causes:
+            if len({way.link for way in cause.ways}) == 1:
+                single.setdefault(cause.ways[0].link, []).append(cause)
+            else:
+                found.append(self._kept.made((cause,), lambda cause=cause: tie_finding(self._bench, cause)))  # type: ignore[misc]
+        for name, causes in single.items():
+            link = self._bench.fabric.links[name]
+            made = lambda link=link, causes=causes: link_finding(self._bench, link, causes)  # noqa: E731
+            found.append(self._kept.made(causes, made))
+        return with_switches(self._bench, found)
 
-def _ruled_out(bench: Bench, seen: Sequence[Observation], guilty: set[Direction]) -> tuple[str, ...]:
-    """The other elements on the paths of the low flows: none of them lost what is missing."""
-    ways = {
-        way
-        for observation in seen
-        for each in observation.flows
-        for way in bench.routes.shares(each.flow.source, each.flow.sink)
-        if way not in guilty
-    }
-    nics = sorted({bench.fabric.links[way.link].a for way in ways if is_nic(bench.fabric, way)})
-    trunks = sorted(direction_name(bench.fabric, way) for way in ways if not is_nic(bench.fabric, way))
-    names = [f"the NICs of {fold(nics)}"] if nics else []
-    names += [*trunks[:4], f"{len(trunks) - 4} more links"] if len(trunks) > 5 else trunks
-    return (f"{', '.join(names)}: carried more in other rounds, or too little of what is missing",) if names else ()
-
-
-def _open_question(link: Link, *, nic: bool) -> str:
-    if nic:
-        return f"whether the port of {link.a}, the cable or the port of {link.b} is at fault"
-    if link.is_lag:
-        return f"which of the {link.count} members, and whether it is down or slow: needs the port counters"
-    return f"whether {link.a}, the cable or {link.b} is at fault"
-
-
-def _means(bench: Bench, link: Link, ways: Sequence[Direction], carried: float, nodes: Sequence[str]) -> str:
-    if is_nic(bench.fabric, ways[0]):
-        return f"{link.a} cannot move more than {network_rate(carried)} this way, whoever its partner is"
-    share = carried / len(nodes) if nodes else carried
-    return (
-        f"{len(nodes)} nodes below {link.a} get {network_rate(share)} each over this link when all send at once; "
-        "one alone may not notice"
-    )
-
-
-def _do(link: Link, *, nic: bool) -> str:
-    ends = f"{link.a} and {link.b}"
-    what = "speed, duplex, error counters and cable" if nic else "port state, error counters, optics and cables"
-    return f"look at {what} between {ends}, then repeat these tests"
-
-
-def _tie(bench: Bench, cause: Cause) -> Finding:
-    """A cause that is one of several links which the tests cannot tell apart."""
-    names = [direction_name(bench.fabric, way) for way in cause.ways]
-    first = cause.first[0].verdict
-    low = cause.ways[0]
-    listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    nics = all(is_nic(bench.fabric, way) for way in cause.ways)
-    nodes = dict.fromkeys(node for each in cause.observations for node in each.verdict.nodes)
-    return Finding(
-        suspect=Suspect.NIC if nics else Suspect.LINK,
-        element=bench.fabric.links[low.link].a if nics else low.link,
-        where=" or ".join(names[:2]) + (" or others" if len(names) > 2 else ""),
-        what=f"{_line(first).split(', ', 1)[1]}",
-        level=_worst(observation.verdict for observation in cause.observations),
-        confidence=Confidence.POSSIBLE,
-        nodes=tuple(nodes),
-        tests=tuple(dict.fromkeys(test for each in cause.observations for test in _tests(each.flows))),
-        evidence=tuple(name for each in cause.observations for name in each.verdict.evidence),
-        because=tuple(_line(observation.verdict) for observation in cause.observations),
-        cannot_tell=f"which of {listed}: no test loaded one of them without the others",
-        means="one of these links gives less than described",
-        do="test them with other partners, or read their port counters",
-        value=first.value,
-        expected=first.expected,
-        unit=first.unit,
-    )
-
-
-def _switches(bench: Bench, found: Sequence[Finding]) -> list[Finding]:
-    """Fold links that are all low at one switch into one finding on the switch."""
-    kept = list(found)
-    for switch in bench.fabric.switches:
-        own = [each for each in kept if each.element in bench.fabric.links and _ends_at(bench, each, switch)]
-        trunks = [link for link in bench.fabric.links_at[switch] if bench.fabric.tier(link.a) > 0]
-        if len(own) < 3 or len(own) < len(trunks):
-            continue
-        worst = min(own, key=lambda each: (each.value or 0.0) / (each.expected or 1.0))
-        kept = [each for each in kept if each not in own]
-        kept.append(
-            replace(
-                worst,
-                suspect=Suspect.SWITCH,
-                element=switch,
-                where=switch,
-                what=f"all {len(own)} links to other switches are low; the lowest {worst.where} {worst.what}",
-                nodes=tuple(dict.fromkeys(node for each in own for node in each.nodes)),
-                tests=tuple(dict.fromkeys(test for each in own for test in each.tests)),
-                because=tuple(line for each in own for line in each.because),
-                cannot_tell="whether the switch is at fault or each link by itself",
-                do=f"look at {switch} first: load, errors, configuration",
-            )
-        )
-    return kept
-
-
-def _ends_at(bench: Bench, finding: Finding, switch: str) -> bool:
-    link = bench.fabric.links[LinkId(finding.element)]
-    return switch in (link.a, link.b)
-
-
-def _unexplained(bench: Bench, network: Attribution) -> list[Finding]:
-    found = []
-    for seen in network.unexplained:
-        verdict = seen.verdict
-        found.append(
-            Finding(
-                suspect=Suspect.FABRIC,
-                element=verdict.subject,
-                where=verdict.subject,
-                what=f"{_line(verdict).split(', ', 1)[1]}; no single link explains it",
-                level=verdict.level,
-                confidence=Confidence.POSSIBLE,
-                nodes=verdict.nodes,
-                tests=tuple(_tests(seen.flows)),
-                evidence=verdict.evidence,
-                because=(_line(verdict),),
-                cannot_tell="the cause: every link on the way carried more in another round",
-                means="something disturbed this round, or load from elsewhere shared its links",
-                do="repeat it, and see whether it stays",
-                value=verdict.value,
-                expected=verdict.expected,
-                unit=verdict.unit,
-            )
-        )
-    return found
-
-
-def _hardware(verdicts: Sequence[Verdict]) -> list[Finding]:
-    """Differences from the declared hardware, folded over the nodes that differ alike."""
-    alike: dict[tuple[str, str, str], list[Verdict]] = {}
-    for verdict in verdicts:
-        if verdict.kind is Kind.HARDWARE and verdict.level is Level.FAIL:
+    def _hardware(self, verdicts: Sequence[Verdict]) -> list[Finding]:
+        """Differences from the declared hardware, folded over the nodes that differ alike."""
+        alike: dict[tuple[str, str, str], list[Verdict]] = {}
+        for verdict in verdicts:
             alike.setdefault((verdict.metric, verdict.text, verdict.expected_text), []).append(verdict)
-    by_nodes: dict[tuple[str, ...], list[tuple[tuple[str, str, str], list[Verdict]]]] = {}
-    for key, group in alike.items():
-        by_nodes.setdefault(tuple(sorted(each.subject for each in group)), []).append((key, group))
-    return [_hardware_finding(nodes, parts) for nodes, parts in by_nodes.items()]
+        by_nodes: dict[tuple[str, ...], list[tuple[tuple[str, str, str], list[Verdict]]]] = {}
+        for key, group in alike.items():
+            by_nodes.setdefault(tuple(sorted(each.subject for each in group)), []).append((key, group))
+        return [
+            self._kept.made(
+                [verdict for _, group in parts for verdict in group],
+                lambda nodes=nodes, parts=parts: hardware_finding(nodes, parts),  # type: ignore[misc]
+            )
+            for nodes, parts in by_nodes.items()
+        ]
 
-
-def _hardware_finding(nodes: Sequence[str], parts: Sequence[tuple[tuple[str, str, str], list[Verdict]]]) -> Finding:
-    words = [f"{metric} {text or 'nothing'}, declared {wanted}" for (metric, text, wanted), _ in parts]
-    members = [verdict for _, group in parts for verdict in group]
-    where = fold(nodes)
-    return Finding(
-        suspect=Suspect.NODE,
-        element=nodes[0],
-        where=where,
-        what="; ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else ""),
-        level=Level.FAIL,
-        confidence=Confidence.CERTAIN,
-        nodes=tuple(nodes),
-        tests=tuple(dict.fromkeys(verdict.test for verdict in members)),
-        because=tuple(f"{where} reports {line}" for line in words),
-        means="the machine is not the one that the topology file declares",
-        do="look at the hardware, or correct the class in the file",
-    )
-
-
-def _nodes(bench: Bench, verdicts: Sequence[Verdict]) -> list[Finding]:
-    """Nodes below a fixed criterion: one finding for each node and probe."""
-    low: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in verdicts:
-        if verdict.kind is Kind.CRITERION and verdict.level in (Level.FAIL, Level.WATCH):
+    def _nodes(self, verdicts: Iterable[Verdict]) -> list[Finding]:
+        """Nodes below a fixed criterion: one finding for each node and probe."""
+        low: dict[tuple[str, str], list[Verdict]] = {}
+        for verdict in verdicts:
             low.setdefault((verdict.nodes[0], verdict.probe), []).append(verdict)
-    return [_node_finding(bench, node, probe, group) for (node, probe), group in low.items()]
+        return [
+            self._kept.made(group, lambda node=node, group=group: node_finding(self._bench, node, group))  # type: ignore[misc]
+            for (node, _), group in low.items()
+        ]
 
 
-def _node_finding(bench: Bench, node: str, probe: str, group: Sequence[Verdict]) -> Finding:
-    worst = max(group, key=lambda verdict: (verdict.level.severity, -(verdict.share or 0.0)))
-    storage = bench.fabric.nodes[NodeId(node)].role is NodeRole.STORAGE
-    labels = " ".join(value for _, value in worst.labels)
-    value = show(worst.value or 0.0, worst.unit, worst.shown) if worst.unit else worst.text
-    asked = show(worst.expected or 0.0, worst.unit, worst.shown) if worst.unit else worst.expected_text
-    more = f"; {len(group) - 1} more of its values too" if len(group) > 1 else ""
-    return Finding(
-        suspect=Suspect.STORAGE if storage else Suspect.NODE,
-        element=node,
-        where=node,
-        what=f"{worst.metric} {labels} {value}, asked {asked}{more}".replace("  ", " "),
-        level=_worst(group),
-        confidence=Confidence.LIKELY if len(group) == 1 else Confidence.CERTAIN,
-        nodes=(node,),
-        tests=tuple(dict.fromkeys(verdict.test for verdict in group)),
-        evidence=tuple(name for verdict in group for name in verdict.evidence),
-        because=tuple(
-            f"{verdict.metric} {' '.join(text for _, text in verdict.labels)}: {verdict.because}" for verdict in group
-        ),
-        cannot_tell="which part of the node limits it: its own tests alone do not say" if not storage else
-        "which disk or controller limits it: needs their own tests",
-        means=f"{node} does not meet {worst.source}",
-        do=f"compare its {probe} output with a node that passes, then repeat the test",
-        value=worst.value,
-        expected=worst.expected,
-        unit=worst.unit,
-    )  # fmt: skip
+_Low = tuple[int, list[Verdict]]
+"""A round, and its verdicts on one subject."""
+
+
+class _Kept:
+    """Findings by what they rest on: made once, and forgotten when a turn passes without a question for them."""
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
+        self._now: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
+
+    def turn(self) -> None:
+        self._before, self._now = self._now, {}
+
+    def made(self, of: Sequence[object], make: Callable[[], Finding]) -> Finding:
+        """The finding that rests on the objects ``of``, which are kept so that their ids stay theirs."""
+        key = tuple(map(id, of))
+        entry = self._before.get(key) or (of, make())
+        self._now[key] = entry
+        return entry[1]
+
+
+def _counts(verdict: Verdict) -> bool:
+    """Whether a finding may speak of it: anything low, of the hardware only what is plainly another."""
+    return verdict.level is Level.FAIL or (verdict.level is Level.WATCH and verdict.kind is not Kind.HARDWARE)
+
+
+def _keys(closed: ClosedRound, verdicts: Iterable[Verdict]) -> set[tuple[str, str, Kind]]:
+    return {(verdict.probe, closed.round.stage, verdict.kind) for verdict in verdicts}

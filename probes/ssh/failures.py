@@ -5,20 +5,24 @@ Refuses to decide what is tried again (``probes.ssh.connecting``) and to word an
 
 import errno
 import socket
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import asyncssh
 
 from probes.model import FailedAt, Failure
 from probes.remote import RemoteError
 from probes.ssh.config import ConfigError, Route
-from probes.ssh.hostkeys import fingerprint
+from probes.ssh.hostkeys import KeyState, fingerprint
 from topology.model import NodeId
 
 
 @dataclass(slots=True)
 class Attempt:
-    """How far one attempt to reach a node has come, and what the node has shown on the way."""
+    """How far one attempt to reach a node has come, and what the node has shown on the way.
+
+    ``is_late`` is called when the node answers after it was given up, ``endings`` with its connection's end.
+    """
 
     node: NodeId
     route: Route
@@ -29,6 +33,8 @@ class Attempt:
     offered_authority: asyncssh.SSHKey | None = None
     via: str = ""
     tries: int = 1
+    is_late: Callable[[], None] = lambda: None
+    endings: list[Callable[[], None]] = field(default_factory=list)
 
     @property
     def greeted(self) -> bool:
@@ -48,8 +54,8 @@ class Attempt:
     @property
     def keys(self) -> str:
         """What there was to log in with."""
-        if self.route.keys:
-            return f"none of {self.route.keys} keys from files, nor any that an agent holds, was accepted"
+        if self.route.keys.pairs:
+            return f"none of {len(self.route.keys.pairs)} keys from files, nor any that an agent holds, was accepted"
         return "there is no key file that can be used, and an agent holds none that was accepted"
 
     @property
@@ -74,33 +80,40 @@ def failure(error: BaseException, attempt: Attempt) -> Failure:
 
 
 def host_key_failure(error: asyncssh.HostKeyNotVerifiable, attempt: Attempt) -> Failure:
-    """Tell a key that was never seen from one that contradicts what is known."""
+    """Tell a key that was never seen from one that contradicts what is known; ``KeyState`` opens the detail."""
+    state, words = _host_key(error, attempt)
+    stage = FailedAt.HOST_KEY_UNKNOWN if state is KeyState.UNKNOWN else FailedAt.HOST_KEY_CHANGED
+    return Failure(stage, f"{state}: {words}", attempt.node)
+
+
+def _host_key(error: asyncssh.HostKeyNotVerifiable, attempt: Attempt) -> tuple[KeyState, str]:
     trusted, offered, name = attempt.route.trusted, attempt.offered, attempt.route.trusted.name
     if "revoked" in error.reason:
-        detail = f"the host key of {name} is marked @revoked in known_hosts"
-        return Failure(FailedAt.HOST_KEY_CHANGED, detail, attempt.node)
+        return KeyState.REVOKED, f"the host key of {name} is marked @revoked in known_hosts; do not log in there"
     if attempt.offered_authority is not None:
         known = ", ".join(map(fingerprint, trusted.authorities))
-        detail = (
+        words = (
             f"the host certificate of {name} is signed by {fingerprint(attempt.offered_authority)},"
             f" trusted for it is {known or 'no authority'}"
         )
-        return Failure(FailedAt.HOST_KEY_CHANGED if known else FailedAt.HOST_KEY_UNKNOWN, detail, attempt.node)
+        return KeyState.WRONG_AUTHORITY if known else KeyState.UNKNOWN, words
+    if offered is None and trusted.authorities:
+        words = f"the host certificate of {name} does not hold ({error.reason}); have its authority sign it anew"
+        return KeyState.EXPIRED if "expired" in error.reason else KeyState.INVALID, words
     if offered is None:
-        detail = f"the host key of {name} cannot be verified: {error.reason}"
-        return Failure(FailedAt.HOST_KEY_UNKNOWN, detail, attempt.node)
+        return KeyState.UNKNOWN, f"the host key of {name} cannot be verified: {error.reason}"
     if trusted.keys and not trusted.inherited:
         same = [key for key in trusted.keys if key.get_algorithm() == offered.get_algorithm()] or trusted.keys
-        detail = (
+        words = (
             f"the host key of {name} has changed: known is {', '.join(map(fingerprint, same))}"
             f" ({', '.join(trusted.places)}), offered {fingerprint(offered)}"
         )
-        return Failure(FailedAt.HOST_KEY_CHANGED, detail, attempt.node)
-    detail = (
+        return KeyState.CHANGED, words
+    words = (
         f"the host key of {name} is not in known_hosts: it offers {fingerprint(offered)}; compare this fingerprint"
         " with the node's own (ssh-keygen -lf on its console), then accept it with the trust command"
     )
-    return Failure(FailedAt.HOST_KEY_UNKNOWN, detail, attempt.node)
+    return KeyState.UNKNOWN, words
 
 
 def config_failure(error: ConfigError, node: NodeId) -> Failure:

@@ -11,11 +11,23 @@ import hmac
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 import asyncssh
 
 DEFAULT_PORT = 22
+
+
+class KeyState(StrEnum):
+    """Why a host key is not trusted. Only the first is for the trust command; the others contradict what is known."""
+
+    UNKNOWN = "host key unknown"
+    CHANGED = "host key changed"
+    REVOKED = "host key revoked"
+    WRONG_AUTHORITY = "host certificate of another authority"
+    EXPIRED = "host certificate expired"
+    INVALID = "host certificate invalid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +62,7 @@ class KnownHosts:
         self._exact: dict[str, list[_Entry]] = {}
         self._patterns: list[tuple[tuple[tuple[bool, re.Pattern[str]], ...], _Entry]] = []
         self._hashed: list[tuple[bytes, bytes, _Entry]] = []
+        self._decoded: dict[str, asyncssh.SSHKey] = {}
 
     @classmethod
     def read(cls, paths: Iterable[str]) -> "KnownHosts":
@@ -122,12 +135,18 @@ class KnownHosts:
         if len(left) != len(self._hashed):
             self._hashed = left
 
-    @staticmethod
-    def _trusted(name: str, entries: Sequence[_Entry], *, inherited: bool) -> Trusted:
+    def _decode(self, text: str) -> asyncssh.SSHKey:
+        """A key that stands in many lines (an authority, a cloned image) is decoded once."""
+        key = self._decoded.get(text)
+        if key is None:
+            key = self._decoded[text] = asyncssh.import_public_key(text)
+        return key
+
+    def _trusted(self, name: str, entries: Sequence[_Entry], *, inherited: bool) -> Trusted:
         by_marker: dict[str, list[asyncssh.SSHKey]] = {"": [], "cert-authority": [], "revoked": []}
         for entry in entries:
             try:
-                key = asyncssh.import_public_key(entry.key)
+                key = self._decode(entry.key)
             except (asyncssh.KeyImportError, ValueError):
                 continue  # a key type that this build does not speak cannot be offered either
             by_marker.setdefault(entry.marker, []).append(key)

@@ -18,9 +18,14 @@ class Lanes:
     def __init__(self, first: Link, more: Callable[[], Awaitable[Link]], most: int) -> None:
         self.first = first
         self.links = [first]
+        self.is_root: bool | None = None
         self._more = more
         self._most = most
         self._opening: asyncio.Task[None] | None = None
+
+    def ready(self) -> Link | None:
+        """A connection that has room for one more command now."""
+        return next((link for link in self.links if link.lost is None and link.slots.free), None)
 
     async def pick(self) -> Link:
         """A connection with room for one more command, opened where there is none.
@@ -28,9 +33,9 @@ class Lanes:
         When no further one can be had, the one that has fewest commands: the command waits there.
         """
         while True:
-            alive = [link for link in self.links if link.lost is None] or [self.first]
-            free = next((link for link in alive if link.slots.free), None)
+            free = self.ready()
             if free is not None or len(self.links) >= self._most:
+                alive = [link for link in self.links if link.lost is None] or [self.first]
                 return free or min(alive, key=lambda link: len(link.speeches))
             if self._opening is None or self._opening.done():
                 self._opening = asyncio.create_task(self._open())

@@ -8,6 +8,8 @@ from probes.model import FailedAt, Failure
 from probes.ssh.limits import Limits
 from probes.ssh.slots import Slots
 from probes.ssh.speech import Speech
+from probes.ssh.throttle import Throttle
+from probes.ssh.watchdog import Started
 from topology.model import NodeId
 
 _LONGEST_REASON = 300
@@ -16,16 +18,23 @@ _GOODBYE = 2.0
 
 
 class Link:
-    """One open connection and the commands on it."""
+    """One open connection and the commands on it; ``starts`` bounds how many begin at once, here and elsewhere."""
 
-    def __init__(self, node: NodeId, session: str, limits: Limits, via: "Link | None" = None) -> None:
+    def __init__(
+        self, node: NodeId, session: str, limits: Limits, via: "Link | None" = None, starts: Throttle | None = None
+    ) -> None:
         self.node = node
         self.session = session
         self.limits = limits
         self.via = via
+        self.starts = starts or Throttle(limits.starts, limits.login)
         self.slots = Slots(limits.channels)
         self.speeches: set[Speech] = set()
         self.lost: str | None = None
+        self.lost_at = 0.0
+        self.boot = ""
+        self.is_root: bool | None = None
+        self.has_spoken = False
         self.is_closing = False
         self._connection: asyncssh.SSHClientConnection | None = None
 
@@ -46,11 +55,38 @@ class Link:
         """The connection is gone; when it went through a jump host that is gone too, that is the reason."""
         if self._connection is None:
             return  # an attempt that failed, which is told in another way
+        self.lost_at = asyncio.get_running_loop().time()
         if self.via is not None and self.via.lost is not None:
-            self.lost = f"the jump host {self.via.node} went away: {self.via.lost}"
+            self.lost = self.via.root_cause()
         else:
             words = str(error)[:_LONGEST_REASON] if error is not None else ""
             self.lost = words if words not in _SAYS_NOTHING else "the node or the network ended the connection"
+
+    def root_cause(self) -> str:
+        """Why everything behind this jump host was lost: the same words for all of it, so that it folds into one."""
+        if self.via is not None and self.via.lost is not None:
+            return self.via.root_cause()
+        return f"the jump host {self.node} went away: {self.lost}"
+
+    def learn(self, leader: Started | None) -> None:
+        """What the first line of the first command says about the node and the login."""
+        self.has_spoken = True
+        if leader is not None:
+            self.boot, self.is_root = leader.boot, leader.is_root
+
+    @property
+    def algorithms(self) -> dict[str, str]:
+        """What was agreed on with the node: ``cipher``, ``mac``, ``compression``, ``key``, ``server``."""
+        told = {
+            "cipher": self.connection.get_extra_info("send_cipher"),
+            "mac": self.connection.get_extra_info("send_mac"),
+            "compression": self.connection.get_extra_info("send_compression"),
+            "server": self.connection.get_extra_info("server_version"),
+        }
+        key = self.connection.get_server_host_key()
+        if key is not None:
+            told["key"] = key.get_algorithm()
+        return {name: str(value) for name, value in told.items() if value}
 
     def failure(self, stage: FailedAt, detail: str) -> Failure:
         """A failure of this node."""

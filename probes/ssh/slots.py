@@ -1,8 +1,6 @@
 """Owns how many commands share one connection, and learns when a node allows fewer than we thought."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 
 class Slots:
@@ -18,18 +16,17 @@ class Slots:
         """Whether one more fits now."""
         return self._used < self._capacity
 
-    @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
-        """Hold one slot."""
+    async def take(self) -> None:
+        """Wait for a slot and hold it."""
         while self._used >= self._capacity:
             self._freed.clear()
             await self._freed.wait()
         self._used += 1
-        try:
-            yield
-        finally:
-            self._used -= 1
-            self._freed.set()
+
+    def give_back(self) -> None:
+        """Let go of a slot."""
+        self._used -= 1
+        self._freed.set()
 
     def shrink(self, running: int) -> None:
         """The node refused a command while ``running`` others ran: that many is what it allows."""

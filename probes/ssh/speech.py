@@ -2,17 +2,20 @@
 
 Bytes only; decoding is the reader's affair. Refuses to hold more than it may: when a stream
 passes its bound nothing more is taken from the channel, so the node's sender stands still and
-the other commands on the connection do not notice.
+the other commands on the connection do not notice. What is said before the command has started
+is heard by ``Listener`` alone (``probes.ssh.privilege`` answers a question that way).
 """
 
 import asyncio
-from typing import cast
+from typing import Protocol, cast
 
 import asyncssh
 
 _WINDOW = 256 * 1024
 """What a node may send ahead of us on one channel."""
 _LONGEST_FIRST_LINE = 4096
+_CLOSING_PATIENCE = 2.0
+"""Seconds that a channel may stay open after its command has exited."""
 
 
 class Stream:
@@ -58,10 +61,20 @@ class Stream:
         return bytes(self._raw) if self.first is None else b""
 
 
+class Listener(Protocol):
+    """Hears what is said on stderr before the command has started, and may answer on the channel."""
+
+    def hears(self, noise: bytes, channel: "asyncssh.SSHClientChannel[bytes]") -> None:
+        """Everything so far; called at each addition."""
+
+
 class Speech(asyncssh.SSHClientSession[bytes]):
     """What one channel says. ``changed`` is set at everything that happens; waiters clear it."""
 
-    def __init__(self, nonce: bytes, bound: int) -> None:
+    def __init__(self, nonce: bytes, bound: int, listener: Listener | None = None) -> None:
+        self._listener = listener
+        self._over = asyncio.Event()
+        self._patience: asyncio.TimerHandle | None = None
         self.out = Stream(nonce, bound)
         self.err = Stream(nonce, bound)
         self.status: int | None = None
@@ -73,10 +86,16 @@ class Speech(asyncssh.SSHClientSession[bytes]):
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
 
     @staticmethod
-    async def begin(connection: asyncssh.SSHClientConnection, command: str, nonce: bytes, bound: int) -> "Speech":
+    async def begin(
+        connection: asyncssh.SSHClientConnection,
+        command: str,
+        nonce: bytes,
+        bound: int,
+        listener: Listener | None = None,
+    ) -> "Speech":
         """Open a channel, have ``command`` run on it, and listen."""
         _, session = await connection.create_session(
-            lambda: Speech(nonce, bound), command, encoding=None, request_pty=False, window=_WINDOW
+            lambda: Speech(nonce, bound, listener), command, encoding=None, request_pty=False, window=_WINDOW
         )
         return cast(Speech, session)
 
@@ -117,6 +136,9 @@ class Speech(asyncssh.SSHClientSession[bytes]):
             self.started_at = asyncio.get_running_loop().time()  # login scripts are not part of the command
         if stream.is_cut:
             self.channel.pause_reading()
+            self._over.set()
+        elif self._listener is not None and stream.first is None and stream is self.err:
+            self._listener.hears(stream.noise, self.channel)
         self.changed.set()
 
     def eof_received(self) -> bool:
@@ -138,24 +160,21 @@ class Speech(asyncssh.SSHClientSession[bytes]):
         self.closed = True
         if not self.has_exited:
             self.ended_at = asyncio.get_running_loop().time()
+        if self._patience is not None:
+            self._patience.cancel()
+        self._over.set()
         self.changed.set()
 
     def _exited(self) -> None:
-        self.ended_at = asyncio.get_running_loop().time()
+        """What is left to be said follows at once, unless something that we could not find holds stdout open."""
+        loop = asyncio.get_running_loop()
+        self.ended_at = loop.time()
+        self._patience = loop.call_later(_CLOSING_PATIENCE, self._over.set)
         self.changed.set()
 
-    async def until_over(self, patience: float) -> None:
-        """Wait until the channel is closed or flooded; ``patience`` seconds at most once the wrapper has exited."""
-        while not (self.closed or self.is_flooded):
-            self.changed.clear()
-            if self.has_exited:
-                try:
-                    async with asyncio.timeout(patience):
-                        await self.changed.wait()
-                except TimeoutError:
-                    return  # something that we could not find holds its stdout open
-            else:
-                await self.changed.wait()
+    async def until_over(self) -> None:
+        """Wait until the channel is closed or flooded, or should have been closed long since."""
+        await self._over.wait()
 
     async def end(self, within: float) -> bool:
         """Order the watchdog to end the command. False when its word that it did has not come in time."""

@@ -11,8 +11,9 @@ that ends it by itself. What the wrapper does, in order:
 2. Starts the command as ``setsid timeout -k 5 LIMIT command`` in the background, so that the
    process number, group and session of the command are one known number (``timeout`` cannot
    make a group of its own when it already leads one). Just before, the same process prints the
-   run's nonce and its own ``/proc/self/stat`` line on stdout, and the nonce on stderr: whatever
-   a login script has printed earlier is thereby separated from the command's output.
+   run's nonce, its own ``/proc/self/stat`` line, the node's boot id and ``root`` when it is that, on
+   stdout, and the nonce on stderr: whatever a login script has printed earlier is thereby
+   separated from the command's output, and a node that was started anew gives itself away.
    ``LC_ALL=C``, the markers ``BENCHCONSOLE_SESSION`` and ``BENCHCONSOLE_RUN`` and the sbin
    directories are in the command's environment only, so that a search for them finds the
    command's processes and never the wrapper.
@@ -64,7 +65,8 @@ _SCRIPT = (
     "go() { exec 3<&- >&4 2>&5 4>&- 5>&-; "
     "export LC_ALL=C BENCHCONSOLE_SESSION=$m BENCHCONSOLE_RUN=$n "
     'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"; '
-    'read -r t </proc/self/stat; echo "$n $t"; echo "$n" >&2; '
+    "read -r t </proc/self/stat; read -r u </proc/sys/kernel/random/boot_id; o=; [ -O /proc/1 ] && o=root; "
+    'echo "$n $t $u $o"; echo "$n" >&2; '
     'exec setsid timeout -k 5 $l "$@"; }; '
     'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
     "stop() { kill -KILL $r; kill -TERM $p; end; sleep .01; }; trap stop TERM HUP INT; "
@@ -74,12 +76,21 @@ _SCRIPT = (
 )
 
 
+_WORDS = shlex.quote(_SCRIPT)
+_BOOT_ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The command's group leader as the node sees it; ``start`` is in clock ticks since its boot."""
+    """The command's group leader as the node sees it; ``start`` is in clock ticks since its boot.
+
+    ``boot`` names the run of the node's kernel; ``is_root`` is None where the node did not say either.
+    """
 
     pid: int
     start: int
+    boot: str = ""
+    is_root: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +103,33 @@ class Wrapped:
     nonce: bytes
 
 
-def wrap(argv: Sequence[str], *, session: str, nonce: str, timeout: float, stdin: bytes = b"") -> Wrapped:
-    """Surround ``argv`` with the watchdog. ``session`` and ``nonce`` are words without blanks."""
+def wrap(
+    argv: Sequence[str], *, session: str, nonce: str, timeout: float, stdin: bytes = b"", under: Sequence[str] = ()
+) -> Wrapped:
+    """Surround ``argv`` with the watchdog. ``session`` and ``nonce`` are words without blanks.
+
+    ``under`` are words that run the whole, watchdog included, as somebody else.
+    """
     if not argv or any("\0" in word for word in argv):
         raise ValueError("a command is at least one word, and no word holds a NUL")
     limit = ceil(timeout + _LIMIT_MARGIN)
-    head = ("/bin/sh", "-c", _SCRIPT, "benchconsole", session, nonce, str(limit), "1" if stdin else "0", PATIENCE)
+    before = f"{shlex.join(under)} " if under else ""
+    own = f"benchconsole {shlex.quote(session)} {nonce} {limit} {1 if stdin else 0} '{PATIENCE}'"
     feed = _as_printf(stdin) + b"\n" if stdin else b""
-    return Wrapped(f"exec {shlex.join((*head, *argv))}", feed, float(limit), nonce.encode())
+    text = f"exec {before}/bin/sh -c {_WORDS} {own} {shlex.join(argv)}"
+    return Wrapped(text, feed, float(limit), nonce.encode())
 
 
 def started(line: bytes) -> Started | None:
-    """Read the rest of the first line: the stat line of the leader; None when the node has no /proc."""
+    """Read the rest of the first line; None when the node has no /proc."""
     match = re.match(rb"\s*(\d+) \(.*\) (.*)", line)
     if match is None:
         return None
     fields = match[2].split()
-    return Started(int(match[1]), int(fields[19])) if len(fields) > 19 else None
+    if len(fields) <= 19:
+        return None
+    boot = next((field.decode() for field in fields[-2:] if _BOOT_ID.fullmatch(field)), "")
+    return Started(int(match[1]), int(fields[19]), boot, fields[-1] == b"root" if boot else None)
 
 
 def _as_printf(data: bytes) -> bytes:

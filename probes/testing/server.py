@@ -1,8 +1,9 @@
 """Owns a scripted SSH server: many loopback addresses, one port, answers from a function.
 
 Real SSH with real host keys, so that a plugin's probe (and the console's demo) can be tried
-without a cluster. Listens in 127.0.0.0/8 and nowhere else. Refuses to run anything: what a
-command answers is up to ``answer``.
+without a cluster. Listens in 127.0.0.0/8 and nowhere else: on a socket for each address, or, of
+thousands, on one socket that is tied to the loopback device and answers at its own addresses only.
+Refuses to run anything: what a command answers is up to ``answer``.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import contextlib
 import re
 import shlex
 import socket
+import struct
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,10 +24,13 @@ from typing import Self
 import asyncssh
 
 LOOPBACK = IPv4Network("127.0.0.0/8")
+_ANYWHERE = "0.0.0.0"  # noqa: S104 - only ever bound to the loopback device
 # Preferred, not exclusive: cheapest first, because one core may have to greet thousands.
 _CIPHERS = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes256-ctr,aes128-ctr"
 _EXCHANGES = "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256"
 _BACKLOG = 1024
+SEPARATE = 1000
+"""From more addresses than this on, one socket listens for all: files are few, and one a login is enough."""
 _OWN_WORDS = re.compile(r"(?P<named>(?:\w=\$\d ?)+); shift (?P<count>\d)")
 _TERMINATED = 143
 """Exit status of a command that SIGTERM ended."""
@@ -35,7 +40,7 @@ class Manner(StrEnum):
     """How an address behaves before it comes to answering."""
 
     ANSWERS = "answers"
-    REFUSES = "refuses the connection"
+    REFUSES = "refuses the connection, or of thousands of addresses: resets it at once"
     SILENT = "accepts and never says a word"
     CHANGED_KEY = "shows another host key than is known"
     UNKNOWN_KEY = "shows a host key that is not known"
@@ -175,15 +180,20 @@ def _first_words(request: Request) -> Reply:
 
 
 class _Greeter(asyncssh.SSHServer):
-    """One connection: knows at which address it was met."""
+    """One connection: knows at which address it was met, and hangs up where that is none of ours."""
 
-    def __init__(self, answer: Answer, met: dict[asyncssh.SSHServerConnection, str]) -> None:
+    def __init__(
+        self, answer: Answer, met: dict[asyncssh.SSHServerConnection, str], hosts: Mapping[str, Manner]
+    ) -> None:
         self._answer = answer
         self._met = met
+        self._hosts = hosts
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self._connection = conn
-        self._met[conn] = str(conn.get_extra_info("sockname")[0])
+        self._met[conn] = address = str(conn.get_extra_info("sockname")[0])
+        if address not in self._hosts:
+            conn.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._met.pop(self._connection, None)
@@ -206,8 +216,19 @@ class _Mute(asyncio.Protocol):
         self._met.discard(self._transport)
 
 
-def _bind(addresses: Iterable[str], port: int) -> dict[str, socket.socket]:
-    """A bound socket for every address, all on one port; with port 0 on one that is free everywhere."""
+class _Slam(asyncio.Protocol):
+    """A connection that is reset as soon as it is there."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        transport.close()
+
+
+def _bind(addresses: Iterable[str], port: int, *, together: bool = False) -> dict[str, socket.socket]:
+    """A bound socket for every address, all on one port; with port 0 on one that is free everywhere.
+
+    ``together``: more than one of them may listen for the same address, the closest counts.
+    """
     wanted = list(addresses)
     for attempts_left in reversed(range(20)):
         bound: dict[str, socket.socket] = {}
@@ -215,7 +236,9 @@ def _bind(addresses: Iterable[str], port: int) -> dict[str, socket.socket]:
         try:
             for address in wanted:
                 bound[address] = made = socket.socket()
-                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT if together else socket.SO_REUSEADDR, 1)
+                if address == _ANYWHERE:
+                    made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo")
                 made.bind((address, number))
                 number = made.getsockname()[1]
             return bound
@@ -261,7 +284,10 @@ class ScriptedSshd:
         self._open = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        sockets = _bind(self.hosts, self.port)
+        wide = len(self.hosts) > SEPARATE
+        odd = {address: manner for address, manner in self.hosts.items() if manner is not Manner.ANSWERS}
+        doors = {_ANYWHERE: Manner.ANSWERS, **odd} if wide else self.hosts
+        sockets = _bind(doors, self.port, together=wide)
         self.port = next(iter(sockets.values())).getsockname()[1]
         host_key, other_key, client_key, stranger = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(4))
         self._write(host_key, client_key)
@@ -273,8 +299,8 @@ class ScriptedSshd:
         async with contextlib.AsyncExitStack() as opened:
             for made in sockets.values():
                 opened.callback(made.close)
-            for address, manner in self.hosts.items():
-                if manner is not Manner.REFUSES:  # bound and not listening: the kernel refuses for us
+            for address, manner in doors.items():
+                if wide or manner is not Manner.REFUSES:  # bound and not listening: the kernel refuses for us
                     await self._serve(opened, sockets[address], manner, options.get(manner, usual))
             self._open = opened.pop_all()
         return self
@@ -300,9 +326,9 @@ class ScriptedSshd:
         manner: Manner,
         options: asyncssh.SSHServerConnectionOptions,
     ) -> None:
-        if manner is Manner.SILENT:
-            loop = asyncio.get_running_loop()
-            server = await loop.create_server(lambda: _Mute(self._mute), sock=made, backlog=_BACKLOG)
+        if manner in (Manner.SILENT, Manner.REFUSES):
+            meet = _Slam if manner is Manner.REFUSES else lambda: _Mute(self._mute)
+            server = await asyncio.get_running_loop().create_server(meet, sock=made, backlog=_BACKLOG)
             opened.callback(server.close)
         else:
             acceptor = await asyncssh.listen(sock=made, options=options, backlog=_BACKLOG)
@@ -311,7 +337,7 @@ class ScriptedSshd:
     def _options(self, host_key: asyncssh.SSHKey, client_key: asyncssh.SSHKey) -> asyncssh.SSHServerConnectionOptions:
         allowed = asyncssh.import_authorized_keys(client_key.export_public_key().decode())
         return asyncssh.SSHServerConnectionOptions(
-            server_factory=lambda: _Greeter(self._answer, self._met),
+            server_factory=lambda: _Greeter(self._answer, self._met, self.hosts),
             server_host_keys=[host_key],
             authorized_client_keys=allowed,
             encryption_algs=_CIPHERS,

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 from console.cli import command as benchconsole
 from console.events import SessionEnded
 from console.exits import BadInput
-from console.session import Choice, Session
+from console.record import Choice
+from console.session import Session
 from console.view import RunView
 from console.wire import survey, told_facts
 from probes.api import Node, Output, Probe, RemoteError

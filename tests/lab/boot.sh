@@ -74,6 +74,9 @@ echo "$NAME" >etc/hostname
 tr -d - </proc/sys/kernel/random/uuid >etc/machine-id
 # An account locked with "!" is refused by sshd even for keys; "*" only has no password.
 sed -i 's/^root:[^:]*:/root:*:/' etc/shadow
+# ssh takes a key only from its owner.
+mkdir -p home/bench
+chown 5001:5001 home/bench etc/ssh/lab_identity_bench
 # All nodes share one kernel; a boot id of its own is what tells that a node rebooted.
 cat /proc/sys/kernel/random/uuid >run/boot_id
 mount --bind run/boot_id proc/sys/kernel/random/boot_id

@@ -70,6 +70,26 @@ class SlowNic(Fault):
 
 
 @dataclass(frozen=True)
+class NicRate(Fault):
+    """A node's data cable carries another rate, both ways, also a higher one."""
+
+    node: str
+    mbit: int
+    kind: ClassVar[str] = "nic_rate"
+
+    def apply(self, site: Site) -> None:
+        self._shape(site, self.mbit)
+
+    def undo(self, site: Site) -> None:
+        self._shape(site, site.plan.node(self.node).mbit)
+
+    def _shape(self, site: Site, mbit: int) -> None:
+        plan = site.plan.node(self.node)
+        site.space(self.node).tc([network.shape("eth0", mbit)])
+        site.switch(plan.switch).tc([network.shape(plan.name, mbit)])
+
+
+@dataclass(frozen=True)
 class NicDown(Fault):
     """A node's data cable is pulled; management still reaches it."""
 
@@ -290,6 +310,7 @@ class SlowDisk(Fault):
 
 _ALL: tuple[type[Fault], ...] = (
     SlowNic,
+    NicRate,
     NicDown,
     MemberDown,
     MemberSlow,

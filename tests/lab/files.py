@@ -10,9 +10,28 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
+from tests.lab import slurm
 from tests.lab.host import run, together
 from tests.lab.plan import NodePlan, Plan
 from tests.lab.state import StateDirectory
+
+# An ordinary user with the same number on every node, for what should not be done as root.
+ORDINARY_USER = "bench"
+_USER_TABLES = {
+    "passwd": f"{ORDINARY_USER}:x:5001:5001::/home/{ORDINARY_USER}:/bin/sh\n",
+    "group": f"{ORDINARY_USER}:x:5001:\n",
+    "shadow": f"{ORDINARY_USER}:*:19000:0:99999:7:::\n",
+}
+
+# For ssh from node to node: the same key for each of the two users, in a file of their own.
+BETWEEN_CONFIG = """\
+Host *
+  IdentityFile /etc/ssh/lab_identity_%u
+  IdentitiesOnly yes
+  StrictHostKeyChecking yes
+  BatchMode yes
+  KexAlgorithms curve25519-sha256
+"""
 
 SSHD_CONFIG = """\
 Port 22
@@ -69,8 +88,27 @@ def write_files(plan: Plan, state: StateDirectory) -> None:
     (etc / "ssh").mkdir(parents=True, exist_ok=True)
     (etc / "hosts").write_text(_hosts(plan))
     (etc / "ssh" / "sshd_config").write_text(SSHD_CONFIG)
-    public = Path(f"{state.identity}.pub").read_text()
-    (etc / "ssh" / "lab_authorized_keys").write_text(public)
+    keys = [Path(f"{key}.pub").read_text() for key in (state.identity, state.between)]
+    (etc / "ssh" / "lab_authorized_keys").write_text("".join(keys))
+    _write_between(plan, state)
+    if plan.spec.slurm:
+        slurm.write_files(plan, etc)
+
+
+def _write_between(plan: Plan, state: StateDirectory) -> None:
+    """What lets root and the ordinary user log in from one node to another without being asked."""
+    etc = state.common / "etc"
+    (etc / "ssh" / "ssh_config.d").mkdir(exist_ok=True)
+    (etc / "ssh" / "ssh_config.d" / "lab.conf").write_text(BETWEEN_CONFIG)
+    (etc / "ssh" / "ssh_known_hosts").write_text(_known_hosts(plan, state, data=True))
+    for user in ("root", ORDINARY_USER):
+        identity = etc / "ssh" / f"lab_identity_{user}"
+        identity.write_bytes(state.between.read_bytes())
+        identity.chmod(0o600)  # boot.sh gives it to its owner
+    for name, line in _USER_TABLES.items():
+        table = etc / name
+        table.write_text(Path("/etc", name).read_text() + line)
+        table.chmod(0o640 if name == "shadow" else 0o644)
 
 
 def make_key(path: Path, comment: str) -> None:
@@ -82,7 +120,7 @@ def make_key(path: Path, comment: str) -> None:
 
 def _make_keys(plan: Plan, state: StateDirectory) -> None:
     wanted = [(state.node(name) / "host_key", name) for name in plan.nodes]
-    wanted.append((state.identity, "benchconsole-lab"))
+    wanted += [(state.identity, "benchconsole-lab"), (state.between, "benchconsole-lab-between-nodes")]
     together(lambda pair: make_key(*pair), wanted, hands=4)
 
 
@@ -92,10 +130,11 @@ def _ssh_config(plan: Plan, state: StateDirectory) -> str:
     return "".join(hosts) + common
 
 
-def _known_hosts(plan: Plan, state: StateDirectory) -> str:
+def _known_hosts(plan: Plan, state: StateDirectory, *, data: bool = False) -> str:
     def line(node: NodePlan) -> str:
         kind, key, *_ = (state.node(node.name) / "host_key.pub").read_text().split()
-        return f"{node.name},{node.management} {kind} {key}\n"
+        names = [node.name, node.management, *([node.data] if data else [])]
+        return f"{','.join(names)} {kind} {key}\n"
 
     return "".join(line(node) for node in plan.nodes.values())
 
@@ -125,7 +164,8 @@ switches:
   {_numbered("spine", spec.spines)}: {{role: spine}}
   {_numbered("leaf", spec.leaves)}: {{role: leaf}}
 """
-    return head + _nodes(plan) + _links(plan) + CRITERIA_AND_SUITES
+    kept = (line for line in CRITERIA_AND_SUITES.splitlines(keepends=True) if spec.storage or "@storage" not in line)
+    return head + _nodes(plan) + _links(plan) + "".join(kept)
 
 
 def _nodes(plan: Plan) -> str:

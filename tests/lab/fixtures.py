@@ -13,19 +13,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab import launchers, slurm
 from tests.lab.host import LabInUseError, obstacles
 from tests.lab.lab import Lab
-from tests.lab.spec import LabSpec, in_slot
+from tests.lab.spec import SPECS, LabSpec, in_slot
 
 _SLOTS = 6  # sessions on one machine that may each have a laboratory at the same time
 
 
 def require_lab() -> None:
     """Skip where no laboratory can be built; in CI that is a failure, never a silent gap."""
-    found = obstacles()
+    _require("NO LABORATORY, nothing that crosses a network is tested", obstacles())
+
+
+def _require(gap: str, found: list[str]) -> None:
     if not found:
         return
-    reason = "NO LABORATORY, nothing that crosses a network is tested: " + "; ".join(found)
+    reason = f"{gap}: {'; '.join(found)}"
     if os.environ.get("CI"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)  # said loudly; in CI it is a failure, above
@@ -63,3 +67,30 @@ def healthy_lab(lab: Lab) -> Iterator[Lab]:
         yield lab
     finally:
         lab.heal()
+
+
+@pytest.fixture
+def mpi_lab(healthy_lab: Lab) -> Lab:
+    """The small fabric, where Open MPI starts ranks over the nodes' own ssh."""
+    _require("NO OPEN MPI, no launch over several nodes is tested", launchers.missing())
+    return healthy_lab
+
+
+@pytest.fixture(scope="session")
+def _slurm_lab() -> Iterator[Lab]:
+    require_lab()
+    _require("NO SLURM, no run inside an allocation is tested", slurm.missing() + launchers.missing())
+    built = build_somewhere(SPECS["slurm"])
+    try:
+        yield built
+    finally:
+        built.down()
+
+
+@pytest.fixture
+def slurm_lab(_slurm_lab: Lab) -> Iterator[Lab]:
+    """Eight nodes in two leaves with a Slurm cluster on them, nothing wrong, everything idle."""
+    try:
+        yield _slurm_lab
+    finally:
+        _slurm_lab.heal()

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
-from tests.lab import faults, lldp
+from tests.lab import faults, lldp, slurm
 from tests.lab.faults import KINDS, Fault
 from tests.lab.host import LabError, attempt, obstacles
 from tests.lab.observe import (
@@ -65,7 +65,7 @@ class Lab:
     def up(cls, spec: LabSpec, state: Path, *, stays: bool = False) -> Lab:
         """Build one. With `stays` it outlives this process; otherwise it is up for
         removal by the next laboratory once this process is gone."""
-        found = obstacles()
+        found = obstacles() + (slurm.missing() if spec.slurm else [])
         if found:
             raise LabError("no laboratory can be built here: " + "; ".join(found))
         directory, record, throttle = claim(spec, state, stays=stays)
@@ -151,6 +151,12 @@ class Lab:
         """Bytes per member between two switches, or a switch and its node."""
         return counters_between(self.plan, end_a, end_b)
 
+    # -- Slurm ---------------------------------------------------------------------------
+
+    def slurm_states(self) -> dict[str, str]:
+        """Each node's state as Slurm's controller tells it; empty while it does not answer."""
+        return slurm.node_states(self._site, next(iter(self.plan.nodes)))
+
     # -- LLDP ----------------------------------------------------------------------------
 
     def announce(self) -> None:
@@ -170,6 +176,10 @@ class Lab:
     def slow_nic(self, node: str, percent: int, direction: str = faults.OUT) -> Injected:
         """Give a node's data cable a share of its rate, "out" of the node or "in"."""
         return self.inject(faults.SlowNic(node, percent, direction))
+
+    def nic_rate(self, node: str, mbit: int) -> Injected:
+        """Give a node's data cable another rate, both ways."""
+        return self.inject(faults.NicRate(node, mbit))
 
     def nic_down(self, node: str) -> Injected:
         """Pull a node's data cable."""

@@ -11,7 +11,7 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-from tests.lab import network, nodes
+from tests.lab import network, nodes, slurm
 from tests.lab.files import write_files
 from tests.lab.host import Identity, LabError, LabInUseError, attempt, run, together, wait_for
 from tests.lab.plan import NodePlan, Plan
@@ -80,6 +80,8 @@ class Site:
         pids = {name: nodes.await_pid(name, self.state).pid for name in names}
         network.wire_nodes(self.plan, pids)
         together(self._await_ssh, [self.plan.node(name) for name in names])
+        if self.plan.spec.slurm:
+            slurm.start(self, names)
 
     def _await_ssh(self, node: NodePlan) -> None:
         try:

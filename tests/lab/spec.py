@@ -27,7 +27,10 @@ class StorageServer:
 
 @dataclass(frozen=True)
 class LabSpec:
-    """A spine/leaf fabric; rates are Mbit/s and stand for 100 times as much."""
+    """A spine/leaf fabric; rates are Mbit/s and stand for 100 times as much.
+
+    `slurm`: a Slurm cluster runs on it, its controller on n1. Without that no node has a configuration.
+    """
 
     leaves: int = 2
     spines: int = 2
@@ -44,6 +47,7 @@ class LabSpec:
     bridge: str = "benchlab0"
     management: str = "10.213"
     data: str = "10.214"
+    slurm: bool = False
 
     def __post_init__(self) -> None:
         problems = list(self._problems())
@@ -104,6 +108,8 @@ SPECS: dict[str, LabSpec] = {
     "small": LabSpec(),
     # 8 nodes of 100 against 4 uplinks of 100: two to one.
     "jet": LabSpec(leaves=4, nodes_per_leaf=8),
+    # Eight nodes in two leaves, and Slurm on them.
+    "slurm": LabSpec(slurm=True, storage=()),
     # 264 nodes, for what only shows in a crowd; logins alone take most of a minute.
     "big": LabSpec(leaves=8, spines=4, nodes_per_leaf=33, scratch_mib=64),
 }

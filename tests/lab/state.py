@@ -56,6 +56,7 @@ class StateDirectory:
         self.identity = self.root / "id_ed25519"
         self.nodes = self.root / "nodes"
         self.common = self.nodes / "common"
+        self.between = self.nodes / "between_ed25519"
 
     def node(self, name: str) -> Path:
         """The directory of one node."""

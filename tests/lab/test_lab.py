@@ -137,6 +137,24 @@ def test_a_node_has_a_life_of_its_own(lab: Lab) -> None:
     assert len(boots) == 2
 
 
+@pytest.mark.parametrize("user", ["root", "bench"])
+def test_nodes_log_in_to_each_other_by_name_and_both_addresses(lab: Lab, user: str) -> None:
+    other = lab.plan.node("n5")
+    for place in (other.name, other.management, other.data):
+        asked = f"runuser -u {user} -- ssh {place} 'hostname; id -un' </dev/null"
+        assert lab.ssh("n1", asked).stdout.split() == ["n5", user]
+
+
+def test_nobody_has_slurm_who_did_not_ask_for_it(lab: Lab) -> None:
+    assert [name for name in lab.plan.nodes if (lab.root(name) / "etc/slurm/slurm.conf").exists()] == []
+    assert [p.argv for name in lab.plan.nodes for p in lab.processes(name) if "munged" in p.argv[:1]] == []
+
+
+def test_a_cable_can_be_made_faster(healthy_lab: Lab) -> None:
+    with healthy_lab.nic_rate("n1", 300), healthy_lab.nic_rate("n2", 300):
+        assert _mbit(healthy_lab, ["n1 n2"]) > 150
+
+
 def test_rate_in_a_leaf(lab: Lab) -> None:
     assert 85 <= _mbit(lab, ["n1 n2"]) <= 100
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.lab import SPECS, LabError, LabSpec, StorageServer, fixtures, host
+from tests.lab import SPECS, LabError, LabSpec, StorageServer, fixtures, host, launchers, slurm
 from tests.lab.files import topology
 from tests.lab.plan import Plan
 from tests.lab.routes import routes
@@ -60,6 +60,19 @@ def test_topology_file_is_the_plan() -> None:
     assert {"from": "st2", "to": "spine2", "speed": "400 Mb/s"} in document["links"]
 
 
+def test_slurm_knows_every_compute_node_on_the_management_network() -> None:
+    lines = slurm.configuration(Plan(SPECS["slurm"])).splitlines()
+
+    assert "SlurmctldHost=n1" in lines
+    assert "NodeName=n8 NodeAddr=10.213.0.18 CPUs=2 RealMemory=1000 State=UNKNOWN" in lines
+    assert "PartitionName=lab Nodes=n1,n2,n3,n4,n5,n6,n7,n8 Default=YES MaxTime=INFINITE State=UP" in lines
+
+
+def test_without_storage_the_file_names_none() -> None:
+    assert "@storage" not in topology(Plan(SPECS["slurm"]))
+    assert "@storage" in topology(Plan(SPECS["small"]))
+
+
 def test_where_no_laboratory_can_be_built_ci_fails_and_people_are_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -77,3 +90,16 @@ def test_a_missing_tool_names_its_package(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(host, "PATH", str(tmp_path))
 
     assert "sshd is missing (Debian package openssh-server)" in host.missing_tools()
+
+
+def test_what_launchers_need_names_its_package_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(slurm, "PATH", str(tmp_path))
+    monkeypatch.setattr(launchers, "PATH", str(tmp_path))
+    monkeypatch.setattr(launchers, "_MPI4PY", tmp_path / "mpi4py")
+
+    assert "srun is missing (Debian package slurm-client)" in slurm.missing()
+    assert launchers.missing() == [
+        "mpirun is missing (Debian package openmpi-bin)",
+        "hpcc is missing (Debian package hpcc)",
+        "mpi4py is missing (Debian package python3-mpi4py)",
+    ]

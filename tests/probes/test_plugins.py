@@ -167,3 +167,39 @@ def test_loading_twice_gives_the_same(install: Install) -> None:
     first, second = plugins.load(), plugins.load()
     assert list(first.probes) == list(second.probes)
     assert second.broken == ()
+
+
+def test_a_plugin_that_sleeps_is_left_behind_and_named(install: Install) -> None:
+    for name, where in (("at-import", ""), ("when-asked", "def bench_probes(): let_go.wait(60); return []")):
+        wait = f"from probes.api import hook\n@hook\n{where}\n" if where else "let_go.wait(60)\n"
+        install(name, f"import threading\nlet_go = threading.Event()\n{wait}")
+    install("zebra", good("zebra"))
+    try:
+        found = plugins.load(patience=0.1)
+    finally:
+        for name in ("at_import", "when_asked"):
+            sys.modules[f"plugin_{name}"].let_go.set()
+    assert "zebra" in found.probes
+    assert reasons(found) == {
+        "at-import": "import: no end after 0.1 s",
+        "when-asked": "registration: no end after 0.1 s",
+    }
+
+
+@pytest.mark.parametrize("said", ["2", "'next'", "1.5"])
+def test_a_plugin_for_a_later_interface_is_refused(install: Install, said: str) -> None:
+    install("future", good("future") + f"\nBENCHCONSOLE_API = {said}\n")
+    install("present", good("present") + "\nBENCHCONSOLE_API = 1\n")
+    found = plugins.load()
+    assert "present" in found.probes
+    assert reasons(found)["future"].startswith("registration: made for version ")
+    assert "future" not in found.probes
+
+
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "GeneratorExit", "BaseException('x')"])
+def test_nothing_that_a_plugin_raises_ends_the_start(install: Install, error: str) -> None:
+    install("broken", f"raise {error}")
+    install("asked", f"from probes.api import hook\n@hook\ndef bench_probes(): raise {error}")
+    found = plugins.load()
+    assert set(found.probes) >= {"inventory", "iperf3", "fio"}
+    assert {each.distribution for each in found.broken} == {"dist-broken", "dist-asked"}

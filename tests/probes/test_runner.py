@@ -9,7 +9,7 @@ import pytest
 
 from probes.api import Contact, Metric, Output, Probe, ProbeOutputError, Reading, Target, Unit
 from probes.model import FailedAt, Result, Round, Test
-from probes.plan import plan, suite_named
+from probes.planning import plan, suite_named
 from probes.runner import Runner, Watchers, read
 from probes.testing import HANGS, FakeRemote
 from tests.fabrics import fabric

@@ -1,11 +1,13 @@
 """A conductor that plays a story: everything at once, or event by event when told, or slowly for looking."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
-from console.tui.bridge import Hop, PlanNotes
+from console.tui.bridge import Hear, Hop, PlanNotes, Proposal
+from console.view import RunView
+from probes.errors import PlanError
 from probes.model import Round, Test
 from tests.screens.story import Story
 
@@ -24,33 +26,38 @@ class Player:
         self.suites: tuple[str, ...] = ("acceptance", "network")
         self.started: list[tuple[Round, ...]] = []
         self.stopped: list[bool] = []
+        self.follows = ""
+        self.refusal = ""
+        self.abandoned = False
         self.exported: list[tuple[str, Path]] = []
         self.proposed: list[tuple[str | None, bool, tuple[str, ...]]] = []
 
-    async def events(self) -> AsyncIterator[Event]:
+    async def follow(self, hear: Hear) -> None:
         """The story, then whatever is fed."""
         for event in self.waiting[: self.until]:
             if self.pace:
                 self.running = not isinstance(event, SessionEnded)
                 await asyncio.sleep(self.pace * _weight(event))
-            yield event
+            hear((event,))
         while True:
-            yield await self.queue.get()
+            hear((await self.queue.get(),))
 
     def feed(self, *events: Event) -> None:
         """More events."""
         for event in events:
             self.queue.put_nowait(event)
 
-    def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> tuple[Round, ...]:
+    async def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> Proposal:
         """The story's rounds, or fewer."""
         self.proposed.append((suite, failed_only, tuple(only)))
         rounds = tuple(self.story.rounds)
         if suite == "network":
-            return tuple(each for each in rounds if each.probe == "iperf3")
-        return rounds[:1] if failed_only or only else rounds
+            rounds = tuple(each for each in rounds if each.probe == "iperf3")
+        elif failed_only or only:
+            rounds = rounds[:1]
+        return Proposal(rounds, self.notes())
 
-    def notes(self, rounds: Sequence[Round]) -> PlanNotes:
+    def notes(self) -> PlanNotes:
         """Words."""
         return PlanNotes(
             effects=(
@@ -60,8 +67,10 @@ class Player:
             covers=("every node, every uplink in both directions",),
         )
 
-    def start(self, rounds: Sequence[Round]) -> None:
-        """Remember it."""
+    async def start(self, rounds: Sequence[Round]) -> None:
+        """Remember it; refuse it where ``refusal`` says why."""
+        if self.refusal:
+            raise PlanError(self.refusal)
         self.started.append(tuple(rounds))
         self.running = True
 
@@ -78,7 +87,11 @@ class Player:
         self.stopped.append(now)
         self.running = False
 
-    def export(self, kind: str, path: Path) -> Path:
+    def abandon(self) -> None:
+        """Remember it."""
+        self.abandoned = True
+
+    async def export(self, kind: str, view: RunView, path: Path) -> Path:
         """Remember what."""
         self.exported.append((kind, path))
         return path
@@ -86,7 +99,10 @@ class Player:
     async def finished(self) -> None:
         """Nothing ever runs here."""
 
-    def path_of(self, test: Test) -> Sequence[Hop]:
+    async def close(self) -> None:
+        """Nothing was opened."""
+
+    async def path_of(self, test: Test) -> Sequence[Hop]:
         """Up over the first uplink and down again."""
         fabric = self.story.fabric
         if test.target.peer is None:

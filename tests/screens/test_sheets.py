@@ -106,22 +106,22 @@ async def test_export_asks_for_format_and_path() -> None:
         await look.press("down", "down")
         assert look.app.screen.prompt.text == "acceptance-12.csv"
         await look.press("enter")
+        await look.until(lambda: "written: acceptance-12.csv" in look.lines[-1])
         assert [(kind, str(path)) for kind, path in look.player.exported] == [("csv", "acceptance-12.csv")]
-        assert "written: acceptance-12.csv" in look.lines[-1]
         look.app.perform("export json out.json")
+        await look.until(lambda: len(look.player.exported) == 2)
         assert str(look.player.exported[-1][1]) == "out.json"
 
 
 async def test_an_export_that_fails_says_why() -> None:
     async with looking(faulty()) as look:
 
-        def refuse(kind: str, path: object) -> None:
+        async def refuse(kind: str, view: object, path: object) -> None:
             raise PermissionError(13, "Permission denied")
 
         look.player.export = refuse  # type: ignore[method-assign, assignment]
         look.app.perform("export md x.md")
-        await look.settle()
-        assert "x.md: Permission denied" in look.lines[-1]
+        await look.until(lambda: "x.md: Permission denied" in look.lines[-1])
 
 
 async def test_what_ends_the_session_is_shown_and_raised() -> None:

@@ -33,7 +33,8 @@ options = st.dictionaries(words, words | numbers | integers, max_size=3).map(Map
 nodes = st.sampled_from(NODES)
 units = st.sampled_from(Unit)
 
-targets = st.builds(Target, node=nodes, peer=st.none() | nodes, options=options)
+members = st.just(()) | st.lists(nodes, min_size=2, max_size=4).map(tuple)
+targets = st.builds(Target, node=nodes, peer=st.none() | nodes, options=options, members=members)
 outputs = st.builds(
     Output,
     argv=st.lists(words, max_size=3).map(tuple),
@@ -100,9 +101,11 @@ def closed_rounds(draw: st.DrawFn) -> ClosedRound:
                 draw(st.none() | failures),
                 draw(numbers),
                 draw(numbers),
+                draw(numbers),
             )
         )
-    return ClosedRound(each, tuple(results), draw(st.sampled_from(CloseReason)), draw(numbers), draw(numbers))
+    reason = draw(st.sampled_from(CloseReason))
+    return ClosedRound(each, tuple(results), reason, draw(numbers), draw(numbers), draw(words))
 
 
 def verdicts(round_number: int) -> st.SearchStrategy[Verdict]:

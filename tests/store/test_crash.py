@@ -1,4 +1,4 @@
-"""Killed at any instant: every acknowledged round is there, none by half, and the next one takes over."""
+"""Killed at any instant: every acknowledged result and round is there, none by half, and the next one takes over."""
 
 import asyncio
 import contextlib
@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from probes.model import Round, Target, Test
 from store.errors import DrivenError
 from store.model import SessionState
 from store.store import Store
-from tests.store.played import FABRIC, closed, ended, fork, measured, new, planned, verdicts
+from tests.store.played import FABRIC, NODES, closed, ended, fork, measured, new, planned, verdicts
 
 KILLS = 20
 PLAN = [planned(number) for number in range(1, 6)]
@@ -75,6 +76,75 @@ async def test_kill_9(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: 
             assert len(found.closed.results) == len(found.verdicts) == 4
             assert all(len(result.outputs) == len(result.measurements) == 1 for result in found.closed.results)
         assert len(list(store.measurements(key))) == 4 * len(store.closed_rounds(key))
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+LARGE = Round(1, "s", "p", tuple(Test(f"1.{i}", "p", Target(NODES[i % 8]), 1) for i in range(8_000)), 1.0, "")
+IN_FLIGHT = 60
+
+
+def _results_for_ever(path: Path, key: str, first: int, tell: int) -> None:
+    """Take the session over and store result after result, many on their way at once, until killed."""
+
+    async def main() -> None:
+        store = Store.open(path)
+        await store.claim(key)
+        left = iter(LARGE.tests[first:])
+
+        async def one() -> None:
+            for test in left:
+                await store.append_result(key, 1, 1, measured(test, said=os.urandom(2_000)))
+                os.write(tell, f"{test.id}\n".encode())
+
+        await asyncio.gather(*(one() for _ in range(IN_FLIGHT)))
+
+    asyncio.run(main())
+
+
+def _told_until_killed(path: Path, key: str, first: int, chance: random.Random) -> set[str]:
+    hear, tell = os.pipe()
+    pid = fork(lambda: _results_for_ever(path, key, first, tell))
+    os.close(tell)
+    heard = os.read(hear, 65536)
+    wanted = chance.randint(1, 200)
+    while heard.count(b"\n") < wanted:
+        heard += os.read(hear, 65536)
+    select.select([], [], [], chance.uniform(0, 0.01))
+    os.kill(pid, signal.SIGKILL)
+    ended(pid)
+    while more := os.read(hear, 65536):
+        heard += more
+    os.close(hear)
+    return set(heard.decode().split("\n")[:-1])
+
+
+@pytest.mark.parametrize("journal", ["truncate", "wal"])
+async def test_kill_9_between_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
+    monkeypatch.setattr("store.database.journal_for", lambda *_: (journal, "as the test says"))
+    path = tmp_path / "s.db"
+    chance = random.Random(22)
+    with Store.open(path) as store:
+        key = await store.create_session(new(), [LARGE])
+        await store.begin_round(key, 1, at=1.0)
+    acknowledged: set[str] = set()
+    first = 0
+    for _ in range(KILLS):
+        before = acknowledged
+        acknowledged = before | _told_until_killed(path, key, first, chance)
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            rows = connection.execute("SELECT key FROM result JOIN test ON test.id = test_id").fetchall()
+        stored = {test for (test,) in rows}
+        assert len(stored) == len(rows)
+        assert acknowledged <= stored
+        # Committed and not yet told when the kill came: what was on its way at most.
+        assert len(stored - acknowledged) <= IN_FLIGHT
+        acknowledged, first = stored, max(int(each.split(".")[1]) for each in stored) + 1
+    with Store.open(path, create=False) as store:
+        (left,) = store.open_rounds(key, FABRIC)
+        assert {result.test.id for result in left.results} == acknowledged
+        assert all(len(result.outputs) == len(result.measurements) == 1 for result in left.results)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

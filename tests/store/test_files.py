@@ -56,7 +56,7 @@ async def test_a_copy_is_whole_and_replaces_nothing(tmp_path: Path) -> None:
         store.export(tmp_path / "copy.db")
     assert (tmp_path / "taken").read_text() == "mine"
     assert not (tmp_path / "elsewhere").exists()
-    assert names(tmp_path) == ["copy.db", "link", "s.db", "s.db-journal", "taken"]
+    assert names(tmp_path) == ["copy.db", "link", "s.db", "s.db-checked", "s.db-journal", "taken"]
     with Store.open(tmp_path / "copy.db", create=False) as copy:
         assert len(list(copy.rounds(key, FABRIC))) == 3
 
@@ -170,7 +170,7 @@ async def test_rows_that_make_no_sense_are_called_damage(tmp_path: Path) -> None
         with sqlite3.connect(copy) as connection:
             connection.execute(spoil)
         connection.close()
-        with Store.open(copy) as store, pytest.raises(StoreError):
+        with pytest.raises(StoreError), Store.open(copy) as store:
             ask(store)
 
 

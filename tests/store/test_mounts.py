@@ -90,3 +90,104 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None
     assert kept == again == acknowledged
     assert numbers == 4 * len(acknowledged)
     assert check == "ok"
+
+
+_HELD = """
+import asyncio, json, os, pathlib, sqlite3, sys
+from store.errors import FullError, StoreError
+from store.store import Store
+from tests.store.played import closed, measured, new, planned, verdicts
+disk, state = (pathlib.Path(sys.argv[1]) / name for name in ("disk", "state"))
+os.environ["XDG_STATE_HOME"] = str(state)
+plan = [planned(number) for number in range(1, 40)]
+told, spooled, errors = [], [], set()
+
+async def keep(store, spool, key, each, attempt):
+    for test in each.tests:
+        result = measured(test, said=os.urandom(15_000))
+        try:
+            if spool is None:
+                await store.append_result(key, each.number, attempt, result)
+        except StoreError as error:
+            assert error.to_spool
+            errors.add(type(error).__name__)
+            spool = store.open_spool()
+        if spool is not None:
+            await spool.append_result(key, each.number, attempt, result)
+            spooled.append(test.id)
+        told.append(test.id)
+    return spool
+
+async def main():
+    (disk / "ballast").write_bytes(bytes(2_000_000))
+    held = 0
+    with Store.open(disk / "s.db") as store:
+        key = await store.create_session(new(), plan)
+        for each in plan:
+            attempt = await store.begin_round(key, each.number, at=1.0)
+            spool = await keep(store, None, key, each, attempt)
+            if spool is not None:  # hold: no further round before there is room again
+                held += 1
+                place = spool.path.parent.name
+                try:
+                    await store.absorb(spool)
+                except FullError:
+                    (disk / "ballast").unlink()
+                    await store.absorb(spool)
+            await store.close_round(key, closed(each, ()), verdicts(each), attempt=attempt, judged_by="j")
+            if held:
+                break
+        stored = sorted({found.test for found in store.measurements(key)})
+        rounds = sorted(number for number, _ in store.closed_rounds(key))
+    check = sqlite3.connect(disk / "s.db").execute("PRAGMA integrity_check").fetchone()[0]
+    left = sorted(path.name for path in disk.iterdir())
+    print(json.dumps([sorted(told), spooled, sorted(errors), stored, rounds, each.number, check, left, place]))
+
+asyncio.run(main())
+"""
+
+
+def test_on_a_full_disk_results_go_into_the_spool_and_come_back(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    mounts = 'mount -t tmpfs -o size=3m tmpfs "$1/disk"'
+    told, spooled, errors, stored, rounds, last, check, left, place = private_mounts.run(mounts, _HELD, tmp_path)
+    assert spooled
+    assert errors == ["FullError"]
+    assert stored == told
+    assert rounds == list(range(1, last + 1))
+    assert check == "ok"
+    assert left == ["s.db", "s.db-checked", "s.db-journal"]
+    assert place in ("disk", "spool")
+
+
+_PLAN = """
+import asyncio, json, os, pathlib, sys
+from store.errors import FullError
+from store.store import Store
+from tests.store.played import new, planned
+folder = pathlib.Path(sys.argv[1])
+
+async def main():
+    said = []
+    with Store.open(folder / "s.db") as store:
+        first = await store.create_session(new("first"), [planned(1)])
+        ballast = folder / "ballast"
+        free = os.statvfs(folder)
+        ballast.write_bytes(bytes(free.f_bavail * free.f_frsize - 40_000))
+        try:
+            await store.create_session(new("second"), [planned(number) for number in range(1, 400)])
+        except FullError as error:
+            said.append(type(error).__name__)
+        said.append([line.label for line in store.sessions()])
+        ballast.unlink()
+        await store.create_session(new("third"), [planned(number) for number in range(1, 400)])
+        said.append([line.label for line in store.sessions()])
+    print(json.dumps(said))
+
+asyncio.run(main())
+"""
+
+
+def test_a_plan_that_has_no_room_is_not_there_by_half(tmp_path: Path) -> None:
+    found = private_mounts.run('mount -t tmpfs -o size=3m tmpfs "$1"', _PLAN, tmp_path)
+    assert found == ["FullError", ["first"], ["first", "third"]]

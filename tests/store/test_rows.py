@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from probes.judging.verdict import Level, Verdict
 from probes.model import ClosedRound, Measurement, Output, Reading, Result, Round, Target, Test
-from store import rows, values
+from store import results, rows, values
 from store.errors import RefusedError
 from store.model import NewSession
 from store.store import Store
@@ -62,7 +62,7 @@ def test_a_whole_session_comes_back_as_it_went_in(
 
 @given(strategies.outputs)
 def test_outputs_round_trip(output: Output) -> None:
-    assert rows.output_of(rows.output_row(output)) == output
+    assert results.output_of(results.output_row(output)) == output
 
 
 @given(strategies.verdicts(7))

@@ -2,6 +2,9 @@
 
 import contextlib
 import os
+import random
+import select
+import shutil
 import signal
 import sqlite3
 import stat
@@ -12,10 +15,11 @@ import pytest
 
 from store import schema
 from store.database import Database
-from store.errors import DrivenError, ReadOnlyError, TooNewError
+from store.errors import DamagedError, DrivenError, ReadOnlyError, TooNewError
 from store.schema import STEPS, Step
 from store.store import Store
 from store.upgrading import upgrade
+from tests.store import shape1
 from tests.store.played import FABRIC, closed, ended, fork, names, new, planned, verdicts
 
 if TYPE_CHECKING:
@@ -71,6 +75,67 @@ def test_from_every_older_shape_to_the_newest(tmp_path: Path, shape: int) -> Non
         return [line for line in _dump(where) if "_sqlite_migrations" not in line]
 
     assert tables(path) == tables(tmp_path / "new.db")
+
+
+async def test_a_filled_database_of_the_first_shape(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    key = shape1.write(path)
+    with Store.open(path) as store:
+        assert store.backup == tmp_path / "s.db.v1.backup"
+        (line,) = store.sessions()
+        assert (line.rounds_closed, line.tested, line.failed, line.fails, line.passes) == (2, 3, 1, 1, 2)
+        assert store.closed_rounds(key) == {(1, 1), (1, 2), (2, 1)}
+        stored = list(store.rounds(key, FABRIC))
+        assert [(each.closed.reason.value, each.closed.because, each.judged_by) for each in stored] == [
+            ("cancelled", "", "j"), ("all answered", "", "j"), ("all answered", "", "again")
+        ]  # fmt: skip
+        assert stored[0].closed.results[0].outputs[0].stdout == b"\xff\x00"
+        assert [found.current for found in store.measurements(key)] == [False, True, True, True]
+        newest = store.newest(session=key)
+        assert newest == store.newest(fabric="toy")
+        told = {newest.subjects[subject][0]: (severity, value) for subject, _, severity, value in newest.cells}
+        assert told == {"n1>n5": (3, 0.5e9), "n2>n6": (0, 1.2e9)}  # the last attempt, and its last judgement
+        await store.claim(key)
+        assert await store.begin_round(key, 2, at=2000.0) == 2
+    assert _shape(path) == (len(STEPS), {step.name for step in STEPS}, "ok")
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert Database.open(tmp_path / "s.db.v1.backup").facts.shape == len(STEPS)  # it is a whole database itself
+
+
+async def test_a_row_that_refers_to_nothing_stops_an_upgrade(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    shape1.write(path)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM attempt WHERE id = 3")
+    old = _dump(path)
+    with pytest.raises(DamagedError, match="refers to one of attempt that is not there"):
+        Database.open(path)
+    assert _dump(path) == old
+
+
+def test_killed_at_random_instants_of_an_upgrade(tmp_path: Path) -> None:
+    """The file has its old shape or the new one, whole, whenever the kill comes; in the end it is upgraded."""
+    chance = random.Random(23)
+    shape1.write(tmp_path / "old.db")
+    old, done = _dump(tmp_path / "old.db"), 0
+    for kill in range(12):
+        path = tmp_path / f"{kill}.db"
+        shutil.copy(tmp_path / "old.db", path)
+        pid = fork(lambda path=path: Database.open(path))  # type: ignore[misc]
+        select.select([], [], [], chance.uniform(0, 0.12))
+        os.kill(pid, signal.SIGKILL)
+        ended(pid)
+        shape = _shape(path)[0]  # SQLite rolls back what was begun
+        done += shape == len(STEPS)
+        assert shape in (1, len(STEPS))
+        assert shape != 1 or _dump(path) == old
+        assert _shape(path)[2] == "ok"
+        for backup in tmp_path.glob(f"{kill}.db.v1*.backup"):
+            assert _dump(backup) == old
+        assert Database.open(path).facts.shape == len(STEPS)
+        assert not list(tmp_path.glob(f"{kill}.db*.part"))
+    assert done < 12
 
 
 async def test_an_upgrade_keeps_everything_and_a_copy(tmp_path: Path) -> None:
@@ -163,8 +228,10 @@ def test_killed_while_the_copy_is_made(tmp_path: Path, monkeypatch: pytest.Monke
 
     ended(fork(work))
     assert _shape(path)[0] == len(STEPS)
-    assert name.read_bytes() == b""  # the name was taken, but no half copy stands under it
-    assert Database.open(path, steps=LATER).backup == tmp_path / f"s.db.v{len(STEPS)}-2.backup"
+    assert [each for each in names(tmp_path) if each.endswith(".part")] != []
+    assert not name.exists()  # no half copy stands under the name
+    assert Database.open(path, steps=LATER).backup == name
+    assert [each for each in names(tmp_path) if each.endswith(".part")] == []
 
 
 async def test_what_a_newer_program_wrote_is_looked_at_only(tmp_path: Path) -> None:
@@ -263,6 +330,7 @@ async def test_the_views_promise_their_columns(tmp_path: Path) -> None:
             "stage": "neighbours", "probe": "iperf3", "test": "1.0", "node": "n1", "peer": "n5",
             "metric": "iperf3.throughput", "value": 1.17e9, "unit": "B/s", "labels": "direction=out",
             "raw": "9.4 Gbits/sec", "at": 1001.5, "measurement": "1.0#0", "current": 1,
+            "closed": 1, "members": "[]", "drift": 0.0,
         }  # fmt: skip
         row = dict(connection.execute("SELECT * FROM v_verdict WHERE current").fetchone())
         assert row.pop("judged_at") > 0

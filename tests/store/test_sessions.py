@@ -1,14 +1,16 @@
 """Sessions: how they are named, how they stand, who drives them, and how they are judged again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from probes.judging.verdict import Level
-from probes.model import CloseReason, FailedAt, Round
+from probes.model import ClosedRound, CloseReason, FailedAt, Round
 from store import driving
 from store.errors import ConflictError, DrivenError, RefusedError, StoreError, UnknownSessionError
 from store.model import SessionState
+from store.pieces import Work
 from store.store import Store
 from tests.store.played import FABRIC, NODES, closed, failed, measured, new, planned, verdicts
 from topology.model import Fabric
@@ -100,11 +102,11 @@ async def test_what_does_not_fit_the_plan_is_refused(path: Path) -> None:
     with Store.open(path) as store:
         key = await store.create_session(new(), [each, other])
         for bad, why in (
-            (closed(planned(3)), "not the one that was planned"),
+            (closed(planned(3)), "is not of the plan"),
             (closed(planned(1, pairs=3)), "not the one that was planned"),
             (closed(each, [measured(other.tests[0])]), "is not of this round"),
             (closed(each, [measured(each.tests[0]), measured(each.tests[0])]), "comes twice"),
-            (closed(each, [failed(each.tests[0]), failed(each.tests[0])]), "stored already"),
+            (closed(each, [failed(each.tests[0]), failed(each.tests[0])]), "comes twice"),
         ):
             with pytest.raises(ConflictError, match=why):
                 await store.append_round(key, bad, (), judged_by="j")
@@ -210,6 +212,30 @@ async def test_a_driver_elsewhere_counts_as_dead_after_a_long_silence(
         assert here.session(key).state is SessionState.RUNNING
 
 
+@pytest.mark.parametrize("jump", [3600.0, -3600.0, 400 * 86400.0])
+async def test_a_clock_that_is_set_changes_no_order_and_no_driver(path: Path, jump: float) -> None:
+    now = [100_000_000.0]
+    plan = [planned(number) for number in range(1, 4)]
+    with Store.open(path, clock=lambda: now[0]) as drives, Store.open(path, clock=lambda: now[0]) as looks:
+        first = await drives.create_session(new("first", started=now[0]), plan)
+        for each in plan:
+            start = now[0]
+            results = [replace(measured(test), started=start, seconds=10.25, drift=jump) for test in each.tests]
+            whole = ClosedRound(each, tuple(results), CloseReason.COMPLETE, start, start + jump + 10.25)
+            await drives.append_round(first, whole, verdicts(each), judged_by="j")
+            now[0] += jump
+        assert looks.session(first).state is SessionState.RUNNING  # its process is asked, not its clock
+        with pytest.raises(DrivenError, match="driven by process"):
+            await looks.claim(first)
+        second = await drives.create_session(new("second", started=now[0]), [])
+        assert [line.id for line in looks.sessions()] == [first, second]
+        stored = list(looks.rounds(first, FABRIC))
+        assert [each.closed.round.number for each in stored] == [1, 2, 3]
+        assert {(result.seconds, result.drift) for each in stored for result in each.closed.results} == {(10.25, jump)}
+        found = looks.newest(session=first)
+        assert {looks.newest_on(name, session=first)[0].round for name, _ in found.subjects.values()} == {3}
+
+
 async def test_a_closed_store_says_so(path: Path) -> None:
     store = Store.open(path)
     key = await store.create_session(new(), [])
@@ -217,7 +243,7 @@ async def test_a_closed_store_says_so(path: Path) -> None:
     store.close()
     assert writer is not None
     with pytest.raises(StoreError, match="was closed"):
-        writer.submit(lambda connection: None)
+        await writer.do(Work(lambda _: None))
     assert store.session(key).rounds == 0  # looking goes on
 
 

@@ -157,6 +157,8 @@ class RawNode(_Strict):
     data_address: str | None = None
     host: str | None = None
     forwards: bool = False
+    production: bool = False
+    blank_disks: list[str | None] = Field(default_factory=list)
 
 
 class RawCable(_Strict):
@@ -274,6 +276,13 @@ class RawStated(_Strict):
     source: str = ""
 
 
+class RawCaps(_Strict):
+    """How much of the machine tests may load: a share of each link, and a rate of each storage system."""
+
+    link: Quantity | None = None
+    storage: dict[str, Quantity] = Field(default_factory=dict)
+
+
 class RawCriterion(_Strict):
     """A bound for a metric; one of ``at_least`` and ``at_most``."""
 
@@ -315,6 +324,7 @@ class RawTopology(RawSections):
     classes: dict[str, RawClass] = Field(default_factory=dict)
     nodes: dict[str, RawNode]
     stated: list[RawStated | None] = Field(default_factory=list)
+    caps: RawCaps | None = None
     criteria: list[RawCriterion | None] = Field(default_factory=list)
     suites: dict[str, list[dict[str, Scalar] | None]] = Field(default_factory=dict)
 

@@ -44,7 +44,7 @@ def _section(section: str, content: object, imported: Imported) -> Iterator[str]
         yield from ["", *empty.splitlines()] if empty else []
         return
     yield ""
-    if section in ("ssh", "network"):
+    if section in ("ssh", "network", "caps"):
         yield f"{section}: {flow(content)}"
         return
     yield f"{section}:"

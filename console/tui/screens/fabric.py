@@ -7,6 +7,7 @@ from textual import on
 from textual.geometry import Size
 from textual.widget import Widget
 
+from console.sums import Sums
 from console.tui import description, reading, severity
 from console.tui.actions import MOVES
 from console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, Plan
@@ -20,7 +21,7 @@ from console.tui.widgets.fabric_map import FabricMap
 from console.tui.widgets.headline import Headline, clauses
 from console.tui.widgets.legend import Legend
 from console.tui.widgets.spots import Mark, Spot
-from console.view import RunView, State, coverage, tally
+from console.view import RunView, State, tally
 from console.wording import plain
 from topology.model import Fabric, LinkId, NodeId, SwitchId
 
@@ -37,8 +38,8 @@ class FabricScreen(Frame):
         "enter", "next_fault", "values", "command", "help", "freeze", ("plan", "plan a run"), "export",
     )  # fmt: skip
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, sums: Sums | None = None) -> None:
+        super().__init__(sums)
         self.headline = Headline()
         self.map = FabricMap()
         self.also = Also()
@@ -49,6 +50,7 @@ class FabricScreen(Frame):
         self._shape: tuple[Fabric, Shape] | None = None
         self._judged: tuple[object, ...] = (None, None, None, None, None)
         self._sized = Size(0, 0)
+        self._laid_out: tuple[tuple[Shape, int, int], int] | None = None
 
     def parts(self) -> Sequence[Widget]:
         """Headline, map, the other faults, legend."""
@@ -105,10 +107,17 @@ class FabricScreen(Frame):
         self.also.styles.height = also
         legend = 2 if spare - also >= 3 else 0
         self.legend.styles.height = legend
-        wanted = len(lines_of(view.fabric, shape, self.size.width, room - also - legend))
+        wanted = self._lines(view.fabric, shape, self.size.width, room - also - legend) if also else 0
         self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
         self._explain(view)
         self.also.show(self.faults, self.fault)
+
+    def _lines(self, fabric: Fabric, shape: Shape, width: int, height: int) -> int:
+        """How many lines the map takes; laid out once for each size."""
+        key = (shape, width, height)
+        if self._laid_out is None or self._laid_out[0] != key:
+            self._laid_out = (key, len(lines_of(fabric, shape, width, height)))
+        return self._laid_out[1]
 
     def _explain(self, view: RunView) -> None:
         self.legend.show(tally(view), lost=bool(reading.members(view)), values=self.map.values)
@@ -117,7 +126,7 @@ class FabricScreen(Frame):
         if not self.faults:
             low = self.size.height < 20  # there the headline has one row
             aside = described(view).split(",")[0] if low else ""
-            self.headline.show(*quiet_headline(view), why=described(view), aside=aside)
+            self.headline.show(*quiet_headline(view, self.sums), why=described(view), aside=aside)
             return
         fault = self.faults[self.fault]
         lead, rest = clauses(fault.where, fault.what)
@@ -262,7 +271,7 @@ def _speaks_of(fault: reading.Fault, mark: Mark) -> bool:
     return mark.link in fault.links if mark.link else mark.node in fault.finding.nodes
 
 
-def quiet_headline(view: RunView) -> tuple[State | None, str, str]:
+def quiet_headline(view: RunView, sums: Sums) -> tuple[State | None, str, str]:
     """What the headline says when no fault is known."""
     if view.current is not None:
         done = len(view.closed)
@@ -270,7 +279,7 @@ def quiet_headline(view: RunView) -> tuple[State | None, str, str]:
         return State.RUNNING, f"Round {done + 1}", what
     if not view.results:
         return None, "Nothing has run on this fabric yet.", "  R plans a run and shows it before anything is sent."
-    covered = coverage(view)
+    covered = sums.of(view).covered
     if covered.complete:
         return State.PASS, "Everything that was planned was tested, and no fault was found.", ""
     tested = f"{covered.tested:,} of {covered.planned:,} tests gave a number."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textual import on
 from textual.widget import Widget
 
+from console.sums import Sums
 from console.tui import description, evidence, reading, severity
 from console.tui.actions import MOVES
 from console.tui.description import Alike
@@ -16,7 +17,7 @@ from console.tui.widgets.finding_detail import FindingDetail
 from console.tui.widgets.findings_list import FindingsList, Words
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.unjudged import Unjudged
-from console.view import Coverage, RunView, coverage, not_judged
+from console.view import Coverage, RunView
 from console.wording import SEVERITIES, plain
 from probes.judging.verdict import Finding, Level
 from topology.analysis.finding import Finding as StaticFinding
@@ -48,8 +49,8 @@ class FindingsScreen(Frame):
     FindingsScreen.-low FindingsList { margin-top: 0; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, sums: Sums | None = None) -> None:
+        super().__init__(sums)
         self.list = FindingsList()
         self.unjudged = Unjudged()
         self.detail = FindingDetail()
@@ -70,8 +71,9 @@ class FindingsScreen(Frame):
         shown = (view.results, view.static, self.folded)
         if not all(map(operator.is_, shown, self._shown)):
             self._shown = shown
-            covered = coverage(view)
-            self.unjudged.show(not_judged(view))
+            sums = self.sums.of(view)
+            covered = sums.covered
+            self.unjudged.show(sums.reasons)
             parts = [plain(view.fabric.name), "findings", plain(view.label)]
             self.crumb.show([part for part in parts if part], *_tallies(view, covered))
             faults = [each for each in reading.faults(view) if each.finding is not None]

@@ -8,7 +8,9 @@ from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widget import Widget
 
+from console.sums import Sums
 from console.tui.actions import MOVES, bindings
+from console.tui.widgets.banner import Banner
 from console.tui.widgets.canvas import Canvas
 from console.tui.widgets.crumb import Crumb
 from console.tui.widgets.footer import Footer, Shown
@@ -20,7 +22,10 @@ SAID_FOR = 4.0
 
 
 class Frame(Screen[None]):
-    """A screen of the console. Subclasses give ``parts`` and ``paint``; views come in through ``show``."""
+    """A screen of the console. Subclasses give ``parts`` and ``paint``; views come in through ``show``.
+
+    ``sums`` are shared by the screens over one session, so that what one has counted another need not.
+    """
 
     AUTO_FOCUS = ""
     TAB: ClassVar[str] = ""
@@ -40,9 +45,11 @@ class Frame(Screen[None]):
     Frame.-tiny Crumb { display: none; }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sums: Sums | None = None) -> None:
         super().__init__()
+        self.sums = sums or Sums()
         self.tabs = Tabs(self.TAB)
+        self.banner = Banner()
         self.crumb = Crumb()
         self.keys = Footer(self.KEYS)
         self.run_view: RunView | None = None
@@ -55,6 +62,7 @@ class Frame(Screen[None]):
     def compose(self) -> ComposeResult:
         """Frame around the parts."""
         yield self.tabs
+        yield self.banner
         yield self.crumb
         yield from self.parts()
         yield self.keys
@@ -66,6 +74,8 @@ class Frame(Screen[None]):
     def show(self, view: RunView, badges: Badges) -> None:
         """Take the latest view; paint when it is another."""
         self.tabs.show(badges)
+        if self.is_mounted:
+            self.banner.show(view.held, view.spool)
         if view is not self.run_view:
             self.run_view = view
             if self.is_mounted:
@@ -74,6 +84,7 @@ class Frame(Screen[None]):
     def on_mount(self) -> None:
         """Paint what came before the widgets were there."""
         if self.run_view is not None:
+            self.banner.show(self.run_view.held, self.run_view.spool)
             self.paint(self.run_view)
 
     def on_resize(self) -> None:

@@ -1,6 +1,7 @@
 """One node: what differs from the inventory, its results, the path of the selected one, and the raw output."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from textual import on
 from textual.widget import Widget
@@ -40,11 +41,15 @@ class NodeScreen(Frame):
     NodeScreen Results { height: 6; }
     """
 
-    def __init__(self, node: NodeId, path_of: Callable[[Test], Sequence[Hop]], *, tab: str = "Nodes") -> None:
+    def __init__(
+        self, node: NodeId, path_of: Callable[[Test], Awaitable[Sequence[Hop]]], *, tab: str = "Nodes"
+    ) -> None:
         self.TAB = tab  # type: ignore[misc]  # the tab is where one came from
         super().__init__()
         self.node = node
         self.path_of = path_of
+        self.paths: dict[str, Sequence[Hop]] = {}
+        self.asked = ""
         self.headline = Headline()
         self.said = ""
         self.inventory = Inventory()
@@ -103,13 +108,26 @@ class NodeScreen(Frame):
         if result is None or result.test.target.peer is None:
             self.path.show("", (), {}, None)
             return
-        hops = self.path_of(result.test)
+        hops = self.paths.get(result.test.id)
+        if hops is None:
+            self.path.show("", (), {}, None)
+            if self.asked != result.test.id:
+                self.asked = result.test.id
+                self.run_worker(self._learn(result.test), exit_on_error=False, group="path")
+            return
         target = result.test.target
         title = f"of the selected row, {plain(target.node.id)} to {plain(target.peer.id if target.peer else '')}"
         ids = chosen.verdict.evidence if chosen is not None and chosen.verdict is not None else ()
         own = evidence.find_measurement(view, ids, result.test.id)
         value = own[1].reading.value if own is not None else None
-        self.path.show(title, hops, {hop.link: reading.link_of(view, hop.link) for hop in hops}, value)
+        seen = {hop.link: reading.link_of(view, hop.link) for hop in hops}
+        whole = [replace(hop, members_up=seen[hop.link].members_up) for hop in hops]
+        self.path.show(title, whole, seen, value)
+
+    async def _learn(self, test: Test) -> None:
+        """Ask for the way of a test, which takes as long as its round is large, and show it then."""
+        self.paths[test.id] = await self.path_of(test)
+        self._select()
 
     def _share_height(self) -> None:
         """Raw keeps three rows, results two; then the path, the inventory and all results get what they want."""

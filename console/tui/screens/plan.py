@@ -1,18 +1,20 @@
 """A plan before it is run: what would be sent, for how long, what it does to the nodes. Enter starts it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from console.tui.bridge import PlanNotes
+from console.tui.bridge import Proposal
 from console.tui.screens.sheet import Sheet
 from console.tui.widgets.plan import PlanView
 from console.tui.widgets.tabs import Badges
+from console.wording import plain
+from probes.errors import PlanError
 from probes.model import Round
 
-Propose = Callable[[str | None], tuple[Round, ...]]
+Propose = Callable[[str | None], Awaitable[Proposal]]
 
 
 class PlanSheet(Sheet[tuple[Round, ...]]):
@@ -26,7 +28,6 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         self,
         suites: Sequence[str],
         propose: Propose,
-        notes: Callable[[Sequence[Round]], PlanNotes],
         badges: Badges,
         *,
         suite: str | None = None,
@@ -37,7 +38,6 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         self.suites = tuple(suites)
         self.suite = suite if suite is not None or not suites else suites[0]
         self.propose = propose
-        self.notes = notes
         self.rounds: tuple[Round, ...] = ()
         self.plan = PlanView()
 
@@ -55,9 +55,22 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         self.plan.styles.height = max(min(self.plan.wanted, self.size.height - 4), 1)
 
     def _work_out(self) -> None:
-        self.rounds = self.propose(self.suite)
-        notes = self.notes(self.rounds) if self.rounds else PlanNotes()
-        self.plan.show(self.suite or "", self.rounds, notes, self.suites)
+        self.rounds = ()
+        self.plan.wait(self.suite or "")
+        self.on_resize()
+        self.run_worker(self._propose(self.suite), exit_on_error=False)
+
+    async def _propose(self, suite: str | None) -> None:
+        """Ask for the plan; planning ten thousand nodes takes its time, and the screen goes on meanwhile."""
+        try:
+            proposal = await self.propose(suite)
+        except PlanError as error:
+            self.plan.refuse(plain(str(error)))
+        else:
+            if suite != self.suite:
+                return  # another suite was asked for meanwhile
+            self.rounds = proposal.rounds
+            self.plan.show(suite or "", proposal.rounds, proposal.notes, self.suites)
         self.on_resize()
 
     def action_suite(self) -> None:

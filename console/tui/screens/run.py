@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from textual import on
 from textual.widget import Widget
 
+from console.sums import Sum, Sums
 from console.tui.actions import MOVES
 from console.tui.clock import hour, lasting
 from console.tui.drawing import BOLD, MUTED, RUNNING, Piece, Row, sign, width_of
@@ -21,9 +22,9 @@ from console.tui.widgets.loads import Loads, loads
 from console.tui.widgets.round_tests import RoundTests, round_of, test_rows
 from console.tui.widgets.stages import Stages
 from console.tui.widgets.unjudged import Unjudged
-from console.view import Coverage, NotJudged, RunView, StageView, State, coverage, eta, not_judged, stages, state_of
+from console.view import Coverage, RunView, StageView, State, eta, state_of
 from console.wording import count, plain
-from probes.judging.verdict import Level
+from probes.judging.verdict import Level, Verdict
 from probes.model import Round
 from topology.units import Unit
 
@@ -32,11 +33,9 @@ from topology.units import Unit
 class Digest:
     """Sums over all tests, and words for each stage."""
 
-    covered: Coverage
+    sums: Sum
     because: Mapping[str, str]
     results: Mapping[str, str]
-    reasons: tuple[NotJudged, ...]
-    stages: tuple[StageView, ...]
 
 
 class RunScreen(Frame):
@@ -47,8 +46,8 @@ class RunScreen(Frame):
     KEYS = ("plan", ("repeat", "repeat failed"), ("enter", "raw"), "freeze", "export", "command", "help")
     KEYS_RUNNING = ("stop", "freeze", ("enter", "open"), "findings", "command", "help")
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
-        super().__init__()
+    def __init__(self, now: Callable[[], float] = time.time, sums: Sums | None = None) -> None:
+        super().__init__(sums)
         self.now = now
         self.headline = Headline()
         self.stages = Stages()
@@ -81,7 +80,7 @@ class RunScreen(Frame):
         self._say_time(view)
         self.loads.show(loads(view))
         self._show_tests(view)
-        self.unjudged.show(self._digest(view).reasons)
+        self.unjudged.show(self._digest(view).sums.reasons)
         self.events.show(view.log)
         self._share_height()
 
@@ -91,15 +90,16 @@ class RunScreen(Frame):
         self.crumb.show((plain(view.fabric.name), plain(view.label or "run")), *_tallies(view, now))
         state, lead, what, aside = _headline(view, now)
         digest = self._digest(view)
-        self.headline.show(state, lead, what, why=_so_far(view, digest.covered), aside=aside)
-        self.stages.show(_timed(view, digest.stages, now), digest.because, digest.results)
+        self.headline.show(state, lead, what, why=_so_far(view, digest.sums.covered), aside=aside)
+        self.stages.show(_timed(view, digest.sums.stages, now), digest.because, digest.results)
 
     def _digest(self, view: RunView) -> Digest:
         """What changes only when a round is judged; worked out once for each."""
         known = self._digested
         if known is None or known[0] is not view.results or known[1] is not view.current:
             because = {each.stage: plain(each.because) for each in reversed(view.plan)}
-            digest = Digest(coverage(view), because, results_of(view), not_judged(view), stages(view))
+            sums = self.sums.of(view)
+            digest = Digest(sums, because, results_of(sums, view.stopped, view.plan))
             known = self._digested = (view.results, view.current, digest)
         return known[2]
 
@@ -232,24 +232,17 @@ def _so_far(view: RunView, covered: Coverage) -> str:
     return "   ".join(parts)
 
 
-def results_of(view: RunView) -> Mapping[str, str]:
-    """The worst of each stage in a few words."""
-    made: dict[str, str] = {}
-    for name in dict.fromkeys(each.stage for each in view.plan):
-        rounds = [each for each in view.plan if each.stage == name]
-        made[name] = _stage_words(view, rounds)
+def results_of(sums: Sum, stopped: Mapping[int, str], plan: Sequence[Round]) -> Mapping[str, str]:
+    """The worst of each stage in a few words; before it, that a rule stopped a round of it."""
+    made = {stage: _stage_words(low) for stage, low in sums.low.items()}
+    for each in plan:
+        if each.number in stopped:
+            words = f"round {each.number} stopped: {plain(stopped[each.number])}"
+            made[each.stage] = f"{words}; {made[each.stage]}" if made[each.stage] else words
     return made
 
 
-def _stage_words(view: RunView, rounds: Sequence[Round]) -> str:
-    found = [
-        verdict
-        for each in rounds
-        if each.number in view.closed
-        for test in each.tests
-        for verdict in view.verdicts.get(test.id, ())
-        if verdict.level in (Level.FAIL, Level.WATCH)
-    ]
+def _stage_words(found: Sequence[Verdict]) -> str:
     if not found:
         return ""
     worst = min(found, key=lambda each: (state_of(each).rank, each.share or 0.0))

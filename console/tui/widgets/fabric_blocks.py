@@ -1,5 +1,6 @@
 """Owns the map of many racks: a block of rows for each group, a row for each rack, cells without gaps."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -124,13 +125,8 @@ class BlockHeads:
 
 def _tally(picture: Picture, block: Block) -> Row:
     made: list[Piece] = []
-    counts: dict[State, int] = {}
-    for rack in block.racks:
-        for node in rack.nodes:
-            seen = picture.view.nodes.get(node)
-            if seen is not None:
-                state = reading.standing(seen, picture.busy)
-                counts[state] = counts.get(state, 0) + 1
+    found = (picture.view.nodes.get(node) for rack in block.racks for node in rack.nodes)
+    counts = Counter(reading.standing(seen, picture.busy) for seen in found if seen is not None)
     for state in (State.FAIL, State.UNREACHABLE, State.RUNNING):
         if counts.get(state):
             mark = sign(state)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from console.tui.drawing import (
     ACTIVE,
@@ -20,10 +20,10 @@ from console.tui.drawing import (
 )
 from console.tui.filtering import EVERYTHING, Filter
 from console.tui.node_columns import (
+    Columns,
     MetricColumn,
     NodeRow,
     key_of,
-    metric_columns,
     stage_names,
     under_of,
 )
@@ -51,10 +51,13 @@ class NodeTable(Listing):
         self.folded = False
         self.folded_away = 0
         self._under: dict[str, str] = {}
+        self._natural: dict[str, tuple[object, ...]] = {}
+        self._columns = Columns()
         self._blame = Blame()
         self._stages: dict[int, str] = {}
         self.table: dict[str, NodeRow] = {}
         self._widths: dict[str, int] = {}
+        self._fixed: dict[str, int] = {}
         self._plan: tuple[int, list[tuple[str, int, int]]] = (0, [])
 
     def show(self, view: RunView) -> None:
@@ -65,13 +68,15 @@ class NodeTable(Listing):
             return
         if self.view is None or self.view.fabric is not view.fabric:
             self._under = under_of(view.fabric)
+            self._natural = {name: natural(name) for name in view.fabric.nodes}
+            self._fixed = {column: self._width(column) for column in ("node", "under")}
         if self.view is None or self.view.verdicts is not view.verdicts:
-            self.metrics = metric_columns(view)
+            self.metrics = self._columns.of(view)
             self._stages = stage_names(view)
         if self.view is None or self.view.findings is not view.findings:
             self._blame = Blame(view.findings)
         self.view = view
-        self._widths = {column: self._width(column) for column in self.columns}
+        self._widths = {column: self._fixed.get(column) or self._width(column) for column in self.columns}
         self.sort_and_filter()
 
     def sort_and_filter(self) -> None:
@@ -89,7 +94,7 @@ class NodeTable(Listing):
         kept = [row for row in rows if row.state is not State.PASS] if self.folded else rows
         self.folded_away = len(rows) - len(kept)
         for column, descending in reversed(self.sorts):
-            kept.sort(key=lambda row, column=column: self._key(row, column), reverse=descending)  # type: ignore[misc]
+            kept.sort(key=self._key_of(column), reverse=descending)
         self.order = kept
         if here is not None:
             self.cursor = next((i for i, row in enumerate(kept) if row.view.node.id == here), self.cursor)
@@ -264,13 +269,20 @@ class NodeTable(Listing):
             return ""
         return _DIGITS[place] + ("▾" if self.sorts[place][1] else "")
 
-    def _key(self, row: NodeRow, column: str) -> tuple[object, ...]:
+    def _key_of(self, column: str) -> Callable[[NodeRow], tuple[object, ...]]:
+        """What rows are sorted by: what is worse first, numbers by size, words so that n2 comes before n10."""
         if column == "state":
-            return (row.state.rank,)
-        if self._metric(column) is not None:
-            number = row.number(column)
-            return (1, 0.0) if number is None or math.isnan(number) else (0, number)
-        return natural(row.words(column))
+            return lambda row: (row.state.rank,)
+        if column == "node":
+            return lambda row: self._natural[row.view.node.id]
+        if self._metric(column) is None:
+            return lambda row: natural(row.words(column))
+
+        def number(row: NodeRow) -> tuple[object, ...]:
+            found = row.number(column)
+            return (1, 0.0) if found is None or math.isnan(found) else (0, found)
+
+        return number
 
 
 def natural(text: str) -> tuple[object, ...]:

@@ -22,10 +22,25 @@ class PlanView(Listing):
         self.suites: Sequence[str] = ()
         self.rounds: Sequence[Round] = ()
         self.notes = PlanNotes()
+        self.instead = ""
         self._lines: tuple[int, list[Row]] = (0, [])
+
+    def wait(self, suite: str) -> None:
+        """Say that a plan is being worked out."""
+        self._say(f"{plain(suite) + ': ' if suite else ''}the plan is being worked out.")
+
+    def refuse(self, why: str) -> None:
+        """Say why there is no plan."""
+        self._say(why)
+
+    def _say(self, words: str) -> None:
+        self.instead, self.rounds, self.notes = words, (), PlanNotes()
+        self._lines = (0, [])
+        self.redraw()
 
     def show(self, suite: str, rounds: Sequence[Round], notes: PlanNotes, suites: Sequence[str]) -> None:
         """Another plan."""
+        self.instead = ""
         self.suite, self.rounds, self.notes, self.suites = suite, rounds, notes, suites
         self._lines = (0, [])
         self.redraw()
@@ -51,6 +66,8 @@ class PlanView(Listing):
         return self._lines[1]
 
     def _made(self, width: int) -> list[Row]:
+        if self.instead:
+            return _paragraphs("", [self.instead], width)
         if not self.rounds:
             return [Line(width).to(1).put("There is nothing to run.", STRONG).row()]
         tests = sum(len(each.tests) for each in self.rounds)

@@ -124,12 +124,13 @@ class RoundTests(Listing):
         self.rows_: Sequence[TestRow] = ()
         self.scale: Scale | None = None
         self.title = "tests"
-        self.finished = 0
+        self._longest = 20
 
     def show(self, title: str, rows: Sequence[TestRow], network: bool) -> None:
         """The tests of another round, or the same further on; the cursor stays on its test."""
         here = self.chosen
         self.title, self.rows_ = title, rows
+        self._longest = max([20, *(width_of(row.name or plain(row.test.target.key)) + 2 for row in rows[:200])])
         values = [row.value for row in rows if row.value is not None]
         unit = next((row.unit for row in rows if row.unit is not None), None)
         self.scale = scale_for(unit, Shown.NETWORK if network else Shown.PLAIN, values) if unit else None
@@ -174,5 +175,4 @@ class RoundTests(Listing):
         return line.put("   ").put(row.limit, MUTED).row()
 
     def _names_width(self, width: int) -> int:
-        longest = max([20, *(width_of(r.name or plain(r.test.target.key)) + 2 for r in self.rows_[:200])])
-        return min(longest, max(width - 36, 10), 44)
+        return min(self._longest, max(width - 36, 10), 44)

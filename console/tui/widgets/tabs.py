@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
-from console.tui.drawing import BADGE, FROZEN_BADGE, MUTED, Line, Piece, Row, row_width
+from console.tui.drawing import BADGE, FROZEN_BADGE, HELD_BADGE, MUTED, Line, Piece, Row, row_width
 from console.tui.themes import Ground, Ink, Tone
 from console.tui.widgets.canvas import Canvas
 
@@ -16,11 +16,12 @@ _SELECTED_KEY = Tone(Ink.ACCENT, Ground.SEL, bold=True)
 
 @dataclass(frozen=True, slots=True)
 class Badges:
-    """What must be seen on every screen. ``frozen`` is the age of the picture in seconds."""
+    """What must be seen on every screen. ``frozen`` is the age of the picture in seconds, ``held`` a run that waits."""
 
     simulated: bool = False
     read_only: bool = False
     paused: bool = False
+    held: bool = False
     frozen: float | None = None
     waiting: int = 0
 
@@ -31,6 +32,8 @@ def badge_row(badges: Badges) -> Row:
     if badges.frozen is not None:
         minutes, seconds = divmod(int(badges.frozen), 60)
         made += [Piece(f" FROZEN {minutes}:{seconds:02d} +{badges.waiting:,} ", FROZEN_BADGE), Piece(" ")]
+    if badges.held:
+        made += [Piece(" HELD ", HELD_BADGE), Piece(" ")]
     if badges.paused:
         made += [Piece(" PAUSED ", FROZEN_BADGE), Piece(" ")]
     if badges.read_only:

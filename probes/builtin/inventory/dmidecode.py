@@ -67,7 +67,9 @@ def _size(text: str) -> int:
 
 
 def _module(block: dict[str, str], size: int) -> Iterator[Fact]:
-    slot = " ".join(block[key] for key in ("Bank Locator", "Locator") if key in block)
+    if not {"Bank Locator", "Locator"} <= block.keys():
+        return  # a block that was torn: its module would stand under the name of another slot, or of none
+    slot = f"{block['Bank Locator']} {block['Locator']}"
     marks = on("slot", slot)
     yield from measured("memory.dimm_size", f"{size} B", Unit.BYTE, marks)
     for key in ("Configured Memory Speed", "Configured Clock Speed"):

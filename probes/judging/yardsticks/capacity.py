@@ -4,7 +4,7 @@ A flow that stands alone is held against its own expectation; the flows of a bun
 against the sum of theirs, since which flow of a bundle is slow is a matter of the hash.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from probes.judging.bench import Bench, matching, nodes_of
@@ -12,9 +12,9 @@ from probes.judging.grading import grade
 from probes.judging.verdict import Kind, Level, Verdict
 from probes.model import FULL, Bundle, ClosedRound, FailedAt, Measurement, Result
 from topology.elements import direction_name
-from topology.expect import MODEL, Expectation, expect
+from topology.expect import MODEL, Expectation, Model, expect
 from topology.model import Basis, Criterion, Direction, Flow
-from topology.units import percent
+from topology.units import network_rate, percent
 
 APART = 0.95
 """Flows of a bundle that ran together for less than this share of their time are said to have done so."""
@@ -25,12 +25,13 @@ DISTURBING = frozenset((FailedAt.LOST, FailedAt.TIMEOUT, FailedAt.FLOODED, Faile
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One flow that gave a number, in byte/s of payload, with what it should have reached."""
+    """One flow that gave a number, in byte/s of payload, with what it should have reached by ``model``."""
 
     result: Result
     measurement: Measurement
     flow: Flow
     expected: Expectation
+    model: str = MODEL
 
     @property
     def value(self) -> float:
@@ -39,18 +40,25 @@ class Sent:
 
 
 def sent(bench: Bench, closed: ClosedRound, criterion: Criterion) -> tuple[Sent, ...]:
-    """The flows of a round that gave a number for ``criterion``, with the expectation of their company."""
-    found = []
+    """The flows of a round that gave a number for ``criterion``, with the expectation of their company.
+
+    Steered flows are expected on the members that their source ports were chosen for.
+    """
+    found: list[tuple[Result, Measurement, Flow]] = []
+    members: dict[int, Mapping[Direction, int]] = {}
     for result in closed.results:
-        target = result.test.target
-        if target.peer is None:
-            continue
         for measurement in matching(criterion, result)[:1]:
-            ends = (target.node.id, target.peer.id)
             inward = ("direction", "in") in measurement.reading.labels
-            found.append((result, measurement, Flow(*(reversed(ends) if inward else ends))))
-    expected = expect(bench.fabric, [flow for _, _, flow in found], routes=bench.routes)
-    return tuple(Sent(*each, limit) for each, limit in zip(found, expected, strict=True))
+            flow = bench.flow(result.test, inward=inward)
+            if flow is None:
+                continue
+            known = {} if inward else bench.members(result.test, flow)
+            if known:
+                members[len(found)] = known
+            found.append((result, measurement, flow))
+    expected = expect(bench.fabric, [flow for _, _, flow in found], routes=bench.routes, members=members)
+    models = (Model.STEERED.value if index in members else MODEL for index in range(len(found)))
+    return tuple(Sent(*each, limit, model) for each, limit, model in zip(found, expected, models, strict=True))
 
 
 def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
@@ -63,7 +71,7 @@ def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
         bundles = {bundle.name: bundle for bundle in closed.round.bundles}
         for name, members in _subjects(flows):
             verdict = _judge(bench, criterion, name, members, disturbed)
-            yield _with_fill(bench, verdict, bundles[name], members) if name in bundles else verdict
+            yield _with_fill(bench, verdict, bundles[name], members) if name in bundles else _as_held(verdict, members)
 
 
 def _with_fill(bench: Bench, verdict: Verdict, bundle: Bundle, members: Sequence[Sent]) -> Verdict:
@@ -78,11 +86,20 @@ def _with_fill(bench: Bench, verdict: Verdict, bundle: Bundle, members: Sequence
     return replace(verdict, level=verdict.level if bundle.fill < FULL else Level.UNKNOWN, because=note)
 
 
+def _as_held(verdict: Verdict, members: Sequence[Sent]) -> Verdict:
+    """Say of a lone flow what a pass does not show: links that could carry more than it was made to send."""
+    if verdict.level not in (Level.PASS, Level.WATCH) or any(each.expected.limiting for each in members):
+        return verdict
+    rate = network_rate(sum(each.expected.value for each in members))
+    note = f"{verdict.because}; it could send {rate} at most, more that its links could carry is not shown"
+    return replace(verdict, because=note)
+
+
 def _filled(bench: Bench, bundle: Bundle, members: Sequence[Sent]) -> float:
     """How full the emptiest element of a bundle should have been with the flows that gave a number."""
     load = dict.fromkeys(bundle.elements, 0.0)
     for each in members:
-        for way, share in bench.routes.shares(each.flow.source, each.flow.sink).items():
+        for way, share in bench.routes.shares_of(each.flow).items():
             if way in load:
                 load[way] += share * each.expected.value
     return min((value / bench.capacity(way) for way, value in load.items()), default=0.0)
@@ -114,10 +131,9 @@ def _disturbed(bench: Bench, closed: ClosedRound) -> dict[Direction, str]:
     """Links that a test loaded whose own load is not known, with that test's target."""
     found: dict[Direction, str] = {}
     for result in closed.results:
-        target = result.test.target
-        if target.peer is not None and result.failure and result.failure.stage in DISTURBING:
-            for way in bench.routes.shares(target.node.id, target.peer.id):
-                found[way] = target.key
+        flow = bench.flow(result.test) if result.failure and result.failure.stage in DISTURBING else None
+        for way in bench.routes.shares_of(flow) if flow is not None else ():
+            found[way] = result.test.target.key
     return found
 
 
@@ -139,10 +155,11 @@ def _judge(
     level = grade(value, required, comparator=criterion.comparator, target=target)
     share = percent(value / expected)
     because = f"{share} of expected, at least {percent(criterion.required)} asked"
-    level, because = _together(level, because, overlap(members), share=value / expected, asked=criterion.required)
     if level in (Level.WATCH, Level.FAIL):
         asked = criterion.required if level is Level.FAIL or criterion.target is None else criterion.target
         because = f"{share} of expected, below {percent(asked)}"
+    level, because = _together(criterion, level, because, share=value / expected, together=overlap(members))
+    if level in (Level.WATCH, Level.FAIL):
         troubled = _trouble(bench, members, disturbed)
         if troubled:
             level, because = Level.UNKNOWN, f"{share} of expected, but {troubled} ran into trouble on the same link"
@@ -165,23 +182,27 @@ def _judge(
         value=value,
         expected=expected,
         required=required,
-        source=f"capacity ({MODEL})",
+        source=f"capacity ({first.model})",
         limiting=limits(bench, members),
         evidence=tuple(each.measurement.id for each in members),
     )
 
 
-def _together(level: Level, because: str, together: float, *, share: float, asked: float) -> tuple[Level, str]:
+def _together(criterion: Criterion, level: Level, because: str, *, share: float, together: float) -> tuple[Level, str]:
     """What the sum of flows shows when they did not run at quite the same time: it may be too high.
 
-    A sum that meets the bound only if they ran together is no pass: it is not known.
+    A sum that meets the bound only if they ran together is no pass: it is not known. One that
+    meets the target only then is to be watched.
     """
-    if together >= APART:
+    if together >= APART or level is Level.FAIL:
         return level, because
+    least = share * together
     note = f"the flows ended up to {percent(1 / together - 1)} apart, their sum may be that much too high"
-    if level is not Level.FAIL and share * together < asked:
-        least = f"between {percent(share * together)} and {percent(share)} of expected, {percent(asked)} asked"
-        return Level.UNKNOWN, f"{least}: {note}; run them for more seconds"
+    between = f"between {percent(least)} and {percent(share)} of expected"
+    if least < criterion.required:
+        return Level.UNKNOWN, f"{between}, {percent(criterion.required)} asked: {note}; run them for more seconds"
+    if level is Level.PASS and criterion.target is not None and least < criterion.target:
+        return Level.WATCH, f"{between}, {percent(criterion.target)} aimed at: {note}; run them for more seconds"
     return level, f"{because}; {note}"
 
 
@@ -190,7 +211,7 @@ def _trouble(bench: Bench, members: Sequence[Sent], disturbed: dict[Direction, s
     if not disturbed:
         return ""
     for each in members:
-        for way in bench.routes.shares(each.flow.source, each.flow.sink):
+        for way in bench.routes.shares_of(each.flow):
             if way in disturbed:
                 return disturbed[way]
     return ""

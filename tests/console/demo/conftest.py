@@ -4,14 +4,28 @@ from collections.abc import Callable
 
 import pytest
 
+from console.demo.faults import Scenario
 from console.demo.machine import Machines
 from console.demo.network import Network
 from console.demo.scenarios import FABRIC, SCENARIOS
 from console.demo.traffic import Pace, Traffic
 from topology.model import Fabric
-from topology.resolve import load
+from topology.resolve import load, load_text
 
 QUICK = Pace(factor=0.0, quiet=1.0)
+
+
+def machines_of(fabric: Fabric, scenario: Scenario) -> Machines:
+    """Simulated nodes without SSH in front of them, at a clock that stands still."""
+    traffic = Traffic(Network(fabric, scenario), QUICK)
+    return Machines(fabric, scenario, traffic, clock=lambda: 1_700_000_000.0)
+
+
+def fabric_of(scenario: Scenario) -> Fabric:
+    """The fabric that a scenario describes."""
+    return load_text(scenario.describe(), f"{scenario.fabric}.yaml")
+
+
 Simulate = Callable[[str], Machines]
 
 
@@ -25,7 +39,6 @@ def simulate(fabric: Fabric) -> Simulate:
     """Simulated nodes of a scenario, at a clock that stands still."""
 
     def build(name: str) -> Machines:
-        scenario = SCENARIOS[name]
-        return Machines(fabric, scenario, Traffic(Network(fabric, scenario), QUICK), clock=lambda: 1_700_000_000.0)
+        return machines_of(fabric, SCENARIOS[name])
 
     return build

@@ -4,9 +4,11 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from console.demo.scenarios import SCENARIOS, Scenario
+from console.demo.faults import Scenario
+from console.demo.scenarios import SCENARIOS
 from console.demo.serve import manners
 from probes.testing.server import LOOPBACK, Manner
+from tests.console.demo.conftest import fabric_of
 from topology.model import Fabric, LinkId, NodeId, NodeRole
 from topology.units import parse_link_speed
 
@@ -26,7 +28,8 @@ def test_it_says_that_it_is_simulated_and_stays_on_loopback(fabric: Fabric) -> N
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
-def test_every_fault_is_planted_in_something_that_exists(fabric: Fabric, scenario: Scenario) -> None:
+def test_every_fault_is_planted_in_something_that_exists(scenario: Scenario) -> None:
+    fabric = fabric_of(scenario)
     for fault in scenario.faults:
         assert NodeId(fault.element) in fabric.nodes or LinkId(fault.element) in fabric.links
         assert all(end in fault.words for end in fault.element.split("--"))

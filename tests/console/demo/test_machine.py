@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from console.demo.machine import Machines
-from probes import sweep
 from probes.api import Probe
 from probes.builtin.fio import Fio
 from probes.builtin.iperf3 import Iperf3
 from probes.errors import ProbeOutputError
+from probes.hygiene import sweep
 from probes.model import Output, Reading, Target
 from probes.runner import read
 from probes.testing import FakeRemote

@@ -6,9 +6,10 @@ import pytest
 
 from console.demo.network import Load, Network, noise
 from console.demo.scenarios import SCENARIOS
-from probes.designs import DESIGNS
+from probes.builtin.iperf3 import Iperf3
+from probes.planning import plan
 from topology.expect import expect
-from topology.model import Fabric, Flow, NodeId
+from topology.model import Fabric, NodeId, Stage, Suite
 from topology.routing import Routes
 
 GB = 1e9 / 8
@@ -61,15 +62,15 @@ def test_what_a_poor_flow_leaves_goes_to_the_others(fabric: Fabric) -> None:
     assert shares == pytest.approx([part * GB * fabric.goodput for part in (7.5, 8.75, 8.75)])
 
 
-@pytest.mark.parametrize("design", sorted(DESIGNS))
+@pytest.mark.parametrize("design", ["neighbours", "trunks", "permutation"])
 def test_a_healthy_network_gives_what_the_product_expects(fabric: Fabric, design: str) -> None:
     """Two programs, one answer: this is what keeps the healthy demo free of findings."""
     network = Network(fabric, SCENARIOS["healthy"])
     routes = Routes(fabric)
-    for layout in DESIGNS[design](fabric, list(fabric.nodes), routes):
-        flows = [flow for load in layout.loads for flow in load.flows]
-        shares = network.shares([Load(flow.source, flow.sink, 8) for flow in flows])
-        wanted = expect(fabric, [Flow(flow.source, flow.sink) for flow in flows], routes=routes)
+    stage = Stage("iperf3", tuple(fabric.nodes), {"design": design, "streams": 8})
+    for each in plan(fabric, Suite("one", (stage,)), {"iperf3": Iperf3()}):
+        shares = network.shares([Load(flow.source, flow.sink, 8) for flow in each.flows])
+        wanted = expect(fabric, each.flows, routes=routes)
         assert shares == pytest.approx([each.value for each in wanted], rel=1e-6)
 
 

@@ -5,19 +5,20 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from console.demo.faults import UNREACHABLE, Fault, Scenario
 from console.demo.machine import Machines
-from console.demo.scenarios import SCENARIOS, UNREACHABLE, Fault, Scenario
+from console.demo.scenarios import SCENARIOS, scenario_named
 from probes.builtin import bench_probes
 from probes.judging.bench import Bench
 from probes.judging.findings import findings
 from probes.judging.judge import judge_round
 from probes.judging.verdict import Finding
 from probes.model import ClosedRound, FailedAt, Failure, Output
-from probes.plan import plan, suite_named
+from probes.planning import plan, suite_named
 from probes.remote import Remote, RemoteError
 from probes.runner import Runner, Watchers
 from probes.testing.server import Reply
-from tests.console.demo.conftest import Simulate
+from tests.console.demo.conftest import fabric_of, machines_of
 from topology.model import Fabric, Node, NodeId
 
 
@@ -82,14 +83,21 @@ def planted(faults: Sequence[Fault]) -> set[tuple[object, str]]:
     return {(fault.suspect, fault.element) for fault in faults if fault.suspect is not None}
 
 
-@pytest.mark.parametrize("name", sorted(SCENARIOS))
-async def test_what_is_found_is_what_was_planted(fabric: Fabric, simulate: Simulate, name: str) -> None:
-    scenario = SCENARIOS[name]
-    closed, found = await run(fabric, scenario, simulate(name))
+MERIDIAN = [scenario for scenario in SCENARIOS.values() if scenario.fabric == "meridian"]
+SIZES = (16, 70, 200)
+
+
+@pytest.mark.parametrize(
+    "scenario", [*MERIDIAN, *(scenario_named("large", size) for size in SIZES)],
+    ids=lambda scenario: f"{scenario.name}-{scenario.summary.split(' ')[0]}",
+)  # fmt: skip
+async def test_what_is_found_is_what_was_planted(scenario: Scenario) -> None:
+    fabric = fabric_of(scenario)
+    closed, found = await run(fabric, scenario, machines_of(fabric, scenario))
     assert {(finding.suspect, finding.element) for finding in found} == planted(scenario.faults)
     assert len(found) == len(planted(scenario.faults))
     failed = [result.failure for each in closed for result in each.results if result.failure]
     unreachable = {failure.node for failure in failed if failure.stage is FailedAt.UNREACHABLE}
     assert unreachable == set(scenario.of(*UNREACHABLE))
     others = {failure.node for failure in failed if failure.stage is not FailedAt.UNREACHABLE}
-    assert others <= {fault.element for fault in scenario.faults}
+    assert others <= {fault.element for fault in scenario.faults}, [f for f in failed if f.node in others]

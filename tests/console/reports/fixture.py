@@ -3,11 +3,14 @@
 from dataclasses import replace
 from types import MappingProxyType
 
+from console.reports.content import Told
 from console.view import RunView, State
 from probes.judging.verdict import Kind, Level
-from probes.model import FailedAt, Output
+from probes.model import FailedAt, Output, Proof
+from store.model import Note
 from tests.console.reports.building import BLADE, GBIT, HEAD, HOSTILE, Story, fabric, node, verdict
 from tests.console.reports.hard import LAG, MEMORY, hard
+from topology.model import NodeId
 from topology.units import Unit
 
 __all__ = ["EDGES", "GBIT", "HOSTILE", "LAG", "Story", "fabric", "hard", "poisoned", "verdict"]
@@ -135,4 +138,12 @@ def poisoned(text: str) -> RunView:
         results=MappingProxyType(results),
         verdicts=MappingProxyType(verdicts),
         findings=findings,
+        proofs=(Proof(NodeId(text), asked=False, left=(text,), detail=text),),
+        held=text,
+        stopped=MappingProxyType({1: text, 99: text}),
     )
+
+
+def poisoned_told(text: str) -> Told:
+    """What is told of a session with ``text`` in all of it."""
+    return Told(MappingProxyType({text: text}), (Note(text, text, 1.0),), (text,))

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from console.reports import Options, render
 from tests.console.reports import fixture
+from tests.console.reports.hard import TOLD
 
 FOLDER = Path(__file__).parent / "golden"
-OPTIONS = Options(operator="R. Example", version="1.0.0")
+OPTIONS = Options(operator="R. Example", version="1.0.0", told=TOLD)
 FILES = {
     "hard.txt": ("text", OPTIONS),
-    "hard-ascii.txt": ("text", Options(operator="R. Example", version="1.0.0", ascii=True, width=100)),
+    "hard-ascii.txt": ("text", Options(operator="R. Example", version="1.0.0", ascii=True, width=100, told=TOLD)),
     "hard.md": ("md", OPTIONS),
     "hard.csv": ("csv", OPTIONS),
 }

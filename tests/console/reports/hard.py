@@ -3,10 +3,12 @@
 from dataclasses import replace
 from types import MappingProxyType
 
+from console.reports.content import Told
 from console.view import LinkView, RunView, State
 from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect
-from probes.model import Fact, FailedAt, Output
-from tests.console.reports.building import BLADE, GBIT, HOSTILE, Story, fabric, links, verdict
+from probes.model import Fact, FailedAt, Output, Proof
+from store.model import Note
+from tests.console.reports.building import BLADE, GBIT, HOSTILE, START, Story, fabric, links, verdict
 from topology.model import NodeId
 from topology.units import Shown, Unit
 
@@ -68,9 +70,32 @@ def hard() -> RunView:
         complete=False,
         because="stopped by the operator",
         links=links({"leaf1-sp1": LinkView(State.FAIL, 14.9 * GBIT, 19.8 * GBIT, 1, LAG)}),
+        proofs=_proofs(story),
+        stopped=STOPPED,
     )
     hurt = {NodeId(name): replace(view.nodes[NodeId(name)], state=State.AFFECTED) for name in LAG.nodes}
     return replace(view, nodes=MappingProxyType({**view.nodes, **hurt}))
+
+
+STOPPED = MappingProxyType({4: "canary n01>n02 fell to 40 % of what it gave before"})
+TOLD = Told(
+    options=MappingProxyType({"allow_untested": 1, "suite from": "the command line"}),
+    notes=(
+        Note("override", f"alice means production nodes st1; {HOSTILE}", START + 5.0),
+        Note("held", "the database was full for 12 s", START + 600.0),
+    ),
+    uncovered=("no test reaches m1 over sp2",),
+)
+
+
+def _proofs(story: Story) -> tuple[Proof, ...]:
+    """Most nodes are clean; one was not asked, one held on to a process, one had to be cleaned first."""
+    special = {
+        "n12": Proof(NodeId("n12"), asked=False, detail="unreachable: no answer on port 22"),
+        "n03": Proof(NodeId("n03"), asked=True, left=(f"process 4711 (iperf3 -s {HOSTILE})",)),
+        "st1": Proof(NodeId("st1"), asked=True, ended=2),
+    }
+    return tuple(special.get(name, Proof(name, asked=True)) for name in story.fabric.nodes)
 
 
 def _inventory(story: Story) -> None:

@@ -3,6 +3,7 @@
 import io
 import re
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 
@@ -44,7 +45,9 @@ def test_rendering_twice_gives_the_same(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FORMAT_NAMES)
 def test_no_control_character_of_a_node_gets_out(kind: str) -> None:
-    found = text_of(kind, fixture.poisoned(fixture.HOSTILE))
+    found = text_of(
+        kind, fixture.poisoned(fixture.HOSTILE), replace(OPTIONS, told=fixture.poisoned_told(fixture.HOSTILE))
+    )
     assert FORBIDDEN.search(found) is None
     found.encode("utf-8")
 

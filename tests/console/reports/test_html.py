@@ -98,6 +98,7 @@ def test_the_title_block_is_whole(hard: Page) -> None:
 def test_the_sections_are_there_in_order(hard: Page) -> None:
     headings = [data for tag, data in hard.texts if tag == "h2"]
     assert headings == [
+        "Conduct",
         "Coverage",
         "Fabric",
         "Findings",
@@ -105,6 +106,7 @@ def test_the_sections_are_there_in_order(hard: Page) -> None:
         "Criteria",
         "Oversubscription as built",
         "Inventory",
+        "Left on nodes",
         "Signatures",
         "Results",
         "Appendix: commands and output",

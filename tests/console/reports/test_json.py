@@ -10,21 +10,23 @@ import jsonschema
 import pytest
 
 from console.reports import Options, render
+from console.reports.content import Told
 from console.reports.records import SCHEMA, number, text
 from console.view import RunView, State, coverage
 from probes.judging.verdict import Confidence, Kind, Level, Suspect
 from probes.model import FailedAt
 from tests.console.reports import fixture
+from tests.console.reports.hard import STOPPED, TOLD
 from topology.units import Unit
 
 SCHEMA_FILE = Path(__file__).parents[3] / "docs" / "reference" / "report.schema.json"
 Document = dict[str, Any]
 
 
-def document(view: RunView) -> Document:
+def document(view: RunView, told: Told = Told()) -> Document:  # noqa: B008 - frozen
     """A view as the report says it, refusing what JSON has no word for."""
     out = io.StringIO()
-    render("json", view, out, Options(operator="R. Example", version="1.0.0"))
+    render("json", view, out, Options(operator="R. Example", version="1.0.0", told=told))
     assert out.getvalue().isascii()
     found: Document = json.loads(out.getvalue(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     return found
@@ -42,7 +44,22 @@ def test_valid_by_the_schema(name: str, schema: Document) -> None:
 
 
 def test_hostile_text_is_valid_too(schema: Document) -> None:
-    jsonschema.Draft202012Validator(schema).validate(document(fixture.poisoned(fixture.HOSTILE)))
+    found = document(fixture.poisoned(fixture.HOSTILE), fixture.poisoned_told(fixture.HOSTILE))
+    jsonschema.Draft202012Validator(schema).validate(found)
+
+
+def test_how_the_session_was_run_and_what_was_left_is_all_there(schema: Document) -> None:
+    found = document(fixture.hard(), TOLD)
+    jsonschema.Draft202012Validator(schema).validate(found)
+    assert set(found["conduct"]) == set(schema["$defs"]["conduct"]["properties"])
+    assert found["conduct"]["options"]["allow_untested"] == 1
+    assert found["conduct"]["stopped"] == [{"round": 4, "because": STOPPED[4]}]
+    assert [each["kind"] for each in found["conduct"]["notes"]] == ["override", "held"]
+    proofs = {each["node"]: each for each in found["proofs"]}
+    assert len(proofs) == len(fixture.hard().fabric.nodes)
+    assert (proofs["n12"]["asked"], proofs["n12"]["clean"]) == (False, False)
+    assert proofs["st1"] == {"node": "st1", "asked": True, "clean": True, "left": [], "ended": 2, "detail": ""}
+    assert document(fixture.empty())["proofs"] == []
 
 
 def test_the_schema_is_sound_and_in_step(schema: Document) -> None:
@@ -69,6 +86,7 @@ def test_the_schema_names_every_key(schema: Document) -> None:
         ("findings", "finding"),
         ("measurements", "measurement"),
         ("facts", "fact"),
+        ("proofs", "proof"),
     ):
         described = schema["$defs"][kind]
         for record in found[name]:

@@ -1,4 +1,5 @@
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probes.api import Output, PlanError, ProbeOutputError, Target
+from probes import scratch
+from probes.api import Output, Part, PlanError, ProbeOutputError, RemoteError, Target
 from probes.builtin.fio import Fio
+from probes.model import FailedAt
 from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from tests.probes.builtin.captures import ROOT, Said, noise, output, read, said, text, values
 
@@ -83,6 +86,27 @@ def test_an_absurd_rate_is_refused(value: str) -> None:
         Fio().parse(Output((), text("fio/2.2.10.json").replace('"bw" : 20480', f'"bw" : {value}').encode()))
 
 
+@pytest.mark.parametrize("field", ["iops", "bw_bytes", "mean"])
+@pytest.mark.parametrize("value", ["-1", "1e999", "18446744073709551616", "null", '"fast"', "NaN", "-nan", "0", "true"])
+def test_no_absurd_number_of_any_field_becomes_a_reading(field: str, value: str) -> None:
+    """Nothing, or an error: never zero, never what the field says; the other fields stay as they were."""
+    whole = text("fio/own-3.33.json")
+    allowed = set(said(Fio().parse(output("fio/own-3.33.json"))))
+    spoiled = re.sub(rf'("{field}" : )[0-9.]+', rf"\g<1>{value}", whole)
+    assert spoiled != whole
+    found = read(Fio(), spoiled)
+    assert set(found) <= allowed
+    assert all(isinstance(one[1], float) and one[1] > 0 for one in found)
+
+
+def test_half_a_document_is_an_error_and_messages_before_a_whole_one_are_not() -> None:
+    whole = text("fio/own-3.33.json")
+    with pytest.raises(ProbeOutputError):
+        Fio().parse(Output((), whole[: whole.index('"read"') + 300].encode()))
+    messages = "fio: this platform does not support process shared mutexes\nnote: both iodepth >= 1\n{ half\n"
+    assert read(Fio(), messages + whole) == said(Fio().parse(output("fio/own-3.33.json")))
+
+
 def test_a_job_that_moved_nothing_is_no_result() -> None:
     nothing = text("fio/2.2.10.json").replace('"bw" : 20480', '"bw" : 0')
     with pytest.raises(ProbeOutputError, match="zero bytes"):
@@ -117,8 +141,8 @@ def test_carriage_returns_change_nothing() -> None:
 # The script itself, run here: it is the part that could hurt a node.
 
 
-def script(scratch: Path | str, **options: str | int | float) -> list[str]:
-    chosen = {"scratch": str(scratch), "size": "1 MiB", "seconds": 1, **options}
+def script(root: Path | str, **options: str | int | float) -> list[str]:
+    chosen = {"scratch": str(root), "size": "1 MiB", "seconds": 1, **options}
     return list(Fio().command(Target(a_node(), options=MappingProxyType(chosen))))
 
 
@@ -144,14 +168,14 @@ def run(argv: list[str], environment: dict[str, str]) -> subprocess.CompletedPro
 
 
 def test_four_runs_one_after_the_other_in_a_directory_of_its_own(tmp_path: Path, played: dict[str, str]) -> None:
-    scratch = tmp_path / "scratch with blanks; and 'quotes'"
-    scratch.mkdir()
-    done = run(script(scratch), {**played, "BENCHCONSOLE_SESSION": "s-17"})
-    assert (done.returncode, done.stderr, list(scratch.iterdir())) == (0, "", [])
+    root = tmp_path / "scratch with blanks; and 'quotes'"
+    root.mkdir()
+    done = run(script(root), {**played, "BENCHCONSOLE_SESSION": "s-17"})
+    assert (done.returncode, done.stderr, list(root.iterdir())) == (0, "", [])
     calls = Path(played["CALLS"]).read_text().splitlines()
     assert [call.split("--rw=")[1].split()[0] for call in calls] == ["write", "read", "randwrite", "randread"]
     for call in calls:
-        assert f"--directory={scratch}/benchconsole.s-17." in call
+        assert f"--directory={root}/benchconsole.s-17." in call
         for guard in (
             "--unlink=1",
             "--allow_mounted_write=0",
@@ -177,49 +201,68 @@ def test_four_runs_one_after_the_other_in_a_directory_of_its_own(tmp_path: Path,
 def test_a_scratch_without_room_is_refused_before_anything_is_written(
     tmp_path: Path, played: dict[str, str], df: str, refused: bool
 ) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    done = run(script(scratch), {**played, "DF": df})
-    assert (done.returncode == 3 and "refused" in done.stderr) is refused
+    root = tmp_path / "scratch"
+    root.mkdir()
+    done = run(script(root), {**played, "DF": df})
+    assert (done.returncode == scratch.REFUSED and "refused" in done.stderr) is refused
     assert Path(played["CALLS"]).exists() is not refused
-    assert list(scratch.iterdir()) == []
+    assert list(root.iterdir()) == []
 
 
-@pytest.mark.parametrize("scratch", ["relative", "/nowhere/at/all", "/tmp/with:colon", ""])
-def test_a_scratch_that_cannot_be_used_is_refused(played: dict[str, str], scratch: str) -> None:
-    done = run(script(scratch), played)
-    assert (done.returncode, "refused" in done.stderr) == (3, True)
+@pytest.mark.parametrize("root", ["relative", "/nowhere/at/all", "/tmp/with:colon", ""])
+def test_a_scratch_that_cannot_be_used_is_refused(played: dict[str, str], root: str) -> None:
+    done = run(script(root), played)
+    assert (done.returncode, "refused" in done.stderr) == (scratch.REFUSED, True)
+    assert not Path(played["CALLS"]).exists()
+
+
+async def test_a_refusal_of_the_node_is_no_failed_tool() -> None:
+    said = Output((), b"", b"benchconsole: refused: /scratch has no room\n", scratch.REFUSED, node="n1")
+    with pytest.raises(RemoteError) as raised:
+        await Fio().run(FakeContact(FakeRemote("n1").when("sh", answers=said)), Target(a_node()))
+    failure = raised.value.failure
+    assert (failure.stage, failure.detail, failure.node) == (FailedAt.REFUSED, "/scratch has no room", "n1")
+    assert raised.value.output is not None
+
+
+def test_what_it_writes_is_declared_and_taken_from_what_all_share() -> None:
+    alone = Fio().demands(Target(a_node(), options=MappingProxyType({"size": "1 GiB"})))
+    assert (alone.writes, dict(alone.shared), Part.DISK in alone.alone) == (4 * 2**30, {}, True)
+    shared = Fio().demands(Target(a_node(), options=MappingProxyType({"size": "1 GiB", "shared": "home"})))
+    assert dict(shared.shared) == {"filesystem:home": 2**30}
+    with pytest.raises(PlanError):
+        Fio().demands(Target(a_node(), options=MappingProxyType({"size": "1 GB/s"})))
 
 
 def test_a_failing_run_ends_all_and_removes_the_directory(tmp_path: Path, played: dict[str, str]) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    assert run(script(scratch), {**played, "FAILS": "5"}).returncode == 5
+    root = tmp_path / "scratch"
+    root.mkdir()
+    assert run(script(root), {**played, "FAILS": "5"}).returncode == 5
     assert len(Path(played["CALLS"]).read_text().splitlines()) == 1
-    assert list(scratch.iterdir()) == []
+    assert list(root.iterdir()) == []
 
 
 def test_a_missing_tool_is_told_as_the_shell_would(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
-    for tool in ("sh", "mktemp", "df", "awk", "rm"):
+    for tool in ("sh", "mktemp", "df", "awk", "rm", "id", "ls", "expr"):
         (tools / tool).symlink_to(shutil.which(tool) or tool)
     assert run(script(tmp_path), {"PATH": str(tools)}).returncode == 127
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_ends_fio_and_removes_the_directory(tmp_path: Path, played: dict[str, str], number: int) -> None:
-    scratch, ready = tmp_path / "scratch", tmp_path / "ready"
-    scratch.mkdir()
+    root, ready = tmp_path / "scratch", tmp_path / "ready"
+    root.mkdir()
     os.mkfifo(ready)
-    with subprocess.Popen(script(scratch), env={**played, "HANGS": str(ready)}, stdout=-1, stderr=-1) as going:
+    with subprocess.Popen(script(root), env={**played, "HANGS": str(ready)}, stdout=-1, stderr=-1) as going:
         assert ready.read_text() == "ready\n"
-        assert len(list(scratch.iterdir())) == 1
+        assert len(list(root.iterdir())) == 1
         began = time.monotonic()
         going.send_signal(number)
         assert going.wait(timeout=10) == 128 + number
     assert time.monotonic() - began < 5
-    assert list(scratch.iterdir()) == []
+    assert list(root.iterdir()) == []
 
 
 @pytest.mark.skipif(

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import os
 import random
 import shutil
@@ -242,10 +243,27 @@ class LoopbackRunning:
         return Output((), stdout, stderr, self.process.returncode)
 
 
-@pytest.mark.skipif(
+installed = pytest.mark.skipif(
     shutil.which("iperf3") is None and not os.environ.get("CI"),
     reason="iperf3 is not installed here (in CI this fails)",
 )
+
+
+@installed
+async def test_real_streams_take_the_next_ports_and_share_the_rate() -> None:
+    """What ``steered`` and caps rest on, asked of the iperf3 that is here."""
+    port = random.SystemRandom().randrange(10_000, 19_990)
+    written: dict[str, str | int] = {"seconds": 1, "omit": 0, "streams": 3, "source_port": port, "bitrate": "60 Mb/s"}
+    nodes = (a_node("a", data_address="127.0.0.1"), a_node("b", data_address="127.0.0.1"))
+    probe, here = Iperf3(), Loopback()
+    (said_by_client,) = await probe.run(FakeContact(here, here), Target(*nodes, MappingProxyType(written)))
+    connected = json.loads(said_by_client.text)["start"]["connected"]
+    assert [each["local_port"] for each in connected] == [port, port + 1, port + 2]
+    rate = next(one.value for one in probe.parse(said_by_client) if one.metric == "iperf3.throughput")
+    assert rate < 1.3 * 60e6 / 8
+
+
+@installed
 async def test_a_real_run_over_loopback_is_read() -> None:
     options = MappingProxyType({"seconds": 1, "omit": 0, "streams": 2})
     target = Target(a_node("a", data_address="127.0.0.1"), a_node("b", data_address="127.0.0.1"), options)
@@ -266,3 +284,35 @@ def test_it_needs_a_pair() -> None:
 def test_the_estimate_follows_the_options() -> None:
     assert Iperf3().estimate({}) == 9.0
     assert Iperf3().estimate({"seconds": 60, "omit": 0}) == 63.0
+
+
+def client(**options: str | int) -> list[str]:
+    return Iperf3().client(replace(FLOW, options=MappingProxyType(options)), 20_000)
+
+
+def test_a_test_is_held_to_its_rate_whatever_its_streams() -> None:
+    argv = client(streams=3, bitrate="480 Mb/s")
+    assert argv[argv.index("-b") + 1] == "160000000"
+    assert "-b" not in client(streams=3)
+
+
+def test_a_source_port_is_that_of_the_first_stream() -> None:
+    argv = client(streams=4, source_port=65_532)
+    assert argv[argv.index("--cport") + 1] == "65532"
+    assert "--cport" not in client(source_port=0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"source_port": 1023},
+        {"source_port": 65_533, "streams": 4},
+        {"source_port": -1},
+        {"bitrate": "480"},
+        {"bitrate": "480 mb/s"},
+        {"bitrate": "1 b/s", "streams": 4},
+    ],
+)
+def test_a_rate_or_a_port_that_cannot_be_is_refused(options: dict[str, str | int]) -> None:
+    with pytest.raises(PlanError, match=r"iperf3 option (source_port|bitrate): found"):
+        client(**options)

@@ -3,14 +3,20 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from probes.api import Output
+from probes.builtin.iperf3 import Iperf3
 from probes.judging.bench import Bench
 from probes.judging.judge import judge_round
 from probes.judging.verdict import Level
+from probes.judging.yardsticks.capacity import sent
 from probes.model import ClosedRound
-from probes.plan import plan, suite_named
-from tests.fabrics import METRICS, fabric, play
+from probes.planning import plan, suite_named
+from tests.fabrics import METRICS, SMALL, fabric, play
 from tests.probes.played import PROBES
+from topology.model import Caps, Fabric, Stage, Suite
+from topology.resolve import load_text
 
 
 def apart(closed: ClosedRound, seconds: float, step: float) -> ClosedRound:
@@ -57,3 +63,76 @@ def test_a_sum_below_the_bound_fails_however_far_its_flows_were_apart(tmp_path: 
     closed = play(described, each, lost)
     verdict = judge_round(Bench(described, METRICS), apart(closed, 4.0, 0.5))[0]
     assert verdict.level is Level.FAIL
+
+
+TARGET = SMALL.replace("at_least: 80 %, of: capacity", "at_least: 80 %, target: 95 %, of: capacity")
+
+
+def test_a_sum_that_meets_the_target_only_if_its_flows_ran_together_is_to_be_watched(tmp_path: Path) -> None:
+    described = fabric(tmp_path, TARGET)
+    bench = Bench(described, METRICS)
+    each = next(found for found in plan(described, suite_named(described, None), PROBES) if found.bundles)
+    closed = play(described, each, {})
+    judged = {
+        step: {verdict.subject: verdict for verdict in judge_round(bench, apart(closed, 4.0, step))}["leaf1 to spine1"]
+        for step in (0.0, 0.2, 0.5)
+    }
+    assert [verdict.level for verdict in judged.values()] == [Level.PASS, Level.WATCH, Level.UNKNOWN]
+    assert "95 % aimed at" in judged[0.2].because
+    assert "below" not in judged[0.2].because
+    assert "run them for more seconds" in judged[0.2].because
+
+
+def test_a_sum_between_bound_and_target_says_that_it_may_be_less(tmp_path: Path) -> None:
+    described = fabric(tmp_path, TARGET)
+    each = next(found for found in plan(described, suite_named(described, None), PROBES) if found.bundles)
+    bundle = next(one for one in each.bundles if one.name.startswith("leaf1 to spine1"))
+    lost = {way: 0.93 * described.links[way.link].capacity for way in bundle.elements}
+    verdicts = judge_round(Bench(described, METRICS), apart(play(described, each, lost), 4.0, 0.1))
+    verdict = next(one for one in verdicts if one.subject == bundle.name)
+    assert verdict.level is Level.WATCH
+    assert "below 95 %" in verdict.because
+    assert "apart" in verdict.because
+
+
+def held(described: Fabric, design: str, **options: str | int) -> ClosedRound:
+    stage = Stage("iperf3", tuple(described.nodes), {"design": design, **options})
+    return play(described, plan(described, Suite("one", (stage,)), {"iperf3": Iperf3()})[0], {}, noise=0.0)
+
+
+def test_a_test_that_was_held_back_is_judged_by_its_rate_and_says_what_it_does_not_show(tmp_path: Path) -> None:
+    described = replace(fabric(tmp_path), caps=Caps(0.5))
+    verdicts = judge_round(Bench(described, METRICS), held(described, "neighbours"))
+    assert {verdict.level for verdict in verdicts} == {Level.PASS}
+    for verdict in verdicts:
+        assert verdict.expected is not None
+        assert verdict.expected <= 0.5 * 10e9 / 8 * described.goodput
+        assert "more that its links could carry is not shown" in verdict.because
+
+
+def test_a_bundle_that_was_held_back_says_how_far_it_fills(tmp_path: Path) -> None:
+    described = replace(fabric(tmp_path), caps=Caps(0.5))
+    verdicts = judge_round(Bench(described, METRICS), held(described, "trunks"))
+    assert all("can load it to 50 % only" in verdict.because for verdict in verdicts)
+
+
+def test_one_stream_is_not_expected_to_use_both_legs_of_its_node() -> None:
+    text = "schema: 1\nfabric: bonded\nswitches: {leaf: {role: leaf}}\nnodes: {'n[1-2]': {}}\n"
+    described = load_text(text + "links: [{from: 'n[1-2]', to: leaf, speed: 10G, count: 2}]\n", "bonded.yaml")
+    bench = Bench(described, METRICS)
+    rate = 10e9 / 8 * described.goodput
+    for streams, legs in ((1, 1), (2, 2), (8, 2)):
+        closed = held(described, "permutation", shift=1, streams=streams)
+        found = sent(bench, closed, bench.criteria[-1])
+        assert [one.expected.value for one in found] == pytest.approx([legs * rate] * 2)
+
+
+def test_virtual_machines_are_judged_on_the_legs_of_their_host() -> None:
+    text = "schema: 1\nfabric: guests\nswitches: {leaf: {role: leaf}}\nnodes: {'n[1-2]': {}, v1: {host: n1}}\n"
+    described = load_text(text + "links: [{from: 'n[1-2]', to: leaf, speed: 10G}]\n", "guests.yaml")
+    bench = Bench(described, METRICS)
+    stage = Stage("iperf3", tuple(described.nodes), {"design": "all-pairs"})
+    for each in plan(described, Suite("one", (stage,)), {"iperf3": Iperf3()}):
+        for verdict in judge_round(bench, play(described, each, {}, noise=0.0)):
+            assert verdict.level is Level.PASS
+            assert verdict.expected == pytest.approx(10e9 / 8 * described.goodput)

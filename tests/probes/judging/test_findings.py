@@ -10,7 +10,7 @@ from probes.judging.bench import Bench
 from probes.judging.findings import findings
 from probes.judging.judge import judge_round
 from probes.judging.verdict import Confidence, Finding, Level, Suspect
-from probes.plan import plan, suite_named
+from probes.planning import plan, suite_named
 from tests.fabrics import METRICS, SMALL, fabric, play
 from topology.model import Direction, Fabric, LinkId
 

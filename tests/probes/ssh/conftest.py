@@ -4,13 +4,16 @@ Everything lives in a temporary directory except ``/run/sshd``, which sshd insis
 """
 
 import asyncio
+import contextlib
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +21,7 @@ import pytest
 import pytest_asyncio
 
 from probes.ssh import Limits, SshReach
+from probes.ssh.privilege import AskSecret
 from topology.model import Access, Hardware, Node, NodeId, NodeRole
 
 DEADLINE = 10.0
@@ -46,6 +50,7 @@ class Server:
     log: Path
     process: subprocess.Popen[bytes]
     host_keys: Sequence[Path]
+    config: Path
 
     @property
     def name(self) -> str:
@@ -55,6 +60,13 @@ class Server:
     def known(self, key: Path | None = None) -> str:
         """A known_hosts line for it."""
         return f"{self.name} {(key or self.host_keys[0]).with_suffix('.pub').read_text()}"
+
+    def kill(self) -> None:
+        """End it and every connection to it, without a goodbye."""
+        for pid in (*sessions(self.process.pid), self.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
 
     def logged(self, text: str) -> int:
         """How often its log says ``text``."""
@@ -89,10 +101,18 @@ class Bench:
         with log.open("wb") as stream:
             command = [*within, _SSHD, "-D", "-e", "-f", str(config)]
             process = subprocess.Popen(command, stderr=stream, stdin=subprocess.DEVNULL)
-        server = Server(address, port, log, process, keys)
+        server = Server(address, port, log, process, keys, config)
         self.servers.append(server)
         wait_until(lambda: server.logged("Server listening") > 0, log.read_text)
         return server
+
+    def again(self, server: Server, within: Sequence[str] = ()) -> None:
+        """Start a killed sshd anew, where and as it was."""
+        before = server.logged("Server listening")
+        with server.log.open("ab") as stream:
+            command = [*within, _SSHD, "-D", "-e", "-f", str(server.config)]
+            server.process = subprocess.Popen(command, stderr=stream, stdin=subprocess.DEVNULL)
+        wait_until(lambda: server.logged("Server listening") > before, server.log.read_text)
 
     def file(self, name: str, text: str) -> str:
         """Write a file and return its path."""
@@ -111,9 +131,14 @@ class Bench:
             identity=str(self.keys.user),
         )
 
-    def reach(self, access: Access, limits: Limits = Limits()) -> SshReach:  # noqa: B008 - frozen
+    def reach(
+        self,
+        access: Access,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        ask_secret: AskSecret | None = None,
+    ) -> SshReach:
         """A reach that is closed after the test."""
-        reach = SshReach(access, self.session, limits=limits)
+        reach = SshReach(access, self.session, limits=limits, ask_secret=ask_secret)
         self.reaches.append(reach)
         return reach
 
@@ -142,6 +167,15 @@ def marked(session: str) -> list[int]:
 def children(pid: int) -> list[int]:
     """The processes that ``pid`` has started."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def sessions(pid: int) -> list[int]:
+    """The processes of sshd below ``pid``: monitors and, of ordinary users, what they watch; no commands."""
+    found = []
+    for child in children(pid):
+        if Path(f"/proc/{child}/comm").read_text().startswith("sshd"):
+            found += [child, *sessions(child)]
+    return found
 
 
 def key_tool(*arguments: object) -> str:
@@ -196,6 +230,42 @@ async def bench(tmp_path: Path, keys: Keys) -> AsyncIterator[Bench]:
         server.process.wait()
     for pid in bench.marked():
         os.kill(pid, signal.SIGKILL)
+
+
+USER, UID = "benchuser", 54321
+_MOUNT = 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/shadow" /etc/shadow && exec "$@"'
+
+
+def _may_mount() -> bool:
+    return os.geteuid() == 0 and subprocess.run(["unshare", "--mount", "true"], check=False).returncode == 0
+
+
+own_mounts = pytest.mark.skipif(  # in CI it runs, and fails where it cannot
+    not _may_mount() and not os.environ.get("CI"), reason="NOT TESTED: needs a mount namespace of its own"
+)
+
+
+def unshared(script: str, *arguments: object) -> tuple[str, ...]:
+    """A command under which an sshd has mounts of its own, made by ``script``; ``$0`` and on are ``arguments``."""
+    return ("unshare", "--mount", "--propagation", "private", "sh", "-c", script, *map(str, arguments))
+
+
+@pytest.fixture
+def tables() -> Iterator[Path]:
+    """The machine's user tables with one more line each, for a mount namespace of one sshd."""
+    directory = Path(tempfile.mkdtemp(prefix="bench-tables-", dir="/tmp"))
+    directory.chmod(0o755)
+    for name, line in (("passwd", f"{USER}:x:{UID}:{UID}::/:/bin/sh"), ("shadow", f"{USER}:*:19000:0:99999:7:::")):
+        (directory / name).write_text(f"{Path('/etc', name).read_text()}{line}\n")
+    yield directory
+    shutil.rmtree(directory)
+
+
+def ordinary(bench: Bench, tables: Path, *options: str) -> Server:
+    """An sshd that lets ``USER`` in."""
+    authorized = tables / "authorized"
+    shutil.copy(bench.keys.user.with_suffix(".pub"), authorized)
+    return bench.sshd(f"AuthorizedKeysFile {authorized}", *options, within=unshared(_MOUNT, tables))
 
 
 @pytest.fixture(autouse=True)

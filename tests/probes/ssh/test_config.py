@@ -38,8 +38,10 @@ def test_the_topology_has_the_first_word(tmp_path: Path) -> None:
 
 
 def test_ciphers_are_ordered_unless_the_user_has_ordered_them(tmp_path: Path) -> None:
-    assert "aes128-gcm" in str(_resolve(tmp_path, "").settings["encryption_algs"])
-    assert _resolve(tmp_path, "Host *\n Ciphers aes256-ctr\n").settings["encryption_algs"] == ()
+    ciphers = _resolve(tmp_path, "").options.encryption_algs
+    assert ciphers[0] == b"aes128-gcm@openssh.com"
+    assert b"aes256-ctr" in ciphers
+    assert _resolve(tmp_path, "Host *\n Ciphers aes256-ctr\n").options.encryption_algs == [b"aes256-ctr"]
 
 
 def test_nothing_is_forwarded_and_no_key_exchange_goes_without_a_host_key(tmp_path: Path) -> None:
@@ -51,7 +53,7 @@ def test_nothing_is_forwarded_and_no_key_exchange_goes_without_a_host_key(tmp_pa
     assert (options.env, options.send_env, options.command) == (None, None, None)
 
 
-def test_without_its_settings_a_route_trusts_nothing(tmp_path: Path) -> None:
+def test_the_options_that_hosts_share_trust_nothing(tmp_path: Path) -> None:
     assert _resolve(tmp_path, "").options.known_hosts == ((), (), ())
 
 

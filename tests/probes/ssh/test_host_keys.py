@@ -101,8 +101,8 @@ async def test_certificates_of_a_known_authority(bench: Bench, keys: Keys) -> No
     key_tool(*sign, "-n", "127.0.0.12", "-V", "20200101:20200102", f"{host}.pub")
     expired = bench.sshd(f"HostCertificate {host}-cert.pub", host_keys=(host,))
     failure = await _refused(bench, expired, known=f"@cert-authority [127.0.0.*]:* {authority}")
-    assert failure.stage is FailedAt.HOST_KEY_UNKNOWN
-    assert "expired" in failure.detail
+    assert failure.stage is FailedAt.HOST_KEY_CHANGED
+    assert failure.detail.startswith("host certificate expired: ")
 
 
 @pytest.mark.parametrize("setting", ["none", "/dev/null"])

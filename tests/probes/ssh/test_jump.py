@@ -3,12 +3,16 @@
 import asyncio
 import os
 import signal
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from probes.model import FailedAt
 from probes.remote import RemoteError
-from tests.probes.ssh.conftest import Bench, children, eventually, node
+from probes.ssh import SshReach
+from probes.testing.server import Reply, ScriptedSshd
+from tests.probes.ssh.conftest import Bench, Server, children, eventually, node
 
 
 async def test_nodes_share_one_jump_connection(bench: Bench) -> None:
@@ -78,3 +82,68 @@ async def test_a_jump_host_that_dies_is_named_as_the_cause(bench: Bench) -> None
     assert raised.value.failure.stage is FailedAt.LOST
     assert f"the jump host root@{jump.address}:{jump.port} went away" in raised.value.failure.detail
     await eventually(lambda: not bench.marked())
+
+
+async def _behind(bench: Bench, tmp_path: Path, names: list[str]) -> tuple[Server, ScriptedSshd, SshReach]:
+    """A jump host, and behind it as many addresses of one played sshd."""
+
+    async def answer(address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
+        return Reply(b"", then=asyncio.get_running_loop().create_future()) if argv == ("wait",) else Reply(b"in\n")
+
+    jump = bench.sshd()
+    farm = ScriptedSshd(answer, names, tmp_path / "farm")
+    await farm.__aenter__()
+    config = (
+        f"Host gate\n HostName {jump.address}\n Port {jump.port}\n User root\n IdentityFile {bench.keys.user}\n"
+        f"Host 127.7.*\n User bench\n Port {farm.port}\n ProxyJump gate\n"
+    )
+    known = jump.known() + (tmp_path / "farm" / "known_hosts").read_text()
+    access = replace(bench.access(known=known, config=config), user=None)
+    access = replace(access, identity=str(tmp_path / "farm" / "id_ed25519"))
+    return jump, farm, bench.reach(access)
+
+
+async def _tried(reach: SshReach, name: str) -> object:
+    try:
+        return await reach.remote(node(name))
+    except RemoteError as error:
+        return error
+
+
+async def test_a_jump_host_that_dies_is_one_cause_for_all_behind_it(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("probes.ssh.reach._PAUSE_OF_JUMPS", 0.3)
+    names = [f"127.7.{number // 100}.{1 + number % 100}" for number in range(200)]
+    jump, farm, reach = await _behind(bench, tmp_path, names)
+    try:
+        remotes = await asyncio.gather(*(reach.remote(node(name)) for name in names[:60]))
+        running = [asyncio.create_task(remote.run(["wait"], timeout=60)) for remote in remotes]
+        opening = [asyncio.create_task(reach.remote(node(name))) for name in names[60:]]
+        await asyncio.sleep(0)
+        jump.kill()
+        found = await asyncio.gather(*running, *opening, return_exceptions=True)
+        failures = [error.failure for error in found if isinstance(error, RemoteError)]
+        assert len(failures) == 200
+        lost = {failure.detail for failure in failures if failure.stage is FailedAt.LOST}
+        refused = {failure.detail for failure in failures if failure.stage is FailedAt.UNREACHABLE}
+        assert len(lost) == 1
+        assert len(refused) <= 1
+        assert all("jump host gate" in detail for detail in lost | refused)
+
+        later = await asyncio.gather(*(reach.remote(node(name)) for name in names), return_exceptions=True)
+        details = {error.failure.detail for error in later if isinstance(error, RemoteError)}
+        assert len(details) == 1
+        assert "jump host gate" in details.pop()
+
+        bench.again(jump)
+        async with asyncio.timeout(10):
+            while isinstance(await _tried(reach, names[0]), RemoteError):  # noqa: ASYNC110 - asking is what tries
+                await asyncio.sleep(0.05)
+        remotes = await asyncio.gather(*(reach.remote(node(name)) for name in names))
+        outputs = await asyncio.gather(*(remote.run(["echo"], timeout=30) for remote in remotes))
+        assert [output.text for output in outputs] == ["in\n"] * 200
+        assert jump.logged("Accepted publickey") == 2
+    finally:
+        await reach.close()
+        await farm.__aexit__(None, None, None)

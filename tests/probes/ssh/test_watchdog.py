@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from probes import sweep
+from probes.hygiene import sweep
 from probes.ssh.watchdog import _SCRIPT, NOT_ENDED, Started, started, wrap
 from tests.probes.ssh.conftest import marked, wait_until
 

@@ -1,0 +1,136 @@
+"""Two clients for ``reach.py``, each in a process of its own: ours, and asyncssh by hand, which is the limit."""
+
+import asyncio
+import gc
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from reach_targets import FORKS, PORT, QUICK, ROOT, private
+
+SCRIPT = str(Path(__file__).with_name("reach.py"))
+
+
+def ours(directory: Path, client: str = "--client") -> dict[str, float]:
+    """Run ourselves once, or asyncssh by hand, in a process of our own."""
+    command = [sys.executable, SCRIPT, client, str(directory)]
+    return dict(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout))
+
+
+async def by_hand(directory: Path) -> dict[str, float]:
+    """The limit: asyncssh's public functions, everything read once, no wrapper, no deadline, nothing checked twice."""
+    import asyncssh
+
+    class Session(asyncssh.SSHClientSession[bytes]):
+        def __init__(self) -> None:
+            self.said, self.over = b"", asyncio.get_running_loop().create_future()
+
+        def data_received(self, data: bytes, datatype: int | None) -> None:
+            self.said += data
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if not self.over.done():
+                self.over.set_result(self.said)
+
+    async def command(connection: asyncssh.SSHClientConnection) -> bytes:
+        _, session = await connection.create_session(Session, "echo reached", encoding=None)
+        return bytes(await session.over)
+
+    _tune()
+    key = asyncssh.import_public_key((directory / "host.pub").read_bytes())
+    options = asyncssh.SSHClientConnectionOptions(
+        config=[], agent_path=None, client_host_keys=None, gss_auth=False, gss_kex=False, preferred_auth="publickey",
+        username="bench" if (directory / "farm").exists() else "root", client_keys=[str(directory / "key")],
+        known_hosts=([key], [], []), server_host_key_algs=["ssh-ed25519"], kex_algs=QUICK,
+        encryption_algs="^aes128-gcm@openssh.com", keepalive_interval=4,
+    )  # fmt: skip
+    forks = asyncio.Semaphore(FORKS)
+
+    async def one(address: str) -> asyncssh.SSHClientConnection:
+        async with forks:
+            connection = await asyncssh.connect(address, PORT, options=options, config=None)
+            assert await command(connection) == b"reached\n"
+        return connection
+
+    resting, started, used = private(os.getpid()), time.perf_counter(), _cpu()
+    connections = await asyncio.gather(*map(one, (directory / "hosts").read_text().split()))
+    told = {
+        "wall": time.perf_counter() - started,
+        "cpu": _cpu() - used,
+        "reached": len(connections),
+        "gap": 0.0,
+        "turn": 0.0,
+    }
+    told["memory"], told["connection"] = private(os.getpid()), (private(os.getpid()) - resting) / len(connections)
+    started, used = time.perf_counter(), _cpu()
+    for _ in range(3):
+        await asyncio.gather(*map(command, connections))
+    told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / 3, (_cpu() - used) / 3
+    return told
+
+
+def _tune() -> None:
+    """As the console does when it has started."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
+
+
+async def client(directory: Path) -> dict[str, float]:
+    """Our side: all connections, then the command three times more on them."""
+    from probes.remote import Remote, RemoteError
+    from probes.ssh import SshReach
+    from topology.model import Access, Hardware, Node, NodeId, NodeRole
+
+    _tune()
+    hosts = (directory / "hosts").read_text().split()
+    access = Access(
+        user="bench" if (directory / "farm").exists() else None, port=PORT, config=str(directory / "config"),
+        known_hosts=str(directory / "known_hosts"), identity=str(directory / "key"),
+    )  # fmt: skip
+    reach, gaps, turns, reached = SshReach(access, "benchmark"), [0.0], [0.0], 0
+
+    async def one(address: str) -> Remote | None:
+        nonlocal reached
+        try:
+            remote = await reach.remote(Node(NodeId(address), NodeRole.COMPUTE, Hardware("any"), address, address))
+            output = await remote.run(("echo", "reached"), timeout=60)
+        except RemoteError as error:
+            return print(error, file=sys.stderr) if "no answer" not in str(error) else None
+        reached += output.stdout == b"reached\n"
+        return remote
+
+    async def watch() -> None:
+        while True:
+            before, used = time.perf_counter(), time.thread_time()
+            await asyncio.sleep(0.001)
+            gaps.append(time.perf_counter() - before - 0.001)
+            turns.append(time.thread_time() - used)
+
+    watcher = asyncio.create_task(watch())
+    resting, started, used = private(os.getpid()), time.perf_counter(), _cpu()
+    remotes = [remote for remote in await asyncio.gather(*map(one, hosts)) if remote is not None]
+    told = {
+        "wall": time.perf_counter() - started,
+        "cpu": _cpu() - used,
+        "gap": max(gaps),
+        "turn": max(turns),
+        "reached": reached,
+    }
+    told["memory"], told["connection"] = private(os.getpid()), (private(os.getpid()) - resting) / max(reached, 1)
+    started, used = time.perf_counter(), _cpu()
+    for _ in range(3):
+        await asyncio.gather(*(remote.run(("echo", "reached"), timeout=60) for remote in remotes))
+    told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / 3, (_cpu() - used) / 3
+    watcher.cancel()
+    await reach.close()
+    return told
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,141 @@
+"""What ``reach.py`` measures on: a real sshd, or the scripted server in its own process, and files for clients."""
+
+import asyncio
+import gc
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = str(Path(__file__).with_name("reach.py"))
+PORT = 2222
+FORKS = 64
+CONNECT = 10
+QUICK = "curve25519-sha256"
+
+
+def private(pid: int) -> float:
+    """Private memory of a process in bytes; 0 when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
+    except OSError:
+        return 0.0
+    return (int(fields[1]) - int(fields[2])) * resource.getpagesize()
+
+
+@contextmanager
+def sshd(directory: Path) -> Iterator[None]:
+    """One real sshd for every address."""
+    Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+    for name in ("key", "host"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", directory / name], check=True)
+    (directory / "sshd_config").write_text(
+        f"ListenAddress 0.0.0.0:{PORT}\nHostKey {directory}/host\nAuthorizedKeysFile {directory}/key.pub\n"
+        f"PidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n"
+        f"MaxStartups 4000\nUseDNS no\nLogLevel ERROR\nSetEnv HOME={directory}\n"
+    )
+    process = subprocess.Popen(
+        ["/usr/sbin/sshd", "-D", "-e", "-f", str(directory / "sshd_config")], stderr=subprocess.DEVNULL
+    )
+    try:
+        _await_port()
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def farm(directory: Path) -> Iterator[None]:
+    """The scripted server, in a process of its own."""
+    command = [sys.executable, SCRIPT, "--serve", str(directory)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
+    assert process.stdin
+    assert process.stdout
+    try:
+        process.stdout.readline()
+        for name, made in (("key", "id_ed25519"), ("key.pub", "id_ed25519.pub")):
+            shutil.copy(directory / "farm" / made, directory / name)
+        host = (directory / "farm" / "known_hosts").read_text().split()
+        (directory / "host.pub").write_text(" ".join(host[1:3]))
+        yield
+    finally:
+        process.stdin.close()
+        process.wait()
+
+
+async def serve(directory: Path) -> None:
+    """The farm's process."""
+    from probes.testing.server import Reply, ScriptedSshd
+
+    reply = Reply(b"reached\n")
+
+    async def answer(address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
+        return reply
+
+    hosts = (directory / "hosts").read_text().split()
+    async with ScriptedSshd(answer, hosts, directory / "farm", port=PORT):
+        gc.freeze()
+        print("ready", flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+TARGETS = {"sshd": sshd, "farm": farm}
+
+
+def _await_port() -> None:
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        with socket.socket() as sock:
+            if sock.connect_ex(("127.1.0.1", PORT)) == 0:
+                return
+        time.sleep(0.05)
+    raise SystemExit("sshd did not start")
+
+
+def addresses(size: int, dead: float | None = None) -> list[str]:
+    """``size`` hosts; with ``dead`` in a network of which that share is silent, evenly spread."""
+    if dead is None:
+        return [f"127.1.{number // 250}.{1 + number % 250}" for number in range(size)]
+    silent = {round(number * size / max(1, round(size * dead))) for number in range(round(size * dead))}
+    return [f"10.99.{(number in silent) * 128 + number // 250}.{1 + number % 250}" for number in range(size)]
+
+
+def prepare(directory: Path, hosts: Sequence[str]) -> None:
+    """The files that name the hosts."""
+    (directory / "hosts").write_text("\n".join(hosts) + "\n")
+    (directory / "inventory").write_text("".join(f"{host}\n" for host in hosts))
+
+
+def configure(directory: Path, hosts: Sequence[str]) -> None:
+    """What every client is given: one key, one configuration, the host keys."""
+    (directory / "key").chmod(0o600)
+    key = (directory / "host.pub").read_text().split()[:2]
+    (directory / "known_hosts").write_text("".join(f"[{host}]:{PORT} {' '.join(key)}\n" for host in hosts))
+    user = "bench" if (directory / "farm").exists() else "root"
+    text = (
+        f"Host *\n Port {PORT}\n User {user}\n IdentityFile {directory}/key\n IdentitiesOnly yes\n"
+        f" UserKnownHostsFile {directory}/known_hosts\n StrictHostKeyChecking yes\n LogLevel ERROR\n"
+        f" BatchMode yes\n ConnectTimeout {CONNECT}\n"
+    )
+    (directory / "config-default").write_text(text)
+    (directory / "config").write_text(f"{text} KexAlgorithms {QUICK}\n")
+
+
+@contextmanager
+def target(kind: str, size: int, dead: float | None = None) -> Iterator[Path]:
+    """A running target and the files of its clients."""
+    with ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-reach-")))
+        hosts = addresses(size, dead)
+        prepare(directory, hosts)
+        stack.enter_context(TARGETS[kind](directory))
+        configure(directory, hosts)
+        yield directory

@@ -1,0 +1,326 @@
+"""The store at the size of a cluster: what it takes to keep results, to open the file and to ask it.
+
+    python -m benchmarks.store [NODES [RESULTS]]      (10000 nodes, 20000 results for the writing table)
+
+Builds a file with 100 measurements for every node (1,000,000 at 10,000 nodes) through the public
+API, prints how long opening, the newest verdicts, following and reading back take, then how fast
+results of 2 kB with 4 measurements are kept: each one acknowledged by ours, against peers that
+write the same rows in the same run. Ratios count; the machine may be noisy.
+"""
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from probes.judging.verdict import Kind, Level, Verdict
+from probes.model import ClosedRound, CloseReason, Measurement, Output, Reading, Result, Round, Target, Test, labels
+from store import results as rows
+from store import schema
+from store.database import Database
+from store.model import NewSession
+from store.store import Store
+from topology.model import Access, Fabric, Hardware, Node, NodeId, NodeRole
+from topology.units import Unit
+
+NODES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+RESULTS = int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
+PROBES, METRICS, ROUNDS = 3, 10, 10
+IN_FLIGHT = (1, 64, 512, 2048)
+SAID = bytes(range(32, 127)) * 22
+
+
+def fabric() -> Fabric:
+    nodes = [
+        Node(NodeId(f"n{i:05}"), NodeRole.COMPUTE, Hardware("blade"), f"10.{i >> 16}.{i >> 8 & 255}.{i & 255}", "")
+        for i in range(NODES)
+    ]
+    return Fabric("large", {node.id: node for node in nodes}, {}, {}, (), {}, Access(), 1500, "fabric: large\n")
+
+
+def planned(where: Fabric, number: int, count: int | None = None) -> Round:
+    probe = f"probe{number % PROBES}"
+    nodes = list(where.nodes.values())[: count or NODES]
+    tests = tuple(Test(f"{number}.{node.id}", probe, Target(node), number) for node in nodes)
+    return Round(number, probe, probe, tests, 10.0, "every node by itself")
+
+
+def measured(test: Test, metrics: int) -> Result:
+    found = tuple(
+        Measurement(
+            f"{test.id}#{i}",
+            test,
+            Reading(f"{test.probe}.metric{i}", 1e9 + i * 1.7, Unit.BYTE_RATE, labels(direction="out"), "9.4 Gbits/sec"),
+            1000.5,
+        )
+        for i in range(metrics)
+    )
+    node = test.target.node.id
+    return Result(
+        test, (Output(("tool", "--json"), SAID[:2000], b"", 0, None, 1.0, False, node),), found, (), None, 1e3, 1.0
+    )
+
+
+def judged(each: Round, found: Sequence[Result]) -> tuple[Verdict, ...]:
+    return tuple(
+        Verdict(
+            *(result.test.id, each.number, each.probe, result.test.target.key, (result.test.target.node.id,)),
+            *(number.reading.metric, number.reading.labels, Level.PASS, Kind.CAPACITY, "1.00 GB/s of 1.05 GB/s"),
+            unit=Unit.BYTE_RATE,
+            value=number.reading.value,
+            expected=1.05e9,
+            required=0.95e9,
+            source="suite",
+            evidence=(number.id,),
+        )
+        for result in found
+        for number in result.measurements
+    )
+
+
+async def keep(store: Store, key: str, attempt: int, found: Iterable[Result], *, in_flight: int) -> list[float]:
+    """Hand results over, ``in_flight`` at a time; how long each waited for its acknowledgement."""
+    waits: list[float] = []
+    left = iter(found)
+
+    async def one() -> None:
+        for result in left:
+            began = time.perf_counter()
+            await store.append_result(key, result.test.round, attempt, result)
+            waits.append(time.perf_counter() - began)
+
+    await asyncio.gather(*(one() for _ in range(in_flight)))
+    return waits
+
+
+async def build(path: Path, where: Fabric) -> str:
+    plan = [planned(where, number) for number in range(1, ROUNDS + 1)]
+    with Store.open(path) as store:
+        key = await store.create_session(NewSession(where.text, "large.yaml", where.name, "default", 1e3), plan)
+        for each in plan:
+            attempt = await store.begin_round(key, each.number, at=1e3)
+            found = [measured(test, METRICS) for test in each.tests]
+            await keep(store, key, attempt, found, in_flight=1024)
+            closed = ClosedRound(each, tuple(found), CloseReason.COMPLETE, 1e3, 1e3 + 10)
+            await store.close_round(key, closed, judged(each, found), attempt=attempt, judged_by="benchmark")
+        await store.end_session(key, at=2e3, complete=True)
+    return key
+
+
+def median_of(what: Callable[[], object], times: int = 5) -> float:
+    """Median milliseconds."""
+    took = []
+    for _ in range(times):
+        began = time.perf_counter()
+        what()
+        took.append((time.perf_counter() - began) * 1e3)
+    return statistics.median(took)
+
+
+async def first_write(path: Path) -> float:
+    began = time.perf_counter()
+    with Store.open(path) as store:
+        await store.answers()
+        return (time.perf_counter() - began) * 1e3
+
+
+def asking(path: Path, key: str, where: Fabric) -> None:
+    line = "{:58} {:>10.1f} ms   {}".format
+    with Store.open(path) as store:
+        print(line("open", median_of(lambda: Store.open(path).close()), "goal: < 1000"))
+        found = store.newest(fabric=where.name)
+        print(
+            line(
+                f"newest: {len(found.cells):,} verdicts of {len(found.subjects):,} subjects",
+                median_of(lambda: store.newest(fabric=where.name)),
+                "goal: < 300",
+            )
+        )
+        print(line("  of one node, in full", median_of(lambda: store.newest_on("n00042", session=key)), ""))
+        print(line("list of sessions", median_of(store.sessions), ""))
+        mark = store.news(key, where).mark
+        print(line("news, when there is none", median_of(lambda: store.news(key, where, mark), 50), ""))
+        print(line(f"plan of {NODES * ROUNDS:,} tests", median_of(lambda: store.plan(key, where), 3), ""))
+        print(
+            line(
+                "rounds read back without outputs",
+                median_of(lambda: [None for _ in store.rounds(key, where, outputs=False)], 1),
+                f"{NODES * ROUNDS:,} results, {NODES * ROUNDS * METRICS:,} verdicts",
+            )
+        )
+    print(line("first write, file as a console left it", asyncio.run(first_write(path)), "every page was read before"))
+    os.utime(path)
+    print(line("first write, file touched by somebody", asyncio.run(first_write(path)), "every page is read"))
+
+
+# -- how fast results are kept
+
+
+class Looker(threading.Thread):
+    """Asks the file for the newest verdicts on one node while somebody writes."""
+
+    def __init__(self, path: Path, key: str) -> None:
+        super().__init__(daemon=True)
+        self._database, self._key, self.over = Database.open(path), key, threading.Event()
+        self.waits: list[float] = []
+        self.cpu = 0.0
+
+    def run(self) -> None:
+        from store.newest import verdicts_on
+
+        while not self.over.wait(0.01):
+            began = time.perf_counter()
+            verdicts_on(self._database, "n00007", session=self._key)
+            self.waits.append((time.perf_counter() - began) * 1e3)
+        self.cpu = time.thread_time()
+
+
+async def ours(path: Path, where: Fabric, *, in_flight: int, metrics: int = 4) -> tuple[float, float, list[float]]:
+    each = planned(where, 1)
+    made = [measured(test, metrics) for test in each.tests[: min(RESULTS, NODES)]]
+    with Store.open(path) as store:
+        key = await store.create_session(NewSession(where.text, "l.yaml", "speed", "default", 1e3), [each])
+        began, cpu, waits = time.perf_counter(), time.process_time(), []
+        for _ in range(max(1, RESULTS // len(made)) if in_flight > 1 else 1):
+            attempt = await store.begin_round(key, 1, at=1e3)
+            few = made if in_flight > 1 else made[:200]
+            waits += await keep(store, key, attempt, few, in_flight=in_flight)
+        wall, used = time.perf_counter() - began, time.process_time() - cpu
+    return wall / len(waits), used / len(waits), waits
+
+
+@contextlib.contextmanager
+def peer_file(folder: Path, name: str) -> Iterator[tuple[sqlite3.Connection, list[tuple[object, ...]]]]:
+    """A file of our shape in the journal mode that ours has here, and results as rows, made before the clock runs."""
+    path = folder / f"{name}.db"
+    journal = Database.open(path).facts.journal
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(f"PRAGMA journal_mode = {journal}")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = OFF")
+    one = fabric_of_peers
+    made = [rows.kept(measured(test, 4)) for test in planned(one, 1).tests[: min(RESULTS, NODES)]]
+    yield connection, [(number, each) for number, each in enumerate(made * max(1, RESULTS // len(made)), 1)]
+    connection.close()
+
+
+def write(connection: sqlite3.Connection, pieces: Sequence[tuple[object, ...]]) -> None:
+    """Rows of results with executemany, as somebody writes it who needs no acknowledgement."""
+    connection.executemany(
+        "INSERT INTO result (id, attempt_id, test_id, started, seconds, drift, failed_at, failure_detail, failure_node)"
+        " VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?)",
+        [(number, number, *each.result) for number, each in pieces],
+    )
+    connection.executemany(
+        "INSERT INTO output (result_id, node, argv, stdout, stderr, exit_status, signal, seconds, truncated) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(number, *row) for number, each in pieces for row in each.outputs],
+    )
+    connection.executemany(
+        "INSERT INTO measurement (result_id, metric_id, labels_id, key, value, raw, at) VALUES (?, 1, 1, ?, ?, ?, ?)",
+        [(number, *row[3:]) for number, each in pieces for row in each.measurements],
+    )
+
+
+def in_groups(folder: Path, size: int) -> tuple[float, float]:
+    with peer_file(folder, f"group{size}") as (connection, pieces):
+        few = pieces if size > 1 else pieces[:500]
+        began, cpu = time.perf_counter(), time.process_time()
+        for start in range(0, len(few), size):
+            connection.execute("BEGIN IMMEDIATE")
+            write(connection, few[start : start + size])
+            connection.execute("COMMIT")
+        return (time.perf_counter() - began) / len(few), (time.process_time() - cpu) / len(few)
+
+
+def with_sqlite_utils(folder: Path) -> tuple[float, float]:
+    from sqlite_utils import Database as Tables
+
+    with peer_file(folder, "sqlite_utils") as (connection, pieces):
+        db = Tables(connection, execute_plugins=False)
+        result = ("started", "seconds", "drift", "failed_at", "failure_detail", "failure_node")
+        output = ("node", "argv", "stdout", "stderr", "exit_status", "signal", "seconds", "truncated")
+        began, cpu = time.perf_counter(), time.process_time()
+        db["result"].insert_all(
+            {"id": number, "attempt_id": 1, "test_id": number, **dict(zip(result, each.result, strict=True))}
+            for number, each in pieces
+        )
+        db["output"].insert_all(
+            {"result_id": number, **dict(zip(output, row, strict=True))}
+            for number, each in pieces
+            for row in each.outputs
+        )
+        db["measurement"].insert_all(
+            {
+                "result_id": number,
+                "metric_id": 1,
+                "labels_id": 1,
+                "key": row[3],
+                "value": row[4],
+                "raw": row[5],
+                "at": row[6],
+            }
+            for number, each in pieces
+            for row in each.measurements
+        )
+        return (time.perf_counter() - began) / len(pieces), (time.process_time() - cpu) / len(pieces)
+
+
+HEAD = "{:42} {:>10} {:>8} {:>7} {:>7} {:>7}".format
+
+
+def writing(folder: Path, path: Path, key: str, where: Fabric) -> None:
+    print("\n" + HEAD("results of 2 kB with 4 measurements", "results/s", "of limit", "CPU us", "p50 ms", "p99 ms"))
+    limit, cpu = in_groups(folder, 10**9)
+    table = [("executemany, one transaction, no acks (limit)", limit, cpu, ())]
+    table.append(("executemany, commit every 500, no acks", *in_groups(folder, 500), ()))
+    table.append(("sqlite-utils insert_all, no acks", *with_sqlite_utils(folder), ()))
+    table.append(("sqlite3, commit per result", *in_groups(folder, 1), ()))
+    for count in IN_FLIGHT:
+        looker = Looker(path, key)
+        looker.start()
+        wall, used, waits = asyncio.run(ours(path, where, in_flight=count))
+        looker.over.set()
+        looker.join()
+        waits.sort()
+        used = max(0.0, used - looker.cpu / len(waits))
+        table.append((f"ours, each acknowledged, {count} in flight", wall, used, waits))
+        seen = sorted(looker.waits)
+        print(f"  a reader meanwhile ({count} in flight): p50 {seen[len(seen) // 2]:.1f} ms, worst {seen[-1]:.1f} ms")
+    for name, wall, used, waits in table:
+        acks = f"{waits[len(waits) // 2] * 1e3:7.1f} {waits[len(waits) * 99 // 100] * 1e3:7.1f}" if waits else ""
+        print(f"{name:42} {1 / wall:10,.0f} {limit / wall:8.2f} {used * 1e6:7.0f} {acks}")
+
+
+fabric_of_peers = fabric()
+
+
+def main() -> None:
+    where = fabric_of_peers
+    with tempfile.TemporaryDirectory(prefix="store-benchmark-") as name:
+        folder = Path(name)
+        path = folder / "large.db"
+        began = time.perf_counter()
+        key = asyncio.run(build(path, where))
+        took = time.perf_counter() - began
+        total = NODES * ROUNDS
+        print(
+            f"SQLite {sqlite3.sqlite_version}, shape {len(schema.STEPS)}, journal {Database.open(path).facts.journal}"
+        )
+        print(
+            f"built {total * METRICS:,} measurements and verdicts of {total:,} results in {took:.1f} s "
+            f"({total / took:,.0f} results/s), {path.stat().st_size / 1e6:,.0f} MB\n"
+        )
+        asking(path, key, where)
+        writing(folder, path, key, where)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Brings back what a console kept in a spool while the database refused. Touches no node."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.common import db_option, open_store
+from console.exits import Exit, complain
+from console.wording import count
+
+if TYPE_CHECKING:
+    from store.model import Absorbed
+    from store.store import Store
+
+
+@click.command("import-spool")
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path, dir_okay=False))
+@db_option
+def command(files: tuple[Path, ...], db: Path | None) -> None:
+    """Bring the results of spool FILEs back into the database; without a FILE, all that wait for it.
+
+    A spool keeps what a run had finished while its database was full, locked or gone. Each record
+    comes back once, however often a file is imported; a file of ours is removed when everything of
+    it is committed. Lines that no console can have written are refused one by one, and the file is
+    kept. Exit code 0: everything is there; 3: something was refused.
+    """
+    from store.spool import waiting
+
+    with open_store(db, create=False) as store:
+        chosen = files or waiting(store.path)
+        if not chosen:
+            click.echo(f"nothing waits to be imported into {store.path}")
+            return
+        found = asyncio.run(_absorb(store, chosen))
+    for file, each in zip(chosen, found, strict=True):
+        click.echo(f"{file}: {_said(each)}")
+        for refused in each.refused:
+            complain(f"line {refused.line} is refused: {refused.why}")
+        if each.refused:
+            complain(f"the file is kept as {each.kept}")
+    raise click.exceptions.Exit(Exit.UNTESTED if any(each.refused for each in found) else Exit.PASSED)
+
+
+async def _absorb(store: "Store", files: Sequence[Path]) -> "list[Absorbed]":
+    return [await store.absorb(file) for file in files]
+
+
+def _said(found: "Absorbed") -> str:
+    parts = [count(found.results, "result"), count(found.rounds, "round")]
+    if found.others:
+        parts.append(count(found.others, "other record"))
+    known = f"; {count(found.known, 'record')} known already" if found.known else ""
+    return f"{', '.join(parts)} came back{known}"

@@ -1,0 +1,76 @@
+"""Owns the options by which an operator says that nodes in use are meant, and asks Slurm which are.
+
+Refuses a word that means everybody: nodes are named.
+"""
+
+import asyncio
+import os
+import pwd
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from console.care import Care
+    from topology.model import Fabric, NodeId
+
+production_option = click.option(
+    "--i-mean-production",
+    metavar="NODES",
+    default=None,
+    help="Load these although the file tags them production; recorded.",
+)
+busy_option = click.option(
+    "--i-mean-busy", metavar="NODES", default=None, help="Load these although somebody's job runs there; recorded."
+)
+careful_option = click.option(
+    "--careful", is_flag=True, help="Begin with 1, 2, 4 ... tests at once, and stop when a canary pair suffers."
+)
+
+
+def care(
+    fabric: "Fabric", production: str | None = None, busy: str | None = None, *, careful: bool = False,
+    sparing: bool = False,
+) -> "Care":  # fmt: skip
+    """What was asked for, with what Slurm says of the nodes now; SelectionError for names that the fabric lacks.
+
+    Where this machine belongs to no Slurm cluster nobody is asked; a Slurm that gives no answer is bad
+    input, unless the nodes in question are named: an unknown state is not an idle one.
+    """
+    from console.care import Care
+    from probes.guards.in_use import Override
+
+    override = Override(_named(fabric, production), _named(fabric, busy), _operator())
+    occupied = None if fabric.simulated else asyncio.run(_occupied())
+    ask = None if occupied is None else _occupied_again
+    return Care(override, occupied or {}, careful=careful, sparing=sparing, ask=ask)
+
+
+def _operator() -> str:
+    """Who answers for it: the account this runs under, and whose it was before ``sudo``."""
+    name = pwd.getpwuid(os.getuid()).pw_name
+    before = os.environ.get("SUDO_USER", "")
+    return f"{name} (sudo of {before})" if before else name
+
+
+def _named(fabric: "Fabric", nodes: str | None) -> "frozenset[NodeId]":
+    from topology.selection import select
+
+    return frozenset() if nodes is None else frozenset(select(fabric, nodes))
+
+
+async def _occupied() -> "Mapping[str, str] | None":
+    """Who is on which node by Slurm's word; None without a Slurm cluster."""
+    import shutil
+
+    if shutil.which("squeue") is None:
+        return None
+    from probes.slurm.asking import occupied
+    from probes.slurm.local import LocalRemote
+
+    return await occupied(LocalRemote("slurm"))
+
+
+async def _occupied_again() -> "Mapping[str, str]":
+    return await _occupied() or {}

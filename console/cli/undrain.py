@@ -1,0 +1,62 @@
+"""Takes nodes back into Slurm's service, those alone that we drained."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.common import installed, read_topology
+from console.cli.drain import agreed, head_option, slurm_at
+from console.exits import BadInput, Exit, complain
+
+if TYPE_CHECKING:
+    from topology.model import Fabric
+
+
+@click.command("undrain")
+@click.option("-w", "--nodes", required=True, metavar="NODES", help="These, by their names in Slurm: n[01-16] ...")
+@click.option(
+    "--topology", type=click.Path(path_type=Path, dir_okay=False), default=None, help="The file that names --head."
+)
+@head_option
+@click.option("--yes", is_flag=True, help="Undrain them without asking.")
+def command(nodes: str, topology: Path | None, head: str | None, yes: bool) -> None:
+    """Let nodes that benchconsole drained in Slurm take jobs again.
+
+    A node that was drained by somebody else, for a reason that is not ours, is named and left alone.
+
+    Exit codes: 0 none of them is drained any more, 2 bad input, 3 one still is.
+    """
+    from topology.errors import SelectionError
+    from topology.selection import expand
+
+    if head is not None and topology is None:
+        raise BadInput("benchconsole: --head needs --topology, the file that says how that node is reached")
+    try:
+        names = expand(nodes)
+    except SelectionError as error:
+        raise BadInput(f"benchconsole: {error}") from error
+    fabric = read_topology(topology, installed()) if topology is not None else None
+    raise click.exceptions.Exit(asyncio.run(_undrain(names, fabric, head, yes)))
+
+
+async def _undrain(names: Sequence[str], fabric: "Fabric | None", head: str | None, yes: bool) -> int:
+    from console.wording import count
+    from probes.errors import ProbeError
+    from probes.slurm.drain import undrain
+
+    if not yes and not await agreed(f"undrain {count(len(names), 'node')}?"):
+        return Exit.UNTESTED
+    left = 0
+    async with slurm_at(fabric, head) as remote:
+        for name in names:
+            try:
+                was = await undrain(remote, name)
+            except ProbeError as error:
+                complain(f"not undrained: {error}")
+                left += 1
+            else:
+                click.echo(f"{name}: {'in service again' if was else 'was not drained'}")
+    return Exit.UNTESTED if left else Exit.PASSED

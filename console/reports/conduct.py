@@ -1,0 +1,135 @@
+"""Owns what every report says of how a session was run: what was overridden, what was stopped, what is left.
+
+All text given out is ``plain``. Refuses to hide: nodes that were not searched are named, never counted as clean.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from console.reports.content import Told, folded, moment, shortened
+from console.view import RunView, State
+from console.wording import count, plain
+from probes.model import Proof
+
+EXCEPTIONS = 40
+"""Kinds of exceptions that reports for people list; what is beyond is counted."""
+NOT_SEARCHED = "The nodes were not searched for anything of ours."
+
+_WORDS: Mapping[str, tuple[str, str]] = {
+    "allow_untested": (
+        "option", "--allow-untested was given: that something was not tested does not fail this session",
+    ),
+    "careful": ("option", "--careful was given: rounds began small, and a canary pair was watched"),
+    "override.production": ("override", "nodes tagged production were loaded all the same: {value}"),
+    "override.busy": ("override", "nodes with somebody's job on them were loaded all the same: {value}"),
+    "override.by": ("override", "that was decided by {value}"),
+}  # fmt: skip
+"""Options of a session that have a meaning for whoever reads its report; the others are shown as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing to be known of the run: what kind it is, the words, and when it was (empty: all the time)."""
+
+    kind: str
+    text: str
+    when: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Nodes of which the same is to be said at the end; ``state`` for the sign."""
+
+    state: State
+    text: str
+    nodes: str
+    number: int
+
+
+def lines(view: RunView, told: Told) -> tuple[Line, ...]:
+    """Options, notes, stopped rounds and what the plan leaves out, in that order."""
+    return (*_options(told), *_notes(told), *_stopped(view), *_uncovered(told), *_held(view))
+
+
+def _options(told: Told) -> Iterator[Line]:
+    for name, value in told.options.items():
+        known = _WORDS.get(name)
+        if known is None:
+            yield Line("option", shortened(f"{name}: {value}"))
+        elif value:
+            yield Line(known[0], shortened(known[1].format(value=value)))
+
+
+def _notes(told: Told) -> Iterator[Line]:
+    for note in told.notes:
+        yield Line(shortened(note.kind, 40), shortened(note.text), moment(note.at))
+
+
+def _stopped(view: RunView) -> Iterator[Line]:
+    stages = {each.number: each.stage for each in view.plan}
+    for number, because in sorted(view.stopped.items()):
+        stage = f" ({plain(stages[number])})" if number in stages else ""
+        yield Line("stopped", shortened(f"round {number}{stage}: {because}"))
+
+
+def _uncovered(told: Told) -> Iterator[Line]:
+    for text in told.uncovered:
+        yield Line("not covered", shortened(text))
+
+
+def _held(view: RunView) -> Iterator[Line]:
+    if view.held:
+        yield Line("held", shortened(view.held))
+
+
+def sentence(proofs: Iterable[Proof]) -> str:
+    """What the search at the end has shown, in one or two sentences."""
+    known = tuple(proofs)
+    if not known:
+        return NOT_SEARCHED
+    clean = sum(proof.clean for proof in known)
+    ended = sum(proof.ended for proof in known)
+    if clean == len(known):
+        said = f"Nothing of ours is left on {'the' if clean == 1 else 'any of the'} {count(clean, 'node')}."
+    else:
+        said = f"Nothing of ours is left on {clean:,} of {count(len(known), 'node')}"
+        unknown = sum(not proof.asked for proof in known)
+        holding = sum(proof.asked and bool(proof.left) for proof in known)
+        parts = [f"{unknown:,} could not be searched"] * bool(unknown)
+        parts += [f"on {holding:,} something of ours is left"] * bool(holding)
+        said = f"{said}; {', '.join(parts)}."
+    if ended:
+        where = count(sum(bool(proof.ended) for proof in known), "node")
+        said += f" Before that, {count(ended, 'leftover')} had to be ended or removed on {where}."
+    return said
+
+
+def left(proofs: Iterable[Proof]) -> tuple[Left, ...]:
+    """What keeps nodes from being proven clean, folded over nodes: what is left first, then who was not asked.
+
+    Who was not asked folds by the kind of trouble, which stands before a colon; the rest names the node.
+    """
+    known = tuple(proofs)
+    found: dict[str, list[str]] = {}
+    silent: dict[str, list[Proof]] = {}
+    for proof in known:
+        for words in proof.left:
+            found.setdefault(words, []).append(proof.node)
+        if not proof.asked:
+            silent.setdefault(proof.detail.partition(": ")[0] or "not asked", []).append(proof)
+    alive = (Left(State.WATCH, shortened(words), folded(nodes), len(nodes)) for words, nodes in found.items())
+    unasked = (_unasked(kind, alike) for kind, alike in silent.items())
+    return (*sorted(alive, key=lambda each: -each.number), *sorted(unasked, key=lambda each: -each.number))
+
+
+def _unasked(kind: str, proofs: list[Proof]) -> Left:
+    details = {proof.detail for proof in proofs}
+    words = f"{kind}, each for a reason of its own" if len(details) > 1 else details.pop() or kind
+    return Left(State.UNREACHABLE, shortened(words), folded(proof.node for proof in proofs), len(proofs))
+
+
+def more(kinds: tuple[Left, ...]) -> str:
+    """The kinds of exceptions that are not listed, counted; empty when all are."""
+    beyond = kinds[EXCEPTIONS:]
+    nodes = sum(each.number for each in beyond)
+    return f"and {count(len(beyond), 'more exception')} on {count(nodes, 'node')}" if beyond else ""

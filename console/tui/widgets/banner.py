@@ -1,0 +1,42 @@
+"""Owns the banner of a run that is held: why it waits and where what is finished is kept, over the whole width."""
+
+from console.tui.drawing import HELD_BADGE, Line, Row, wrapped
+from console.tui.widgets.canvas import Canvas
+from console.wording import plain
+
+_MOST = 2
+
+
+class Banner(Canvas):
+    """Not there while nothing is held; one or two rows that no screen leaves out."""
+
+    DEFAULT_CSS = "Banner { height: 0; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.because = ""
+        self.spool = ""
+
+    def show(self, because: str, spool: str) -> None:
+        """Another reason, or none any more."""
+        if (because, spool) == (self.because, self.spool):
+            return
+        self.because, self.spool = because, spool
+        self.styles.height = len(self.lines(self.app.size.width))
+        self.redraw()
+
+    def lines(self, width: int) -> list[str]:
+        """The words, broken to ``width``; where the file is comes before the reason is told in full."""
+        if not self.because:
+            return []
+        kept = f"What is finished is kept in {plain(self.spool)}. " if self.spool else ""
+        return wrapped(f"HELD  The run waits. {kept}{plain(self.because)}", max(width - 2, 1), _MOST)
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """The words on a ground that reaches from edge to edge."""
+        return [Line(width).put(f" {line}".ljust(width), HELD_BADGE).row() for line in self.lines(width)]
+
+    def on_resize(self) -> None:
+        """As many rows as the words take now."""
+        self.styles.height = len(self.lines(self.app.size.width))
+        super().on_resize()

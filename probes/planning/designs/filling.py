@@ -1,0 +1,61 @@
+"""Owns what designs that fill elements share: how full flows load each link, and the bundle that they make."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from probes.model import FULL, Bundle
+from topology.elements import direction_name, is_nic
+from topology.expect import expect
+from topology.model import Direction, Fabric, Flow
+from topology.routing import Routes
+
+HEADROOM = 2.0
+"""How much more the senders of an element can offer than it carries, where there are enough of them."""
+
+SAME = 1e-6
+"""Links that are filled to within this are filled alike."""
+
+
+def filled(fabric: Fabric, flows: Sequence[Flow], routes: Routes) -> dict[Direction, float]:
+    """How full each directed link is expected to be, as a share of its payload capacity."""
+    rates = np.array([found.value for found in expect(fabric, flows, routes=routes)])
+    found = [routes.route(flow) for flow in flows]
+    ways, at = np.unique(np.concatenate([route.ways for route in found]), return_inverse=True)
+    carried = np.concatenate([route.shares * rate for route, rate in zip(found, rates, strict=True)])
+    load = np.bincount(at, weights=carried).tolist()
+    named_ways = [routes.graph.direction(way) for way in ways.tolist()]
+    return {way: value / payload(fabric, way) for way, value in zip(named_ways, load, strict=True)}
+
+
+def payload(fabric: Fabric, way: Direction) -> float:
+    """The payload capacity of a directed link in byte/s."""
+    link = fabric.links[way.link]
+    return link.capacity * fabric.goodput_of(link)
+
+
+def bundle_over(
+    fabric: Fabric, way: Direction, full: Mapping[Direction, float], covered: Collection[Direction]
+) -> Bundle:
+    """The bundle of flows that are to fill ``way``, with the links between switches that are as full as it.
+
+    What fills together is named together. Where ``way`` cannot be filled, its equals are those
+    that nothing else has ``covered`` and that are loaded just as far.
+    """
+    fill = full.get(way, 0.0)
+    trunks = [other for other in full if not is_nic(fabric, other)]
+    if fill >= FULL:
+        elements = tuple(sorted(other for other in trunks if full[other] >= FULL))
+    else:
+        same = (other for other in trunks if abs(full[other] - fill) <= SAME and other not in covered)
+        elements = tuple(sorted({way, *same}))
+    return Bundle(named(fabric, elements), elements, fill)
+
+
+def named(fabric: Fabric, elements: Sequence[Direction]) -> str:
+    """``leaf1 to spine1``, or ``leaf1 to spine1 and 3 equal links``."""
+    first = direction_name(fabric, elements[0])
+    further = len(elements) - 1
+    if not further:
+        return first
+    return f"{first} and {'1 equal link' if further == 1 else f'{further} equal links'}"

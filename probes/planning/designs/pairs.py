@@ -1,0 +1,125 @@
+"""Owns the designs ``all-pairs`` and ``sample``: every two nodes in both directions, or an even part of them.
+
+A sample is taken in layers, each of which is a permutation of the nodes: in layer t the node in
+place p of a group of nodes cabled alike sends to the group d = p * step + t further on. So after
+a few layers each node has met as many partners as any other, and each group each group as often.
+"""
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+
+from probes.errors import PlanError
+from probes.planning.layout import Layout, Pair, Request
+from probes.planning.options import number, whole
+from topology.maxmin import Indices
+from topology.model import NodeId
+
+MOST_PAIRS = 250_000
+"""Tests of one stage; who wants more is shown a plan that nobody would wait for."""
+
+
+def all_pairs(request: Request) -> list[Layout]:
+    """Both directions of every pair, in the order of cyclic shifts. PlanError where that is too many."""
+    count = len(request.nodes)
+    if count * (count - 1) > MOST_PAIRS:
+        raise PlanError(f"all pairs of {count:,} nodes: found {count * (count - 1):,} tests, {_LESS}")
+    pairs = _with_path(request, _shifted(list(request.nodes)))
+    return [Layout("both directions of every pair", pairs=pairs, any_order=True)] if pairs else []
+
+
+_LESS = f"expected at most {MOST_PAIRS:,}; take design sample, or fewer nodes"
+
+
+def _shifted(nodes: list[NodeId]) -> Iterator[Pair]:
+    for shift in range(1, len(nodes)):
+        yield from zip(nodes, nodes[shift:] + nodes[:shift], strict=True)
+
+
+def _with_path(request: Request, pairs: Iterator[Pair]) -> list[Pair]:
+    kinds = request.kinds
+    return [pair for pair in pairs if kinds.kind(*pair) is not None]
+
+
+def sample(request: Request) -> list[Layout]:
+    """A part of all directed pairs, spread evenly over nodes and over groups of nodes cabled alike."""
+    count = len(request.nodes)
+    every = count * (count - 1)
+    if count < 2:
+        return []
+    wanted = _wanted(request, every)
+    if wanted > MOST_PAIRS:
+        raise PlanError(f"a sample of {wanted:,} pairs, {_LESS}")
+    seed = whole(request.options, "seed", least=0, most=2**31)
+    pairs, groups = spread(request, wanted, seed)
+    met = len({(groups[source], groups[sink]) for source, sink in pairs})
+    kinds = len(set(groups.values()))
+    because = (
+        f"{len(pairs):,} of {every:,} directed pairs ({len(pairs) / every:.2%}), seed {seed}; "
+        f"{met:,} of {kinds * kinds:,} pairs of groups of nodes cabled alike are met"
+    )
+    return [Layout(because, pairs=pairs, any_order=True)] if pairs else []
+
+
+def _wanted(request: Request, every: int) -> int:
+    """How many pairs the options ask for; PlanError unless exactly one of them does."""
+    fraction = number(request.options, "fraction", least=0.0, most=1.0)
+    pairs = whole(request.options, "pairs", least=0, most=10**12)
+    if bool(fraction) is bool(pairs):
+        raise PlanError(f"found fraction {fraction:g} and pairs {pairs}, expected one of them above 0")
+    if pairs > every:
+        raise PlanError(
+            f"option pairs: found {pairs:,}, expected at most the {every:,} directed pairs of the selection"
+        )
+    return pairs or max(round(fraction * every), 1)
+
+
+def spread(request: Request, wanted: int, seed: int) -> tuple[list[Pair], dict[NodeId, int]]:
+    """``wanted`` directed pairs with a path, as evenly as can be, and the group of each node."""
+    kinds = request.kinds
+    chance = random.Random(seed)  # noqa: S311 - to be drawn again alike, not to be kept from anyone
+    groups: dict[NodeId, int] = {}
+    members: dict[int, list[NodeId]] = {}
+    for node in request.nodes:
+        side = kinds.side(node)
+        if side is not None:
+            groups[node] = side.number
+            members.setdefault(side.number, []).append(node)
+    rows = [chance.sample(group, len(group)) for group in chance.sample(list(members.values()), len(members))]
+    nodes = [node for row in rows for node in row]
+    found: dict[Pair, None] = {}
+    quota = -(-wanted // max(len(nodes), 1))
+    sent, received = np.zeros(len(nodes), np.intp), np.zeros(len(nodes), np.intp)
+    while len(found) < wanted and quota < len(nodes):
+        for source, sink in _layers([len(row) for row in rows]):
+            good = (sent[source] < quota) & (received[sink] < quota)
+            for one, other in zip(source[good].tolist(), sink[good].tolist(), strict=True):
+                pair = (nodes[one], nodes[other])
+                if pair not in found and kinds.kind(*pair) is not None:
+                    sent[one] += 1
+                    received[other] += 1
+                    found[pair] = None
+            if len(found) >= wanted:
+                break
+        quota += max(quota // 4, 1)  # where groups differ in size, the last pairs cannot be even
+    return list(found)[:wanted], groups
+
+
+def _layers(sizes: list[int]) -> Iterator[tuple[Indices, Indices]]:
+    """Permutations that together hold every directed pair once: senders and receivers by number, group after group.
+
+    Groups are filled up to one size; who would meet one who is not there sits this layer out.
+    """
+    groups, places = len(sizes), max(sizes, default=0)
+    start = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.intp)
+    size = np.array(sizes, np.intp)
+    place = np.concatenate([np.arange(each) for each in sizes])
+    group = np.repeat(np.arange(groups), sizes)
+    step = max(groups // places, 1)
+    for turn in range(groups * places):
+        there = (group + place * step + turn) % groups
+        further = (place + turn // groups) % places
+        other = start[there] + further
+        met = (further < size[there]) & ((there != group) | (further != place))
+        yield np.flatnonzero(met), other[met]

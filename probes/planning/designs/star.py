@@ -1,0 +1,39 @@
+"""Owns the design ``star``: every node with each of some servers, one direction at a time of each."""
+
+from probes.errors import PlanError
+from probes.planning.layout import Layout, Request
+from topology.errors import SelectionError
+from topology.model import NodeId, NodeRole
+from topology.selection import fold, select
+
+
+def servers(request: Request) -> list[NodeId]:
+    """The servers that the option names, else the management nodes; PlanError where they are not in the selection."""
+    text, chosen = str(request.options["servers"]), set(request.nodes)
+    if text:
+        try:
+            named = list(select(request.fabric, text))
+        except SelectionError as error:
+            raise PlanError(f"option servers: {error}") from error
+    else:
+        named = [node for node in request.nodes if request.fabric.nodes[node].role is NodeRole.MANAGEMENT]
+    outside = [node for node in named if node not in chosen]
+    if outside:
+        raise PlanError(f"option servers: found {fold(outside)}, expected nodes of the selection; add them to it")
+    if not named:
+        raise PlanError("option servers: found none and no management node, expected the names of servers")
+    return named
+
+
+def lay_out(request: Request) -> list[Layout]:
+    """Each server to each node, and back; a server talks to as many at once as its links carry."""
+    chosen = servers(request)
+    kinds = request.kinds
+    pairs: dict[tuple[NodeId, NodeId], None] = {}
+    for server in chosen:
+        for node in request.nodes:
+            for pair in ((server, node), (node, server)):
+                if node != server and kinds.kind(*pair) is not None:
+                    pairs[pair] = None
+    because = f"every node with {fold(chosen)}, both ways, as many at once as its links carry"
+    return [Layout(because, pairs=list(pairs), any_order=True, fans_out=True)] if pairs else []

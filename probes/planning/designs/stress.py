@@ -1,0 +1,208 @@
+"""Owns the design ``stress``: one chosen element loaded beyond what it carries, and nothing else that is shared.
+
+Flows that cross the element are added one by one, each time one that loads what is emptiest of it
+and, among those, what leaves the fullest other link emptiest; a flow that would load another link
+beyond what it carries is not taken, unless that link is loaded with the element whatever crosses
+it. Each node sends once and receives once, but for the nodes whose own links are the element.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from probes.errors import PlanError
+from probes.model import FULL, Bundle
+from probes.planning.designs.elements import Element, elements
+from probes.planning.designs.filling import HEADROOM, filled
+from probes.planning.layout import Layout, Load, Request
+from probes.planning.packing import FULL_AT
+from topology.elements import is_nic
+from topology.maxmin import Flags, Floats
+from topology.model import Direction, Flow, NodeId
+from topology.units import counted
+
+MOST_FLOWS = 512
+"""Flows over one element: as many as a round has tests."""
+
+MOST_KINDS = 400
+"""Pairs of groups of nodes cabled alike that are looked at; of more, an even choice."""
+
+
+def lay_out(request: Request) -> list[Layout]:
+    """One bundle for each direction of the element. PlanError where no flow crosses it in either."""
+    chosen = elements(request.fabric, str(request.options["share"]))
+    loads = [load for element in chosen if (load := _Stress(request, element).load()) is not None]
+    if not loads:
+        names = " and ".join(element.name for element in chosen)
+        raise PlanError(f"option share: no flow between the {len(request.nodes)} selected nodes crosses {names}")
+    return [Layout("one element filled on purpose by flows that share only it", loads=loads)]
+
+
+@dataclass(slots=True)
+class _Group:
+    """Nodes cabled alike, and how often they have sent and received.
+
+    ``fills_out`` and ``fills_in``: their own links that way are the element, so they send or receive again.
+    """
+
+    nodes: list[NodeId]
+    fills_out: bool
+    fills_in: bool
+    sent: int = 0
+    received: int = 0
+
+    def sender(self) -> NodeId | None:
+        """The next node to send; None when each has sent once."""
+        return self.nodes[self.sent % len(self.nodes)] if self.fills_out or self.sent < len(self.nodes) else None
+
+    def receiver(self) -> NodeId | None:
+        """The next node to receive; None when each has received once."""
+        again = self.fills_in or self.received < len(self.nodes)
+        return self.nodes[self.received % len(self.nodes)] if again else None
+
+
+class _Stress:
+    """Chooses the flows that fill one element."""
+
+    def __init__(self, request: Request, element: Element) -> None:
+        self.fabric = request.fabric
+        self.routes = request.routes
+        self.element = element
+        self.kinds = request.kinds
+        self.graph = request.routes.graph
+        self.ways = [self.graph.way(self.fabric.links[way.link], way.source) for way in element.ways]
+        self.out = {way.source for way in element.ways if NodeId(way.source) in self.fabric.nodes}
+        self.into = {end for end in map(self._end, element.ways) if NodeId(end) in self.fabric.nodes}
+        self.groups = self._grouped(request.nodes)
+
+    def _grouped(self, nodes: Sequence[NodeId]) -> list[_Group]:
+        found: dict[object, _Group] = {}
+        for node in nodes:
+            side = self.kinds.side(node)
+            if side is not None:
+                out, into = side.device in self.out, side.device in self.into
+                key = side.device if out or into else side.number
+                found.setdefault(key, _Group([], out, into)).nodes.append(node)
+        return list(found.values())
+
+    def _end(self, way: Direction) -> str:
+        return self.fabric.links[way.link].other(way.source)
+
+    def load(self) -> Load | None:
+        """The flows, with the bundle that they fill; None where none crosses the element."""
+        moves = self._moves()
+        flows = _Greedy(self, moves).flows() if moves else []
+        if not flows:
+            return None
+        full = filled(self.fabric, flows, self.routes)
+        fill = min(full.get(way, 0.0) for way in self.element.ways)
+        also = (way for way, share in full.items() if share >= FULL and not is_nic(self.fabric, way))
+        ways = {*self.element.ways, *(also if fill >= FULL else ())}
+        further = len(ways) - len(self.element.ways)
+        name = self.element.name + (f" and {counted(further, 'equal link')}" if further else "")
+        return Load(tuple(flows), Bundle(name, tuple(sorted(ways)), fill))
+
+    def _moves(self) -> list[tuple[_Group, _Group]]:
+        """Groups between which flows may cross the element, an even choice where they are many."""
+        crossing = [
+            (self.groups[one], self.groups[other])
+            for one, other in np.argwhere(self._crossing()).tolist()
+            if one != other or len(self.groups[one].nodes) > 1
+        ]
+        step = -(-len(crossing) // MOST_KINDS) or 1
+        return crossing[::step]
+
+    def _crossing(self) -> Flags:
+        """Per group that sends and group that receives: a way of the element is the sender's, the receiver's, or
+        on a path between switches of theirs that is as short as any.
+        """
+        fills_out = np.array([group.fills_out for group in self.groups], bool)
+        fills_in = np.array([group.fills_in for group in self.groups], bool)
+        if fills_out.any() or fills_in.any():
+            return np.asarray(fills_out[:, None] | fills_in[None, :], bool)
+        homes = {home: number for number, home in enumerate({h: None for g in self.groups for h in self._homes(g)})}
+        at = np.zeros((len(self.groups), len(homes)), np.float64)
+        for number, group in enumerate(self.groups):
+            at[number, [homes[home] for home in self._homes(group)]] = 1.0
+        apart = np.array([self._hops(homes, home) for home in homes]).T
+        crossed = np.zeros((len(homes), len(homes)), bool)
+        for way in self.element.ways:
+            near, far = self._hops(homes, way.source), self._hops(homes, self._end(way))
+            crossed |= near[:, None] + 1 + far[None, :] == apart
+        return np.asarray(at @ crossed @ at.T > 0, bool)
+
+    def _homes(self, group: _Group) -> list[str]:
+        """The switches that the nodes of a group are cabled to."""
+        side = self.kinds.side(group.nodes[0])
+        return [each for each in side.legs.attachment.devices if each in self.fabric.switches] if side else []
+
+    def _hops(self, homes: Iterable[str], switch: str) -> Floats:
+        """The distance of each of ``homes`` to ``switch``; not a number where there is no path, equal to nothing."""
+        hops = self.routes.hops_to(switch) if switch in self.fabric.switches else {}
+        return np.array([hops.get(home, nan) for home in homes])
+
+
+class _Greedy:
+    """Adds flow by flow; ``table`` holds the load of each move on each directed link, the element's own first."""
+
+    def __init__(self, stress: _Stress, moves: Sequence[tuple[_Group, _Group]]) -> None:
+        self.stress = stress
+        self.own = len(stress.ways)
+        column = {way: number for number, way in enumerate(stress.ways)}
+        rows: list[dict[int, float]] = []
+        self.moves: list[tuple[_Group, _Group]] = []
+        for one, other in moves:
+            source, sink = one.nodes[0], other.nodes[0] if other is not one else other.nodes[1]
+            kind = stress.kinds.kind(source, sink)
+            if kind is None:
+                continue
+            inner = {way for way, _ in kind.inner}
+            ways = stress.kinds.ways(source, sink)
+            crossed = {way: load for way, load in ways.items() if way in inner or way in column}
+            if any(way in column for way in crossed):
+                self.moves.append((one, other))
+                rows.append({column.setdefault(way, len(column)): load for way, load in crossed.items()})
+        self.table: Floats = np.zeros((len(rows), len(column)))
+        for number, row in enumerate(rows):
+            self.table[number, list(row)] = list(row.values())
+        self.tied = self._tied()
+
+    def _tied(self) -> Flags:
+        """Per directed link: whatever crosses the element loads it as far, so it fills with the element."""
+        most = self.table[:, : self.own].max(axis=1, initial=0.0, keepdims=True)
+        return np.asarray((self.table >= most * (1 - 1e-9)).all(axis=0), bool)
+
+    def flows(self) -> list[Flow]:
+        """Flows until every link of the element is offered enough, or none is left that may be added."""
+        load = np.zeros(self.table.shape[1])
+        free = np.ones(len(self.moves), bool)
+        others = ~self.tied
+        others[: self.own] = False
+        found: list[Flow] = []
+        while len(found) < MOST_FLOWS and free.any() and load[: self.own].min() < HEADROOM:
+            weakest = load[: self.own] <= load[: self.own].min() + 1e-9
+            gain = self.table[:, : self.own][:, weakest].sum(axis=1)
+            fullest = (self.table[:, others] + load[others]).max(axis=1, initial=0.0)
+            good = free & (gain > 0) & (fullest <= FULL_AT)
+            if not good.any():
+                break
+            at = int(np.flatnonzero(good)[np.lexsort((-gain[good], fullest[good].round(6)))[0]])
+            flow = self._flow(*self.moves[at])
+            if flow is None:
+                free[at] = False
+                continue
+            load += self.table[at]
+            found.append(flow)
+        return found
+
+    @staticmethod
+    def _flow(one: _Group, other: _Group) -> Flow | None:
+        """The next flow from one group to the other; None where no node is free, or only one with itself."""
+        source, sink = one.sender(), other.receiver()
+        if source is None or sink is None or source == sink:
+            return None
+        one.sent += 1
+        other.received += 1
+        return Flow(source, sink)

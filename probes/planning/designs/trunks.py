@@ -1,0 +1,232 @@
+"""Owns the design ``trunks``: every link between switches filled, and every node link that no neighbour fills.
+
+For each directed link, pairs of switches are tried whose nodes' flows cross it, the nearest first;
+their nodes send to each other until the link is full, alone where that can be. Elements that
+fill together are one bundle, judged by its sum. Refuses to put bundles into rounds.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from probes.model import FULL, Bundle
+from probes.planning.designs.filling import HEADROOM, bundle_over, filled
+from probes.planning.designs.neighbours import alike
+from probes.planning.layout import Layout, Load, Request
+from topology.model import Direction, Flow, NodeId
+
+TRIES = 6
+"""Pairs of switches that are tried for filling one link."""
+
+NEAREST = 8
+"""Switches on each side that pairs are made of."""
+
+MOST_FLOWS = 64
+"""Flows of one bundle; a trunk that needs more is tested as far as these fill it."""
+
+_FAR = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Between:
+    """Flows from the nodes of one switch to those of another, and the most of what they need that they can offer."""
+
+    flows: tuple[Flow, ...]
+    offers: float
+
+
+class _Trunks:
+    """Finds, for each directed link that needs filling, flows that fill it."""
+
+    def __init__(self, request: Request) -> None:
+        self.fabric = request.fabric
+        self.routes = request.routes
+        self.nodes = request.nodes
+        chosen = set(request.nodes)
+        self.members: dict[str, list[NodeId]] = {
+            switch: [node.id for node in self.fabric.attached(switch) if node.id in chosen]
+            for switch in self.fabric.switches
+        }
+        self.homes = [switch for switch, members in self.members.items() if members]
+        self.turn = {switch: number for number, switch in enumerate(self.homes)}
+        self.rate = {node: sum(link.capacity for link in self.fabric.active_legs(node)) for node in self.nodes}
+        self.payload = max(self.fabric.goodput_of(link) for link in self.fabric.links.values()) if self.homes else 1.0
+        self.covered: set[Direction] = set()
+        self._near: dict[str, list[str]] = {}
+        self._rings: dict[str, list[list[int]]] = {}
+        self._routable: dict[tuple[str, str], bool] = {}
+        self._between: dict[tuple[str, str, float], _Between] = {}
+        self._filled: dict[tuple[str, str, float], dict[Direction, float]] = {}
+
+    def loads(self) -> list[Load]:
+        """One load for each directed link between switches that has nodes on both sides, then NICs."""
+        trunks = [link for link in self.fabric.links.values() if link.a in self.fabric.switches]
+        ways = [Direction(link.id, end) for link in trunks for end in (link.a, link.b)]
+        found: list[Load] = []
+        find: Callable[[Direction], Load | None]
+        for find in (self._filled_alone, self._filled_with_others, self._fullest):
+            found += [load for way in ways if way not in self.covered and (load := find(way))]
+        return found + self._nics()
+
+    def _filled_alone(self, way: Direction) -> Load | None:
+        """A load that crosses ``way`` whole, so that no other link can hide what it loses."""
+        return self._full(way, alone=True)
+
+    def _filled_with_others(self, way: Direction) -> Load | None:
+        """A load that fills ``way`` together with its equals."""
+        return self._full(way, alone=False)
+
+    def _full(self, way: Direction, *, alone: bool) -> Load | None:
+        for key in self._tried(way, alone=alone):
+            if self._most(key, way) >= FULL and self._full_of(key).get(way, 0.0) >= FULL:
+                return self._covering(key, way)
+        return None
+
+    def _fullest(self, way: Direction) -> Load | None:
+        """The load that fills ``way`` most, where none fills it: its bundle says how far."""
+        tried = [*self._tried(way, alone=True), *self._tried(way, alone=False)]
+        best, most = None, 0.0
+        for key in sorted(tried, key=lambda key: -self._most(key, way)):
+            if best is not None and most >= self._most(key, way) * (1 - 1e-9):
+                break
+            fill = self._full_of(key).get(way, 0.0)
+            if best is None or fill > most * (1 + 1e-9):
+                best, most = key, fill
+        return None if best is None else self._covering(best, way)
+
+    def _covering(self, key: tuple[str, str, float], way: Direction) -> Load:
+        bundle = bundle_over(self.fabric, way, self._full_of(key), self.covered)
+        self.covered.update(bundle.elements)
+        return Load(self._flows(key).flows, bundle)
+
+    def _tried(self, way: Direction, *, alone: bool) -> Iterator[tuple[str, str, float]]:
+        """Pairs of switches whose flows cross ``way`` whole (``alone``) or in parts, and the byte/s that fill it."""
+        if alone and not self._leads_alone(way):
+            return
+        tried = 0
+        capacity = self.fabric.links[way.link].capacity
+        for source, sink in self._home_pairs(way):
+            share = self.routes.between(source, sink).get(way, 0.0)
+            if share > 0 and (share > 1 - 1e-9) is alone:
+                tried += 1
+                yield (source, sink, capacity / share)
+                if tried == TRIES:
+                    return
+
+    def _leads_alone(self, way: Direction) -> bool:
+        """Whether all that leaves its switch for one of the nearest switches beyond takes ``way``."""
+        beyond = self.routes.hops_to(way.source)
+        sinks = self._nearest(self.fabric.links[way.link].other(way.source), self.turn.get(way.source, 0) + 1)
+        near = (sink for sink in sinks if beyond.get(sink, 0) > 0)
+        return any(self.routes.between(way.source, sink).get(way, 0.0) > 1 - 1e-9 for sink in near)
+
+    def _home_pairs(self, way: Direction) -> Iterator[tuple[str, str]]:
+        """Switches with nodes on the near and the far side of ``way``, nearest first, in a fixed turn."""
+        near, far = way.source, self.fabric.links[way.link].other(way.source)
+        if near not in self._near:
+            self._near[near] = self._nearest(near, 0)
+        sinks = self._nearest(far, self.turn.get(near, 0) + 1)
+        for source in self._near[near]:
+            for sink in sinks:
+                if source != sink and self._routed(source, sink):
+                    yield source, sink
+
+    def _nearest(self, switch: str, start: int) -> list[str]:
+        """The switches with nodes that are nearest to ``switch``; of equally near ones those from ``start`` on."""
+        if switch not in self._rings:
+            hops = self.routes.hops_to(switch)
+            rings: dict[int, list[int]] = {}
+            for number, home in enumerate(self.homes):
+                rings.setdefault(hops.get(home, _FAR), []).append(number)
+            self._rings[switch] = [rings[distance] for distance in sorted(rings)]
+        found: list[int] = []
+        for ring in self._rings[switch]:
+            first = bisect_left(ring, start)
+            found += [*ring[first : first + NEAREST], *ring[: min(first, NEAREST)]][: NEAREST - len(found)]
+        return [self.homes[number] for number in found]
+
+    def _routed(self, source: str, sink: str) -> bool:
+        """Whether nodes of the two switches have a path that a fabric would route."""
+        key = (source, sink)
+        if key not in self._routable:
+            self._routable[key] = self._reach(self.members[source][0], self.members[sink][0])
+        return self._routable[key]
+
+    def _reach(self, source: NodeId, sink: NodeId) -> bool:
+        return self.routes.connected(source, sink) and self.routes.climbs_once(source, sink)
+
+    def _flows(self, key: tuple[str, str, float]) -> _Between:
+        if key not in self._between:
+            source, sink, needed = key
+            senders, sinks = self._enough(source, needed), self._enough(sink, needed)
+            count = max(len(senders), len(sinks))
+            flows = tuple(Flow(senders[i % len(senders)], sinks[i % len(sinks)]) for i in range(count))
+            offers = min(sum(self.rate[node] for node in senders), sum(self.rate[node] for node in sinks))
+            self._between[key] = _Between(flows, offers / needed)
+        return self._between[key]
+
+    def _enough(self, switch: str, needed: float) -> list[NodeId]:
+        chosen: list[NodeId] = []
+        offered = 0.0
+        for node in self.members[switch][:MOST_FLOWS]:
+            if offered >= HEADROOM * needed:
+                break
+            chosen.append(node)
+            offered += self.rate[node]
+        return chosen
+
+    def _most(self, key: tuple[str, str, float], way: Direction) -> float:
+        """No flows between the two switches fill ``way`` further than this."""
+        goodput = self.fabric.goodput_of(self.fabric.links[way.link])
+        return min(self._flows(key).offers * self.payload / goodput, 1.0)
+
+    def _full_of(self, key: tuple[str, str, float]) -> dict[Direction, float]:
+        if key not in self._filled:
+            self._filled[key] = filled(self.fabric, self._flows(key).flows, self.routes)
+        return self._filled[key]
+
+    # -- NICs
+
+    def _nics(self) -> list[Load]:
+        """Node links that no neighbour fills: alone on their switch, or faster than the others there."""
+        slow = {node for group in alike(self.fabric, self.nodes) if len(group) > 1 for node in group}
+        wide = [node for node in self.nodes if node not in slow and self.fabric.active_legs(node)]
+        return [load for node in wide for sends in (True, False) if (load := self._nic(node, sends=sends))]
+
+    def _nic(self, node: NodeId, *, sends: bool) -> Load | None:
+        flows: list[Flow] = []
+        offered = 0.0
+        for partner in self._partners(node):
+            if offered >= HEADROOM * self.rate[node] or len(flows) == MOST_FLOWS:
+                break
+            flows.append(Flow(node, partner) if sends else Flow(partner, node))
+            offered += self.rate[partner]
+        if not flows:
+            return None
+        links = self.fabric.active_legs(node)
+        elements = tuple(Direction(link.id, node if sends else link.other(node)) for link in links)
+        full = filled(self.fabric, flows, self.routes)
+        fill = min(full.get(element, 0.0) for element in elements)
+        return Load(tuple(flows), Bundle(f"{node} {'out' if sends else 'in'}", elements, fill))
+
+    def _partners(self, node: NodeId) -> Iterator[NodeId]:
+        """Other nodes, one from each switch in turn, those with a path only; those of its own switch come last."""
+        own = set(self.fabric.switch_of(node))
+        longest = max(map(len, self.members.values()), default=0)
+        seen = {node}
+        for beside in (False, True):
+            for index in range(longest):
+                for members in (self.members[home] for home in self.homes):
+                    other = members[index] if index < len(members) else node
+                    near = not own.isdisjoint(self.fabric.switch_of(other))
+                    if other not in seen and near is beside:
+                        seen.add(other)
+                        if self._reach(node, other):
+                            yield other
+
+
+def lay_out(request: Request) -> list[Layout]:
+    """Bundles, each with the links on its way to itself."""
+    because = "links between switches and wide NICs, each filled by flows that share only it"
+    loads = _Trunks(request).loads()
+    return [Layout(because, loads=loads)] if loads else []

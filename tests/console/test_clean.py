@@ -1,0 +1,153 @@
+"""The command clean: shows what is left, session by session, and ends only what is ours, with consent."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from console.exits import Exit
+from console.record import new_session
+from console.session import Session
+from probes.model import FailedAt, Output
+from probes.plugins import load
+from probes.testing import FakeRemote
+from store.store import Store
+from tests.console.test_cli import run
+from tests.fabrics import SMALL
+from tests.probes.hygiene.local import Here, Reached, left_behind, made_by
+from topology.resolve import load_text
+
+OURS, OTHER = f"clean{os.getpid()}", f"other{os.getpid()}"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    found = tmp_path / "scratch"
+    found.mkdir(mode=0o700)
+    return found
+
+
+@pytest.fixture
+def topology(tmp_path: Path, root: Path) -> Path:
+    """The small fabric with a stage that writes below ``root`` on st1."""
+    path = tmp_path / "small.yaml"
+    path.write_text(f"{SMALL}    - {{probe: fio, nodes: st1, scratch: {root}}}\n")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reached:
+    """st1 is this machine; the other nodes are played and clean. No database of the developer's."""
+    clean = {name: _clean(name) for name in (*(f"n{number}" for number in range(1, 9)), "st2")}
+    reach = Reached({**clean, "st1": Here("clean", name="st1")})
+    monkeypatch.setattr("console.session.ssh_reach", lambda fabric, session: reach)
+    monkeypatch.setenv("BENCHCONSOLE_DB", str(tmp_path / "none.db"))
+    return reach
+
+
+def _clean(name: str) -> FakeRemote:
+    return FakeRemote(name).when("list", answers=Output((), b"\x1e"))
+
+
+@pytest.fixture
+def leftover() -> Iterator["subprocess.Popen[bytes]"]:
+    process = left_behind(OURS, "exec sleep 300")
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_nothing_left_is_said_and_is_success(
+    topology: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "clean", topology, "--session", OURS, "--yes") == Exit.PASSED
+    assert "nothing of ours is left on 10 nodes" in capsys.readouterr().out
+
+
+def test_everything_is_shown_by_session_and_only_that_session_is_ended(
+    topology: Path,
+    root: Path,
+    leftover: "subprocess.Popen[bytes]",
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made, other = made_by(OURS, root), made_by(OTHER, root)
+    assert run(monkeypatch, "clean", topology, "-w", "st1", "--session", OURS, "--yes") == Exit.PASSED
+    said = capsys.readouterr().out
+    assert f"session {OURS}, not in this database" in said
+    assert f"st1: process {leftover.pid} (sleep 300)" in said
+    assert f"st1: directory {made}" in said
+    assert said.index("directory") < said.index("ended or removed 2 of 2")
+    assert OTHER not in said
+    assert leftover.wait(10)
+    assert not made.exists()
+    assert other.exists()
+
+
+def test_without_consent_nothing_is_touched(
+    topology: Path, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = made_by(OURS, root)
+    monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115, PTH123 - closed with the process
+    assert run(monkeypatch, "clean", topology, "-w", "st1", "--session", OURS) == Exit.UNTESTED
+    assert "--yes" in capsys.readouterr().err
+    assert made.exists()
+
+
+def test_what_is_not_ours_beyond_doubt_is_named_and_left_alone(
+    topology: Path, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = made_by(OURS, root)
+    (made / ".benchconsole").unlink()
+    assert run(monkeypatch, "clean", topology, "-w", "st1", "--session", OURS, "--yes") == Exit.UNTESTED
+    assert "which has no file .benchconsole of ours" in capsys.readouterr().out
+    assert made.exists()
+
+
+def test_a_node_that_cannot_be_searched_is_named_and_is_no_success(
+    topology: Path, reached: Reached, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost = FakeRemote("n1")
+    reached.remotes["n1"] = lost.when("list", answers=lost.failure(FailedAt.LOST, "went away"))
+    assert run(monkeypatch, "clean", topology, "-w", "n[1-2]", "--yes") == Exit.UNTESTED
+    said = capsys.readouterr()
+    assert "n1: connection lost: went away" in said.err
+    assert "nothing of ours is left on 1 node" in said.out
+
+
+@pytest.mark.parametrize("nodes", ["", ",", "n99", "@nobody"])
+def test_wrong_nodes_ask_nobody(topology: Path, reached: Reached, nodes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(monkeypatch, "clean", topology, "-w", nodes, "--yes") == Exit.BAD_INPUT
+    assert isinstance(reached.remotes["st1"], Here)
+    assert reached.remotes["st1"].calls == []
+
+
+def interrupted(text: str, db: Path) -> str:
+    """A session whose console died after the plan was written; its id."""
+    probes = load().probes
+
+    async def begun() -> str:
+        with Store.open(db) as store:
+            session = Session(load_text(text, "small.yaml"), probes, store)
+            new = replace(new_session(session.fabric, session.choice, 1.0), label="killed")
+            return await store.create_session(new, session.propose())
+
+    return asyncio.run(begun())
+
+
+def test_the_store_tells_where_a_killed_session_wrote(
+    topology: Path, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its suite wrote elsewhere than that of the file as it is now."""
+    (root / "earlier").mkdir()
+    db = tmp_path / "s.db"
+    key = interrupted(topology.read_text().replace(str(root), f"{root}/earlier"), db)
+    made, unknown = made_by(key, root / "earlier"), made_by(OTHER, root / "earlier")
+    assert run(monkeypatch, "clean", topology, "-w", "st1", "--db", db, "--session", "killed", "--yes") == Exit.PASSED
+    assert f"session {key} (killed), " in capsys.readouterr().out
+    assert not made.exists()
+    assert unknown.exists()

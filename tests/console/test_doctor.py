@@ -1,0 +1,125 @@
+"""The command doctor, in process: this machine as a node, played nodes beside it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from console.cli import COMMANDS
+from console.doctor.meaning import Grade, Line
+from console.exits import Exit
+from probes.model import FailedAt, Failure
+from probes.remote import Remote, RemoteError
+from probes.testing import FakeRemote
+from store.store import Store
+from tests.console.test_cli import run
+from tests.fabrics import SMALL
+from tests.probes.hygiene.local import Here
+from topology.model import Fabric, Node, NodeId
+
+
+class Reached:
+    """Every node is this machine, but those that are not."""
+
+    def __init__(self, *lost: str) -> None:
+        self.lost = lost
+        self.asked: list[str] = []
+
+    async def remote(self, node: Node) -> Remote:
+        self.asked.append(node.id)
+        if node.id in self.lost:
+            raise RemoteError(Failure(FailedAt.LOGIN, f"the login of root at {node.address} was refused", node.id))
+        return Here("doctor", name=node.id)
+
+    def algorithms(self, node: NodeId) -> dict[str, str]:
+        return {"cipher": "aes256-gcm@openssh.com"}
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def reach(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Reached:
+    made = Reached("n3", "n4")
+
+    async def followed(fabric: Fabric, names: Sequence[NodeId]) -> tuple[Line, ...]:
+        return (Line("ssh configuration", Grade.NOTE, f"setenv: looked at {len(names)}"),)
+
+    monkeypatch.setitem(COMMANDS, "doctor", ("console.cli.doctor", ""))
+    monkeypatch.setattr("console.cli.doctor._reach", lambda fabric: made)
+    monkeypatch.setattr("console.doctor.here.configuration", followed)
+    monkeypatch.setenv("BENCHCONSOLE_DB", str(tmp_path / "s.db"))
+    monkeypatch.setenv("COLUMNS", "80")
+    return made
+
+
+@pytest.fixture
+def topology(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(f"{SMALL}    - {{probe: fio, nodes: st1, scratch: /nowhere}}\n")
+    return path
+
+
+def test_what_stands_in_the_way_is_said_and_counted(
+    reach: Reached, topology: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "doctor", topology, "-w", "n[1-4],st1") == Exit.UNTESTED
+    said = capsys.readouterr().out
+    assert "login refused: the login of root at NODE was refused\n      n[3-4] (2)" in said
+    assert "/nowhere: there is no directory /nowhere" in said
+    assert "setenv: looked at 5" in said
+    assert said.endswith("2 of 5 nodes can be used\n")
+    assert max(map(len, said.splitlines())) <= 80
+    assert sorted(reach.asked) == ["n1", "n2", "n3", "n4", "st1"]
+
+
+def test_nodes_that_can_all_be_used_are_success(
+    reach: Reached, topology: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topology.write_text(SMALL)
+    assert run(monkeypatch, "doctor", topology, "-w", "n[1-2]", "--json") == Exit.PASSED
+    found = json.loads(capsys.readouterr().out)
+    assert found["usable"] == found["asked"] == ["n1", "n2"]
+    assert {line["grade"] for line in found["lines"]} <= {"fine", "note"}
+
+
+@pytest.mark.parametrize("nodes", ["", ",", "n99", "@nobody"])
+def test_wrong_nodes_ask_nobody(reach: Reached, topology: Path, nodes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(monkeypatch, "doctor", topology, "-w", nodes) == Exit.BAD_INPUT
+    assert reach.asked == []
+
+
+def test_without_a_topology_only_this_machine_is_looked_at(
+    reach: Reached, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store.open(tmp_path / "s.db"):
+        pass
+    assert run(monkeypatch, "doctor") == Exit.PASSED
+    said = capsys.readouterr().out
+    assert "asyncssh 2." in said
+    assert "journal" in said
+    assert reach.asked == []
+    assert run(monkeypatch, "doctor", "-w", "n1") == Exit.BAD_INPUT
+
+
+def test_a_database_that_cannot_be_used_is_said(
+    reach: Reached, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s.db").write_text("this is no database, but a letter of some length to somebody")
+    assert run(monkeypatch, "doctor") == Exit.UNTESTED
+    assert "this is not a database" in " ".join(capsys.readouterr().out.split())
+
+
+async def test_an_answer_that_cannot_be_read_is_told_as_that(topology: Path) -> None:
+    from console.doctor.asking import Needs, ask
+    from topology.resolve import load
+
+    class Mute(Reached):
+        async def remote(self, node: Node) -> Remote:
+            return FakeRemote(node.id, lenient=True)
+
+    fabric = load(topology)
+    (answer,) = await ask(Mute(), fabric, {NodeId("n1"): Needs()})
+    assert answer.health is None
+    assert "a node's word on itself" in answer.complaint

@@ -1,0 +1,75 @@
+"""``import-spool``: what it brings back, what it says, and what it leaves alone."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from console.cli.import_spool import command
+from store.errors import MissingError, SpoolError
+from store.store import Store
+from tests.store.played import measured, names, new, planned
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """A database whose console died with two results in its spool."""
+    path = tmp_path / "data/s.db"
+
+    async def main() -> None:
+        with Store.open(path) as store:
+            key = await store.create_session(new(), [planned(1)])
+            await store.begin_round(key, 1, at=1.0)
+            spool = store.open_spool()
+            for test in planned(1).tests[:2]:
+                await spool.append_result(key, 1, 1, measured(test))
+            spool.close()
+
+    asyncio.run(main())
+    return path
+
+
+def _run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(command, [str(each) for each in arguments])
+
+
+def _spool(db: Path) -> Path:
+    (found,) = (db.parent / name for name in names(db.parent) if name.endswith(".spool"))
+    return found
+
+
+def test_everything_that_waits_comes_back(db: Path) -> None:
+    spool = _spool(db)
+    done = _run("--db", db)
+    assert (done.exit_code, done.stdout) == (0, f"{spool}: 2 results, 0 rounds came back\n")
+    assert not spool.exists()
+    done = _run("--db", db)
+    assert (done.exit_code, done.stdout) == (0, f"nothing waits to be imported into {db}\n")
+
+
+def test_a_file_that_was_copied_is_known_and_stays(db: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "from-a-colleague"
+    copy.write_bytes(_spool(db).read_bytes())
+    _run("--db", db)
+    done = _run(copy, "--db", db)
+    assert (done.exit_code, done.stdout) == (0, f"{copy}: 0 results, 0 rounds came back; 2 records known already\n")
+    assert copy.exists()
+
+
+def test_refused_lines_are_named_and_the_file_is_kept(db: Path) -> None:
+    spool = _spool(db)
+    spool.write_bytes(spool.read_bytes() + b"\x1b[31m; DROP TABLE result\n")
+    done = _run(spool, "--db", db)
+    assert done.exit_code == 3
+    assert "2 results" in done.stdout
+    assert "line 3 is refused: it is no record" in done.stderr
+    assert f"the file is kept as {spool}.refused" in done.stderr
+    assert "\x1b" not in done.output
+
+
+def test_what_is_not_there_is_said_in_one_line(db: Path, tmp_path: Path) -> None:
+    assert isinstance(_run(tmp_path / "none.spool", "--db", db).exception, SpoolError)
+    assert isinstance(_run(db, "--db", db).exception, SpoolError)
+    assert isinstance(_run("--db", tmp_path / "none.db").exception, MissingError)
+    assert not (tmp_path / "none.db").exists()

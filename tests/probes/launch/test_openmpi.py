@@ -1,0 +1,75 @@
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+
+from probes.launch import Job, LaunchError, Options
+from probes.launch.openmpi import HOSTS, SLURM_HOSTS
+from probes.testing import a_node
+from topology.model import Hardware, Node
+
+
+def _node(index: int, cores: int = 0) -> Node:
+    facts = MappingProxyType({"cpu.cores": float(cores)} if cores else {})
+    made = replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+    return replace(made, hardware=Hardware("compute", facts))
+
+
+def _mca(argv: list[str]) -> dict[str, str]:
+    return {argv[i + 1]: argv[i + 2] for i, word in enumerate(argv) if word == "--mca"}
+
+
+def test_the_command_line_names_networks_ports_keepalives_and_spreads_ranks() -> None:
+    argv = Job((_node(1), _node(2)), ("hpcc", "-x"), 2, 59.2).arguments()
+
+    assert argv[:3] == ["mpirun", "--hostfile", HOSTS]
+    assert argv[-4:] == ["-np", "2", "hpcc", "-x"]
+    words = " ".join(argv)
+    for expected in ("--map-by node", "--stdin none", "--timeout 60", "-x BENCHCONSOLE_SESSION"):
+        assert expected in words
+    assert "--bind-to" not in argv
+    assert "--allow-run-as-root" not in argv
+    found = _mca(argv)
+    assert found["btl_tcp_if_include"] == "10.1.0.0/30"
+    assert found["oob_tcp_if_include"] == "10.0.0.0/30"
+    keepalive = [found[f"oob_tcp_keepalive_{name}"] for name in ("time", "intvl", "probes")]
+    assert keepalive == ["5", "2", "3"]
+    assert found["oob_tcp_dynamic_ipv4_ports"] == "20000-20500"
+    assert (found["btl_tcp_port_min_v4"], found["btl_tcp_port_range_v4"]) == ("20501", "11499")
+
+
+def test_tcp_is_pinned_unless_open_mpi_shall_choose() -> None:
+    nodes = (_node(1), _node(2))
+
+    assert _mca(Job(nodes, ("x",), 2, 1).arguments())["pml"] == "ob1"
+    assert "pml" not in _mca(Job(nodes, ("x",), 2, 1, Options(transport="auto")).arguments())
+
+
+def test_binding_is_an_option() -> None:
+    argv = Job((_node(1),), ("x",), 1, 1, Options(bind="none")).arguments()
+
+    assert argv[argv.index("--bind-to") + 1] == "none"
+
+
+def test_more_ranks_than_slots_are_refused_before_anything_is_started() -> None:
+    nodes = (_node(1, 28), _node(2, 28))
+
+    assert Job(nodes, ("x",), 56, 1).room == 56
+    with pytest.raises(LaunchError, match="57 ranks for 56 slots on 2 nodes"):
+        Job(nodes, ("x",), 57, 1)
+    with pytest.raises(LaunchError, match="0 ranks"):
+        Job(nodes, ("x",), 0, 1)
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", ".profile", "a b", "$(id)", ""])
+def test_files_of_a_run_stay_in_its_directory(name: str) -> None:
+    with pytest.raises(LaunchError, match="as the name of a file"):
+        Job((_node(1),), ("x",), 1, 1, files={name: "text"})
+    with pytest.raises(LaunchError, match="as the name of a file"):
+        Job((_node(1),), ("x",), 1, 1, results=(name,))
+
+
+def test_hostfiles_are_among_the_files_and_cannot_be_replaced() -> None:
+    texts = Job((_node(1),), ("x",), 1, 1, files={"in.txt": "a\n", HOSTS: "evil\n"}).texts()
+
+    assert texts == {"in.txt": "a\n", HOSTS: "10.0.0.1 slots=1\n", SLURM_HOSTS: "n1 slots=1\n"}

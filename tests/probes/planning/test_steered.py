@@ -1,0 +1,143 @@
+"""Steered ports: read back, they put no two flows where one fits; without a known hash nothing rests on them."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+
+from probes.errors import PlanError
+from probes.judging.bench import Bench
+from probes.judging.judge import judge_round
+from probes.judging.verdict import Level
+from probes.judging.yardsticks.capacity import sent
+from probes.model import FailedAt, Failure, Round
+from probes.streams import FIRST_PORT, LAST_PORT, Forks, Walks, fastest, port_of
+from tests.fabrics import METRICS, play
+from tests.probes.planning.suites import clos, planned
+from topology.expect import Model, expect
+from topology.model import Direction, Fabric, Flow, LinkId, NodeId
+from topology.resolve import load_text
+from topology.routing import Routes
+
+LAG = """\
+schema: 1
+fabric: lag
+network: {hash: HASH}
+switches: {"leaf[1-2]": {role: leaf}}
+nodes: {"a[1-4]": {}, "b[1-4]": {}}
+links:
+  - {from: "a[1-4]", to: leaf1, speed: 10G}
+  - {from: "b[1-4]", to: leaf2, speed: 10G}
+  - {from: leaf1, to: leaf2, speed: 10G, count: 4}
+"""
+STEERED, UNKNOWN = (load_text(LAG.replace("HASH", hash_), "lag.yaml") for hash_ in ("steered", "unknown"))
+TRUNK = Direction(LinkId("leaf1--leaf2"), "leaf1")
+
+
+def steered(fabric: Fabric) -> tuple[Round, ...]:
+    try:
+        return planned(fabric, "steered", partners=2)
+    except PlanError as error:
+        assume("nothing to run" not in str(error))
+        raise
+
+
+@given(clos(steered=True))
+@settings(max_examples=30, deadline=None)
+def test_no_member_cable_is_given_more_than_it_carries(text: str) -> None:
+    fabric = load_text(text, "drawn.yaml")
+    routes = Routes(fabric)
+    walks = Walks(routes)
+    for each in steered(fabric):
+        load: Counter[tuple[int, int]] = Counter()
+        for test, flow in zip(each.tests, each.flows, strict=True):
+            rate = fastest(fabric, routes.shares_of(flow))
+            for step in walks.path(flow, Forks(int(test.target.options["source_port"]))):
+                member = fabric.links[routes.graph.direction(step.way).link].members[step.member]
+                load[step.way, step.member] += round(1000 * rate / member / fabric.goodput)
+        assert max(load.values()) <= 1001
+
+
+@given(clos(steered=True))
+@settings(max_examples=30, deadline=None)
+def test_every_flow_expects_what_one_stream_gets_alone(text: str) -> None:
+    fabric = load_text(text, "drawn.yaml")
+    bench = Bench(fabric, METRICS)
+    for each in steered(fabric):
+        closed = play(fabric, each, {}, noise=0.0)
+        for found in sent(bench, closed, bench.criteria[-1]):
+            alone = fastest(fabric, bench.routes.shares_of(found.flow))
+            assert found.expected.value == pytest.approx(alone)
+            forked = bench.members(found.result.test, found.flow)
+            assert found.model == (Model.STEERED if forked else Model.FLUID).value
+
+
+def test_members_of_a_lag_are_used_in_turn() -> None:
+    walks = Walks(Routes(STEERED))
+    for each in steered(STEERED):
+        across = [
+            (test, flow) for test, flow in zip(each.tests, each.flows, strict=True) if flow.source[0] != flow.sink[0]
+        ]
+        members = [
+            (TRUNK if TRUNK in found else "back", found.get(TRUNK))
+            for test, flow in across
+            if (found := walks.members(flow, int(test.target.options["source_port"]))) and TRUNK in found
+        ]
+        assert len(set(members)) == len(members)
+
+
+def test_an_expectation_rests_on_the_ports_whoever_else_failed_or_is_repeated() -> None:
+    bench = Bench(STEERED, METRICS)
+    (each, *_) = steered(STEERED)
+    closed = play(STEERED, each, {}, noise=0.0)
+    whole = {one.result.test.id: one.expected.value for one in sent(bench, closed, bench.criteria[-1])}
+    failure = Failure(FailedAt.MISSING_TOOL, "none", each.tests[0].target.node.id)
+    lost = [replace(closed.results[0], measurements=(), failure=failure), *closed.results[1:]]
+    left = sent(bench, replace(closed, results=tuple(lost)), bench.criteria[-1])
+    assert {one.result.test.id: one.expected.value for one in left} == {
+        key: value for key, value in whole.items() if key != each.tests[0].id
+    }
+    verdicts = judge_round(bench, closed)
+    across = {verdict.source for verdict in verdicts if verdict.nodes[0][0] != verdict.nodes[1][0]}
+    assert across == {"capacity (steered)"}
+    assert {verdict.level for verdict in verdicts} == {Level.PASS}
+
+
+def test_two_flows_put_on_one_member_expect_to_share_it() -> None:
+    """Not what is planned, but what ports that collide would mean."""
+    walks = Walks(Routes(STEERED))
+    flows = [Flow(*pair) for pair in (("a1", "b1"), ("a2", "b2"))]  # type: ignore[arg-type]
+    same = {index: walks.members(flow, FIRST_PORT + 1) for index, flow in enumerate(flows)}
+    halves = expect(STEERED, flows, members=same)
+    other = expect(STEERED, flows, members={0: same[0], 1: walks.members(flows[1], FIRST_PORT + 2)})
+    assert [2 * one.value for one in halves] == pytest.approx([one.value for one in other])
+
+
+def test_every_port_means_another_way() -> None:
+    text = LAG.replace("HASH", "steered").replace("leaf2: ", "").replace("speed: 10G}", "speed: 10G, count: 2}")
+    fabric = load_text(text, "wide.yaml")
+    walks = Walks(Routes(fabric))
+    flow = Flow(NodeId("a1"), NodeId("b1"))
+    ways = walks.ports(flow)
+    assert ways == 2 * 4 * 2
+    paths = {tuple(walks.path(flow, Forks(FIRST_PORT + number))) for number in range(ways)}
+    assert len(paths) == ways
+    assert FIRST_PORT + ways <= LAST_PORT
+    assert port_of(iter([(1, 2), (3, 4), (1, 2)])) == FIRST_PORT + 1 + 2 * 3 + 8
+
+
+def test_without_a_known_hash_no_two_tests_share_a_link_on_which_one_decides() -> None:
+    routes = Routes(UNKNOWN)
+    rounds = steered(UNKNOWN)
+    ports = [int(test.target.options["source_port"]) for each in rounds for test in each.tests]
+    assert len(set(ports)) == len(ports)
+    for each in rounds:
+        crossing = Counter(way for flow in each.flows for way in routes.shares_of(flow) if way.link == TRUNK.link)
+        assert max(crossing.values(), default=0) <= 1
+    bench = Bench(UNKNOWN, METRICS)
+    alone = 10e9 / 8 * UNKNOWN.goodput
+    for each in rounds:
+        found = sent(bench, play(UNKNOWN, each, {}, noise=0.0), bench.criteria[-1])
+        assert [one.expected.value for one in found] == pytest.approx([alone] * len(found))
+        assert {one.model for one in found} == {Model.FLUID.value}

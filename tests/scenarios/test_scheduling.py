@@ -1,0 +1,148 @@
+"""Plans on real cables: what crossed each one while a round ran, held against what the round was planned to send."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from probes.builtin.iperf3 import Iperf3
+from probes.judging.bench import Bench
+from probes.judging.judge import judge_round
+from probes.judging.verdict import Level
+from probes.model import FULL, ClosedRound, Round
+from probes.planning.verify import nominal, violations
+from probes.runner import Runner, Watchers
+from probes.ssh import SshReach
+from tests.lab import Lab
+from tests.probes.planning.suites import planned
+from topology.model import Fabric, LinkId
+from topology.resolve import load
+from topology.routing import Routes
+
+pytestmark = pytest.mark.lab
+
+SECONDS = 2
+ABOVE = 1.10
+"""What the cable carries beyond payload and the plan knows nothing of: headers, what is sent again, a full bucket."""
+
+ANSWERS = 0.06
+"""Share of a cable that goes back as acknowledgements."""
+
+Carried = dict[tuple[str, str], int]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A round, what it gave, and the bytes that each directed link carried meanwhile."""
+
+    each: Round
+    closed: ClosedRound
+    carried: Mapping[tuple[str, str], int]
+
+    @property
+    def seconds(self) -> float:
+        """The longest that any of its commands took."""
+        return max(output.seconds for result in self.closed.results for output in result.outputs)
+
+
+@pytest.fixture
+def fabric(healthy_lab: Lab) -> Fabric:
+    return load(Path(healthy_lab.topology))
+
+
+def counted(lab: Lab, fabric: Fabric) -> Carried:
+    """Bytes that have left each end of each link so far, over all its members."""
+    found: Carried = {}
+    for link in fabric.links.values():
+        members = lab.counters(link.a, link.b)
+        found[link.id, link.a] = sum(member.forward_bytes for member in members)
+        found[link.id, link.b] = sum(member.backward_bytes for member in members)
+    return found
+
+
+async def run(lab: Lab, fabric: Fabric, rounds: tuple[Round, ...]) -> list[Ran]:
+    reach = SshReach(fabric.access, "scheduling")
+    ran = []
+    try:
+        runner = Runner(reach, {"iperf3": Iperf3()})
+        for each in rounds:
+            before = counted(lab, fabric)
+            closed = await runner.run(each, Watchers())
+            after = counted(lab, fabric)
+            ran.append(Ran(each, closed, {key: after[key] - before[key] for key in after}))
+    finally:
+        await reach.close()
+    return ran
+
+
+def staged(fabric: Fabric, design: str, **options: Any) -> tuple[Round, ...]:
+    rounds = planned(fabric, design, seconds=SECONDS, omit=0, **options)
+    assert list(violations(fabric, rounds, {"iperf3": Iperf3()})) == []
+    return rounds
+
+
+def uplinks(fabric: Fabric, leaf: str) -> list[LinkId]:
+    return [link.id for link in fabric.links_at[leaf] if link.other(leaf) in fabric.switches]
+
+
+def planned_loads(fabric: Fabric, each: Round) -> dict[tuple[str, str], float]:
+    """byte/s on the wire that the flows of a round are to send over each node link, and over all uplinks of a leaf.
+
+    Which of equal uplinks a stream takes is a matter of the hash; how much they carry together is not.
+    """
+    routes = Routes(fabric)
+    found: dict[tuple[str, str], float] = {}
+    for test, flow in zip(each.tests, each.flows, strict=True):
+        for way, share in routes.shares_of(flow).items():
+            link = fabric.links[way.link]
+            sent = share * nominal(fabric, test, flow, routes) / fabric.goodput_of(link)
+            key = _place(fabric, way.link, way.source)
+            found[key] = found.get(key, 0.0) + sent
+    return found
+
+
+def _place(fabric: Fabric, link: LinkId, source: str) -> tuple[str, str]:
+    """A directed node link, or one way over the uplinks of a leaf."""
+    lower = fabric.links[link].a
+    return (link, source) if lower in fabric.nodes else (lower, "out" if source == lower else "in")
+
+
+def carried_loads(fabric: Fabric, ran: Ran) -> dict[tuple[str, str], float]:
+    """The same as it was counted, in byte/s over the length of the round."""
+    found: dict[tuple[str, str], float] = {}
+    for (name, source), count in ran.carried.items():
+        key = _place(fabric, LinkId(name), source)
+        found[key] = found.get(key, 0.0) + count / ran.seconds
+    return found
+
+
+async def test_no_link_carries_more_than_its_round_was_planned_to_send(healthy_lab: Lab, fabric: Fabric) -> None:
+    rounds = staged(fabric, "sample", pairs=14, seed=3)
+    for ran in await run(healthy_lab, fabric, rounds):
+        wanted, found = planned_loads(fabric, ran.each), carried_loads(fabric, ran)
+        for key, carried in found.items():
+            allowed = ABOVE * wanted.get(key, 0.0) + ANSWERS * capacity(fabric, key[0])
+            assert carried <= allowed, (ran.each.number, key)
+        verdicts = judge_round(Bench(fabric, {}), ran.closed)
+        assert len(verdicts) == len(ran.each.tests)
+        assert median(verdict.share or 0.0 for verdict in verdicts) > 0.6, "two tests on one NIC have half of it each"
+
+
+def capacity(fabric: Fabric, name: str) -> float:
+    """byte/s one way over a node link, or over all uplinks of a leaf."""
+    links = [LinkId(name)] if name in fabric.links else uplinks(fabric, name)
+    return sum(fabric.links[link].capacity for link in links)
+
+
+async def test_stress_fills_what_was_chosen(healthy_lab: Lab, fabric: Fabric) -> None:
+    rounds = staged(fabric, "stress", share="leaf1 to spine1", streams=8)
+    assert len(rounds) == 1
+    assert rounds[0].bundles[0].fill >= FULL
+    (ran,) = await run(healthy_lab, fabric, rounds)
+    chosen = fabric.links[LinkId("leaf1--spine1")]
+    assert ran.carried[chosen.id, "leaf1"] / ran.seconds > 0.75 * chosen.capacity
+    (verdict,) = judge_round(Bench(fabric, {}), ran.closed)
+    assert (verdict.subject, verdict.level) == ("leaf1 to spine1", Level.PASS), verdict.because
