@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from reach_targets import FORKS, PORT, QUICK, ROOT, private
+from reach_targets import FORKS, QUICK, ROOT, port, private
 
 SCRIPT = str(Path(__file__).with_name("reach.py"))
 
@@ -52,7 +52,7 @@ async def by_hand(directory: Path) -> dict[str, float]:
 
     async def one(address: str) -> asyncssh.SSHClientConnection:
         async with forks:
-            connection = await asyncssh.connect(address, PORT, options=options, config=None)
+            connection = await asyncssh.connect(address, port(directory), options=options, config=None)
             assert await command(connection) == b"reached\n"
         return connection
 
@@ -89,7 +89,7 @@ async def client(directory: Path) -> dict[str, float]:
     _tune()
     hosts = (directory / "hosts").read_text().split()
     access = Access(
-        user="bench" if (directory / "farm").exists() else None, port=PORT, config=str(directory / "config"),
+        user="bench" if (directory / "farm").exists() else None, port=port(directory), config=str(directory / "config"),
         known_hosts=str(directory / "known_hosts"), identity=str(directory / "key"),
     )  # fmt: skip
     reach, gaps, turns, reached = SshReach(access, "benchmark"), [0.0], [0.0], 0

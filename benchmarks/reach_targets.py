@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import itertools
 import resource
 import shutil
 import socket
@@ -15,10 +16,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = str(Path(__file__).with_name("reach.py"))
-PORT = 2222
+PORTS = itertools.count(2222)
 FORKS = 64
 CONNECT = 10
 QUICK = "curve25519-sha256"
+
+
+def port(directory: Path) -> int:
+    """Where a target listens; each on its own port, for the kernel remembers connections for a while."""
+    return int((directory / "port").read_text())
 
 
 def private(pid: int) -> float:
@@ -37,7 +43,7 @@ def sshd(directory: Path) -> Iterator[None]:
     for name in ("key", "host"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", directory / name], check=True)
     (directory / "sshd_config").write_text(
-        f"ListenAddress 0.0.0.0:{PORT}\nHostKey {directory}/host\nAuthorizedKeysFile {directory}/key.pub\n"
+        f"ListenAddress 0.0.0.0:{port(directory)}\nHostKey {directory}/host\nAuthorizedKeysFile {directory}/key.pub\n"
         f"PidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n"
         f"MaxStartups 4000\nUseDNS no\nLogLevel ERROR\nSetEnv HOME={directory}\n"
     )
@@ -45,7 +51,7 @@ def sshd(directory: Path) -> Iterator[None]:
         ["/usr/sbin/sshd", "-D", "-e", "-f", str(directory / "sshd_config")], stderr=subprocess.DEVNULL
     )
     try:
-        _await_port()
+        _await_port(port(directory))
         yield
     finally:
         process.terminate()
@@ -81,7 +87,7 @@ async def serve(directory: Path) -> None:
         return reply
 
     hosts = (directory / "hosts").read_text().split()
-    async with ScriptedSshd(answer, hosts, directory / "farm", port=PORT):
+    async with ScriptedSshd(answer, hosts, directory / "farm", port=port(directory)):
         gc.freeze()
         print("ready", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
@@ -90,11 +96,11 @@ async def serve(directory: Path) -> None:
 TARGETS = {"sshd": sshd, "farm": farm}
 
 
-def _await_port() -> None:
+def _await_port(number: int) -> None:
     end = time.monotonic() + 10
     while time.monotonic() < end:
         with socket.socket() as sock:
-            if sock.connect_ex(("127.1.0.1", PORT)) == 0:
+            if sock.connect_ex(("127.1.0.1", number)) == 0:
                 return
         time.sleep(0.05)
     raise SystemExit("sshd did not start")
@@ -118,10 +124,10 @@ def configure(directory: Path, hosts: Sequence[str]) -> None:
     """What every client is given: one key, one configuration, the host keys."""
     (directory / "key").chmod(0o600)
     key = (directory / "host.pub").read_text().split()[:2]
-    (directory / "known_hosts").write_text("".join(f"[{host}]:{PORT} {' '.join(key)}\n" for host in hosts))
+    (directory / "known_hosts").write_text("".join(f"[{host}]:{port(directory)} {' '.join(key)}\n" for host in hosts))
     user = "bench" if (directory / "farm").exists() else "root"
     text = (
-        f"Host *\n Port {PORT}\n User {user}\n IdentityFile {directory}/key\n IdentitiesOnly yes\n"
+        f"Host *\n Port {port(directory)}\n User {user}\n IdentityFile {directory}/key\n IdentitiesOnly yes\n"
         f" UserKnownHostsFile {directory}/known_hosts\n StrictHostKeyChecking yes\n LogLevel ERROR\n"
         f" BatchMode yes\n ConnectTimeout {CONNECT}\n"
     )
@@ -135,6 +141,7 @@ def target(kind: str, size: int, dead: float | None = None) -> Iterator[Path]:
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-reach-")))
         hosts = addresses(size, dead)
+        (directory / "port").write_text(str(next(PORTS)))
         prepare(directory, hosts)
         stack.enter_context(TARGETS[kind](directory))
         configure(directory, hosts)

@@ -91,7 +91,7 @@ class Session:
         self.probes = probes
         self.origin: Mapping[str, str] = {}
         self._store = store
-        self._make_reach = make_reach
+        self.make_reach = make_reach
         self._clock = clock
         self._bench = Bench(fabric, metrics(probes))
         self._judged: dict[int, Judged] = {}
@@ -269,7 +269,7 @@ class Session:
             rounds=rounds,
             done=self._continued,
             session=self.id,
-            make_reach=lambda: self._make_reach(self.fabric, self.id),
+            make_reach=lambda: self.make_reach(self.fabric, self.id),
             judged=judged,
             tell=self._queue.put_nowait,
             notice=_noticer(self._queue.put_nowait, self._clock),

@@ -202,7 +202,15 @@ def state_of_failure(stage: FailedAt) -> State:
     """The state that a test without a number leaves behind."""
     if stage.means_unreachable:
         return State.UNREACHABLE
-    return {FailedAt.HELD: State.HELD, FailedAt.CANCELLED: State.SKIPPED}.get(stage, State.UNKNOWN)
+    return _WITHOUT_NUMBER.get(stage, State.UNKNOWN)
+
+
+_WITHOUT_NUMBER = {
+    FailedAt.HELD: State.HELD,
+    FailedAt.IN_USE: State.HELD,
+    FailedAt.REFUSED: State.HELD,
+    FailedAt.CANCELLED: State.SKIPPED,
+}
 
 
 def coverage(view: RunView) -> Coverage:

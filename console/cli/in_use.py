@@ -31,18 +31,18 @@ careful_option = click.option(
 
 def care(
     fabric: "Fabric", production: str | None = None, busy: str | None = None, *, careful: bool = False,
-    sparing: bool = False,
+    sparing: bool = False, slurm: bool = True,
 ) -> "Care":  # fmt: skip
     """What was asked for, with what Slurm says of the nodes now; SelectionError for names that the fabric lacks.
 
     Where this machine belongs to no Slurm cluster nobody is asked; a Slurm that gives no answer is bad
-    input, unless the nodes in question are named: an unknown state is not an idle one.
+    input: an unknown state is not an idle one. ``slurm`` False: an allocation of our own will keep others out.
     """
     from console.care import Care
     from probes.guards.in_use import Override
 
     override = Override(_named(fabric, production), _named(fabric, busy), _operator())
-    occupied = None if fabric.simulated else asyncio.run(_occupied())
+    occupied = asyncio.run(_occupied()) if slurm and not fabric.simulated else None
     ask = None if occupied is None else _occupied_again
     return Care(override, occupied or {}, careful=careful, sparing=sparing, ask=ask)
 

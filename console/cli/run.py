@@ -21,6 +21,7 @@ from console.cli.common import (
     topology_argument,
 )
 from console.cli.in_use import busy_option, careful_option, production_option
+from console.cli.through import head_option, make_reach, refuse_unknown_head, through_option
 from console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
@@ -51,10 +52,12 @@ _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, si
 @careful_option
 @production_option
 @busy_option
+@through_option
+@head_option
 def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
     dry_run: bool, resume: str | None, jsonl: Path | None, allow_untested: bool, quiet: bool,
-    careful: bool, i_mean_production: str | None, i_mean_busy: str | None,
+    careful: bool, i_mean_production: str | None, i_mean_busy: str | None, through: str | None, head: str | None,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
@@ -71,9 +74,10 @@ def command(
     probes = found.probes
     fabric = read_topology(topology, probes)
     chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
-    meant = care(fabric, i_mean_production, i_mean_busy, careful=careful)
+    refuse_unknown_head(fabric, through, head)
+    meant = care(fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None)
     typed = () if resume else _typed(fabric, suite, chosen, probes)
-    choice = Choice(suite, chosen, label, {"allow_untested": 1} if allow_untested else {}, meant, typed)
+    choice = Choice(suite, chosen, label, _options(allow_untested=allow_untested, through=through), meant, typed)
     _writable(jsonl)
     with open_store(db) as store:
         bring_back(store)
@@ -81,6 +85,8 @@ def command(
         session.choice.care = meant
         session.origin = found.origin
         rounds = session.unfinished() if resume else session.propose()
+        if through is not None:
+            session.make_reach = make_reach(through, head, lambda: rounds)
         if dry_run:
             _print_plan(session, rounds)
         _refuse_in_use(session, rounds)
@@ -90,6 +96,11 @@ def command(
             complain(f"session {session.id} is complete; nothing is left to run")
         code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested)
     raise click.exceptions.Exit(code)
+
+
+def _options(*, allow_untested: bool, through: str | None) -> "dict[str, str | int | float]":
+    """What the record says of how the session was run."""
+    return {**({"allow_untested": 1} if allow_untested else {}), **({"through": through} if through else {})}
 
 
 def _resumed(store: "Store", name: str, topology: Path, probes: "Mapping[str, Probe]") -> "Session":

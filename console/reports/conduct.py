@@ -19,6 +19,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "allow_untested": (
         "option", "--allow-untested was given: that something was not tested does not fail this session",
     ),
+    "through": ("option", "the tests ran in an allocation of the scheduler: {value}"),
     "careful": ("option", "--careful was given: rounds began small, and a canary pair was watched"),
     "override.production": ("override", "nodes tagged production were loaded all the same: {value}"),
     "override.busy": ("override", "nodes with somebody's job on them were loaded all the same: {value}"),

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from types import MappingProxyType
+from typing import Protocol
 
 from console import view as picture
 from console.view import Coverage, RunView, State
 from console.wording import NOT_MEASURED, count, plain, quantity
 from probes.judging.verdict import Finding, Level
 from probes.planning import uncrossed
-from store.model import Note
 from topology.elements import link_name
 from topology.model import Fabric, Link
 from topology.selection import NAME, fold
@@ -28,6 +28,17 @@ CELL = 400
 """Characters of one cell for people; files for machines carry all of it."""
 
 
+class Noted(Protocol):
+    """What was decided or happened at a time (UTC seconds) while a session ran."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def at(self) -> float: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What is kept of a session besides its plan and results.
@@ -37,7 +48,7 @@ class Told:
     """
 
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
-    notes: tuple[Note, ...] = ()
+    notes: Sequence[Noted] = ()
     uncovered: tuple[str, ...] = ()
 
 

@@ -89,8 +89,8 @@ def timed(work, *given):
 
 
 def latency():
-    trips(20)
-    count = max(20, min(20000, int(20 * BATCH_SECONDS / timed(trips, 20))))
+    trips(5)
+    count = max(5, min(20000, int(5 * BATCH_SECONDS / timed(trips, 5))))
     return statistics.median(timed(trips, count) / count / 2 for _ in range(BATCHES))
 
 
@@ -148,7 +148,7 @@ class MpiPingpong(Probe):
             str(_number(options, "window", 1, 1024)),
         )
         program = (str(options["python"]), "-c", _START, *numbers, *(node.data_address for node in nodes))
-        job = Job(nodes, program, 2, 3 * self.estimate(options) + 20, Options.of(options), {_SCRIPT: _PINGPONG})
+        job = Job(nodes, program, 2, 3 * self.estimate(options) + 60, Options.of(options), {_SCRIPT: _PINGPONG})
         job.arguments()
         return job
 

@@ -31,15 +31,15 @@ def nonce() -> str:
 
 
 async def begun(link: Link, wrapped: Wrapped, listener: Listener | None) -> Speech:
-    """The command, sent, in a slot of the connection that is given back with ``link.finished``."""
+    """The command, sent, in a slot of the connection that ``Call.end`` gives back."""
     refused = 0
     while True:
-        await link.slots.take()
+        await link.take_slot()
         try:
-            async with link.starts.turn():
+            async with link.start():
                 return await _begin(link, wrapped, listener)
         except BaseException as error:
-            link.slots.give_back()
+            link.give_slot_back()
             if not isinstance(error, _RefusedError):
                 raise
             if link.speeches:

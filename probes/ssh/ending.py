@@ -54,7 +54,7 @@ class Call:
             if not self._is_over:
                 self._is_over = True
                 self.link.speeches.discard(self.speech)
-                self.link.slots.give_back()
+                self.link.give_slot_back()
         if self.speech.out.first is not None and not self.link.has_spoken and not self.is_elevated:
             self.link.learn(started(self.speech.out.first))
 

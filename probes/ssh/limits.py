@@ -12,9 +12,10 @@ class Limits:
     ``dials`` connections are tried, ``logins`` logged in and ``starts`` commands begun at once, ``behind_jump``
     connections through one jump host. ``channels`` commands share a connection (sshd allows 10), ``lanes`` connections
     go to a node. ``retries`` follow a connection that was dropped before any login, ``refusals``
-    logins in a row end all trying. ``keepalive`` seconds of silence lead to a question and three of
-    them to the verdict that the connection is lost; its node is then given ``comeback`` seconds to
-    be there again and say why. ``output`` is what one stream of a command may say.
+    logins in a row end all trying. While a command runs ``keepalive`` seconds of silence lead to a question
+    (more where many connections are silent, ``probes.ssh.pulse``) and three of them to the verdict that the
+    connection is lost; its node is then given ``comeback`` seconds to be there again and say why.
+    ``output`` is what one stream of a command may say.
     """
 
     connect: float = 10.0

@@ -1,11 +1,14 @@
 """Owns one open connection: what runs on it, why it was lost, and its end."""
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 
 import asyncssh
 
 from probes.model import FailedAt, Failure
 from probes.ssh.limits import Limits
+from probes.ssh.pulse import Pulse
 from probes.ssh.slots import Slots
 from probes.ssh.speech import Speech
 from probes.ssh.throttle import Throttle
@@ -15,19 +18,34 @@ from topology.model import NodeId
 _LONGEST_REASON = 300
 _SAYS_NOTHING = ("", "Connection lost")
 _GOODBYE = 2.0
+_START = 0.5
+"""Seconds after which a command that its node has not begun no longer keeps others from being begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all connections of a session have in common."""
+
+    starts: Throttle
+    pulse: Pulse
+
+    @classmethod
+    def of(cls, limits: Limits) -> "Shared":
+        """As the limits say."""
+        return cls(Throttle(limits.starts, _START), Pulse(limits.keepalive))
 
 
 class Link:
-    """One open connection and the commands on it; ``starts`` bounds how many begin at once, here and elsewhere."""
+    """One open connection and the commands on it."""
 
     def __init__(
-        self, node: NodeId, session: str, limits: Limits, via: "Link | None" = None, starts: Throttle | None = None
+        self, node: NodeId, session: str, limits: Limits, via: "Link | None" = None, shared: Shared | None = None
     ) -> None:
         self.node = node
         self.session = session
         self.limits = limits
         self.via = via
-        self.starts = starts or Throttle(limits.starts, limits.login)
+        self._shared = shared or Shared.of(limits)
         self.slots = Slots(limits.channels)
         self.speeches: set[Speech] = set()
         self.lost: str | None = None
@@ -36,6 +54,7 @@ class Link:
         self.is_root: bool | None = None
         self.has_spoken = False
         self.is_closing = False
+        self._is_quickened = False
         self._connection: asyncssh.SSHClientConnection | None = None
 
     @property
@@ -61,6 +80,32 @@ class Link:
         else:
             words = str(error)[:_LONGEST_REASON] if error is not None else ""
             self.lost = words if words not in _SAYS_NOTHING else "the node or the network ended the connection"
+
+    async def take_slot(self) -> None:
+        """Wait until one more command may run here."""
+        await self.slots.take()
+        if not self._is_quickened and self._is_alive:
+            self._is_quickened = True
+            self._shared.pulse.quicken(self.connection)
+
+    def give_slot_back(self) -> None:
+        """One command less."""
+        self.slots.give_back()
+        if self._is_quickened and self.slots.used == 0:
+            self._is_quickened = False
+            self._shared.pulse.calm(self.connection, is_alive=self._is_alive)
+
+    def carries_others(self) -> None:
+        """It is the way to other nodes."""
+        self._shared.pulse.of_jump_host(self.connection)
+
+    def start(self) -> AbstractAsyncContextManager[None]:
+        """A turn to begin a command in: they are dealt out over all connections of a session."""
+        return self._shared.starts.turn()
+
+    @property
+    def _is_alive(self) -> bool:
+        return self.lost is None and not self.is_closing
 
     def root_cause(self) -> str:
         """Why everything behind this jump host was lost: the same words for all of it, so that it folds into one."""

@@ -21,11 +21,11 @@ from probes.ssh.failures import Attempt, config_failure
 from probes.ssh.floor import require
 from probes.ssh.lanes import Lanes
 from probes.ssh.limits import Limits
-from probes.ssh.link import Link
+from probes.ssh.link import Link, Shared
 from probes.ssh.privilege import Administrator, AskSecret
 from probes.ssh.process import SshRemote
+from probes.ssh.pulse import IDLE
 from probes.ssh.resolving import Resolver
-from probes.ssh.throttle import Throttle
 from probes.ssh.way import BehindError, Way
 from probes.trust import Offer
 from topology.model import Access, Node, NodeId
@@ -34,8 +34,6 @@ _DEEPEST_JUMP = 8
 _WANTED_FILES = 65536
 _PAUSE = 30.0
 _PAUSE_OF_JUMPS = 5.0
-_START = 0.5
-"""Seconds after which a command that its node has not begun no longer keeps others from being begun."""
 _KINDS = (
     ("ssh-ed25519",),
     ("ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"),
@@ -66,11 +64,11 @@ class SshReach:
         self._session = session
         self._limits = limits
         self._threads = ThreadPoolExecutor(max_workers=min(16, 4 * (os.cpu_count() or 1)), thread_name_prefix="ssh")
-        configuration = Configuration(access, also_trusted, login=limits.login, keepalive=limits.keepalive)
+        configuration = Configuration(access, also_trusted, login=limits.login, keepalive=IDLE)
         self._resolver = Resolver(configuration, self._threads)
         self._connector = Connector(limits, self._threads)
         self._administrator = Administrator(ask_secret, self._threads)
-        self._starts = Throttle(limits.starts, _START)
+        self._shared = Shared.of(limits)
         self._comebacks = Comebacks(session, limits.comeback)
         self._ways: dict[NodeId, Way] = {}
         self._lanes: dict[NodeId, Lanes] = {}
@@ -165,12 +163,15 @@ class SshReach:
     async def _open_jump(self, hops: tuple[Place, ...], through: tuple[Place, ...]) -> Link:
         name = NodeId(str(hops[-1]))
         if len(hops) == 1:
-            return await self._open(hops[0], name, through)
-        via = await self._jump(hops[:-1], name, through)
-        return await self._connect(await self._resolve(hops[-1], name), name, via)
+            link = await self._open(hops[0], name, through)
+        else:
+            via = await self._jump(hops[:-1], name, through)
+            link = await self._connect(await self._resolve(hops[-1], name), name, via)
+        link.carries_others()
+        return link
 
     async def _connect(self, route: Route, node: NodeId, via: Link | None) -> Link:
-        link = Link(node, self._session, self._limits, via, self._starts)
+        link = Link(node, self._session, self._limits, via, self._shared)
         way = self._ways.get(node)
         attempt = Attempt(node, route, via=str(via.node) if via else "", is_late=way.forgive if way else lambda: None)
         if via is None:

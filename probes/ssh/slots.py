@@ -8,24 +8,24 @@ class Slots:
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._used = 0
+        self.used = 0
         self._freed = asyncio.Event()
 
     @property
     def free(self) -> bool:
         """Whether one more fits now."""
-        return self._used < self._capacity
+        return self.used < self._capacity
 
     async def take(self) -> None:
         """Wait for a slot and hold it."""
-        while self._used >= self._capacity:
+        while self.used >= self._capacity:
             self._freed.clear()
             await self._freed.wait()
-        self._used += 1
+        self.used += 1
 
     def give_back(self) -> None:
         """Let go of a slot."""
-        self._used -= 1
+        self.used -= 1
         self._freed.set()
 
     def shrink(self, running: int) -> None:

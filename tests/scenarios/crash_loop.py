@@ -104,11 +104,14 @@ class CrashLoop:
 
     def run(self, kills: int) -> Tally:
         """Kill ``kills`` consoles; then let the last session come to its end."""
-        while self.tally.kills < kills:
-            self._one()
-            if self.tally.kills and self.tally.kills % 20 == 0:
-                self._say(f"{self.tally}")
-        self._finish()
+        try:
+            while self.tally.kills < kills:
+                self._one()
+                if self.tally.kills and self.tally.kills % 20 == 0:
+                    self._say(f"{self.tally}")
+            self._finish()
+        finally:
+            self._topology.unlink()
         return self.tally
 
     def _one(self) -> None:

@@ -17,6 +17,14 @@ from tests.scenarios.test_laboratory import marked
 
 pytestmark = pytest.mark.lab
 
+
+@pytest.fixture(autouse=True)
+def _no_file_left(lab: Lab) -> Iterator[None]:
+    """What lies beside the laboratory's own file would keep its directory alive."""
+    yield
+    lab.topology.with_name("hygiene.yaml").unlink(missing_ok=True)
+
+
 GRACE = 15
 """Seconds after which no server of ours may listen, whatever has died."""
 OURS = range(20_000, 32_000)

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,13 @@ SECONDS = 30
 
 
 @pytest.fixture
-def topology(mpi_lab: Lab) -> Path:
+def topology(mpi_lab: Lab) -> Iterator[Path]:
     """The laboratory as an ordinary user sees it: no rank runs as root."""
     text = mpi_lab.topology.read_text().replace("user: root", "user: bench")
     path = mpi_lab.topology.with_name("mpi.yaml")
     path.write_text(text[: text.index("criteria:")] + SUITES)
-    return path
+    yield path
+    path.unlink()
 
 
 def _traffic(lab: Lab, node: str, port: str) -> int:

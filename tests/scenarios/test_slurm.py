@@ -4,7 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from probes.slurm.reach import SlurmReach, door_name, through_slurm
 from probes.ssh import SshReach
 from store.store import Store
 from tests.lab import Lab, wait_for
-from tests.scenarios.commands import report
+from tests.scenarios.commands import benchconsole, report
 from topology.model import Fabric
 
 pytestmark = pytest.mark.lab
@@ -46,11 +46,12 @@ def probes() -> Mapping[str, Probe]:
 
 
 @pytest.fixture
-def fabric(slurm_lab: Lab, probes: Mapping[str, Probe]) -> Fabric:
+def fabric(slurm_lab: Lab, probes: Mapping[str, Probe]) -> Iterator[Fabric]:
     text = slurm_lab.topology.read_text()
     path = slurm_lab.topology.with_name("slurm.yaml")
     path.write_text(text[: text.index("suites:")].replace("at_least: 80 %", "at_least: 50 %") + SUITE)
-    return read_fabric(path, probes)
+    yield read_fabric(path, probes)
+    path.unlink()
 
 
 def _through_slurm(fabric: Fabric, session: str, *names: str, patience: float = SECONDS) -> SlurmReach:
@@ -258,3 +259,27 @@ def _without(fabric: Fabric, *probes: str) -> Fabric:
         for name, suite in fabric.suites.items()
     }
     return replace(fabric, suites=suites)
+
+
+def test_a_run_from_the_command_line_goes_through_slurm_and_says_so(
+    slurm_lab: Lab, fabric: Fabric, tmp_path: Path
+) -> None:
+    db, quick = tmp_path / "s.db", slurm_lab.topology.with_name("quick.yaml")
+    quick.write_text(fabric.text[: fabric.text.index("suites:")] + "suites: {default: [{probe: inventory}]}\n")
+    try:
+        ran = benchconsole("run", quick, "--db", db, "-w", "n[1-8]", "--through", "slurm", "--head", HEAD)
+    finally:
+        quick.unlink()
+    assert ran.code in (0, 3), ran.out + ran.err  # without declared hardware nothing is judged
+    found = report(db)
+    assert found["coverage"]["tested"] == 8
+    assert {proof["node"] for proof in found["proofs"] if proof["clean"]} >= {f"n{i}" for i in range(1, 9)}
+
+
+@pytest.mark.parametrize("wrong", [["--through", "pbs"], ["--through", "slurm:a b"], ["--head", "n1"]])
+def test_what_cannot_be_meant_is_refused_before_anything_is_asked(
+    fabric: Fabric, tmp_path: Path, wrong: list[str]
+) -> None:
+    ran = benchconsole("run", fabric.file, "--db", tmp_path / "s.db", *wrong)
+    assert ran.code == 2
+    assert "expected" in ran.err or "is for" in ran.err

@@ -19,6 +19,7 @@ from console.tui.widgets.events import Events
 from console.tui.widgets.headline import Headline, clauses
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.loads import Loads, loads
+from console.tui.widgets.proofs import Proofs
 from console.tui.widgets.round_tests import RoundTests, round_of, test_rows
 from console.tui.widgets.stages import Stages
 from console.tui.widgets.unjudged import Unjudged
@@ -54,6 +55,7 @@ class RunScreen(Frame):
         self.loads = Loads()
         self.tests = RoundTests()
         self.unjudged = Unjudged()
+        self.proofs = Proofs()
         self.events = Events()
         self.frozen = False
         self._digested: tuple[object, object, Digest] | None = None
@@ -61,7 +63,7 @@ class RunScreen(Frame):
 
     def parts(self) -> Sequence[Widget]:
         """From the top down."""
-        return (self.headline, self.stages, self.loads, self.tests, self.unjudged, self.events)
+        return (self.headline, self.stages, self.loads, self.tests, self.unjudged, self.proofs, self.events)
 
     def on_mount(self) -> None:
         """Times go on once a second, also when nothing happens."""
@@ -81,6 +83,7 @@ class RunScreen(Frame):
         self.loads.show(loads(view))
         self._show_tests(view)
         self.unjudged.show(self._digest(view).sums.reasons)
+        self.proofs.show(() if view.current is not None else view.proofs)
         self.events.show(view.log)
         self._share_height()
 
@@ -120,13 +123,15 @@ class RunScreen(Frame):
         room = self.size.height - (4 if low else 7)
         events = 1 if self.size.height < 24 else 3 if self.size.height < 32 else 5
         unjudged = min(self.unjudged.wanted, 1 if self.size.height < 32 else 3)
-        stage_rows = min(self.stages.wanted, max(room - events - unjudged - 4, 2))
-        left = room - events - unjudged - stage_rows
+        proofs = min(self.proofs.wanted, 1 if self.size.height < 32 else 4)
+        stage_rows = min(self.stages.wanted, max(room - events - unjudged - proofs - 4, 2))
+        left = room - events - unjudged - proofs - stage_rows
         load = min(self.loads.wanted, 9, max(left - 8, 0)) if left > 10 else 0
         gap = 1 if left - load >= 8 else 0
         for widget, height in ((self.stages, stage_rows), (self.loads, load), (self.unjudged, unjudged)):
             widget.styles.height = height
             widget.styles.margin = (0, 0, gap if height else 0, 0)
+        self.proofs.styles.height = proofs
         self.tests.styles.margin = (0, 0, gap, 0)
         self.events.styles.height = events
 
@@ -196,6 +201,9 @@ def _tallies(view: RunView, now: float) -> tuple[Row, ...]:
 
 def _headline(view: RunView, now: float) -> tuple[State | None, str, str, str]:
     current = view.current
+    if view.held:
+        lead = "The run waits." if current is None else f"The run waits, round {current.number} is not over."
+        return State.HELD, lead, f" {plain(view.held)}", ""
     if current is not None:
         place = next((i for i, each in enumerate(view.plan) if each.number == current.number), 0) + 1
         seconds = f"{max(now - view.current_started, 0):.0f} s of {lasting(current.seconds)}"

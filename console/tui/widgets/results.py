@@ -7,7 +7,7 @@ from console.tui.drawing import ACTIVE, MUTED, TEXT, Line, Piece, Row, clip, sig
 from console.tui.quantities import expected, measured, share_of
 from console.tui.reading import Blame
 from console.tui.widgets.listing import Listing
-from console.view import NodeView, RunView, State
+from console.view import NodeView, RunView, State, state_of_failure
 from console.wording import SIGNS, plain
 from probes.judging.verdict import Kind, Level, Verdict
 from probes.model import Result
@@ -97,9 +97,9 @@ def _of_result(result: Result) -> Outcome:
     state = State.MEASURED
     words, shown = "measured, no criterion speaks of it", "–"
     if failure is not None:
-        state = State.UNREACHABLE if failure.stage.means_unreachable else State.UNKNOWN
+        state = state_of_failure(failure.stage)
         words = plain(f"{failure.stage}: {failure.detail}" if failure.detail else failure.stage.value)
-        shown = "–" if state is State.UNREACHABLE else "✗ err"
+        shown = "✗ err" if state is State.UNKNOWN else "–"
     metric = plain(f"to {test.target.peer.id}" if test.target.peer else test.target.node.id)
     return Outcome(state, plain(test.probe), metric, shown, "–", "", "–", "", words, test.id)
 

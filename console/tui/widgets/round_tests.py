@@ -11,7 +11,7 @@ from console.tui.drawing import MUTED, TEXT, Line, Piece, Row, sign, value_tone,
 from console.tui.quantities import share_of
 from console.tui.scales import Scale, scale_for
 from console.tui.widgets.listing import Listing
-from console.view import RunView, State, state_of, worst
+from console.view import RunView, State, state_of, state_of_failure, worst
 from console.wording import plain
 from probes.judging.verdict import Verdict
 from probes.model import Result, Round, Test
@@ -91,9 +91,8 @@ def _row(view: RunView, test: Test, sums: Mapping[str, TestRow]) -> TestRow:
     if result is None:
         return TestRow(test, State.RUNNING if test.id in view.running else State.SKIPPED, None, None, None, None, "")
     if result.failure is not None:
-        silent = result.failure.stage.means_unreachable
         words = plain(f"{result.failure.stage}: {result.failure.detail}".rstrip(": "))
-        return TestRow(test, State.UNREACHABLE if silent else State.UNKNOWN, None, None, None, None, words)
+        return TestRow(test, state_of_failure(result.failure.stage), None, None, None, None, words)
     verdicts = () if open_now else view.verdicts.get(test.id, ())
     if test.bundle in sums:
         return _measured(test, result, sums[test.bundle])

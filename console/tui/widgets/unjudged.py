@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from console.tui.drawing import MUTED, TEXT, Line, Row, sign, width_of
 from console.tui.reading import names
 from console.tui.widgets.canvas import Canvas
-from console.view import NotJudged, State
+from console.view import NotJudged, state_of_failure
 from console.wording import count, plain
 
 
@@ -35,7 +35,7 @@ class Unjudged(Canvas):
         shown = list(self.reasons[:height])
         rows = []
         for place, each in enumerate(shown):
-            state = State.UNREACHABLE if each.stage.means_unreachable else State.UNKNOWN
+            state = state_of_failure(each.stage)
             line = Line(width).to(1).extend((sign(state),)).put(" ")
             line.put("not judged" if not place else "", MUTED, 10).put("  ").put(names(each.nodes), TEXT)
             why = plain(each.detail or each.stage.value)

@@ -14,7 +14,6 @@ from tests.probes.builtin.captures import noise, output, read, said, text, value
 from topology.model import Hardware, Node
 
 WHOLE = "hpcc/1.5.0-two-nodes.txt"
-CHECKS = [check for check in PROBE_CHECKS if check.__name__ != "commands_are_argument_lists"]
 
 
 def _node(index: int, cores: int = 0) -> Node:
@@ -26,7 +25,7 @@ def _set(*nodes: Node, **options: str | int) -> Target:
     return Target(nodes[0], None, options, nodes)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check: Check) -> None:
     check(Hpcc(), [output(WHOLE)])
 

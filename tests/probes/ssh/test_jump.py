@@ -10,9 +10,9 @@ import pytest
 
 from probes.model import FailedAt
 from probes.remote import RemoteError
-from probes.ssh import SshReach
+from probes.ssh import Limits, SshReach
 from probes.testing.server import Reply, ScriptedSshd
-from tests.probes.ssh.conftest import Bench, Server, children, eventually, node
+from tests.probes.ssh.conftest import Bench, Server, children, eventually, node, sessions
 
 
 async def test_nodes_share_one_jump_connection(bench: Bench) -> None:
@@ -82,6 +82,29 @@ async def test_a_jump_host_that_dies_is_named_as_the_cause(bench: Bench) -> None
     assert raised.value.failure.stage is FailedAt.LOST
     assert f"the jump host root@{jump.address}:{jump.port} went away" in raised.value.failure.detail
     await eventually(lambda: not bench.marked())
+
+
+async def test_a_jump_host_that_falls_silent_is_named_too(bench: Bench) -> None:
+    jump, inner = bench.sshd(), bench.sshd()
+    config = (
+        f"Host gate\n HostName {jump.address}\n Port {jump.port}\n User root\n"
+        f"Host n*\n HostName {inner.address}\n Port {inner.port}\n ProxyJump gate\n"
+    )
+    reach = bench.reach(bench.access(config=config), Limits(keepalive=0.4))
+    remotes = await asyncio.gather(*(reach.remote(node(f"n{number}")) for number in range(5)))
+    running = [asyncio.create_task(remote.run(["sleep", "300"], timeout=60)) for remote in remotes]
+    await eventually(lambda: len(bench.marked()) >= 10)
+    frozen = sessions(jump.process.pid)
+    for pid in frozen:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        found = await asyncio.gather(*running, return_exceptions=True)
+    finally:
+        for pid in frozen:
+            os.kill(pid, signal.SIGCONT)
+    details = {error.failure.detail for error in found if isinstance(error, RemoteError)}
+    assert len(details) == 1
+    assert details.pop().startswith("the jump host gate went away")
 
 
 async def _behind(bench: Bench, tmp_path: Path, names: list[str]) -> tuple[Server, ScriptedSshd, SshReach]:
