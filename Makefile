@@ -4,14 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 CONSTRAINTS := constraints.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
-LAB_TOOLS := iperf3 fio sshd ssh ip tc unshare nsenter losetup mkfs.ext4 ethtool tmux lldpd \
+LAB_TOOLS := iperf3 fio sshd ssh ip tc unshare nsenter losetup mkfs.ext4 ethtool tmux lldpd sudo \
   ping mpirun hpcc munged slurmctld slurmd srun
-LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2fsprogs ethtool dmidecode tmux lldpd \
+LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2fsprogs ethtool dmidecode tmux lldpd sudo \
   iputils-ping openmpi-bin hpcc python3-mpi4py munge slurmctld slurmd slurm-client libpmi2-0
 # Debian starts daemons as it installs them; this file is asked before, and says no. One that is there stays.
 NO_DAEMONS := /usr/sbin/policy-rc.d
 
-.PHONY: demo test check lint types contracts unit lab lab-down tools clean
+.PHONY: demo test check lint types contracts unit lab lab-down crash-loop tools clean
 
 # With a terminal: the console on a simulated cluster. Without one: the same run, summarised.
 demo: $(BIN)/.run
@@ -32,11 +32,15 @@ contracts: $(BIN)/.dev
 	$(BIN)/lint-imports
 
 unit: $(BIN)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 # The laboratory: namespaces with real sshd, iperf3 and fio. Needs root.
 lab: $(BIN)/.dev tools
 	$(BIN)/python -m tests.lab up
+
+# The console killed two hundred times at random instants of a laboratory run, and resumed. Takes some twenty minutes.
+crash-loop: $(BIN)/.dev tools
+	$(BIN)/python -m tests.scenarios.crash_loop 200
 
 lab-down: $(BIN)/.dev
 	$(BIN)/python -m tests.lab down

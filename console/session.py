@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from store.store import Store
 
 MakeReach = Callable[[Fabric, str], "Reach"]
+AskSecret = Callable[[str], str | None]
 
 LAST_CHANCE_SECONDS = 5.0
 """How long the end of a run waits for a database that refuses, before it leaves what was kept to the spool."""
@@ -63,12 +64,15 @@ def read_fabric(path: Path, probes: Mapping[str, "Probe"], parameters: Mapping[s
     return load(path, vocabulary(probes), parameters)
 
 
-def ssh_reach(fabric: Fabric, session: str) -> "Reach":
-    """SSH to the nodes of ``fabric``; imported here, for asyncssh costs a fifth of a second."""
+def ssh_reach(fabric: Fabric, session: str, ask_secret: AskSecret | None = None) -> "Reach":
+    """SSH to the nodes of ``fabric``; imported here, for asyncssh costs a fifth of a second.
+
+    ``ask_secret`` is asked at most once, for the password that ``sudo`` wants on a node; None: nobody can be asked.
+    """
     from probes.ssh import SshReach
     from store.places import trusted_hosts_path
 
-    return SshReach(fabric.access, session, also_trusted=(str(trusted_hosts_path()),))
+    return SshReach(fabric.access, session, also_trusted=(str(trusted_hosts_path()),), ask_secret=ask_secret)
 
 
 class Session:

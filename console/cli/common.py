@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from console.view import RunView
     from probes.api import Probe
     from probes.plugins import Catalogue
+    from probes.remote import Reach
     from store.store import Store
     from topology.model import Fabric
 
@@ -48,6 +49,20 @@ def open_store(db: Path | None, *, create: bool = True) -> "Store":
     from store.store import Store
 
     return Store.open(db or default_path(), create=create)
+
+
+def reach_that_asks(fabric: "Fabric", session: str) -> "Reach":
+    """SSH to the nodes; where ``sudo`` wants a password, whoever sits at the terminal is asked once."""
+    from console.session import ssh_reach
+
+    return ssh_reach(fabric, session, _ask if sys.stdin.isatty() else None)
+
+
+def _ask(prompt: str) -> str | None:
+    """A password from the terminal, never echoed; None for an empty one."""
+    import getpass
+
+    return getpass.getpass(prompt) or None
 
 
 def bring_back(store: "Store") -> None:

@@ -16,6 +16,7 @@ from console.cli.common import (
     label_option,
     nodes_option,
     open_store,
+    reach_that_asks,
     read_topology,
     suite_option,
     topology_argument,
@@ -85,6 +86,7 @@ def command(
         session.choice.care = meant
         session.origin = found.origin
         rounds = session.unfinished() if resume else session.propose()
+        session.make_reach = reach_that_asks
         if through is not None:
             session.make_reach = make_reach(through, head, lambda: rounds)
         if dry_run:
@@ -172,6 +174,8 @@ def run_session(
     """Run ``rounds`` to the end and print the summary; the exit code."""
     import gc
 
+    gc.collect()
+    gc.freeze()
     gc.set_threshold(50_000, 50, 100)  # a fan-out makes many short-lived objects: fewer collections, less time
     to_stdout = str(jsonl) == "-"
     stream = sys.stdout if to_stdout else jsonl.open("w", encoding="utf-8") if jsonl else None

@@ -16,8 +16,8 @@ from console.demo.faults import FaultKind, Scenario
 from console.demo.machine import Machines
 from console.demo.network import Network
 from console.demo.scenarios import scenario_named
-from console.demo.traffic import Traffic
-from probes.testing.server import Manner, ScriptedSshd
+from console.demo.traffic import STEADY, Pace, Traffic
+from probes.testing.server import SEPARATE, Manner, ScriptedSshd
 from topology.model import Fabric
 from topology.resolve import load_text
 
@@ -48,7 +48,8 @@ async def _until_stdin_ends() -> None:
 async def serve(scenario: Scenario, directory: Path) -> None:
     """Serve ``scenario`` until stdin ends; the port is told on stdout as one line of JSON."""
     fabric = load_text(scenario.describe(), f"{scenario.fabric}.yaml")
-    machines = Machines(fabric, scenario, Traffic(Network(fabric, scenario)))
+    pace = STEADY if len(fabric.nodes) >= SEPARATE else Pace()
+    machines = Machines(fabric, scenario, Traffic(Network(fabric, scenario), pace))
     async with ScriptedSshd(machines.answer, manners(fabric, scenario), directory) as sshd:
         sys.stdout.write(json.dumps({"port": sshd.port}) + "\n")
         sys.stdout.flush()

@@ -30,6 +30,10 @@ class Pace:
         return min(self.longest, simulated * self.factor)
 
 
+STEADY = Pace(factor=0.2, longest=1.0)
+"""For thousands of nodes on one machine: flows last long enough that they are seen to run together."""
+
+
 @dataclass(slots=True)
 class Port:
     """One ``iperf3 -s``: where it listens, whether a test runs on it, whether one has."""
