@@ -67,10 +67,10 @@ def _told(events: Path) -> list[tuple[str, str]]:
 
 
 def _stored(db: Path) -> set[tuple[str, str]]:
-    """(session, test) of every stored result; SQLite checks the file as it reads."""
+    """(session, test) of every stored result; SQLite plays back what a kill cut off, and checks the file."""
     if not db.exists():
         return set()
-    with closing(sqlite3.connect(f"{db.as_uri()}?mode=ro", uri=True)) as connection:
+    with closing(sqlite3.connect(f"{db.as_uri()}?mode=rw", uri=True)) as connection:
         assert connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'result'").fetchone():
             return set()
