@@ -11,7 +11,7 @@ LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2f
 # Debian starts daemons as it installs them; this file is asked before, and says no. One that is there stays.
 NO_DAEMONS := /usr/sbin/policy-rc.d
 
-.PHONY: demo test check lint types contracts unit lab lab-down crash-loop tools clean
+.PHONY: demo test check lint types contracts unit unit-lab unit-rest lab lab-down crash-loop tools clean
 
 # With a terminal: the console on a simulated cluster. Without one: the same run, summarised.
 demo: $(BIN)/.run
@@ -31,8 +31,15 @@ types: $(BIN)/.dev
 contracts: $(BIN)/.dev
 	$(BIN)/lint-imports
 
+# What waits for the laboratory's cables runs beside what needs the processor.
 unit: $(BIN)/.dev
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line unit-lab unit-rest
+
+unit-lab: $(BIN)/.dev
+	$(BIN)/python -m pytest -m lab
+
+unit-rest: $(BIN)/.dev
+	$(BIN)/python -m pytest -m "not lab"
 
 # The laboratory: namespaces with real sshd, iperf3 and fio. Needs root.
 lab: $(BIN)/.dev tools

@@ -164,9 +164,12 @@ class SessionConductor:
         return PlanNotes(tuple(effects), tuple(covers), tuple(self._in_use(rounds)))
 
     def _in_use(self, rounds: Sequence[Round]) -> list[str]:
-        """Why these rounds would be refused, line by line."""
+        """Nodes that the plan leaves alone because somebody else needs them, or why it would be refused."""
         from console.care import InUseError
 
+        spared = self._session.choice.care.spared(self._session.fabric)
+        if spared:
+            return [f"{node}: {plain(why)}; not loaded" for node, why in spared.items()]
         try:
             self._session.choice.care.refuse(self._session.fabric, rounds, self._session.probes)
         except InUseError as error:

@@ -42,7 +42,8 @@ class Engine:
         async def begun() -> T:
             return await work()
 
-        return asyncio.run_coroutine_threadsafe(begun(), self._started())
+        loop = self._started()
+        return asyncio.run_coroutine_threadsafe(begun(), loop)
 
     async def ask(self, work: Callable[[], Awaitable[T]]) -> T:
         """Wait on another loop for what ``work`` gives in the engine; who stops waiting stops the work."""

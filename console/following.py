@@ -65,14 +65,14 @@ class Following:
         self._mark: Mark | None = None
         self._bench = Bench(self.fabric, metrics(probes))
         self._findings = Findings(self._bench)
-        self._at_work: bool | None = None
+        self._state: SessionState | None = None
         self._again: Sequence[StoredRound] = ()
 
     @property
     def driver(self) -> str:
         """Why no order is taken, in a sentence."""
         name = self._found.new.label or self._found.id
-        if self._at_work:
+        if self._state in (None, SessionState.RUNNING):
             return f"Another console drives {name}; this one follows it and takes no orders."
         return f"This console has followed {name}, which nobody drives now; open it again to go on with it."
 
@@ -116,17 +116,17 @@ class Following:
         return SessionOpened(self._found.id, new.label, self.fabric, new.suite, self.plan, new.started, live)
 
     def _ended(self, news: News) -> Iterator[Event]:
-        """Say once that the other console has stopped, and once that one is at it again."""
-        at_work = news.state is SessionState.RUNNING
-        if news.late or at_work is self._at_work:
+        """Say that the other console has stopped, and that one is at it again."""
+        if news.late:
             return
-        before, self._at_work = self._at_work, at_work
-        if not at_work:
+        before, self._state = self._state, news.state
+        if news.state is SessionState.RUNNING:
+            if before not in (None, SessionState.RUNNING):
+                yield self._opened(live=True)
+        elif news.state is not before or news.begun or news.closed:
             ended = news.ended if news.ended is not None else self._found.new.started
             complete = news.state is SessionState.COMPLETE
             yield SessionEnded(ended, complete, news.because or ("" if complete else "interrupted"))
-        elif before is False:
-            yield self._opened(live=True)
 
     # -- what only the console that drives can do
 

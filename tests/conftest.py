@@ -1,6 +1,7 @@
 """What every test has: the laboratory on request, and a home of its own."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,13 +11,21 @@ pytest_plugins = ["tests.lab.fixtures"]
 
 
 _LABORATORIES = frozenset(("lab", "healthy_lab", "slurm_lab"))
+"""Fixtures behind which a laboratory stands."""
 
 
+def pytest_configure() -> None:
+    """Hear SIGINT even where a shell started the tests in the background and had it ignored: children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what uses a laboratory in one process: its rates are shared, and building it takes seconds."""
+    """Mark what uses a laboratory: such tests run in one process, for its rates are shared, beside all others."""
     for item in items:
-        if "lab" in item.keywords or _LABORATORIES & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group("laboratory"))
+        if _LABORATORIES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.lab)
 
 
 @pytest.fixture(autouse=True)

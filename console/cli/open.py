@@ -53,7 +53,8 @@ def _keep_logs_off_the_screen() -> None:
 
 
 def _on_file(path: Path, db: Path | None, label: str, *, start: bool) -> "SessionConductor":
-    from console.cli.common import installed, open_store, read_topology
+    from console.cli.common import bring_back, installed, open_store, read_topology
+    from console.cli.in_use import care
     from console.conductor import SessionConductor
     from console.engine import Engine
     from console.record import Choice
@@ -62,7 +63,8 @@ def _on_file(path: Path, db: Path | None, label: str, *, start: bool) -> "Sessio
     probes = installed()
     fabric = read_topology(path, probes)
     store = open_store(db)
-    session = Session(fabric, probes, store, Choice(label=label))
+    bring_back(store)
+    session = Session(fabric, probes, store, Choice(label=label, care=care(fabric, sparing=True)))
     return SessionConductor(session, Engine(), start=start, closing=store.close)
 
 

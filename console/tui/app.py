@@ -88,7 +88,9 @@ class Bench(Commanding):
             self.say(f"The session ended: {type(error).__name__}: {error}", wrong=True, stay=True)
 
     def tick(self) -> None:
-        """As everywhere; and have a fabric analysed when it is first seen."""
+        """As everywhere; have a fabric analysed when it is first seen, and send all of what a terminal missed."""
+        if textual_patches.caught_up(self):
+            self.screen.refresh()
         view = self.bridge.view
         if view is not None and view.fabric is not self.analysed:
             self.analysed = view.fabric

@@ -1,18 +1,37 @@
-"""Owns what is changed inside Textual: one override, for the versions it was measured with, else nothing.
+"""Owns what is changed inside Textual: two overrides, for the versions they were measured with, else nothing.
 
 Textual 8.2 repaints a changed span from the left edge of its widget, so that one cell at
 column 199 sends 200 cells. Cropped at both ends, a live map sends a seventieth of the bytes.
-The override ends with the release that crops by itself.
+
+It also waits, without end, for a terminal that takes no output: a stopped one halts the program, and one
+that has gone away keeps it from ending. Here a frame that is not taken is left out, and the screen is
+sent whole when output is taken again.
+
+The overrides end with the release that does the same.
 """
 
+import fcntl
+import os
+import signal
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from queue import Full
 from typing import Protocol
 
 from rich.console import Console
 from rich.control import Control
+from textual.app import App
+from textual.drivers import _writer_thread
+from textual.drivers._writer_thread import WriterThread
 from textual.strip import Strip
 
 _KNOWN = ("8.2.",)
+
+WAITING = 240
+"""Pieces of output that wait for the terminal, some seconds of a live screen; Textual lets 30 wait."""
+
+PATIENCE_SECONDS = 0.5
+"""How long the screen waits for a terminal once, before it leaves frames out."""
 
 
 class Update(Protocol):
@@ -34,7 +53,68 @@ def apply() -> bool:
     if not {"chops", "spans", "chop_ends"} <= set(ChopsUpdate.__init__.__code__.co_varnames):
         return False
     ChopsUpdate.render_segments = _cropped_on_both_sides  # type: ignore[method-assign]
+    _writer_thread.MAX_QUEUED_WRITES = WAITING  # type: ignore[misc]
+    WriterThread.write = _write  # type: ignore[method-assign]
+    WriterThread.stop = _stop  # type: ignore[method-assign]
+    WriterThread.run = _run  # type: ignore[method-assign]
     return True
+
+
+def caught_up(app: App[int]) -> bool:
+    """Whether frames were left out and the terminal takes output again; True once, then the screen must be sent."""
+    writer = getattr(app._driver, "_writer_thread", None)  # noqa: SLF001 - the driver has no other door
+    if writer is None or not getattr(writer, "behind", False) or not writer._queue.empty():  # noqa: SLF001
+        return False
+    writer.behind = False
+    return True
+
+
+def _write(self: WriterThread, text: str) -> None:
+    """Hand ``text`` over; wait for a terminal that is behind once, not for each frame, and for a dead one never."""
+    if not self.is_alive():
+        return
+    try:
+        self._queue.put(text, timeout=0.0 if getattr(self, "behind", False) else PATIENCE_SECONDS)
+    except Full:
+        self.behind = True  # type: ignore[attr-defined]
+
+
+def _stop(self: WriterThread) -> None:
+    """End the thread; what a stopped terminal does not take is dropped, or the program could not end."""
+    with suppress(Full):
+        self._queue.put(None, timeout=PATIENCE_SECONDS)
+    self.join(PATIENCE_SECONDS)
+    if self.is_alive():
+        _break_off(self)
+
+
+def _break_off(writer: WriterThread) -> None:
+    """Take the thread out of a write that waits for a stopped terminal, and say nothing more to that terminal."""
+    number = writer.fileno()
+    flags = fcntl.fcntl(number, fcntl.F_GETFL)
+    before = signal.signal(signal.SIGURG, lambda *_: None)  # a handler, so that the write is interrupted
+    fcntl.fcntl(number, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+    try:
+        if writer.ident is not None:
+            signal.pthread_kill(writer.ident, signal.SIGURG)
+        writer.join(2 * PATIENCE_SECONDS)
+    finally:
+        fcntl.fcntl(number, fcntl.F_SETFL, flags)
+        signal.signal(signal.SIGURG, before)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for terminal in {number, 1, 2}:
+        if os.isatty(terminal):
+            os.dup2(nowhere, terminal)  # what is flushed at the end of the program must not wait either
+    os.close(nowhere)
+
+
+def _run(self: WriterThread) -> None:
+    """As before; a terminal that is gone, or broken off from, ends the thread without a word."""
+    with suppress(OSError):
+        _RUN(self)
+
+
+_RUN = WriterThread.run
 
 
 def _cropped_on_both_sides(self: Update, console: Console) -> str:

@@ -15,6 +15,8 @@ from probes.ssh.link import Link
 from probes.ssh.process import SshRemote
 
 _TIMEOUT = 10.0
+_PAUSE = 0.5
+"""Seconds before a node that refused is asked again, within the time that it has."""
 _LEFT = (
     "for w in 0 .1 .2 .5 1 1; do sleep $w; n=0; "
     'for f in $(grep -lsF "BENCHCONSOLE_SESSION=$1" /proc/[0-9]*/environ); do '
@@ -51,12 +53,21 @@ class Comebacks:
             await asyncio.gather(*self._asked.values(), return_exceptions=True)
 
     async def _ask(self, lost: Link, again: Callable[[], Awaitable[Remote]]) -> tuple[FailedAt, str]:
+        said = ""
         try:
             async with asyncio.timeout(self._seconds):
-                remote = await again()
+                while True:
+                    try:
+                        remote = await again()
+                        break
+                    except RemoteError as error:
+                        if error.failure.stage is not FailedAt.UNREACHABLE:
+                            raise
+                        said = f": {error.failure.detail}"  # a node that boots refuses for a while
+                    await asyncio.sleep(_PAUSE)
                 output = await remote.run(("sh", "-c", _LEFT, "left", self._session), timeout=_TIMEOUT)
         except TimeoutError:
-            return FailedAt.LOST, f"the node did not come back within {self._seconds:g} s"
+            return FailedAt.LOST, f"the node did not come back within {self._seconds:g} s{said}"
         except RemoteError as error:
             return FailedAt.LOST, f"the node did not come back: {error.failure.detail}"
         boot = remote.boot if isinstance(remote, SshRemote) else ""

@@ -129,7 +129,12 @@ class SshReach:
     async def _explain(self, node: Node, lost: Link, error: RemoteError) -> RemoteError:
         if lost.via is not None and lost.via.lost is not None:
             return error  # the jump host is the cause, and is not asked once a node
-        return await self._comebacks.explain(lost, error, lambda: self.remote(node))
+
+        async def again() -> Remote:
+            self._ways[node.id].forgive()
+            return await self.remote(node)
+
+        return await self._comebacks.explain(lost, error, again)
 
     async def _open(self, place: Place, node: NodeId, through: tuple[Place, ...]) -> Link:
         """A link to ``place``; ``through`` are the places that asked for it as their jump host."""

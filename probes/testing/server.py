@@ -259,7 +259,8 @@ class ScriptedSshd:
     """Serves inside ``async with``; ``directory`` then holds all that a client needs.
 
     ``id_ed25519`` (the key that may log in), ``known_hosts`` and ``ssh_config``; ``port`` is the
-    one port of all addresses. ``hosts`` are addresses, or addresses with their manner.
+    one port of all addresses, ``sockets`` are what is bound to it. ``hosts`` are addresses, or addresses
+    with their manner.
     """
 
     def __init__(
@@ -281,6 +282,7 @@ class ScriptedSshd:
         self._answer = answer
         self._met: dict[asyncssh.SSHServerConnection, str] = {}
         self._mute: set[asyncio.BaseTransport] = set()
+        self.sockets: tuple[socket.socket, ...] = ()
         self._open = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -288,6 +290,7 @@ class ScriptedSshd:
         odd = {address: manner for address, manner in self.hosts.items() if manner is not Manner.ANSWERS}
         doors = {_ANYWHERE: Manner.ANSWERS, **odd} if wide else self.hosts
         sockets = _bind(doors, self.port, together=wide)
+        self.sockets = tuple(sockets.values())
         self.port = next(iter(sockets.values())).getsockname()[1]
         host_key, other_key, client_key, stranger = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(4))
         self._write(host_key, client_key)

@@ -83,10 +83,10 @@ def _stored(db: Path) -> set[tuple[str, str]]:
 
 
 def _state(db: Path) -> str:
-    """How the last session stands; empty where there is none."""
+    """``interrupted`` where the newest session can be resumed, else empty."""
     ran = benchconsole("sessions", "--db", db)
-    last = ran.out.strip().splitlines()[-1] if ran.code == 0 and ran.out.strip() else ""
-    return next((word for word in ("interrupted", "complete", "running") if word in last), "")
+    newest = ran.out.splitlines()[1:2] if ran.code == 0 else []  # below the head of the table
+    return "interrupted" if newest and "(interrupted)" in newest[0] else ""
 
 
 class CrashLoop:

@@ -112,6 +112,7 @@ async def looking(
     player = Player(story, until=until)
     async with running(player, size, lambda _fabric: static, terminal=terminal) as look:
         await look.until(lambda: look.app.bridge.view is not None and look.app.bridge.view.static is not None)
+        await look.until(lambda: look.app.fabric_screen.shape_of(story.fabric) is not None)
         await look.settle()
         yield look
 

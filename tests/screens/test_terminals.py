@@ -9,7 +9,7 @@ from console.wording import ASCII_OF
 from tests.screens.looking import Look, boxes, faulty, large, looking, painted
 from topology.model import NodeId
 
-SIZES = ((1, 1), (7, 3), (60, 15), (80, 24), (120, 40), (200, 60))
+SIZES = ((1, 1), (7, 3), (20, 5), (60, 15), (80, 24), (120, 40), (200, 60))
 SHEETS = (("question_mark",), ("colon",), ("e",), ("R",))
 TABS = ("1", "2", "3", "4")
 
@@ -109,6 +109,28 @@ async def test_resizing_keeps_the_cursor_in_sight() -> None:
             await look.pilot.resize_terminal(*size)
             await look.settle()
             assert any("[▯]" in line for line in look.lines), size
+
+
+async def test_a_storm_of_sizes_loses_neither_the_focus_nor_the_cursor_nor_a_row() -> None:
+    storm = [(1, 1), (20, 5), (500, 200), (3, 60), (200, 2), (80, 24), (79, 23), (1, 200), (500, 1), (120, 40)]
+    async with looking(faulty()) as look:
+        await look.press("2", "down", "down", "down")
+        table = look.app.nodes_screen.table
+        chosen = table.chosen
+        for size in storm * 2:
+            await look.pilot.resize_terminal(*size)
+            look.app.tick()
+        await look.settle()
+        assert look.app.focused is table
+        assert table.chosen == chosen
+        assert len(look.lines) == 40
+        assert any(line.startswith("▌") for line in look.lines)
+        await look.pilot.resize_terminal(500, 200)
+        for mode in ("fabric", "run", "findings"):
+            look.app.go_to(mode)
+            await look.settle()
+            assert "SIMULATED" in look.lines[0]
+            assert len(look.lines) == 200
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The fabric: racks, nodes and uplinks as one map, the worst fault above it, the others below."""
 
+import asyncio
 import operator
 from collections.abc import Iterator, Sequence
 
@@ -25,6 +26,9 @@ from console.view import RunView, State, tally
 from console.wording import plain
 from topology.model import Fabric, LinkId, NodeId, SwitchId
 
+_AT_ONCE = 2000
+"""Nodes of a fabric that is read as it is painted; more take longer than a frame."""
+
 
 class FabricScreen(Frame):
     """``n`` walks the faults; enter opens the node or the finding under the cursor."""
@@ -48,6 +52,7 @@ class FabricScreen(Frame):
         self.fault = 0
         self.walked = False
         self._shape: tuple[Fabric, Shape] | None = None
+        self._reading: Fabric | None = None
         self._judged: tuple[object, ...] = (None, None, None, None, None)
         self._sized = Size(0, 0)
         self._laid_out: tuple[tuple[Shape, int, int], int] | None = None
@@ -64,6 +69,11 @@ class FabricScreen(Frame):
     def paint(self, view: RunView) -> None:
         """Everything anew."""
         shape = self.shape_of(view.fabric)
+        if shape is None:
+            site = [plain(view.fabric.name), "fabric", plain(view.label)]
+            self.crumb.show([part for part in site if part])
+            self.headline.show(None, f"{len(view.fabric.nodes):,} nodes:", " the map is being drawn up.")
+            return
         judged = (view.nodes, view.links, view.findings, view.current, view.static)
         if self.size == self._sized and all(map(operator.is_, judged, self._judged)):
             self._say_headline(view)
@@ -78,11 +88,22 @@ class FabricScreen(Frame):
         self._share_height(view, shape)
         self.map.show(view, shape)
 
-    def shape_of(self, fabric: Fabric) -> Shape:
-        """The rows of the map, worked out once for each fabric."""
-        if self._shape is None or self._shape[0] is not fabric:
+    def shape_of(self, fabric: Fabric) -> Shape | None:
+        """The rows of the map, worked out once for each fabric; of a large one beside the screen: None until then."""
+        if self._shape is not None and self._shape[0] is fabric:
+            return self._shape[1]
+        if len(fabric.nodes) <= _AT_ONCE:
             self._shape = (fabric, shape_of(fabric))
-        return self._shape[1]
+            return self._shape[1]
+        if self._reading is not fabric:
+            self._reading = fabric
+            self.run_worker(self._read(fabric), exit_on_error=False, group="shape")
+        return None
+
+    async def _read(self, fabric: Fabric) -> None:
+        self._shape = (fabric, await asyncio.to_thread(shape_of, fabric))
+        if self.run_view is not None:
+            self.paint(self.run_view)
 
     def show_element(self, element: str) -> None:
         """Put the cursor on a node, link or switch; on the nearest end of a link that the map does not draw."""
@@ -109,7 +130,7 @@ class FabricScreen(Frame):
         self.legend.styles.height = legend
         wanted = self._lines(view.fabric, shape, self.size.width, room - also - legend) if also else 0
         self.map.styles.height = wanted if also and wanted < room - also - legend else "1fr"
-        self._explain(view)
+        _explain(self.legend, view, values=self.map.values)
         self.also.show(self.faults, self.fault)
 
     def _lines(self, fabric: Fabric, shape: Shape, width: int, height: int) -> int:
@@ -118,9 +139,6 @@ class FabricScreen(Frame):
         if self._laid_out is None or self._laid_out[0] != key:
             self._laid_out = (key, len(lines_of(fabric, shape, width, height)))
         return self._laid_out[1]
-
-    def _explain(self, view: RunView) -> None:
-        self.legend.show(tally(view), lost=bool(reading.members(view)), values=self.map.values)
 
     def _say_headline(self, view: RunView) -> None:
         if not self.faults:
@@ -178,7 +196,7 @@ class FabricScreen(Frame):
         self.map.values = not self.map.values
         self.map.redraw()
         if self.run_view is not None:
-            self._explain(self.run_view)
+            _explain(self.legend, self.run_view, values=self.map.values)
 
     def action_more_detail(self) -> None:
         """Fewer nodes in a cell."""
@@ -239,6 +257,11 @@ class FabricScreen(Frame):
             self.post_message(OpenStatic(static.where))
         else:
             self.say(f"No finding speaks of this {'link' if mark.link else 'switch'}.")
+
+
+def _explain(legend: Legend, view: RunView, *, values: bool) -> None:
+    """What the signs on the map mean."""
+    legend.show(tally(view), lost=bool(reading.members(view)), values=values)
 
 
 def described(view: RunView) -> str:

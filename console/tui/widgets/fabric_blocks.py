@@ -33,10 +33,16 @@ _LABEL = 6
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Racks that stand in one column block, under one heading."""
+    """Racks that stand in one column block, under one heading; ``shorter`` are names for where that does not fit."""
 
     name: str
     racks: tuple[Rack, ...]
+    shorter: tuple[str, ...] = ()
+
+    def called(self, room: int) -> str:
+        """The longest name that fits, cut where none does."""
+        every = (self.name, *self.shorter)
+        return next((name for name in every if width_of(name) <= room), clip(every[-1], room))
 
     @property
     def most(self) -> int:
@@ -56,8 +62,18 @@ def _cut(group: Group) -> Iterator[Block]:
     for start in range(0, len(group.racks), MOST_ROWS):
         some = group.racks[start : start + MOST_ROWS]
         whole = len(group.racks) <= MOST_ROWS and group.name
-        name = group.name if whole else f"{some[0].name} to {some[-1].name}"
-        yield Block(plain(name), some)
+        names = (group.name,) if whole else _spans(some[0].name, some[-1].name)
+        yield Block(plain(names[0]), some, tuple(map(plain, names[1:])))
+
+
+def _spans(first: str, last: str) -> tuple[str, ...]:
+    """``leaf001 to leaf032``, and where names differ in their number only ``leaf001-032`` and ``001-032``."""
+    if first == last:
+        return (first,)
+    full, stem = f"{first} to {last}", first.rstrip("0123456789")
+    if stem == first or not last.startswith(stem) or not last[len(stem) :].isdigit():
+        return (full,)
+    return (full, f"{first}-{last[len(stem) :]}", f"{first[len(stem) :]}-{last[len(stem) :]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +132,7 @@ class BlockHeads:
             if row_width(tally) + 4 > inner.width:
                 tally = tally[:1]
             room = inner.width - sum(width_of(piece.text) for piece in tally) - 1
-            inner.put(clip(block.name, max(room, 4)), BRIGHT if tally else MUTED)
+            inner.put(block.called(max(room, 4)), BRIGHT if tally else MUTED)
             if tally:
                 inner.put(" ").extend(tally)
             line.to(self.grid.x(place)).extend(inner.row())

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from console.reports.conduct import Left, left, sentence
-from console.tui.drawing import MUTED, STRONG, TEXT, Line, Row, clip, sign
+from console.tui.drawing import MUTED, STRONG, TEXT, Line, Row, clip, sign, width_of
 from console.tui.widgets.canvas import Canvas
 from console.view import State
 from console.wording import plain
@@ -43,7 +43,9 @@ class Proofs(Canvas):
         line = Line(width).to(1).extend((sign(state),)).put(" ").put("left", MUTED, 10).put("  ")
         hidden = len(self.open) - len(shown)
         more = f"   {hidden} more reasons" if hidden else ""
-        line.put(clip(self.said, max(line.room - 1 - len(more), 0)), STRONG if state is State.WATCH else TEXT)
+        if line.room - 1 - len(more) < width_of(self.said):
+            more = ""  # the count is worth more than how many reasons there are
+        line.put(clip(self.said, max(line.room - 1, 0)), STRONG if state is State.WATCH else TEXT)
         rows = [line.put(more, MUTED).row()]
         for each in shown:
             line = Line(width).to(1).extend((sign(each.state),)).to(15).put(plain(each.nodes), TEXT).put("  ")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import shlex
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import asyncssh
 import pytest
 
 from probes.ssh.watchdog import wrap
-from probes.testing.server import Manner, Reply, ScriptedSshd, read_command
+from probes.testing.server import SEPARATE, Manner, Reply, ScriptedSshd, read_command
 
 HERE = "127.93.250.1"
 ASKED = list[tuple[str, tuple[str, ...], bytes]]
@@ -151,3 +152,43 @@ def test_nothing_but_loopback_is_listened_at(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "exec", "'", "/bin/sh -c x benchconsole", "exec /bin/sh -c a b c d e f g"])
 def test_a_command_line_without_a_watchdog_is_taken_as_it_is(text: str) -> None:
     assert read_command(text).nonce == ""
+
+
+MANY = [f"127.94.{number // 250}.{number % 250 + 1}" for number in range(SEPARATE + 10)]
+
+
+async def test_thousands_share_one_socket_that_answers_at_their_addresses_only(tmp_path: Path) -> None:
+    hosts = dict.fromkeys(MANY, Manner.ANSWERS) | {
+        MANY[1]: Manner.REFUSES, MANY[2]: Manner.SILENT, MANY[3]: Manner.CHANGED_KEY,
+    }  # fmt: skip
+    async with ScriptedSshd(echo, hosts, tmp_path) as sshd:
+        async with client(sshd, MANY[0]) as connection:
+            done = await connection.run("here", encoding=None)
+        assert done.stdout == f"{MANY[0]} here\n".encode()
+        with pytest.raises((asyncssh.Error, OSError)):
+            async with client(sshd, "127.94.200.1"):
+                pass
+        reader, writer = await asyncio.open_connection(MANY[1], sshd.port)
+        with pytest.raises(ConnectionResetError):
+            await reader.readexactly(1)
+        writer.close()
+        reader, writer = await asyncio.open_connection(MANY[2], sshd.port)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.read(1), 0.05)
+        writer.close()
+        with pytest.raises(asyncssh.HostKeyNotVerifiable):
+            async with client(sshd, MANY[3]):
+                pass
+
+
+def listening(port: int) -> list[str]:
+    """Local addresses with a listener on ``port``, as the kernel writes them."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
+    return [row[1] for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "0A"]
+
+
+async def test_the_one_socket_is_tied_to_the_loopback_device(tmp_path: Path) -> None:
+    async with ScriptedSshd(echo, MANY, tmp_path) as sshd:
+        assert len(listening(sshd.port)) == 1
+        (wide,) = (made for made in sshd.sockets if made.fileno() >= 0)
+        assert wide.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16).rstrip(b"\0") == b"lo"

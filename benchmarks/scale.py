@@ -1,0 +1,239 @@
+"""The default suite over a simulated cluster, headless: what it costs, and that nothing is lost.
+
+    python -m benchmarks.scale [NODES ...]
+
+For each size the farm is started once; a bare asyncssh client logs in to it and runs commands, which
+gives the limit of this machine in this run; then the suite runs as ``run`` does it. Everything is
+then judged and folded once more from the store, to time these alone. CPU seconds are the figure to trust.
+"""
+
+import asyncio
+import gc
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import asyncssh
+
+from console.demo.cluster import SimulatedCluster
+from console.events import NodesProven, RoundJudged, SessionEnded, SessionOpened, TestEnded
+from console.fold import advance, advance_all, opened
+from console.record import Choice
+from console.session import Session, metrics, read_fabric
+from console.view import coverage
+from probes.judging.bench import Bench
+from probes.judging.findings import Findings
+from probes.judging.judge import judge_round
+from probes.plugins import load
+from store.store import Store
+from topology.model import Access, Fabric
+
+SIZES = tuple(map(int, sys.argv[1:])) or (1000, 10_000)
+BARE = 600
+"""Nodes that the bare client logs in to; its costs a login and a command do not depend on how many."""
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def cpu() -> float:
+    """CPU seconds of this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+@dataclass
+class Farm:
+    """What the process of the simulated cluster has used."""
+
+    pid: int
+
+    @property
+    def cpu(self) -> float:
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
+
+    @property
+    def peak(self) -> float:
+        """Megabytes."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+
+
+@dataclass
+class Bare:
+    """What asyncssh alone costs here, CPU seconds."""
+
+    login: float = 0.0
+    command: float = 0.0
+
+
+async def bare(access: Access, addresses: Sequence[str]) -> Bare:
+    """Log in to each address and run commands, with nothing around it."""
+    known = asyncssh.read_known_hosts(access.known_hosts or "")
+    options = asyncssh.SSHClientConnectionOptions(
+        config=[], username=access.user, client_keys=[access.identity], known_hosts=known, agent_path=None,
+        preferred_auth="publickey", encryption_algs="aes128-gcm@openssh.com", kex_algs="curve25519-sha256",
+        server_host_key_algs="ssh-ed25519", compression_algs=None,
+    )  # fmt: skip
+    slots = asyncio.Semaphore(64)
+    connections: list[asyncssh.SSHClientConnection] = []
+
+    async def login(address: str) -> None:
+        async with slots:
+            try:
+                connections.append(await asyncssh.connect(address, access.port, options=options))
+            except (OSError, asyncssh.Error):
+                return
+
+    async def command(connection: asyncssh.SSHClientConnection) -> None:
+        async with slots:
+            await connection.run("true", encoding=None)
+
+    before = cpu()
+    await asyncio.gather(*map(login, addresses))
+    logged_in = cpu()
+    for _ in range(2):
+        await asyncio.gather(*map(command, connections))
+    ended = cpu()
+    for connection in connections:
+        connection.abort()
+    await asyncio.gather(*(connection.wait_closed() for connection in connections))
+    return Bare((logged_in - before) / len(connections), (ended - logged_in) / (2 * len(connections)))
+
+
+@dataclass
+class Told:
+    """What a run told."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+    farm: float = 0.0
+    fold: float = 0.0
+    ended: int = 0
+    judged: int = 0
+    complete: bool = False
+    proven: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+
+async def run(session: Session, farm: Farm) -> Told:
+    """The whole suite, folded as it is told."""
+    told = Told()
+    began, used, served = time.perf_counter(), cpu(), farm.cpu
+    session.start(session.propose())
+    view = None
+    async for event in session.live():
+        at = time.perf_counter()
+        view = opened(event) if isinstance(event, SessionOpened) and view is None else advance(view, event)
+        told.fold += time.perf_counter() - at
+        if isinstance(event, TestEnded):
+            told.ended += 1
+            failure = event.result.failure
+            told.outcomes["number" if failure is None else failure.stage.value] += 1
+        elif isinstance(event, RoundJudged):
+            told.judged += len(event.closed.results)
+        elif isinstance(event, NodesProven):
+            told.proven = sum(proof.clean for proof in event.proofs)
+        elif isinstance(event, SessionEnded):
+            told.complete = event.complete
+            break
+    await session.finished()
+    told.wall, told.cpu, told.farm = time.perf_counter() - began, cpu() - used, farm.cpu - served
+    return told
+
+
+def kept_megabytes(folder: Path) -> float:
+    """The database with what its journal still holds."""
+    return sum(path.stat().st_size for path in folder.glob("scale.db*")) / 1e6
+
+
+def again(store: Store, session: Session, fabric: Fabric) -> tuple[int, dict[str, float], int]:
+    """Results in the store; CPU seconds of judging, of findings and of folding them; how many findings."""
+    bench = Bench(fabric, metrics(session.probes))
+    found, kept, spent = (), Findings(bench), dict.fromkeys(("judge", "findings", "fold, in batches"), 0.0)
+    view = opened(SessionOpened(session.id, "", fabric, "", session.plan, 0.0))
+    results = 0
+    for stored in store.rounds(session.id, fabric, outputs=False):
+        closed = stored.closed
+        results += len(closed.results)
+        first = cpu()
+        verdicts = judge_round(bench, closed)
+        second = cpu()
+        found = kept.add(closed, verdicts)
+        third = cpu()
+        ends = [TestEnded(result, 0.0) for result in closed.results]
+        view = advance_all(view, [*ends, RoundJudged(closed, verdicts, found)])
+        for name, seconds in zip(spent, (second - first, third - second, cpu() - third), strict=True):
+            spent[name] += seconds
+    covered = coverage(view)
+    assert covered.tested + covered.failed + covered.unreachable + covered.skipped == results
+    return results, spent, len(found)
+
+
+async def measure(nodes: int, folder: Path) -> None:
+    """One size."""
+    probes = load().probes
+    async with SimulatedCluster("large", folder, nodes=nodes) as cluster:
+        assert cluster.pid is not None
+        farm = Farm(cluster.pid)
+        fabric = read_fabric(cluster.topology_path, probes)
+        limit = await bare(fabric.access, [node.address for node in list(fabric.nodes.values())[5 : 5 + BARE]])
+        with Store.open(folder / "scale.db") as store:
+            session = Session(fabric, probes, store, Choice(label="scale"))
+            before = cpu()
+            rounds = session.propose()
+            planning = cpu() - before
+            told = await run(session, farm)
+            stored, spent, findings = again(store, session, fabric)
+            size = kept_megabytes(folder)
+        planned = sum(len(each.tests) for each in rounds)
+        pairs = sum(test.target.peer is not None for each in rounds for test in each.tests)
+        asked = len(fabric.nodes)
+        least = asked * limit.login + (planned + pairs + asked) * limit.command
+        mine = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        planted = sum(fault.suspect is not None for fault in cluster.scenario.faults)
+        rows = [
+            ("rounds, planned in CPU s", f"{len(rounds):,}", f"{planning:.1f}"),
+            ("wall s, tests per second", f"{told.wall:,.0f}", f"{planned / told.wall:,.0f}"),
+            ("CPU s of the console, bare asyncssh", f"{told.cpu:,.0f}", f"{least:,.0f}"),
+            ("  x bare, ms of CPU a test", f"{told.cpu / least:.2f}", f"{1e3 * told.cpu / planned:.2f}"),
+            ("CPU s of the farm", f"{told.farm:,.0f}", ""),
+            ("peak MB: console, farm", f"{mine:,.0f}", f"{farm.peak:,.0f}"),
+            ("fold one by one, s, us an event", f"{told.fold:.1f}", f"{1e6 * told.fold / (2 * planned):.0f}"),
+            ("findings, planted", f"{findings}", f"{planted}"),
+            ("nodes proven clean, of", f"{told.proven:,}", f"{len(fabric.nodes):,}"),
+            ("database MB, kB a test", f"{size:,.0f}", f"{1e3 * size / planned:.1f}"),
+        ]
+        share = "share of the console's"
+        rows += [(f"CPU s: {name}; {share}", f"{took:.1f}", f"{took / told.cpu:.1%}") for name, took in spent.items()]
+        report(nodes, (planned, stored), told, rows)
+
+
+def report(nodes: int, counted: tuple[int, int], told: Told, rows: Sequence[tuple[str, str, str]]) -> None:
+    """The table of one size; ``counted`` are the tests that were planned and those that are stored."""
+    planned, stored = counted
+    print(f"\n{nodes:,} nodes, {'complete' if told.complete else 'NOT COMPLETE'}")
+    print(f"  planned {planned:,}, ended {told.ended:,}, judged {told.judged:,}, stored {stored:,}", end=": ")
+    print(f"lost {planned - stored:,}")
+    print("  " + ", ".join(f"{name} {number:,}" for name, number in told.outcomes.most_common()))
+    for name, first, second in rows:
+        print(f"  {name:44} {first:>10} {second:>10}")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Every size in turn."""
+    gc.set_threshold(50_000, 50, 100)
+    for nodes in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(measure(nodes, Path(folder)))
+
+
+if __name__ == "__main__":
+    main()

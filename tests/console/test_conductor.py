@@ -1,0 +1,168 @@
+"""A session in its engine, as the screens drive it: events come in batches, orders cross, all of it ends."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from console.care import Care, InUseError
+from console.conductor import SessionConductor, as_stored
+from console.engine import Engine
+from console.events import Event, RoundJudged, SessionEnded, SessionOpened
+from console.record import Choice
+from console.session import Session
+from console.tui.bridge import Bridge
+from console.view import RunView, State
+from probes.api import Safety
+from probes.errors import PlanError
+from store.store import Store
+from tests.fabrics import SMALL, fabric
+from tests.probes.played import PROBES, Pair, PlayedReach
+
+SUITE = SMALL.replace("  default:\n", "  default:\n    - {probe: inventory}\n")
+
+
+class Watched(Bridge):
+    """Notes in which thread it is told, and wakes whoever waits for something to be there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: set[str] = set()
+        self.events: list[Event] = []
+        self.told = threading.Condition()
+
+    def take(self, events: Sequence[Event]) -> None:
+        super().take(events)
+        with self.told:
+            self.threads.add(threading.current_thread().name)
+            self.events += events
+            self.told.notify_all()
+
+    async def until(self, reached: Callable[[list[Event]], bool]) -> None:
+        def wait() -> bool:
+            with self.told:
+                return self.told.wait_for(lambda: reached(self.events), 20)
+
+        assert await asyncio.to_thread(wait)
+
+    async def ended(self) -> RunView:
+        await self.until(lambda events: any(isinstance(event, SessionEnded) for event in events))
+        assert self.view is not None
+        return self.view
+
+
+class Loading(Pair):
+    """The played probe, as one that loads what it runs on."""
+
+    safety = Safety.LOADS
+
+
+def over(events: list[Event]) -> bool:
+    return any(isinstance(event, RoundJudged) for event in events)
+
+
+def conducted(
+    folder: Path, *, start: bool = False, choice: Choice | None = None, text: str = SUITE
+) -> tuple[SessionConductor, Session]:
+    store = Store.open(folder / "sessions.db")
+    probes = {**PROBES, "iperf3": Loading()}
+    session = Session(fabric(folder, text), probes, store, choice, make_reach=lambda _fabric, _session: PlayedReach())
+    return SessionConductor(session, Engine(), start=start, closing=store.close), session
+
+
+async def test_the_default_suite_runs_apart_and_is_folded_there(tmp_path: Path) -> None:
+    conductor, session = conducted(tmp_path, start=True)
+    bridge = Watched()
+    following = asyncio.create_task(bridge.follow(conductor))
+    view = await bridge.ended()
+    assert view.complete
+    assert bridge.threads == {"engine"}
+    assert isinstance(bridge.events[0], SessionOpened)
+    assert bridge.generation == len(bridge.events)
+    assert dict(view.results) == dict(session.view().results)
+    assert not conductor.running
+    await conductor.finished()
+    await conductor.close()
+    await asyncio.wait([following], timeout=10)
+    assert following.done()
+
+
+async def test_orders_cross_and_a_run_ends_as_it_was_told(tmp_path: Path) -> None:
+    conductor, _ = conducted(tmp_path)
+    bridge = Watched()
+    following = asyncio.create_task(bridge.follow(conductor))
+    proposal = await conductor.propose(None)
+    assert proposal.rounds
+    assert any("asked over SSH" in line for line in proposal.notes.effects)
+    conductor.pause()
+    await conductor.start(proposal.rounds)
+    assert conductor.running
+    await bridge.until(over)
+    conductor.stop(now=False)
+    view = await bridge.ended()
+    assert not view.complete
+    again = await conductor.propose(None)
+    assert {each.number for each in again.rounds}.isdisjoint(view.closed)
+    following.cancel()
+    await conductor.finished()
+    await conductor.close()
+
+
+async def test_what_must_not_run_is_shown_before_and_refused(tmp_path: Path) -> None:
+    choice = Choice(care=Care(occupied={"n1": "job 77 of alice"}))
+    conductor, _ = conducted(tmp_path, choice=choice)
+    proposal = await conductor.propose(None)
+    assert any("job 77 of alice" in line for line in proposal.notes.held_back)
+    with pytest.raises(InUseError, match="job 77"):
+        await conductor.start(proposal.rounds)
+    assert not conductor.running
+    with pytest.raises(PlanError, match="unknown suite"):
+        await conductor.propose("nightly")
+    await conductor.close()
+
+
+async def test_reports_and_ways_are_made_beside_the_engine(tmp_path: Path) -> None:
+    conductor, session = conducted(tmp_path, start=True)
+    bridge = Watched()
+    following = asyncio.create_task(bridge.follow(conductor))
+    view = await bridge.ended()
+    assert await conductor.export("json", view, tmp_path / "report.json") == tmp_path / "report.json"
+    assert (tmp_path / "report.json").read_text().startswith("{")
+    pair = next(test for each in session.plan for test in each.tests if test.target.peer is not None)
+    hops = await conductor.path_of(pair)
+    assert hops[0].source == pair.target.node.id
+    assert pair.target.peer is not None
+    assert hops[-1].sink == pair.target.peer.id
+    alone = next(test for each in session.plan for test in each.tests if test.target.peer is None)
+    assert await conductor.path_of(alone) == ()
+    following.cancel()
+    await conductor.close()
+
+
+async def test_an_open_round_is_not_part_of_what_is_stored(tmp_path: Path) -> None:
+    conductor, _ = conducted(tmp_path, start=True)
+    bridge = Watched()
+    following = asyncio.create_task(bridge.follow(conductor))
+    view = await bridge.ended()
+    stored = as_stored(view)
+    assert (stored.current, len(stored.running), len(stored.fresh)) == (None, 0, 0)
+    assert dict(stored.results) == dict(view.results)
+    assert State.RUNNING not in {node.state for node in stored.nodes.values()}
+    following.cancel()
+    await conductor.close()
+
+
+async def test_closing_while_it_runs_leaves_the_store_closed_and_the_thread_ended(tmp_path: Path) -> None:
+    conductor, session = conducted(tmp_path, start=True)
+    bridge = Watched()
+    following = asyncio.create_task(bridge.follow(conductor))
+    await bridge.until(lambda events: len(events) > 2)
+    conductor.abandon()
+    await conductor.finished()
+    await conductor.close()
+    assert not any(thread.name == "engine" for thread in threading.enumerate())
+    with Store.open(tmp_path / "sessions.db") as again:
+        assert again.session(again.find("last")).id == session.id
+    following.cancel()

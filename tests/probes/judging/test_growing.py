@@ -1,0 +1,183 @@
+"""Findings kept up to date are those made anew: whatever the order, the repeats and the number of rounds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.api import Output, Probe, Shape
+from probes.judging.attribution import Attributor
+from probes.judging.bench import Bench
+from probes.judging.carrying import Carrying
+from probes.judging.findings import Findings, Judged, findings
+from probes.judging.judge import judge_round
+from probes.judging.verdict import Kind, Level, Suspect
+from probes.judging.yardsticks.capacity import overlap, sent
+from probes.model import FULL, ClosedRound, Round
+from probes.planning import plan, suite_named
+from tests.fabrics import METRICS, fabric, play
+from topology.model import Basis, Direction, Fabric, LinkId
+
+
+class _Pair(Probe):
+    """Stands for any two-ended probe in a plan."""
+
+    name = "iperf3"
+    summary = "throughput"
+    shape = Shape.PAIR
+
+    def parse(self, output: Output) -> tuple[()]:
+        return ()
+
+
+LAG = Direction(LinkId("leaf1--spine2"), "leaf1")
+NIC = Direction(LinkId("n6--leaf2"), "leaf2")
+OTHER = Direction(LinkId("n2--leaf1"), "n2")
+FAULTS: tuple[dict[Direction, float], ...] = (
+    {}, {LAG: 1.25e9}, {NIC: 0.4 * 1.25e9}, {LAG: 1.25e9, NIC: 0.5e9}, {NIC: 0.5e9, OTHER: 0.5e9},
+)  # fmt: skip
+
+
+@cache
+def described() -> Fabric:
+    with TemporaryDirectory() as folder:
+        return fabric(Path(folder))
+
+
+@cache
+def planned() -> tuple[Round, ...]:
+    return plan(described(), suite_named(described(), None), {"iperf3": _Pair()})
+
+
+@cache
+def judged(place: int, number: int, faults: int) -> Judged:
+    """A round of the plan under a number of its own, on a fabric with some of the faults."""
+    each = planned()[place]
+    tests = tuple(replace(test, id=f"{number}/{test.id}", round=number) for test in each.tests)
+    closed = play(described(), replace(each, number=number, tests=tests), FAULTS[faults])
+    return closed, judge_round(Bench(described(), METRICS), closed)
+
+
+STEPS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(1, 6), st.integers(0, len(FAULTS) - 1)), min_size=1, max_size=8
+)
+
+
+@given(steps=STEPS)
+@settings(max_examples=40, deadline=None)
+def test_one_by_one_is_all_at_once(steps: Sequence[tuple[int, int, int]]) -> None:
+    kept, rounds = Findings(Bench(described(), METRICS)), {}
+    for place, number, faults in steps:
+        each = judged(place % len(planned()), number, faults)
+        rounds[number] = each
+        found = kept.add(*each)
+        assert found == findings(Bench(described(), METRICS), rounds.values())
+        assert found == findings(Bench(described(), METRICS), [rounds[key] for key in sorted(rounds)])
+
+
+def test_what_did_not_change_is_the_same_object() -> None:
+    kept = Findings(Bench(described(), METRICS))
+    for place in range(len(planned())):
+        kept.take(*judged(place, place + 1, 3))
+    first = kept.found()
+    assert first
+    empty = replace(judged(0, 50, 0)[0], results=())
+    assert all(before is after for before, after in zip(first, kept.add(empty, ()), strict=True))
+
+
+def test_taking_rounds_in_is_asking_once() -> None:
+    kept = Findings(Bench(described(), METRICS))
+    rounds = [judged(place, place + 1, 1) for place in range(len(planned()))]
+    for each in rounds:
+        kept.take(*each)
+    assert kept.found() == findings(Bench(described(), METRICS), rounds)
+
+
+def test_a_repeat_that_passes_takes_the_finding_back() -> None:
+    kept = Findings(Bench(described(), METRICS))
+    for place in range(len(planned())):
+        kept.add(*judged(place, place + 1, 1))
+    assert kept.found()
+    for place in range(len(planned())):
+        kept.add(*judged(place, place + 20, 0))
+    assert kept.found() == ()
+
+
+def certain(bench: Bench, closed: ClosedRound) -> dict[Direction, float]:
+    """The slow second way: what each link is known to have carried, link by link."""
+    criterion = next(each for each in bench.criteria if each.basis is Basis.CAPACITY)
+    load: dict[Direction, float] = {}
+    whole: dict[Direction, list[object]] = {}
+    flows = sent(bench, closed, criterion)
+    for each in flows:
+        for way, share in bench.routes.shares(each.flow.source, each.flow.sink).items():
+            load[way] = load.get(way, 0.0) + share * each.value
+            if share > 1 - 1e-9:
+                whole.setdefault(way, []).append(each)
+    full = {way: value for way, value in load.items() if value >= FULL * bench.capacity(way)}
+    return {
+        way: max(full.get(way, 0.0), overlap(whole.get(way, [])) * sum(each.value for each in whole.get(way, [])))  # type: ignore[arg-type, attr-defined]
+        for way in load
+    }
+
+
+@pytest.mark.parametrize("apart", [0.0, 2.0])
+@pytest.mark.parametrize("place", range(3))
+def test_what_is_proven_is_what_flows_show_one_by_one(place: int, apart: float) -> None:
+    bench = Bench(described(), METRICS)
+    criterion = next(each for each in bench.criteria if each.basis is Basis.CAPACITY)
+    closed, _ = judged(place % len(planned()), 1, 3)
+    results = tuple(
+        replace(
+            result,
+            outputs=(Output(("iperf3",), seconds=6.0),),
+            measurements=tuple(replace(each, at=index % 3 * apart) for each in result.measurements),
+        )
+        for index, result in enumerate(closed.results)
+    )
+    closed = replace(closed, results=results)
+    carrying = Carrying(bench)
+    carrying.add(closed, criterion)
+    wanted = certain(bench, closed)
+    graph = bench.routes.graph
+    found = {graph.direction(way): float(carrying.proven[way]) for way in np.flatnonzero(carrying.proven).tolist()}
+    assert found == pytest.approx({way: value for way, value in wanted.items() if value})
+
+
+def test_what_no_lost_link_crosses_is_not_dragged_along() -> None:
+    """Two low throughputs with no link in common have two causes, though one of them is only watched."""
+    bench = Bench(described(), METRICS)
+    kept = Findings(bench)
+    for place in range(len(planned())):
+        closed, verdicts = judged(place, place + 1, 2)
+        watched = tuple(
+            replace(verdict, level=Level.WATCH)
+            if verdict.kind is Kind.CAPACITY and verdict.subject == "n1>n2"
+            else verdict
+            for verdict in verdicts
+        )
+        kept.add(closed, watched)
+    suspects = {finding.suspect for finding in kept.found() if "n1>n2" in " ".join(finding.because)}
+    nic = next(finding for finding in kept.found() if finding.where == "n6 in")
+    assert all("n1>n2" not in line for line in nic.because)
+    assert suspects <= {Suspect.NIC, Suspect.FABRIC, Suspect.LINK}
+
+
+def test_groups_that_share_no_link_are_explained_apart() -> None:
+    bench = Bench(described(), METRICS)
+    kept = Findings(bench)
+    for place in range(len(planned())):
+        if not planned()[place].bundles:
+            kept.take(*judged(place, place + 1, 4))
+    low = list(kept._observations())
+    attributor = Attributor(bench, kept._carrying)
+    together = attributor.explain(low)
+    assert len(attributor._known) > 1
+    assert {id(seen) for cause in together.causes for seen in cause.observations} <= {id(seen) for seen in low}
+    assert attributor.explain(low) == together
