@@ -130,8 +130,13 @@ class SshReach:
         if lost.via is not None and lost.via.lost is not None:
             return error  # the jump host is the cause, and is not asked once a node
 
+        asked = False
+
         async def again() -> Remote:
-            self._ways[node.id].forgive()
+            nonlocal asked
+            if asked:  # it refused a moment ago, as a node does that boots
+                self._ways[node.id].forgive()
+            asked = True
             return await self.remote(node)
 
         return await self._comebacks.explain(lost, error, again)

@@ -50,14 +50,14 @@ def test_a_second_interrupt_leaves_at_once_and_the_nodes_end_everything_themselv
     assert console.returncode == 130
     wait_for(lambda: not marked(healthy_lab), 20, "the watchdogs to end everything of ours")
     ran = benchconsole("run", topology, "--db", db, "--resume", "last")
-    assert ran.code in (0, 1), ran.out + ran.err
+    assert ran.code in (0, 1, 3), ran.out + ran.err  # tests of a second are judged as they come out
     assert report(db)["coverage"]["tested"] == report(db)["coverage"]["planned"]
 
 
 def test_a_run_ends_with_the_proof_that_nothing_is_left(healthy_lab: Lab, topology: Path, tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
     ran = benchconsole("run", topology, "--db", tmp_path / "s.db", "-w", "n[1-2]", "--jsonl", events)
-    assert ran.code in (0, 1), ran.out + ran.err
+    assert ran.code in (0, 1, 3), ran.out + ran.err
     (proven,) = told(events, "NodesProven")
     assert {each["node"]: each["clean"] for each in proven["nodes"]} == {"n1": True, "n2": True}
     assert "nothing of ours is left on 2 nodes of 2" in ran.out

@@ -11,6 +11,7 @@ from console.tui.shape import Shape
 from console.tui.shaping import shape_of
 from console.tui.widgets import fabric_cards
 from console.tui.widgets.card_parts import Beside
+from console.tui.widgets.fabric_blocks import Block, blocks_of
 from console.tui.widgets.fabric_cards import choose_cards
 from console.tui.widgets.fabric_layout import lines_of
 from console.tui.widgets.spots import Mark, Picture
@@ -275,3 +276,16 @@ async def test_a_name_leads_along_the_row() -> None:
         screen.show_element("nothing")
         await look.settle()
         assert "nothing has no place on the map." in look.lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("room", "name"), [(18, "leaf001 to leaf032"), (17, "leaf001-032"), (10, "001-032"), (7, "001-032"), (5, "001-…")]
+)
+def test_a_block_is_called_by_the_longest_name_that_fits(room: int, name: str) -> None:
+    assert Block("leaf001 to leaf032", (), ("leaf001-032", "001-032")).called(room) == name
+
+
+def test_blocks_of_many_leaves_have_a_name_for_every_width() -> None:
+    first, *_ = blocks_of(shape_of(mini(leaves=100, per_leaf=1)))
+    assert first.name == "leaf1 to leaf32"
+    assert first.shorter == ("leaf1-32", "1-32")
