@@ -23,11 +23,14 @@ from topology.model import Fabric, Node, NodeId
 
 
 class _Running:
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: Reply, node: NodeId) -> None:
         self.reply = reply
+        self.node = node
 
     async def says(self, text: str, *, timeout: float) -> None:
-        assert text.encode() in self.reply.stdout
+        if text.encode() not in self.reply.stdout:  # a port that is taken: the probe takes another
+            said = Output((), self.reply.stdout, self.reply.stderr, self.reply.exit_status, node=self.node)
+            raise RemoteError(Failure(FailedAt.TOOL, said.error_text, self.node), said)
 
     async def output(self) -> Output:
         raise AssertionError("probes wait for what a server says, never for its end")
@@ -51,7 +54,7 @@ class _Played:
     @asynccontextmanager
     async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[_Running]:
         reply = await self._machines.answer(self._node.address, tuple(argv), b"")
-        yield _Running(reply)
+        yield _Running(reply, self._node.id)
         if reply.then is not None:
             await reply.then
 
