@@ -264,6 +264,7 @@ def _without(fabric: Fabric, *probes: str) -> Fabric:
 def test_a_run_from_the_command_line_goes_through_slurm_and_says_so(
     slurm_lab: Lab, fabric: Fabric, tmp_path: Path
 ) -> None:
+    wait_for(lambda: set(slurm_lab.slurm_states().values()) == {"idle"}, 2 * SECONDS, "every node to be idle again")
     db, quick = tmp_path / "s.db", slurm_lab.topology.with_name("quick.yaml")
     quick.write_text(fabric.text[: fabric.text.index("suites:")] + "suites: {default: [{probe: inventory}]}\n")
     try:
@@ -272,7 +273,7 @@ def test_a_run_from_the_command_line_goes_through_slurm_and_says_so(
         quick.unlink()
     assert ran.code in (0, 3), ran.out + ran.err  # without declared hardware nothing is judged
     found = report(db)
-    assert found["coverage"]["tested"] == 8
+    assert found["coverage"]["tested"] == 8, ran.out
     assert {proof["node"] for proof in found["proofs"] if proof["clean"]} >= {f"n{i}" for i in range(1, 9)}
 
 
