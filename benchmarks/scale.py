@@ -159,7 +159,7 @@ def again(store: Store, session: Session, fabric: Fabric) -> tuple[int, dict[str
     found, kept, spent = (), Findings(bench), dict.fromkeys(("judge", "findings", "fold, in batches"), 0.0)
     view = opened(SessionOpened(session.id, "", fabric, "", session.plan, 0.0))
     results = 0
-    for stored in store.rounds(session.id, fabric, outputs=False):
+    for stored in store.rounds(session.id, fabric):
         closed = stored.closed
         results += len(closed.results)
         first = cpu()

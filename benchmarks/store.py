@@ -151,7 +151,7 @@ def asking(path: Path, key: str, where: Fabric) -> None:
         print(
             line(
                 "rounds read back without outputs",
-                median_of(lambda: [None for _ in store.rounds(key, where, outputs=False)], 1),
+                median_of(lambda: [None for _ in store.rounds(key, where)], 1),
                 f"{NODES * ROUNDS:,} results, {NODES * ROUNDS * METRICS:,} verdicts",
             )
         )

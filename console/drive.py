@@ -114,8 +114,8 @@ class Drive:
         def ended(result: Result) -> None:
             work.tell(TestEnded(result, work.clock()))
 
-        async def stored(result: Result) -> None:
-            await self._keeper.result(each, attempt, result)
+        async def stored(result: Result) -> Result:
+            return await self._keeper.result(each, attempt, result)
 
         work.tell(RoundStarted(each, work.clock()))
         watchers = Watchers(started, ended, stored, work.notice, work.notice)

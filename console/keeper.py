@@ -51,12 +51,16 @@ class Keeper:
             except StoreError as error:
                 await self._refused(error)
 
-    async def result(self, each: Round, attempt: int, result: Result) -> None:
-        """Keep one result."""
-        await self._keep(
-            lambda: self._store.append_result(self._session, each.number, attempt, result),
-            lambda spool: spool.append_result(self._session, each.number, attempt, result),
-        )
+    async def result(self, each: Round, attempt: int, result: Result) -> Result:
+        """Keep one result; what is to be held of it from here on, for the database has what its commands said."""
+        held = result
+
+        async def in_database() -> None:
+            nonlocal held
+            held = await self._store.append_result(self._session, each.number, attempt, result)
+
+        await self._keep(in_database, lambda spool: spool.append_result(self._session, each.number, attempt, result))
+        return held
 
     async def close(self, closed: ClosedRound, verdicts: Sequence[Verdict], attempt: int, judged_by: str) -> None:
         """Keep the end of a round and its verdicts."""

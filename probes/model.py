@@ -4,7 +4,8 @@ All frozen; all values in base units. Refuses to know how a node is reached (``p
 what a number is worth (``probes.judging``) and how anything is shown.
 """
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -78,6 +79,17 @@ class Output:
     def error_text(self) -> str:
         """Standard error decoded the same way."""
         return self.stderr.decode("utf-8", errors="replace")
+
+
+class KeptOutputs(Sequence[Output], ABC):
+    """Outputs that are kept elsewhere and fetched when they are read; their number is known without."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def ran(self) -> float:
+        """Seconds that the longest of the commands took; known without fetching."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,13 +270,20 @@ class Result:
     """
 
     test: Test
-    outputs: tuple[Output, ...] = ()
+    outputs: Sequence[Output] = ()
     measurements: tuple[Measurement, ...] = ()
     facts: tuple[Fact, ...] = ()
     failure: Failure | None = None
     started: float = 0.0
     seconds: float = 0.0
     drift: float = 0.0
+
+    @property
+    def ran(self) -> float:
+        """Seconds that the longest of its commands took, 0 without one."""
+        if isinstance(self.outputs, KeptOutputs):
+            return self.outputs.ran
+        return max((output.seconds for output in self.outputs), default=0.0)
 
 
 class CloseReason(StrEnum):

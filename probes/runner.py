@@ -43,8 +43,9 @@ Reached = Mapping[str, Remote | Failure]
 """Node to its connection, or why there is none."""
 
 
-async def _nowhere(result: Result) -> None:
+async def _nowhere(result: Result) -> Result:
     """Keep nothing."""
+    return result
 
 
 @dataclass(slots=True)
@@ -52,13 +53,13 @@ class Watchers:
     """Whom to tell. All but ``stored`` are called on the loop (``stalled``: from another thread) and must not block.
 
     ``stored`` is awaited before ``ended`` is told, so that nobody hears of a result that could be lost; what it
-    raises ends the round. ``told`` hears what concerns no single test, in words; ``stalled`` the same while
-    the loop stands still.
+    returns stands for the result from there on, what it raises ends the round. ``told`` hears what concerns no
+    single test, in words; ``stalled`` the same while the loop stands still.
     """
 
     started: Callable[[Test], None] = field(default=lambda test: None)
     ended: Callable[[Result], None] = field(default=lambda result: None)
-    stored: Callable[[Result], Awaitable[None]] = field(default=_nowhere)
+    stored: Callable[[Result], Awaitable[Result]] = field(default=_nowhere)
     told: Callable[[str], None] = field(default=lambda message: None)
     stalled: Callable[[str], None] = field(default=lambda message: None)
 
@@ -255,7 +256,7 @@ class _Attempt:
         finally:
             self._interruptible.discard(task)
         self._guard.note(result)
-        await self._watchers.stored(result)
+        result = await self._watchers.stored(result)
         self._watchers.ended(result)
         return result
 

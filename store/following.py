@@ -9,12 +9,14 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from probes.model import Round
 from store import driving, reading
 from store.connection import connect
 from store.database import Database
 from store.errors import LockedError
+from store.left import LeftOutputs
 from store.listing import session_number
 from store.model import BegunRound, FreshResult, Mark, News, SessionState, StoredRound
 from topology.model import Fabric
@@ -139,7 +141,9 @@ class Follower:
             (session, since.judgings),
         ).fetchall()
         found = tuple(
-            reading.stored_round(connection, attempt, self._planned) for _, attempt, again in rows if not again
+            reading.stored_round(connection, attempt, self._planned, database=self._database, key=since.session)
+            for _, attempt, again in rows
+            if not again
         )
         return found, any(again for *_, again in rows), rows[-1][0] if rows else since.judgings
 
@@ -156,6 +160,7 @@ class Follower:
         for attempt, round_id, count in running:
             planned = self._planned[round_id]
             tests = {test.id: test for test in planned.tests}
-            fresh = reading.results_of(connection, attempt, tests, after=since.results)
+            leaving = partial(LeftOutputs, self._database, since.session, count)
+            fresh = reading.results_of(connection, attempt, tests, leaving, after=since.results)
             found.update({each: FreshResult(planned.number, count, result) for each, result in fresh.items()})
         return tuple(found[each] for each in sorted(found)), max(found, default=since.results)

@@ -7,19 +7,24 @@ who looks keeps the writer waiting. Refuses to write; which sessions there are i
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from probes.judging.verdict import Verdict
-from probes.model import ClosedRound, CloseReason, Output, Proof, Result, Round, Test
+from probes.model import ClosedRound, CloseReason, Proof, Result, Round, Test
 from store import results, rows
 from store.database import Database
 from store.errors import ConflictError
+from store.left import LeftOutputs
 from store.listing import session_number
 from store.model import Note, OpenRound, Proven, StoredMeasurement, StoredRound
 from store.values import strings
 from topology.model import Fabric
 from topology.units import Unit
+
+Leaving = Callable[[str, int, float], LeftOutputs]
+"""From the id of a test, how many outputs it has and what the longest took to those outputs, which stay in the file."""
 
 
 class _Attempt(NamedTuple):
@@ -84,10 +89,9 @@ def _require_nodes(database: Database, tests: Mapping[int, list[rows.Row]], fabr
         )
 
 
-def rounds(database: Database, key: str, fabric: Fabric, *, outputs: bool = True) -> Iterator[StoredRound]:
+def rounds(database: Database, key: str, fabric: Fabric) -> Iterator[StoredRound]:
     """The closed rounds of a session in the order in which they were stored, every attempt.
 
-    Without ``outputs`` results come without what the commands said, which is most of the bytes.
     ConflictError when ``fabric`` lacks a node of the plan.
     """
     with database.reading() as connection:
@@ -97,7 +101,7 @@ def rounds(database: Database, key: str, fabric: Fabric, *, outputs: bool = True
         if attempt.ended is None:
             continue
         with database.reading() as connection:
-            stored = _stored_round(connection, attempt, planned[attempt.round], outputs=outputs)
+            stored = _stored_round(connection, attempt, planned[attempt.round], _leaving(database, key, attempt))
         yield stored
 
 
@@ -116,25 +120,29 @@ def _attempts(connection: sqlite3.Connection, number: int) -> list[_Attempt]:
     ]
 
 
-def stored_round(connection: sqlite3.Connection, number: int, planned: Mapping[int, Round]) -> StoredRound:
-    """The closed round with this number of an attempt in the file, whole; ValueError when it is not closed."""
+def stored_round(
+    connection: sqlite3.Connection, number: int, planned: Mapping[int, Round], *, database: Database, key: str
+) -> StoredRound:
+    """The closed round with this number of an attempt in the file; ValueError when it is not closed."""
     row = connection.execute(
         f"SELECT {_ATTEMPT} FROM attempt WHERE id = ?",  # noqa: S608 - a text of ours
         (number,),
     ).fetchone()
     attempt = _Attempt(*row)
-    return _stored_round(connection, attempt, planned[attempt.round], outputs=True)
+    return _stored_round(connection, attempt, planned[attempt.round], _leaving(database, key, attempt))
 
 
-def _stored_round(connection: sqlite3.Connection, attempt: _Attempt, planned: Round, *, outputs: bool) -> StoredRound:
+def _leaving(database: Database, key: str, attempt: _Attempt) -> Leaving:
+    return partial(LeftOutputs, database, key, attempt.number)
+
+
+def _stored_round(connection: sqlite3.Connection, attempt: _Attempt, planned: Round, leaving: Leaving) -> StoredRound:
     if attempt.ended is None or attempt.reason is None:
         raise ValueError("a round without an end")
     judging = connection.execute(
         "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
     ).fetchone()
-    found = tuple(
-        results_of(connection, attempt.id, {test.id: test for test in planned.tests}, outputs=outputs).values()
-    )
+    found = tuple(results_of(connection, attempt.id, {test.id: test for test in planned.tests}, leaving).values())
     closed = ClosedRound(planned, found, CloseReason(attempt.reason), attempt.started, attempt.ended, attempt.because)
     if judging is None:
         return StoredRound(closed, (), attempt.number, "")
@@ -142,10 +150,13 @@ def _stored_round(connection: sqlite3.Connection, attempt: _Attempt, planned: Ro
 
 
 def results_of(
-    connection: sqlite3.Connection, attempt: int, tests: Mapping[str, Test], *, outputs: bool = True, after: int = 0
+    connection: sqlite3.Connection, attempt: int, tests: Mapping[str, Test], leaving: Leaving, *, after: int = 0
 ) -> dict[int, Result]:
-    """The results of an attempt by their number in the file, those above ``after``, in the order of storing."""
-    said = _grouped(connection, _OUTPUTS, (attempt, after)) if outputs else {}
+    """The results of an attempt by their number in the file, those above ``after``, in the order of storing.
+
+    What their commands said is left where it is: ``leaving`` makes what reads it.
+    """
+    said = {number: row for number, *row in connection.execute(_SAID, (attempt, after))}
     measured = _grouped(connection, _MEASUREMENTS, (attempt, after))
     facts = _grouped(connection, _FACTS, (attempt, after))
     found = {}
@@ -159,18 +170,16 @@ def results_of(
         found[number] = results.result_of(
             tuple(row),
             test,
-            (
-                tuple(results.output_of(row) for row in said.get(number, ())),
-                tuple(results.measurement_of(row, test) for row in measured.get(number, ())),
-                tuple(results.fact_of(row) for row in facts.get(number, ())),
-            ),
+            leaving(key, *said[number]) if number in said else (),
+            tuple(results.measurement_of(row, test) for row in measured.get(number, ())),
+            tuple(results.fact_of(row) for row in facts.get(number, ())),
         )
     return found
 
 
-_OUTPUTS = """SELECT result_id, node, argv, stdout, stderr, exit_status, signal, output.seconds, truncated
+_SAID = """SELECT result_id, count(*), max(output.seconds)
     FROM result JOIN output ON output.result_id = result.id WHERE attempt_id = ? AND result.id > ?
-    ORDER BY output.id"""
+    GROUP BY result_id"""
 _MEASUREMENTS = """SELECT result_id, key, value, raw, at, metric.name, metric.unit, pairs
     FROM result JOIN measurement ON measurement.result_id = result.id
     JOIN metric ON metric.id = metric_id JOIN labels ON labels.id = labels_id
@@ -227,26 +236,6 @@ def complete_rounds(database: Database, key: str) -> frozenset[int]:
         )
 
 
-def outputs(database: Database, key: str, test: str, *, attempt: int | None = None) -> tuple[Output, ...]:
-    """What the commands of one test said, in ``attempt`` or else in the last one; empty when it did not run."""
-    with database.reading() as connection:
-        found = connection.execute(
-            """SELECT result.id FROM result JOIN test ON test.id = result.test_id
-            JOIN attempt ON attempt.id = result.attempt_id
-            WHERE session_id = ? AND test.key = ? AND (attempt.number = ? OR ? IS NULL)
-            ORDER BY result.id DESC LIMIT 1""",
-            (session_number(connection, key, database.path), test, attempt, attempt),
-        ).fetchone()
-        if found is None:
-            return ()
-        said = connection.execute(
-            """SELECT node, argv, stdout, stderr, exit_status, signal, seconds, truncated
-            FROM output WHERE result_id = ? ORDER BY id""",
-            found,
-        )
-        return tuple(results.output_of(row) for row in said)
-
-
 def open_rounds(database: Database, key: str, fabric: Fabric) -> tuple[OpenRound, ...]:
     """Rounds whose last attempt was begun and never closed, with the results that are stored of it.
 
@@ -265,7 +254,10 @@ def open_rounds(database: Database, key: str, fabric: Fabric) -> tuple[OpenRound
                 attempt.started,
                 tuple(
                     results_of(
-                        connection, attempt.id, {test.id: test for test in planned[attempt.round].tests}
+                        connection,
+                        attempt.id,
+                        {test.id: test for test in planned[attempt.round].tests},
+                        _leaving(database, key, attempt),
                     ).values()
                 ),
             )

@@ -5,6 +5,7 @@ the same rows. Speed matters here: a run stores thousands of results in a second
 SQL and connections.
 """
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple
 
@@ -83,14 +84,17 @@ def result_row(result: Result) -> Row:
     return (*clock, failure.stage.value, text(failure.detail), text(failure.node))
 
 
-Parts = tuple[tuple[Output, ...], tuple[Measurement, ...], tuple[Fact, ...]]
-
-
-def result_of(row: Row, test: Test, parts: Parts) -> Result:
-    """The other way, with its outputs, measurements and facts."""
+def result_of(
+    row: Row,
+    test: Test,
+    outputs: Sequence[Output],
+    measurements: tuple[Measurement, ...],
+    facts: tuple[Fact, ...],
+) -> Result:
+    """The other way, with its parts."""
     started, seconds, drift, stage, detail, node = row
     failure = None if stage is None else Failure(FailedAt(stage), detail, NodeId(node))
-    return Result(test, *parts, failure, started, seconds, drift)
+    return Result(test, outputs, measurements, facts, failure, started, seconds, drift)
 
 
 def output_row(output: Output) -> Row:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.steps import s0002_acknowledged
+from store.steps import s0002_acknowledged, s0003_left_outputs
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -237,6 +237,7 @@ def _first(db: "Database") -> None:
 STEPS: tuple[Step, ...] = (
     Step("0001_first", _first),
     Step("0002_acknowledged", s0002_acknowledged.change),
+    Step("0003_left_outputs", s0003_left_outputs.change),
 )
 """Every change of shape there ever was. Only ever longer; a released step is never edited."""
 

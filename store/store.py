@@ -8,6 +8,7 @@ handed over is carried out even when whoever waits for it is cancelled.
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -15,12 +16,13 @@ from typing import TypeVar
 
 from probes.judging.verdict import Verdict
 from probes.model import ClosedRound, Output, Proof, Result, Round
-from store import absorbing, driving, listing, newest, reading, rounds, writing
+from store import absorbing, driving, left, listing, newest, reading, rounds, writing
 from store.connection import BUSY_SECONDS
 from store.database import Database, Facts
 from store.errors import StoreError
 from store.following import Follower
 from store.ledger import Ledger
+from store.left import LeftOutputs
 from store.model import (
     Absorbed,
     Mark,
@@ -122,12 +124,14 @@ class Store:
         """
         return await self._do(lambda ledger: rounds.begin_round(ledger, ledger.driven(session), number, at=at))
 
-    async def append_result(self, session: str, number: int, attempt: int, result: Result) -> None:
-        """Write one result of an attempt that runs; returns when it is committed.
+    async def append_result(self, session: str, number: int, attempt: int, result: Result) -> Result:
+        """Write one result of an attempt that runs; returns when it is committed, with its outputs left in the file.
 
         ConflictError when it is stored already, or the attempt was not begun, is closed, or was given up.
         """
         await self._started().do(rounds.Finished(session, number, attempt, result))
+        outputs = LeftOutputs(self._database, session, attempt, result.test.id, len(result.outputs), result.ran)
+        return replace(result, outputs=outputs)
 
     async def close_round(
         self, session: str, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int, judged_by: str
@@ -263,12 +267,12 @@ class Store:
         """Its rounds as planned, on the nodes of ``fabric``; ConflictError when that lacks one."""
         return reading.plan(self._database, session, fabric)
 
-    def rounds(self, session: str, fabric: Fabric, *, outputs: bool = True) -> Iterator[StoredRound]:
+    def rounds(self, session: str, fabric: Fabric) -> Iterator[StoredRound]:
         """Its closed rounds, every attempt, in the order in which they were stored.
 
-        Without ``outputs`` results come without what the commands said, which is most of the bytes.
+        What the commands said is most of the bytes; it is read from the file when it is looked at.
         """
-        return reading.rounds(self._database, session, fabric, outputs=outputs)
+        return reading.rounds(self._database, session, fabric)
 
     def closed_rounds(self, session: str) -> frozenset[tuple[int, int]]:
         """(round, attempt) of everything that was closed and stored."""
@@ -313,7 +317,7 @@ class Store:
 
     def outputs(self, session: str, test: str, *, attempt: int | None = None) -> tuple[Output, ...]:
         """What the commands of one test said, in the last attempt unless another is named."""
-        return reading.outputs(self._database, session, test, attempt=attempt)
+        return left.outputs(self._database, session, test, attempt=attempt)
 
     def measurements(self, session: str) -> Iterator[StoredMeasurement]:
         """Every number of a session in the order in which it was stored, every attempt."""

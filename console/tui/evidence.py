@@ -3,37 +3,17 @@
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from console.tui.widgets.raw import Evidence, Marked
 from console.view import RunView
 from console.wording import plain, plain_lines
 from probes.judging.verdict import Verdict
 from probes.model import Failure, Measurement, Output, Result
+from store.errors import StoreError
 
 _MOST_LINES = 20_000
 _NUMBER = re.compile(r"[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?")
 _KEY = re.compile(r"[A-Za-z_]\w*")
-
-
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """A place in the text: line, column, and how many characters."""
-
-    line: int
-    column: int
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One output of one test as safe lines. ``marked`` is where the value was read, None when it is not found."""
-
-    command: str
-    ending: str
-    lines: tuple[str, ...]
-    marked: Marked | None = None
-    place: int = 0
-    of: int = 0
 
 
 def find_measurement(view: RunView, ids: Iterable[str], test: str = "") -> tuple[Result, Measurement] | None:
@@ -58,7 +38,10 @@ def of_verdict(view: RunView, verdict: Verdict, test: str = "") -> Evidence | No
 
 def of_result(result: Result, measurement: Measurement | None = None, place: int | None = None) -> Evidence:
     """One output of ``result``: number ``place``, else the one that holds the value, else the last."""
-    outputs = result.outputs
+    try:
+        outputs = tuple(result.outputs)
+    except StoreError as error:
+        return Evidence("what the commands said cannot be read now", "", tuple(plain_lines(str(error))))
     if not outputs:
         return Evidence("no command was run", "", tuple(_failure_lines(result.failure)))
     raw = plain(measurement.reading.raw.splitlines()[0]) if measurement and measurement.reading.raw else ""

@@ -105,7 +105,7 @@ def _crossed(bench: Bench, closed: ClosedRound, criterion: Criterion) -> Crossed
             flows.append(Flow(*ids))
             values.append(measurement.reading.value)
             ends.append(measurement.at)
-            lengths.append(max((output.seconds for output in result.outputs), default=0.0))
+            lengths.append(result.ran)
     if not flows:
         return None
     routes = [bench.routes.route(flow) for flow in flows]

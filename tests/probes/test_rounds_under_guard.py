@@ -117,10 +117,11 @@ async def test_cancelling_a_stopped_round_still_cancels() -> None:
     """The operator's order counts also while results of a stopped round are being kept."""
     guard, storing = Guard(), asyncio.Event()
 
-    async def stored(result: Result) -> None:
+    async def stored(result: Result) -> Result:
         guard.trip("x")
         storing.set()
         await asyncio.Event().wait()
+        return result
 
     reach = hanging("n1")
     task = asyncio.create_task(runner(reach).run(a_round(), Watchers(stored=stored), guard=guard))
@@ -137,9 +138,10 @@ async def test_cancelling_a_stopped_round_still_cancels() -> None:
 async def test_a_result_is_stored_before_anybody_hears_of_it() -> None:
     kept: list[str] = []
 
-    async def stored(result: Result) -> None:
+    async def stored(result: Result) -> Result:
         await asyncio.sleep(0)
         kept.append(result.test.id)
+        return result
 
     def ended(result: Result) -> None:
         assert result.test.id in kept
@@ -152,7 +154,7 @@ async def test_a_store_that_fails_ends_the_round_with_its_words_and_nothing_runs
     reach = hanging("n5", "n6")
     heard: list[Result] = []
 
-    async def stored(result: Result) -> None:
+    async def stored(result: Result) -> Result:
         raise OSError("database or disk is full")
 
     with pytest.raises(OSError, match="disk is full"):
@@ -165,11 +167,12 @@ async def test_an_alarm_does_not_interrupt_a_result_on_its_way_to_the_store() ->
     guard, at_the_store, go_on = Guard(), asyncio.Event(), asyncio.Event()
     kept: list[Result] = []
 
-    async def stored(result: Result) -> None:
+    async def stored(result: Result) -> Result:
         if result.test.target.key == "n1":
             at_the_store.set()
             await go_on.wait()
         kept.append(result)
+        return result
 
     task = asyncio.create_task(runner(hanging("n2")).run(a_round(["n1", "n2"]), Watchers(stored=stored), guard=guard))
     await at_the_store.wait()

@@ -5,6 +5,7 @@ from console.tui.screens.fabric import FabricScreen
 from console.tui.screens.findings import FindingsScreen
 from console.tui.screens.node import NodeScreen
 from console.tui.screens.raw import RawScreen
+from console.tui.widgets.raw import Marked
 from probes.model import Measurement, Output, Reading, Result
 from tests.screens.looking import faulty, healthy, looking
 from topology.model import NodeId
@@ -104,7 +105,7 @@ def _result(stdout: bytes, raw: str) -> tuple[Result, Measurement]:
 
 def test_the_text_of_a_value_is_found_where_it_stands_last() -> None:
     found = evidence.of_result(*_result(b"1.5 then 1.5\nlast 1.5\nend", "1.5"))
-    assert found.marked == evidence.Marked(1, 5, 3)
+    assert found.marked == Marked(1, 5, 3)
     assert found.command == "'a b' c"
 
 

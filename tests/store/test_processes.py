@@ -38,7 +38,7 @@ def test_two_consoles_write_while_a_third_looks(tmp_path: Path, monkeypatch: pyt
         if path.exists():
             store = Store.open(path)
             for line in store.sessions():
-                rounds = list(store.rounds(line.id, FABRIC, outputs=False))
+                rounds = list(store.rounds(line.id, FABRIC))
                 assert all(len(found.verdicts) == 4 for found in rounds)
         for pid in list(running):
             ended, status = os.waitpid(pid, os.WNOHANG)

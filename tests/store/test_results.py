@@ -135,10 +135,10 @@ async def test_one_that_is_refused_fails_alone(path: Path) -> None:
         answers = await _together(
             store, key, attempt, [good[0], measured(each.tests[1], value=math.nan), good[2], good[0], good[3]]
         )
-        assert [type(answer) for answer in answers] == [type(None), RefusedError, type(None), ConflictError, type(None)]
+        assert [type(answer) for answer in answers] == [Result, RefusedError, Result, ConflictError, Result]
         (left,) = store.open_rounds(key, FABRIC)
         assert left.results == (good[0], good[2], good[3])
-        assert await _together(store, key, attempt, [good[1]]) == [None]
+        assert await _together(store, key, attempt, [good[1]]) == [good[1]]
 
 
 async def test_one_that_the_file_refuses_fails_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +150,7 @@ async def test_one_that_the_file_refuses_fails_alone(path: Path, monkeypatch: py
         attempt = await store.begin_round(key, 1, at=1.0)
         results = [measured(test, said=bytes(200_000 if test.id == "1.2" else 10)) for test in each.tests]
         answers = await _together(store, key, attempt, results)
-        assert [type(answer) for answer in answers] == [type(None), type(None), RefusedError, type(None)]
+        assert [type(answer) for answer in answers] == [Result, Result, RefusedError, Result]
         (left,) = store.open_rounds(key, FABRIC)
         assert [result.test.id for result in left.results] == ["1.0", "1.1", "1.3"]
 
@@ -193,7 +193,8 @@ async def test_memory_is_bounded_and_nobody_starves(path: Path, monkeypatch: pyt
             return put(piece, loop)  # type: ignore[arg-type]
 
         monkeypatch.setattr(writer._inbox, "put", seen)
-        assert set(await _together(store, key, attempt, [measured(test) for test in each.tests])) == {None}
+        results = [measured(test) for test in each.tests]
+        assert await _together(store, key, attempt, results) == results
         assert max(waiting) <= 8
         assert len(store.open_rounds(key, FABRIC)[0].results) == 200
 
@@ -205,7 +206,7 @@ async def test_a_large_one_passes_an_empty_queue(path: Path, monkeypatch: pytest
         key = await store.create_session(new(), [each])
         attempt = await store.begin_round(key, 1, at=1.0)
         large = [measured(test, said=bytes(50_000)) for test in each.tests]
-        assert set(await _together(store, key, attempt, large)) == {None}
+        assert await _together(store, key, attempt, large) == large
 
 
 async def test_any_work_that_raises_is_heard_by_its_own_waiter(path: Path) -> None:

@@ -1,11 +1,33 @@
 """Owns the pane of raw output: the command as a head, the lines, the text that a value was read from marked."""
 
+from dataclasses import dataclass
+
 from console.tui.drawing import ACCENT, ACTIVE, BRIGHT, FAINT, MUTED, TEXT, Line, Piece, Row, clip, on, width_of
-from console.tui.evidence import Evidence
 from console.tui.themes import Ground, Ink, Tone
 from console.tui.widgets.listing import Listing
 
 _MARK = Tone(Ink.BRIGHT, Ground.SEL, bold=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A place in the text: line, column, and how many characters."""
+
+    line: int
+    column: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One output of one test as safe lines. ``marked`` is where the value was read, None when it is not found."""
+
+    command: str
+    ending: str
+    lines: tuple[str, ...]
+    marked: Marked | None = None
+    place: int = 0
+    of: int = 0
 
 
 class RawPane(Listing):

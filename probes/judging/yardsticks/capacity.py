@@ -114,7 +114,7 @@ def overlap(flows: Sequence[Sent]) -> float:
     if not flows:
         return 1.0
     ends = [each.measurement.at for each in flows]
-    lengths = [max((output.seconds for output in each.result.outputs), default=0.0) for each in flows]
+    lengths = [each.result.ran for each in flows]
     apart, length = max(ends) - min(ends), min(lengths)
     return length / (length + apart) if length > 0 else 1.0
 
