@@ -15,6 +15,7 @@ from typing import ClassVar
 import pluggy
 
 from probes.errors import PlanError, ProbeError, ProbeOutputError
+from probes.given import Given
 from probes.model import Demands, Fact, Labels, Metric, Output, Part, Reading, Target, labels
 from probes.remote import Contact, Remote, RemoteError, Running
 from topology.model import Node, NodeRole
@@ -44,14 +45,19 @@ class Probe(ABC):
     """One way of asking nodes. Subclass, fill the class attributes, write ``parse`` and ``command``.
 
     ``name`` is a slug; ``metrics`` declares every metric that ``parse`` may return; ``tools``
-    maps each program that a node must have to the Debian package that brings it; ``options``
-    are the defaults of what a suite may set (a string for anything with a unit).
+    maps each program that a node must have to the Debian package that brings it, empty where none
+    does; ``versions`` says from which version on a tool will do; ``privileged`` whether it must be
+    the administrator; ``options`` are the defaults of what a suite may set (a string for anything
+    with a unit); ``source`` names the report, paper or manual that the test is taken from.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     metrics: ClassVar[Sequence[Metric]] = ()
+    source: ClassVar[str] = ""
     tools: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    versions: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    privileged: ClassVar[bool] = False
     options: ClassVar[Mapping[str, str | int | float]] = MappingProxyType({})
     safety: ClassVar[Safety] = Safety.READS
     shape: ClassVar[Shape] = Shape.NODE
@@ -86,9 +92,17 @@ class Probe(ABC):
         """Seconds that one test takes with these options, for plans and the time left."""
         return 2.0
 
+    def space(self, options: Mapping[str, str | int | float]) -> float:
+        """Bytes that one test needs free below its option ``scratch`` while it runs, without the reserve."""
+        return 0.0
+
+    def given(self, options: Mapping[str, str | int | float]) -> Given:
+        """``options`` over the defaults, to be read kind by kind."""
+        return Given(self.name, {**self.options, **options})
+
 
 __all__ = [
-    "Contact", "Demands", "Fact", "Labels", "Metric", "Node", "NodeRole", "Output", "Part", "PlanError", "Probe",
-    "ProbeError", "ProbeOutputError", "Reading", "Remote", "RemoteError", "Running", "Safety", "Shape", "Shown",
-    "Target", "Unit", "UnitError", "hook", "labels", "parse",
+    "Contact", "Demands", "Fact", "Given", "Labels", "Metric", "Node", "NodeRole", "Output", "Part", "PlanError",
+    "Probe", "ProbeError", "ProbeOutputError", "Reading", "Remote", "RemoteError", "Running", "Safety", "Shape",
+    "Shown", "Target", "Unit", "UnitError", "hook", "labels", "parse",
 ]  # fmt: skip

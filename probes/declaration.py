@@ -10,6 +10,9 @@ from topology.units import Shown
 SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 """What a probe's name looks like: lower-case words and digits joined by hyphens."""
 
+VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)*")
+"""What a version looks like."""
+
 _PART = re.compile(r"[a-z][a-z0-9_-]*")
 
 
@@ -35,6 +38,10 @@ def _faults(probe: Probe) -> Iterator[str]:
         yield f"safety: found {probe.safety!r}, expected a Safety"
     if not isinstance(probe.shape, Shape):
         yield f"shape: found {probe.shape!r}, expected a Shape"
+    if not isinstance(probe.source, str) or "\n" in probe.source:
+        yield f"source: found {probe.source!r}, expected one line of text, or none"
+    if not isinstance(probe.privileged, bool):
+        yield f"privileged: found {probe.privileged!r}, expected True or False"
     if not _number(probe.timeout) or probe.timeout <= 0:
         yield f"timeout: found {probe.timeout!r}, expected seconds above 0"
     if kind.command is Probe.command and kind.run is Probe.run:
@@ -60,6 +67,11 @@ def _mappings(probe: Probe) -> Iterator[str]:
         isinstance(tool, str) and isinstance(package, str) for tool, package in probe.tools.items()
     ):
         yield f"tools: found {probe.tools!r}, expected programs and the packages that bring them"
+    if not isinstance(probe.versions, Mapping) or not all(
+        tool in probe.tools and isinstance(version, str) and VERSION.fullmatch(version)
+        for tool, version in probe.versions.items()
+    ):
+        yield f"versions: found {probe.versions!r}, expected tools of the probe with a version such as 3.10 each"
     if not isinstance(probe.options, Mapping) or not all(
         isinstance(option, str) and (isinstance(value, str) or _number(value))
         for option, value in probe.options.items()

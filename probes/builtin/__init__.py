@@ -1,23 +1,31 @@
 """Owns the probes that come with the console, registered by the hook that a stranger's plugin uses.
 
 Every module here imports ``probes.api``, what ``probes`` offers to authors of probes (``scratch``,
-``hygiene.devices``, ``launch``), the standard library and this package, nothing else.
+``serving``, ``hygiene.devices``, ``launch``), the standard library and this package, nothing else.
 Refuses to be special: nothing in here is reachable for a built-in that is not for a plugin.
 """
 
 from collections.abc import Sequence
+from importlib import import_module
 
 from probes.api import Probe, hook
+
+BUILTIN = (
+    "inventory:Inventory",
+    "iperf3:Iperf3",
+    "fio:Fio",
+    "fio_device:FioDevice",
+    "mpi_pingpong:MpiPingpong",
+    "hpcc:Hpcc",
+)
+"""Module and class of each probe, in the order of the catalogue."""
 
 
 @hook
 def bench_probes() -> Sequence[Probe]:
     """Return the built-in probes; their modules are imported here and not with the package."""
-    from probes.builtin.fio import Fio
-    from probes.builtin.fio_device import FioDevice
-    from probes.builtin.hpcc import Hpcc
-    from probes.builtin.inventory import Inventory
-    from probes.builtin.iperf3 import Iperf3
-    from probes.builtin.mpi_pingpong import MpiPingpong
-
-    return (Inventory(), Iperf3(), Fio(), FioDevice(), MpiPingpong(), Hpcc())
+    found = []
+    for each in BUILTIN:
+        module, _, name = each.partition(":")
+        found.append(getattr(import_module(f"{__name__}.{module}"), name)())
+    return found

@@ -14,6 +14,9 @@ from probes.api import Output, ProbeOutputError
 
 Document = Mapping[str, object]
 
+ABSURD = 1e15
+"""No rate, count or time of a node is as large; what is, was not measured."""
+
 _TRIES = 16
 """Broken documents that are skipped before the search ends; bounds the work on hostile text."""
 
@@ -21,6 +24,7 @@ _REPAIRS = 4
 """Broken documents that are read again with what some versions write in place of valid JSON."""
 
 _NOT_A_NUMBER = re.compile(r"(?<=[:\[,])\s*[-+]?(?:nan|inf(?:inity)?)(?=\s*[,}\]])", re.IGNORECASE)
+_DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,3})?")
 _SPARE_COMMA = re.compile(r",(?=\s*[}\]])")
 
 
@@ -59,6 +63,19 @@ def real(value: object) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+def decimal(text: str) -> float | None:
+    """``text`` as a decimal number (``12``, ``1.5``, ``3e+06``) with nothing around it, else None: no nan, no inf."""
+    return real(float(text)) if _DECIMAL.fullmatch(text) else None
+
+
+def positive(value: object, where: str, most: float = ABSURD) -> float:
+    """A JSON number, or text that is one, above 0 and below ``most``; ProbeOutputError names ``where`` it stands."""
+    number = decimal(value.strip()) if isinstance(value, str) else real(value)
+    if number is None or not 0 < number < most:
+        raise ProbeOutputError(f"{one_line(str(value))} as {where}", "a positive number")
+    return number
 
 
 def mapping(value: object) -> Document:

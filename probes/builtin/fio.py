@@ -6,7 +6,6 @@ and to fall back to the page cache: a file system without direct I/O is a failur
 ``direct=0`` was asked for, and then labelled.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -17,15 +16,12 @@ from probes.api import (
     Demands,
     Metric,
     Output,
-    PlanError,
     Probe,
     Reading,
     Safety,
     Shown,
     Target,
     Unit,
-    UnitError,
-    parse,
 )
 from probes.builtin import fio_json
 from probes.builtin.captured import refuse_failed
@@ -74,23 +70,21 @@ class Fio(Probe):
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds of the four runs with what fio needs to lay out its file before each."""
-        return len(_RUNS) * (number_of(self.name, {**self.options, **options}, "seconds") + 1.0)
+        return len(_RUNS) * (self.given(options).number("seconds") + 1.0)
 
     def demands(self, target: Target) -> Demands:
         """The node to itself, and the file of each run; of a storage system that all share, its bytes are taken."""
-        options = {**self.options, **target.options}
-        size, system = size_of(self.name, options, "size"), str(options["shared"])
+        given = self.given(target.options)
+        size, system = given.size("size", 512), given.text("shared")
         taken = MappingProxyType({f"filesystem:{system}": float(size)} if system else {})
         return replace(super().demands(target), shared=taken, writes=float(size * len(_RUNS)))
 
     def command(self, target: Target) -> Sequence[str]:
         """One fixed script; the options go in as its arguments. PlanError for options that cannot be read."""
-        options = {**self.options, **target.options}
-        seconds, direct = (number_of(self.name, options, name) for name in ("seconds", "direct"))
-        if not seconds.is_integer() or seconds < 1 or direct not in (0, 1):
-            raise PlanError(f"fio: found seconds {seconds:g}, direct {direct:g}, expected 1 or more, and 0 or 1")
-        sizes = [str(size_of(self.name, options, name)) for name in _SIZES]
-        values = [str(options["scratch"]), sizes[0], f"{seconds:.0f}", f"{direct:.0f}", *sizes[1:]]
+        given = self.given(target.options)
+        sizes = [str(given.size(name, 512)) for name in _SIZES]
+        seconds, direct = given.whole("seconds", 1), given.whole("direct", 0, 1)
+        values = [given.text("scratch"), sizes[0], str(seconds), str(direct), *sizes[1:]]
         return ["sh", "-c", _SCRIPT, "benchconsole-fio", *values]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
@@ -106,25 +100,3 @@ class Fio(Probe):
         """
         refuse_failed(output, "fio")
         return fio_json.readings(output.text)
-
-
-def number_of(probe: str, options: Mapping[str, str | int | float], name: str) -> float:
-    """An option as a number from 0 to a day's seconds; PlanError names ``probe`` and the option."""
-    try:
-        number = float(options[name])
-    except ValueError:
-        number = math.nan
-    if not 0 <= number <= 86_400:
-        raise PlanError(f"{probe} option {name}: found {options[name]!r}, expected a number up to 86400")
-    return number
-
-
-def size_of(probe: str, options: Mapping[str, str | int | float], name: str) -> int:
-    """An option as whole bytes, 512 or more; PlanError names ``probe`` and the option."""
-    try:
-        size = parse(str(options[name]), Unit.BYTE)
-    except UnitError as error:
-        raise PlanError(f"{probe} option {name}: {error}") from error
-    if not size.is_integer() or size < 512:
-        raise PlanError(f"{probe} option {name}: found {options[name]!r}, expected whole bytes, 512 or more")
-    return int(size)

@@ -13,7 +13,6 @@ from probes import scratch
 from probes.api import Contact, Demands, Metric, Output, Part, Probe, Reading, Safety, Shown, Target, Unit
 from probes.builtin import fio_json
 from probes.builtin.captured import refuse_failed
-from probes.builtin.fio import number_of, size_of
 from probes.hygiene import devices
 
 _RUNS = ("read", "randread", "write", "randwrite")
@@ -66,21 +65,21 @@ class FioDevice(Probe):
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds of the four runs and of the looks at the disk between them."""
-        return len(_RUNS) * (number_of(self.name, {**self.options, **options}, "seconds") + 1.0)
+        return len(_RUNS) * (self.given(options).number("seconds") + 1.0)
 
     def demands(self, target: Target) -> Demands:
         """The node's disks and processor to itself. PlanError unless everything has been agreed to."""
-        options = {**self.options, **target.options}
-        devices.agreed(target.node, options, self.name)
+        given = self.given(target.options)
+        devices.agreed(target.node, given.values, self.name)
         alone = frozenset((Part.CPU, Part.MEMORY, Part.DISK))
-        return Demands(alone, writes=2.0 * size_of(self.name, options, "size"))
+        return Demands(alone, writes=2.0 * given.size("size", 512))
 
     def command(self, target: Target) -> Sequence[str]:
         """One fixed script; PlanError unless the disk is listed for the node and confirmed."""
-        options = {**self.options, **target.options}
-        serial = devices.agreed(target.node, options, self.name)
-        seconds = max(number_of(self.name, options, "seconds"), 1.0)
-        sizes = [str(size_of(self.name, options, name)) for name in ("size", "large", "small")]
+        given = self.given(target.options)
+        serial = devices.agreed(target.node, given.values, self.name)
+        seconds = max(given.number("seconds"), 1.0)
+        sizes = [str(given.size(name, 512)) for name in ("size", "large", "small")]
         values = [serial, sizes[0], f"{seconds:.0f}", *sizes[1:], self._sysfs]
         return ["sh", "-c", _SCRIPT, "benchconsole-fio-device", *values]
 

@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import Document, documents, mapping, one_line, real, sequence
+from probes.builtin.captured import Document, documents, mapping, one_line, positive, real, sequence
 
 _FIRST = "fio version|timestamp|timestamp_ms|time|global options|jobs"
 _COMPLAINT = re.compile(r"^fio: .*(?:\berr=[1-9]|io_u error|No space left).*$", re.MULTILINE)
 _KIB = 1024.0
-_ABSURD = 1e15
 _OWN = re.compile(r"(?:sequential|random)-(?:read|write)")
 _SIZE = re.compile(r"([0-9]+)\s*(k|m|g|t)?(?:i?b)?", re.IGNORECASE)
 _TIME = re.compile(r"([0-9]+)\s*(ms|us|s|m|h)?")
@@ -67,24 +66,17 @@ def _job(job: Document, shared: Document, number: int | None) -> Iterator[Readin
 
 def _direction(way: str, got: Document, marks: Labels, job: str) -> Iterator[Reading]:
     name, factor = ("bw_bytes", 1.0) if "bw_bytes" in got else ("bw", _KIB)
-    rate = _positive(got.get(name), f"{name} of {job} {way}") * factor
+    rate = positive(got.get(name), f"{name} of {job} {way}") * factor
     yield Reading(f"fio.{way}", rate, Unit.BYTE_RATE, marks, f"{job} {way} {name} {got[name]}")
     if "iops" in got:
-        operations = _positive(got["iops"], f"iops of {job} {way}")
+        operations = positive(got["iops"], f"iops of {job} {way}")
         yield Reading(f"fio.{way}_iops", operations, Unit.PER_SECOND, marks, f"{job} {way} iops {got['iops']}")
     for key, factor in (("clat_ns", 1e-9), ("clat", 1e-6)):
         mean = real(mapping(got.get(key)).get("mean"))
         if mean:
-            latency = _positive(mean, f"{key} of {job} {way}") * factor
+            latency = positive(mean, f"{key} of {job} {way}") * factor
             yield Reading(f"fio.{way}_latency", latency, Unit.SECOND, marks, f"{job} {way} {key} mean {mean}")
             return
-
-
-def _positive(value: object, where: str) -> float:
-    number = real(value)
-    if number is None or not 0 < number < _ABSURD:
-        raise ProbeOutputError(f"{one_line(str(value))} as {where}", "a positive number")
-    return number
 
 
 def _labels(options: Document, way: str, job: str, number: int | None) -> Labels:

@@ -15,7 +15,6 @@ from probes.api import (
     Metric,
     Output,
     Part,
-    PlanError,
     Probe,
     ProbeOutputError,
     Reading,
@@ -24,11 +23,9 @@ from probes.api import (
     Shown,
     Target,
     Unit,
-    UnitError,
-    parse,
 )
 from probes.builtin import hpcc_text
-from probes.builtin.captured import refuse_failed, whole
+from probes.builtin.captured import refuse_failed
 from probes.launch import DEFAULTS, Job, Options, launch
 
 _RESULT = "hpccoutf.txt"
@@ -125,11 +122,11 @@ class Hpcc(Probe):
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds of HPL at the speed of one rank, and of the messages, whose number follows the ranks of a node."""
-        merged = {**self.options, **options}
-        ranks = _number(merged, "ranks", 0, 4096) or _number(merged, "slots", 0, 99_999) or 1
-        messages = _LATENCY_BYTES * ranks / _quantity(merged, "rate", Unit.BYTE_RATE)
-        work = 2 / 3 * float(_number(merged, "problem", 16, 10_000_000)) ** 3
-        return _START + messages + 4 * work / _quantity(merged, "speed", Unit.FLOP_RATE)
+        given = self.given(options)
+        ranks = given.whole("ranks", 0, 4096) or given.whole("slots", 0, 99_999) or 1
+        messages = _LATENCY_BYTES * ranks / given.quantity("rate", Unit.BYTE_RATE)
+        work = 2 / 3 * float(given.whole("problem", 16, 10_000_000)) ** 3
+        return _START + messages + 4 * work / given.quantity("speed", Unit.FLOP_RATE)
 
     def demands(self, target: Target) -> Demands:
         """Every node to itself, and one that fits."""
@@ -138,13 +135,13 @@ class Hpcc(Probe):
 
     def job(self, target: Target) -> Job:
         """What is launched; PlanError for options, names and networks that do not fit."""
-        given = {**self.options, **target.options}
-        options = Options.of(given)
-        each = _number(given, "ranks", 0, 4096)
+        given = self.given(target.options)
+        options = Options.of(given.values)
+        each = given.whole("ranks", 0, 4096)
         nodes = target.nodes
         probe = Job(nodes, ("hpcc",), 1, 1, options)
         ranks = each * len(nodes) if each else probe.room
-        text = input_text(_number(given, "problem", 16, 10_000_000), _number(given, "block", 1, 4096), ranks)
+        text = input_text(given.whole("problem", 16, 10_000_000), given.whole("block", 1, 4096), ranks)
         seconds = 3 * self.estimate(target.options) + 60
         job = Job(nodes, ("hpcc",), ranks, seconds, options, {"hpccinf.txt": text}, (_RESULT,))
         job.arguments()
@@ -168,20 +165,3 @@ def input_text(problem: int, block: int, ranks: int) -> str:
     """``hpccinf.txt`` for one problem on a grid of ``ranks`` as square as can be, with no more columns than needed."""
     rows = max(each for each in range(1, math.isqrt(ranks) + 1) if ranks % each == 0)
     return _INPUT.format(problem=problem, block=block, rows=rows, columns=ranks // rows)
-
-
-def _number(options: Mapping[str, str | int | float], name: str, least: int, most: int) -> int:
-    number = whole(str(options[name]).removesuffix(".0"))
-    if number is None or not least <= number <= most:
-        raise PlanError(f"hpcc option {name}: found {options[name]!r}, expected a whole number {least} to {most}")
-    return number
-
-
-def _quantity(options: Mapping[str, str | int | float], name: str, unit: Unit) -> float:
-    try:
-        value = parse(str(options[name]), unit)
-    except UnitError as error:
-        raise PlanError(f"hpcc option {name}: {error}") from error
-    if not value > 0:
-        raise PlanError(f"hpcc option {name}: found {options[name]!r}, expected more than 0")
-    return value

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from probes.api import (
     Contact,
+    Given,
     Metric,
     Node,
     Output,
@@ -23,14 +24,10 @@ from probes.api import (
     Shown,
     Target,
     Unit,
-    UnitError,
-    parse,
 )
 from probes.builtin import iperf3_json, iperf3_text
 from probes.builtin.captured import refuse_failed
-
-_PORTS = (20_000, 32_000)
-"""Above the registered services and below the ports that Linux hands out by itself."""
+from probes.serving import PORTS
 
 _LOWEST_PORT, _HIGHEST_PORT = 1024, 65_535
 _ATTEMPTS = 4
@@ -65,16 +62,16 @@ class Iperf3(Probe):
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds of sending, what is omitted, and the set-up."""
-        merged = {**self.options, **options}
-        return float(_whole(merged, "seconds", 1) + _whole(merged, "omit", 0) + 3)
+        given = self.given(options)
+        return float(given.whole("seconds", 1) + given.whole("omit") + 3)
 
     def client(self, target: Target, port: int) -> list[str]:
         """The command that sends; PlanError for options that are out of range."""
-        peer, options = _peer(target), {**self.options, **target.options}
-        streams = _whole(options, "streams", 1, 128)
+        peer, given = _peer(target), self.given(target.options)
+        streams = given.whole("streams", 1, 128)
         argv = ["iperf3", "-c", peer.data_address, *_bound(target.node.data_address), "-p", str(port)]
-        argv += ["-P", str(streams), "-t", str(_whole(options, "seconds", 1))]
-        return [*argv, "-O", str(_whole(options, "omit", 0)), *_held(options, streams), "-J"]
+        argv += ["-P", str(streams), "-t", str(given.whole("seconds", 1))]
+        return [*argv, "-O", str(given.whole("omit")), *_held(given, streams), "-J"]
 
     def server(self, target: Target, port: int, *, idle: bool = True) -> list[str]:
         """The command that receives once; ``idle`` False leaves out what versions before 3.10 lack."""
@@ -86,7 +83,7 @@ class Iperf3(Probe):
         seconds = self.estimate(target.options)
         idle, attempt = True, 1
         while True:
-            port = self._ports.randrange(*_PORTS)
+            port = self._ports.randrange(*PORTS)
             server = contact.there.start(self.server(target, port, idle=idle), timeout=_IDLE + seconds + 30)
             async with server as listening:
                 try:
@@ -112,24 +109,21 @@ class Iperf3(Probe):
         return iperf3_text.readings(output.text)
 
 
-def _held(options: Mapping[str, str | int | float], streams: int) -> list[str]:
+def _held(given: Given, streams: int) -> list[str]:
     """``-b`` (bit/s of one stream) and ``--cport`` (of the first stream), each where it was asked for.
 
     Checked with iperf3 3.12: ``-P`` streams take as many consecutive ports from ``--cport`` on.
     """
     argv: list[str] = []
-    if options["bitrate"]:
-        try:
-            rate = parse(str(options["bitrate"]), Unit.BYTE_RATE)
-        except UnitError as error:
-            raise PlanError(f"iperf3 option bitrate: {error}") from error
+    rate = given.rate("bitrate")
+    if rate is not None:
         bits = int(rate * 8 / streams)
         if bits < 1:
-            raise PlanError(f"iperf3 option bitrate: found {options['bitrate']!r} for {streams} streams, expected more")
+            raise given.refused("bitrate", f"more for {streams} streams")
         argv = ["-b", str(bits)]
-    port = _whole(options, "source_port", 0, _HIGHEST_PORT + 1 - streams)
+    port = given.whole("source_port", 0, _HIGHEST_PORT + 1 - streams)
     if 0 < port < _LOWEST_PORT:
-        raise PlanError(f"iperf3 option source_port: found {port}, expected {_LOWEST_PORT} or more, or 0 for any")
+        raise given.refused("source_port", f"{_LOWEST_PORT} or more, or 0 for any")
     return [*argv, "--cport", str(port)] if port else argv
 
 
@@ -146,16 +140,6 @@ def _bound(address: str) -> list[str]:
     except ValueError:
         return []
     return ["-B", address]
-
-
-def _whole(options: Mapping[str, str | int | float], name: str, least: int, most: int = 86_400) -> int:
-    try:
-        number = float(options[name])
-    except ValueError:
-        number = -1.0
-    if not (number.is_integer() and least <= number <= most):
-        raise PlanError(f"iperf3 option {name}: found {options[name]!r}, expected a whole number {least} to {most}")
-    return int(number)
 
 
 def _says(error: RemoteError, *words: str) -> bool:

@@ -27,11 +27,9 @@ from probes.api import (
     Shown,
     Target,
     Unit,
-    UnitError,
     labels,
-    parse,
 )
-from probes.builtin.captured import documents, one_line, real, refuse_failed, whole
+from probes.builtin.captured import documents, one_line, positive, refuse_failed, whole
 from probes.launch import DEFAULTS, Job, Options, launch
 
 _SCRIPT = "pingpong.py"
@@ -129,7 +127,7 @@ class MpiPingpong(Probe):
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds of both directions, a window to learn the rate of each, the latency and the start."""
-        return 2.0 * _number({**self.options, **options}, "seconds", 1, 3600) + 8.0
+        return 2.0 * self.given(options).whole("seconds", 1, 3600) + 8.0
 
     def demands(self, target: Target) -> Demands:
         """Both nodes to itself: ranks that wait take a whole processor each."""
@@ -140,15 +138,13 @@ class MpiPingpong(Probe):
         """What is launched; PlanError for options, names and networks that do not fit."""
         if target.peer is None:
             raise PlanError("mpi-pingpong needs a pair of nodes")
-        options = {**self.options, **target.options}
+        given = self.given(target.options)
         nodes = (target.node, target.peer)
-        numbers = (
-            str(_number(options, "seconds", 1, 3600)),
-            str(_size(options)),
-            str(_number(options, "window", 1, 1024)),
-        )
-        program = (str(options["python"]), "-c", _START, *numbers, *(node.data_address for node in nodes))
-        job = Job(nodes, program, 2, 3 * self.estimate(options) + 60, Options.of(options), {_SCRIPT: _PINGPONG})
+        message = given.size("message", 65_536, 2**30)
+        numbers = (str(given.whole("seconds", 1, 3600)), str(message), str(given.whole("window", 1, 1024)))
+        program = (given.text("python"), "-c", _START, *numbers, *(node.data_address for node in nodes))
+        seconds = 3 * self.estimate(target.options) + 60
+        job = Job(nodes, program, 2, seconds, Options.of(given.values), {_SCRIPT: _PINGPONG})
         job.arguments()
         return job
 
@@ -176,26 +172,4 @@ class MpiPingpong(Probe):
 
 
 def _reading(name: str, unit: Unit, value: object, **marks: object) -> Reading:
-    number = real(value)
-    if number is None or not 0 < number < 1e15:
-        raise ProbeOutputError(f"{one_line(str(value))} as {name}", "a positive number")
-    return Reading(f"mpi-pingpong.{name}", number, unit, labels(**marks), f"{name} {value}")
-
-
-def _number(options: Mapping[str, str | int | float], name: str, least: int, most: int) -> int:
-    number = whole(str(options[name]).removesuffix(".0"))
-    if number is None or not least <= number <= most:
-        raise PlanError(
-            f"mpi-pingpong option {name}: found {options[name]!r}, expected a whole number {least} to {most}"
-        )
-    return number
-
-
-def _size(options: Mapping[str, str | int | float]) -> int:
-    try:
-        size = parse(str(options["message"]), Unit.BYTE)
-    except UnitError as error:
-        raise PlanError(f"mpi-pingpong option message: {error}") from error
-    if not (size.is_integer() and 65536 <= size <= 2**30):
-        raise PlanError(f"mpi-pingpong option message: found {options['message']!r}, expected 64 KiB to 1 GiB")
-    return int(size)
+    return Reading(f"mpi-pingpong.{name}", positive(value, name), unit, labels(**marks), f"{name} {value}")
