@@ -31,7 +31,7 @@ _SCRIPT = scratch.one_line(
             END { exit f ? 0 : 1 }"; };
     listens && { echo "benchconsole: address already in use" >&2; exit 98; };
     command -v "$1" >/dev/null 2>&1 || { echo "$1: command not found" >&2; exit 127; };
-    "$@" & child=$!;
+    "$@" & child=$! ;
     trap "kill $child 2>/dev/null; wait $child; exit 143" HUP INT TERM;
     tries=0;
     until listens; do
