@@ -51,6 +51,7 @@ class Work:
     ``judged`` is called with each closed round and its attempt, and keeps and tells it. ``taken`` says in
     words who has begun to use nodes that a round would load; empty while nobody has. ``notice`` hears what
     concerns no single test, from any thread. ``origin`` names the distribution that brought a probe.
+    ``unsearched`` are rounds of an earlier stretch that died before it searched their nodes.
     """
 
     fabric: "Fabric"
@@ -66,6 +67,7 @@ class Work:
     notice: Callable[[str], None]
     taken: Callable[[Round], Awaitable[str]]
     clock: Callable[[], float]
+    unsearched: Sequence[Round] = ()
 
 
 class Drive:
@@ -76,7 +78,7 @@ class Drive:
         self._work = work
         self._keeper = keeper
         self._orders = orders
-        self._begun: list[Round] = []
+        self._begun: list[Round] = list(work.unsearched)
 
     async def run(self) -> None:
         """Run the rounds to their end, or until an order or the guard ends it."""

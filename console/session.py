@@ -46,11 +46,13 @@ LAST_CHANCE_SECONDS = 5.0
 def vocabulary(probes: Mapping[str, "Probe"]) -> Vocabulary:
     """What a topology file may name, from the probes that are installed."""
     from probes.planning import DESIGN_OPTIONS, DESIGNS
+    from probes.planning.refusing import refusal
 
     return Vocabulary(
         {metric.name: metric.unit for probe in probes.values() for metric in probe.metrics},
         {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in probes.items()},
         tuple(DESIGNS),
+        lambda name, options: refusal(probes[name], options),
     )
 
 
@@ -104,6 +106,7 @@ class Session:
         self._task: asyncio.Task[None] | None = None
         self._orders = Orders()
         self._continued: dict[int, tuple[int, Sequence[Result]]] = {}
+        self._unsearched: tuple[Round, ...] = ()
         self._replay: tuple[Event, ...] = ()
         self._told: list[Event] = []
 
@@ -131,10 +134,14 @@ class Session:
             events.append(RoundJudged(stored.closed, stored.verdicts, (), stored.attempt))
         if isinstance(events[-1], RoundJudged):
             events[-1] = replace(events[-1], findings=self._findings.found())  # what the last one knows, counts
-        for begun in self._store.open_rounds(self.id, self.fabric):
+        left = self._store.open_rounds(self.id, self.fabric)
+        for begun in left:
             if can_go_on(begun.round):
                 self._continued[begun.round.number] = (begun.attempt, begun.results)
         proven = self._store.proofs(self.id)
+        searched = proven[-1].at if proven else 0.0
+        since = (closed.round for closed, _ in self._judged.values() if closed.ended > searched)
+        self._unsearched = (*since, *(begun.round for begun in left if begun.started > searched))
         if proven:
             events.append(NodesProven(proven[-1].proofs, proven[-1].at))
         events.append(SessionEnded(ended if ended is not None else self._clock(), complete, because or "interrupted"))
@@ -249,6 +256,7 @@ class Session:
             drive = Drive(self._work(rounds, keeper), keeper, self._orders)
             try:
                 await drive.run()
+                self._unsearched = ()
             finally:
                 because = drive.because
                 await keeper.last_chance(LAST_CHANCE_SECONDS)
@@ -279,6 +287,7 @@ class Session:
             notice=_noticer(self._queue.put_nowait, self._clock),
             taken=lambda each: self.choice.care.taken(self.fabric, each, self.probes),
             clock=self._clock,
+            unsearched=self._unsearched,
         )
 
     async def _open(self, rounds: Sequence[Round]) -> None:

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import-spool": ("console.cli.import_spool", "Bring back what a run kept in a file while its database refused."),
     "judge": ("console.cli.judge", "Judge stored measurements again, touching no node."),
     "parse": ("console.cli.parse", "Run one probe's parser on captured output."),
+    "ingest": ("console.cli.ingest", "Store captured output as a session, judged like any other."),
     "probes": ("console.cli.probes", "List the probes: what they measure, need and load."),
     "trust": ("console.cli.trust", "Show the host keys of nodes and, with consent, trust them."),
     "doctor": ("console.cli.doctor", "Say whether every node can be reached, trusted and used."),

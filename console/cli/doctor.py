@@ -21,9 +21,10 @@ from console.cli.common import (
 from console.exits import Exit
 
 if TYPE_CHECKING:
-    from console.doctor.asking import Answer, Needs, Telling
+    from console.doctor.asking import Answer, Telling
     from console.doctor.meaning import Line
     from probes.api import Probe
+    from probes.hygiene.needs import Needs
     from topology.model import Fabric, NodeId, Suite
 
 
@@ -82,24 +83,14 @@ def needed(
     fabric: "Fabric", suite: "Suite", probes: "Mapping[str, Probe]", chosen: "Sequence[NodeId]"
 ) -> "dict[NodeId, Needs]":
     """What ``suite`` needs of each chosen node, from what its probes declare."""
-    from console.doctor.asking import Needs
-    from probes.api import Safety
-    from probes.scratch import root_of
+    from probes.hygiene.needs import Needs
 
-    tools: dict[NodeId, dict[str, str]] = {name: {} for name in chosen}
-    scratch: dict[NodeId, dict[str, None]] = {name: {} for name in chosen}
-    privileged: set[NodeId] = set()
+    found = {name: Needs() for name in chosen}
     for stage in suite.stages:
-        probe = probes.get(stage.probe)
-        if probe is None:
-            continue
-        root = root_of({**probe.options, **stage.options})
-        for name in tools.keys() & set(stage.nodes):
-            tools[name].update(probe.tools)
-            scratch[name].update({root: None} if root is not None else {})
-            if probe.safety is Safety.DESTROYS:
-                privileged.add(name)
-    return {name: Needs(tools[name], tuple(scratch[name]), name in privileged) for name in chosen}
+        if stage.probe in probes:
+            for name in found.keys() & set(stage.nodes):
+                found[name].add(probes[stage.probe], stage.options)
+    return found
 
 
 def _reach(fabric: "Fabric") -> "Telling":

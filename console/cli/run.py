@@ -95,7 +95,7 @@ def command(
         if dry_run:
             return
         if resume and not rounds:
-            complain(f"session {session.id} is complete; nothing is left to run")
+            complain(f"session {session.id}: nothing is left to run")
         code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested)
     raise click.exceptions.Exit(code)
 
@@ -234,9 +234,9 @@ async def follow(
     view = RunView(session.fabric)
     for event in session.replay:
         view = advance(view, event)
-    if not rounds:
+    if not rounds and view.complete:
         return view, None
-    session.start(rounds)
+    session.start(rounds)  # none is left where the console died after the last one: then the nodes are searched
     async for event in session.live():
         view = advance(view, event)
         if stream is not None:

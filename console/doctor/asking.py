@@ -9,6 +9,7 @@ from typing import Protocol
 
 from probes.errors import ProbeError
 from probes.hygiene.checkup import Health, examine
+from probes.hygiene.needs import Needs
 from probes.hygiene.proof import AT_ONCE
 from probes.hygiene.sweep import Found, search
 from probes.model import Failure
@@ -21,15 +22,6 @@ class Telling(Reach, Protocol):
 
     def algorithms(self, node: NodeId) -> dict[str, str]:
         """``cipher``, ``mac``, ``key`` and the like; empty where there is no connection."""
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What a suite needs of one node: tools with the packages that bring them, scratch, the administrator."""
-
-    tools: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    scratch: tuple[str, ...] = ()
-    privileged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +57,8 @@ async def _one(reach: Telling, fabric: Fabric, name: NodeId, needs: Needs) -> An
     try:
         remote = await reach.remote(fabric.nodes[name])
         seconds = time.monotonic() - began
-        health = await examine(remote, tuple(needs.tools), needs.scratch)
-        found = await search(remote, None, needs.scratch)
+        health = await examine(remote, tuple(needs.tools), tuple(needs.rooms))
+        found = await search(remote, None, tuple(needs.rooms))
     except RemoteError as error:
         return Answer(name, failure=error.failure)
     except ProbeError as error:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
-from console.doctor.asking import Answer, Needs
+from console.doctor.asking import Answer
 from console.wording import count
 from probes.hygiene.checkup import Health, Sudo
+from probes.hygiene.needs import RESERVE, Needs, short_of
 from probes.model import FailedAt
 from topology.model import NodeId
 from topology.selection import fold
@@ -20,8 +21,6 @@ from topology.units import Shown, Unit, duration, percent, show
 
 OFFSET = 2.0
 """Seconds by which a node's clock may differ before its samples are marked."""
-LEAST_SHARE = 0.1
-"""Share of a scratch file system that is to be left free, as ``probes.scratch`` asks."""
 NAMED = 5
 """Fingerprints, leftovers and slow nodes that are named before the rest is counted."""
 
@@ -58,7 +57,7 @@ def lines(answers: Sequence[Answer], needs: Mapping[NodeId, Needs], file: str) -
         *_privileges(well, needs),
         *_tools(well, needs),
         *_clocks(well),
-        *_rooms(well),
+        *_rooms(well, needs),
         *_left(well, file),
         *_slurm(well),
         *_times(well),
@@ -150,10 +149,10 @@ def _privileges(well: _Well, needs: Mapping[NodeId, Needs]) -> Iterator[Line]:
 
 def _tools(well: _Well, needs: Mapping[NodeId, Needs]) -> Iterator[Line]:
     missing = (
-        (f"{tool} is missing (Debian package {package})", answer.node)
+        (words, answer.node)
         for answer, health in well
-        for tool, package in needs[answer.node].tools.items()
-        if tool not in health.tools
+        for tool in needs[answer.node].tools.values()
+        if (words := tool.lacking(health))
     )
     for words, nodes in grouped(missing):
         yield Line("tools", Grade.BAD, words, nodes)
@@ -194,7 +193,7 @@ def _clock(offset: float) -> str:
     return f"about {f'{rounded:g} s' if rounded < 60 else duration(rounded)} {way} this machine"
 
 
-def _rooms(well: _Well) -> Iterator[Line]:
+def _rooms(well: _Well, needs: Mapping[NodeId, Needs]) -> Iterator[Line]:
     for words, nodes in grouped((words, answer.node) for answer, health in well for words in health.unfit):
         yield Line("scratch", Grade.BAD, words, nodes)
     least: dict[str, tuple[float, NodeId]] = {}
@@ -202,13 +201,21 @@ def _rooms(well: _Well) -> Iterator[Line]:
     for answer, health in well:
         for path, room in health.rooms.items():
             least[path] = min(least.get(path, (float("inf"), answer.node)), (room.free, answer.node))
-            if room.free < LEAST_SHARE * room.total:
-                full.append((f"{path} has less than {percent(LEAST_SHARE)} free", answer.node))
+            if room.free < RESERVE * room.total:
+                full.append((f"{path} has less than {percent(RESERVE)} free", answer.node))
     for words, nodes in grouped(full):
+        yield Line("scratch", Grade.BAD, words, nodes)
+    for words, nodes in grouped(pair for answer, health in well for pair in _short(answer.node, needs, health)):
         yield Line("scratch", Grade.BAD, words, nodes)
     for path, (free, node) in least.items():
         said = show(free, Unit.BYTE, Shown.STORAGE)
         yield Line("scratch", Grade.FINE, f"{path} has {said} free or more (least on {node})")
+
+
+def _short(node: NodeId, needs: Mapping[NodeId, Needs], health: Health) -> Iterator[tuple[str, NodeId]]:
+    for root, space in needs[node].rooms.items():
+        if words := short_of(root, space, health):
+            yield words, node
 
 
 def _left(well: _Well, file: str) -> Iterator[Line]:

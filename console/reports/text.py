@@ -14,7 +14,7 @@ from console.reports.content import Options, Told, folded, shortened
 from console.reports.tables import MetricTable, Spread, metric_tables
 from console.view import RunView, State, state_of_failure, state_of_level
 from console.wording import SIGNS, count, in_ascii, plain
-from probes.judging.verdict import Finding
+from probes.judging.verdict import Finding, Level
 
 NARROWEST = 60
 NUMBER = 13
@@ -133,6 +133,21 @@ def _not_judged(view: RunView, width: int) -> Iterator[str]:
     if len(reasons) > REASON_LINES:
         left = reasons[REASON_LINES:]
         yield f"   and {count(len(left), 'more reason')} with {count(sum(reason.tests for reason in left), 'test')}"
+    yield from _undecided(view, width)
+
+
+def _undecided(view: RunView, width: int) -> Iterator[str]:
+    """Numbers that were measured and that no verdict could be made of."""
+    found: dict[str, dict[str, None]] = {}
+    for test in picture.superseding(view):
+        for verdict in view.verdicts.get(test, ()):
+            if verdict.level is Level.UNKNOWN:
+                found.setdefault(verdict.because, {})[verdict.subject] = None
+    for because, subjects in list(found.items())[:REASON_LINES]:
+        yield from wrapped(shortened(because), width, f" {SIGNS[State.UNKNOWN].glyph} ")
+        yield from wrapped(folded(subjects), width, "   ", most=NODE_LINES)
+    if len(found) > REASON_LINES:
+        yield f"   and {count(len(found) - REASON_LINES, 'more number')} that could not be judged"
 
 
 def _nodes(view: RunView, width: int) -> Iterator[str]:

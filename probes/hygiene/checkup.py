@@ -35,6 +35,7 @@ _SCRIPT = one_line(
         return 1;
     };
     brief() { timeout 5 "$@" </dev/null 2>&1 | head -n 1; };
+    PATH=$PATH:/usr/sbin:/sbin;
     said now "$(date +%s.%N)";
     said uid "$(id -u)";
     if [ "$(id -u)" = 0 ]; then said sudo root;
@@ -44,7 +45,8 @@ _SCRIPT = one_line(
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         if command -v "$1" >/dev/null 2>&1; then
             case $1 in
-                iperf3|fio|mpirun|srun) said tool "$1 $(brief "$1" --version)";;
+                iperf3|fio|mpirun|srun|sockperf|qperf|sysbench|dd|python3) said tool "$1 $(brief "$1" --version)";;
+                nuttcp|netperf|ping|traceroute) said tool "$1 $(brief "$1" -V)";;
                 *) said tool "$1";;
             esac;
         fi;

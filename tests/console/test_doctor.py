@@ -112,7 +112,8 @@ def test_a_database_that_cannot_be_used_is_said(
 
 
 async def test_an_answer_that_cannot_be_read_is_told_as_that(topology: Path) -> None:
-    from console.doctor.asking import Needs, ask
+    from console.doctor.asking import ask
+    from probes.hygiene.needs import Needs
     from topology.resolve import load
 
     class Mute(Reached):

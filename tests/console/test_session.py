@@ -1,7 +1,9 @@
 """A session over played nodes: judged means stored, and what is stored can be gone on with."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from console.session import Session
 from console.view import RunView, State, coverage, exit_code, not_judged, stages, tally
 from probes.model import Round
 from store.errors import StoreError
+from store.model import SessionState
 from store.store import Store
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES, PlayedReach
@@ -100,6 +103,32 @@ async def test_stop_now_stores_no_half_round_and_resume_repeats_nothing(tmp_path
     assert set(judged).isdisjoint(done)
     assert view.complete
     assert coverage(view).complete
+
+
+async def test_a_console_that_died_before_it_searched_the_nodes_has_that_done_on_resume(
+    tmp_path: Path, store: Store
+) -> None:
+    first = session(tmp_path, store, PlayedReach())
+    first.start(first.propose())
+    await first.finished()
+    asked = {proof.node for proof in store.proofs(first.id)[-1].proofs}
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("DELETE FROM proof")
+        connection.execute("UPDATE driver SET ended = NULL, complete = NULL, pid = 1, born = 'another boot'")
+    assert store.session(first.id).state is SessionState.INTERRUPTED
+
+    again = Session.stored(store, first.id, PROBES, make_reach=lambda *_: PlayedReach())
+    assert again.unfinished() == ()
+    again.start(())
+    await again.finished()
+    assert {proof.node for proof in store.proofs(first.id)[-1].proofs} == asked
+    assert store.session(first.id).state is SessionState.COMPLETE
+    assert len(list(store.rounds(first.id, again.fabric))) == len(again.plan)
+
+    third = Session.stored(store, first.id, PROBES, make_reach=lambda *_: PlayedReach())
+    third.start(())
+    await third.finished()
+    assert len(store.proofs(first.id)) == 1
 
 
 async def test_pause_holds_the_next_round(tmp_path: Path, store: Store) -> None:

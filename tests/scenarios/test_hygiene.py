@@ -201,7 +201,7 @@ def test_the_doctor_names_what_stands_in_the_way(healthy_lab: Lab, tmp_path: Pat
     found = doctor(path, tmp_path)
     assert found.code == 3, found.out + found.err
     said = " ".join(found.out.split())
-    assert "iperf3 is missing (Debian package iperf3) n[2,7] (2)" in said
+    assert "iperf3 is not installed (Debian package iperf3) n[2,7] (2)" in said
     assert "HOST KEY CHANGED n5" in said
     assert "7 of 10 nodes can be used" in said
     assert max(map(len, found.out.splitlines())) <= 80

@@ -19,6 +19,9 @@ from topology.units import network_rate, percent
 APART = 0.95
 """Flows of a bundle that ran together for less than this share of their time are said to have done so."""
 
+POSSIBLE = 1.05
+"""Share of what a wire carries above which a rate was not measured right; less may be bursts and rounding."""
+
 DISTURBING = frozenset((FailedAt.LOST, FailedAt.TIMEOUT, FailedAt.FLOODED, FailedAt.TOOL, FailedAt.OUTPUT))
 """Failures after which it is not known how much a test had loaded the links it shares."""
 
@@ -71,6 +74,10 @@ def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
         bundles = {bundle.name: bundle for bundle in closed.round.bundles}
         for name, members in _subjects(flows):
             verdict = _judge(bench, criterion, name, members, disturbed)
+            impossible = _impossible(bench, members)
+            if impossible:
+                yield replace(verdict, level=Level.UNKNOWN, because=impossible)
+                continue
             yield _with_fill(bench, verdict, bundles[name], members) if name in bundles else _as_held(verdict, members)
 
 
@@ -186,6 +193,25 @@ def _judge(
         limiting=limits(bench, members),
         evidence=tuple(each.measurement.id for each in members),
     )
+
+
+def _impossible(bench: Bench, members: Sequence[Sent]) -> str:
+    """Why the flows cannot have been as fast as is told, in words; empty where they can.
+
+    No link carries more than its wire does: then the measurement or the description is wrong, and nothing passes.
+    """
+    load: dict[Direction, float] = {}
+    for each in members:
+        for way, share in bench.routes.shares_of(each.flow).items():
+            load[way] = load.get(way, 0.0) + share * each.value
+    together = overlap(members)
+    for way, value in load.items():
+        wire = bench.fabric.links[way.link].capacity
+        if value * together > POSSIBLE * wire:
+            told, carried = network_rate(value), network_rate(wire)
+            where = direction_name(bench.fabric, way)
+            return f"{told} over {where}, which carries {carried} as described: the number or the description is wrong"
+    return ""
 
 
 def _together(criterion: Criterion, level: Level, because: str, *, share: float, together: float) -> tuple[Level, str]:

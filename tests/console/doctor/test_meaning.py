@@ -7,10 +7,11 @@ from types import MappingProxyType
 
 import pytest
 
-from console.doctor.asking import Answer, Needs, sample
+from console.doctor.asking import Answer, sample
 from console.doctor.meaning import Grade, Line, lines, usable
 from console.doctor.page import document, page
 from probes.hygiene.checkup import Health, Room, Sudo
+from probes.hygiene.needs import Needs, Tool
 from probes.hygiene.sweep import Directory, Found, Leftover
 from probes.model import FailedAt, Failure
 from topology.model import NodeId
@@ -21,7 +22,7 @@ FINE = Health(
     rooms=MappingProxyType({"/scratch": Room(2**40, 2**39)}),
     seconds=0.1,
 )
-NEEDS = Needs(MappingProxyType({"fio": "fio", "iperf3": "iperf3"}), ("/scratch",))
+NEEDS = Needs({name: Tool(name, name) for name in ("fio", "iperf3")}, {"/scratch": 0.0})
 NAMES = tuple(NodeId(f"blade{number:03}") for number in range(1, 51))
 A, B = "SHA256:" + "a" * 43, "SHA256:" + "b" * 43
 
@@ -59,7 +60,7 @@ def test_a_cluster_in_order_is_short_and_all_usable() -> None:
 def test_missing_tools_fold_over_nodes_with_their_package() -> None:
     bare = replace(FINE, tools=MappingProxyType({"iperf3": "3.20"}))
     said, fit = judged({"blade017": well("blade017", bare), "blade044": well("blade044", bare)})
-    assert of(said, "tools", Grade.BAD) == [("fio is missing (Debian package fio)", ("blade017", "blade044"))]
+    assert of(said, "tools", Grade.BAD) == [("fio is not installed (Debian package fio)", ("blade017", "blade044"))]
     assert set(NAMES) - set(fit) == {"blade017", "blade044"}
 
 

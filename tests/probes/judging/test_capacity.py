@@ -32,6 +32,20 @@ def apart(closed: ClosedRound, seconds: float, step: float) -> ClosedRound:
     return replace(closed, results=tuple(results))
 
 
+def faster(closed: ClosedRound, times: float) -> ClosedRound:
+    """The same round with every rate so many times as high."""
+    results = [
+        replace(
+            result,
+            measurements=tuple(
+                replace(m, reading=replace(m.reading, value=m.reading.value * times)) for m in result.measurements
+            ),
+        )
+        for result in closed.results
+    ]
+    return replace(closed, results=tuple(results))
+
+
 def test_flows_that_did_not_run_together_are_said_to_have_done_so(tmp_path: Path) -> None:
     described = fabric(tmp_path)
     bench = Bench(described, METRICS)
@@ -136,3 +150,25 @@ def test_virtual_machines_are_judged_on_the_legs_of_their_host() -> None:
         for verdict in judge_round(bench, play(described, each, {}, noise=0.0)):
             assert verdict.level is Level.PASS
             assert verdict.expected == pytest.approx(10e9 / 8 * described.goodput)
+
+
+@pytest.mark.parametrize(
+    ("times", "level"), [(1.0, Level.PASS), (1.09, Level.PASS), (1.2, Level.UNKNOWN), (3.0, Level.UNKNOWN)]
+)
+def test_a_flow_faster_than_its_wire_was_not_measured_right(tmp_path: Path, times: float, level: Level) -> None:
+    """10 Gb/s carry 9.41 Gb/s of payload; bursts may show a little more than 10, nothing shows 12."""
+    described = fabric(tmp_path)
+    each = next(found for found in plan(described, suite_named(described, None), PROBES) if not found.bundles)
+    closed = play(described, each, {}, noise=0.0)
+    verdicts = judge_round(Bench(described, METRICS), faster(closed, times))
+    assert {verdict.level for verdict in verdicts} == {level}
+    assert all(("the description is wrong" in verdict.because) is (level is Level.UNKNOWN) for verdict in verdicts)
+
+
+def test_a_bundle_faster_than_its_link_was_not_measured_right(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    each = next(found for found in plan(described, suite_named(described, None), PROBES) if found.bundles)
+    closed = faster(apart(play(described, each, {}, noise=0.0), 10.0, 0.0), 1.2)
+    named = {verdict.subject: verdict for verdict in judge_round(Bench(described, METRICS), closed)}
+    assert named["leaf1 to spine1"].level is Level.UNKNOWN
+    assert "leaf1 to spine1" in named["leaf1 to spine1"].because
