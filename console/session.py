@@ -46,13 +46,11 @@ LAST_CHANCE_SECONDS = 5.0
 def vocabulary(probes: Mapping[str, "Probe"]) -> Vocabulary:
     """What a topology file may name, from the probes that are installed."""
     from probes.planning import DESIGN_OPTIONS, DESIGNS
-    from probes.planning.refusing import refusal
 
     return Vocabulary(
         {metric.name: metric.unit for probe in probes.values() for metric in probe.metrics},
         {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in probes.items()},
         tuple(DESIGNS),
-        lambda name, options: refusal(probes[name], options),
     )
 
 
