@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 CONSTRAINTS := constraints.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
 LAB_TOOLS := iperf3 fio sshd ssh ip tc unshare nsenter losetup mkfs.ext4 ethtool tmux lldpd sudo \
-  ping mpirun hpcc munged slurmctld slurmd srun
+  ping mpirun hpcc munged slurmctld slurmd srun nuttcp qperf sockperf traceroute bonnie++ sysbench h5perf_serial \
+  smartctl numactl hwloc-info dmidecode
 LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2fsprogs ethtool dmidecode tmux lldpd sudo \
-  iputils-ping openmpi-bin hpcc python3-mpi4py munge slurmctld slurmd slurm-client libpmi2-0
+  iputils-ping openmpi-bin hpcc python3-mpi4py munge slurmctld slurmd slurm-client libpmi2-0 \
+  nuttcp qperf sockperf traceroute bonnie++ sysbench hdf5-tools smartmontools numactl
 # Debian starts daemons as it installs them; this file is asked before, and says no. One that is there stays.
 NO_DAEMONS := /usr/sbin/policy-rc.d
 
@@ -63,7 +65,8 @@ tools:
 	      trap 'rm -f $(NO_DAEMONS)' EXIT; trap 'exit 1' HUP INT TERM; \
 	      printf '#!/bin/sh\nexit 101\n' >$(NO_DAEMONS) && chmod 755 $(NO_DAEMONS) || exit 1; \
 	    fi; \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(LAB_PACKAGES) >/dev/null; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(LAB_PACKAGES) \
+	      $$(case "$$missing" in *hwloc-info*) echo hwloc-nox;; esac) >/dev/null; \
 	  else echo "the laboratory needs$$missing: apt-get install $(LAB_PACKAGES)" >&2; fi; \
 	fi
 

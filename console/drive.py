@@ -7,12 +7,13 @@ plan and to know how events reach anybody.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from console.events import Event, NodesProven, RoundStarted, TestEnded, TestStarted
 from console.keeper import Keeper
 from probes.model import ClosedRound, CloseReason, Proof, Result, Round, Test
+from probes.planning.ending import spared, was_spared
 from probes.runner import Runner, Watchers
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Work:
 
     ``judged`` is called with each closed round and its attempt, and keeps and tells it. ``taken`` says in
     words who has begun to use nodes that a round would load; empty while nobody has. ``notice`` hears what
-    concerns no single test, from any thread. ``origin`` names the distribution that brought a probe.
+    concerns no single test, from any thread. ``needless`` says in words why a round need not be run any more,
+    empty where it must. ``origin`` names the distribution that brought a probe.
     ``unsearched`` are rounds of an earlier stretch that died before it searched their nodes.
     """
 
@@ -67,6 +69,7 @@ class Work:
     notice: Callable[[str], None]
     taken: Callable[[Round], Awaitable[str]]
     clock: Callable[[], float]
+    needless: Callable[[Round], str] = lambda each: ""
     unsearched: Sequence[Round] = ()
 
 
@@ -93,6 +96,10 @@ class Drive:
                     await self._orders.free.wait()
                     if self._orders.stopping:
                         break
+                    why = work.needless(each)
+                    if why and all(map(was_spared, work.done.get(each.number, (0, ()))[1])):
+                        await self._spare(each, why)
+                        continue
                     self.because = guard.because or await work.taken(each)
                     if self.because:
                         break
@@ -124,6 +131,18 @@ class Drive:
         closed = await runner.run(each, watchers, guard=guard, done=done)
         await work.judged(closed, attempt)
         return closed
+
+    async def _spare(self, each: Round, why: str) -> None:
+        """Keep and tell of a round that is not run: its tests are skipped, for the reason that is given."""
+        work = self._work
+        attempt, done = work.done.get(each.number, (0, ()))
+        attempt = attempt or await self._keeper.begin(each)
+        now = work.clock()
+        known = {result.test.id: result for result in done}
+        fresh = {found.test.id: replace(found, started=now) for found in spared(each, why)}
+        await asyncio.gather(*(self._keeper.result(each, attempt, fresh[test]) for test in fresh.keys() - known.keys()))
+        results = tuple({**fresh, **known}[test.id] for test in each.tests)
+        await work.judged(ClosedRound(each, results, CloseReason.COMPLETE, now, now), attempt)
 
     async def _leave(self, reach: "Reach", *, hurried: bool) -> None:
         """Have the nodes show that nothing is left, then close the connections; at once where that was ordered."""

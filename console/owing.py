@@ -5,12 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from console.record import Choice
+from console.view import TestKey, test_key
 from probes.api import Safety
 from probes.hygiene.devices import confirmed
 from probes.judging.findings import Judged
 from probes.judging.verdict import Level
 from probes.model import FailedAt, Round, Test
 from probes.planning import in_waves, plan, rerun, suite_named
+from probes.planning.ending import was_spared
 from topology.model import Fabric, Stage, Suite
 
 if TYPE_CHECKING:
@@ -22,16 +24,19 @@ def planned(
 ) -> tuple[Round, ...]:
     """The rounds of a suite (None: the chosen one) on the chosen nodes, in waves where others may be harmed."""
     wanted = confirmed(_sparing(suite_named(fabric, suite or choice.suite), fabric, choice, probes), choice.typed)
-    rounds = plan(fabric, wanted, probes, nodes=choice.nodes, first=first)
+    rounds = plan(fabric, wanted, probes, nodes=choice.nodes, first=first, cohorts=choice.cohorts)
     return in_waves(rounds) if choice.care.needed(fabric) else rounds
 
 
 def again(judged: Iterable[Judged], *, only: Collection[str], first: int) -> tuple[Round, ...]:
-    """The tests with the ids ``only``, or without any those that failed, to be run once more."""
+    """The tests with the ids ``only``, or without any those that failed, to be run once more; no rule ends them."""
     judged = tuple(judged)
     closed = [each.round for each, _ in judged]
     wanted = [test for each in closed for test in each.tests if test.id in only] if only else failed_tests(judged)
-    return rerun(wanted, closed, first=first)
+    found = rerun(wanted, closed, first=first)
+    return tuple(
+        each if each.swept is None else replace(each, swept=replace(each.swept, ending=None)) for each in found
+    )
 
 
 def owed(plan: Sequence[Round], judged: Mapping[int, Judged]) -> tuple[Round, ...]:
@@ -56,24 +61,24 @@ def _sparing(suite: Suite, fabric: Fabric, choice: Choice, probes: "Mapping[str,
 
 def cut_short(judged: Iterable[Judged]) -> list[Test]:
     """Tests that a stop left out, and that no later round has taken up."""
-    newest: dict[tuple[str, str, str, str], Test | None] = {}
+    newest: dict[TestKey, Test | None] = {}
     for closed, _ in judged:
+        stages = {closed.round.number: closed.round.stage}
         for result in closed.results:
-            test = result.test
             cut = result.failure is not None and result.failure.stage is FailedAt.CANCELLED
-            newest[closed.round.stage, test.probe, test.target.key, test.bundle] = test if cut else None
+            newest[test_key(result.test, stages)] = result.test if cut else None
     return [test for test in newest.values() if test is not None]
 
 
 def failed_tests(judged: Iterable[Judged]) -> list[Test]:
-    """Tests without a number or with a verdict that is no pass, each in its newest round only."""
-    bad: dict[tuple[str, str, str, str], Test | None] = {}
+    """Tests without a number or with a verdict that is no pass, each in its newest round only; none that was spared."""
+    bad: dict[TestKey, Test | None] = {}
     for closed, verdicts in judged:
+        stages = {closed.round.number: closed.round.stage}
         low = {verdict.test for verdict in verdicts if verdict.level is not Level.PASS}
         bundles = {result.test.bundle for result in closed.results if result.test.id in low and result.test.bundle}
         for result in closed.results:
             test = result.test
-            key = (closed.round.stage, test.probe, test.target.key, test.bundle)
             wrong = result.failure is not None or test.id in low or test.bundle in bundles
-            bad[key] = test if wrong else None
+            bad[test_key(test, stages)] = test if wrong and not was_spared(result) else None
     return [test for test in bad.values() if test is not None]

@@ -9,7 +9,7 @@ from itertools import groupby
 from console.plain import plain
 from console.wording import count
 from probes.model import Bundle, Round
-from probes.planning import Heaviest, Left, Met, PlanSummary, StageSummary
+from probes.planning import Heaviest, Left, Met, PlanSummary, StageSummary, SweepSummary
 from topology.elements import link_name
 from topology.model import Fabric, LinkId
 from topology.selection import fold
@@ -17,6 +17,9 @@ from topology.units import disk_size, duration, percent
 
 MOST = 6
 """Rounds of one stage that get a line of their own."""
+
+SHOWN = 10
+"""Values of one axis that are listed before the middle is left out."""
 
 NAMED = 4
 """Links, bundles and flows that are named before the rest is counted."""
@@ -27,6 +30,8 @@ def plan_lines(fabric: Fabric, summary: PlanSummary, rounds: Sequence[Round], *,
     yield _sum("plan", summary.total)
     for stage in summary.stages:
         yield _sum(stage.stage, stage)
+        if stage.sweep is not None:
+            yield from _sweep(stage.sweep)
         yield from _loads(stage)
     yield from left_out(fabric, summary)
     for _, group in groupby(rounds, key=lambda each: each.stage):
@@ -41,6 +46,26 @@ def _sum(name: str, stage: StageSummary) -> str:
         f"{plain(name)}: {count(stage.rounds, 'round')} (at least {stage.bound:,}{because}; ratio {stage.ratio:.3f}), "
         f"{count(stage.tests, 'test')}, about {duration(stage.seconds)}{writes}"
     )
+
+
+def _sweep(sweep: SweepSummary) -> Iterator[str]:
+    """The points of a sweep, how often and in which order they run, and when it ends early."""
+    axes = " x ".join(f"{plain(name)} {_values(values)}" for name, values in sweep.axes) or "without an axis"
+    times = f", each {sweep.repeat:,} times" if sweep.repeat > 1 else ""
+    yield f"    {count(sweep.points, 'point')}: {axes}{times}; order {sweep.order}"
+    rules = []
+    if sweep.ending is not None and sweep.ending.gain is not None:
+        larger = count(sweep.ending.after, "larger point")
+        rules.append(f"{plain(sweep.ending.metric)} gains less than {percent(sweep.ending.gain)} over {larger}")
+    if sweep.ending is not None and sweep.ending.on_failure:
+        rules.append("a test fails")
+    if rules:
+        yield f"    ends early where {' or '.join(rules)}; what is left is then skipped"
+
+
+def _values(values: Sequence[str]) -> str:
+    shown = ", ".join(map(plain, values if len(values) <= SHOWN else (*values[: SHOWN - 1], "...", values[-1])))
+    return shown if len(values) <= SHOWN else f"{shown} ({len(values):,} values)"
 
 
 def _loads(stage: StageSummary) -> Iterator[str]:

@@ -15,6 +15,9 @@ from store.model import NewSession
 from topology.model import Fabric, NodeId
 from topology.selection import fold
 
+COHORT = "cohort "
+"""Before the dimension, the name of the option that records the cohort of a whole session."""
+
 
 @dataclass(slots=True)
 class Choice:
@@ -29,6 +32,12 @@ class Choice:
     options: Mapping[str, str | int | float] = field(default_factory=dict)
     care: Care = field(default_factory=Care)
     typed: tuple[str, ...] = ()
+
+    @property
+    def cohorts(self) -> dict[str, str]:
+        """The labels that every result of the session gets, by dimension."""
+        found = ((name.removeprefix(COHORT), value) for name, value in self.options.items() if name.startswith(COHORT))
+        return {name: str(value) for name, value in found}
 
 
 def criteria_mark(fabric: Fabric) -> str:

@@ -25,6 +25,7 @@ from probes.judging.findings import Findings, Judged
 from probes.judging.judge import judge_round
 from probes.model import ClosedRound, Metric, Result, Round
 from probes.planning import suite_named
+from probes.planning.ending import Endings
 from probes.runner import can_go_on
 from store.model import SessionState
 from topology.model import Fabric
@@ -46,11 +47,13 @@ LAST_CHANCE_SECONDS = 5.0
 def vocabulary(probes: Mapping[str, "Probe"]) -> Vocabulary:
     """What a topology file may name, from the probes that are installed."""
     from probes.planning import DESIGN_OPTIONS, DESIGNS
+    from probes.planning.refusing import refusal
 
     return Vocabulary(
         {metric.name: metric.unit for probe in probes.values() for metric in probe.metrics},
         {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in probes.items()},
         tuple(DESIGNS),
+        lambda name, options: refusal(probes[name], options),
     )
 
 
@@ -268,8 +271,15 @@ class Session:
             await self._close(keeper, because)
 
     def _work(self, rounds: Sequence[Round], keeper: Keeper) -> Work:
+        endings = Endings(self.plan, self.probes)
+        for _, (closed, _) in sorted(self._judged.items()):
+            endings.take(closed)
+
         async def judged(closed: ClosedRound, attempt: int) -> None:
             await self._judge(closed, attempt, keeper)
+            ended = endings.take(closed)
+            if ended:
+                self._queue.put_nowait(Noticed(ended, self._clock()))
 
         return Work(
             fabric=self.fabric,
@@ -285,6 +295,7 @@ class Session:
             notice=_noticer(self._queue.put_nowait, self._clock),
             taken=lambda each: self.choice.care.taken(self.fabric, each, self.probes),
             clock=self._clock,
+            needless=endings.why,
             unsearched=self._unsearched,
         )
 

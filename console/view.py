@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from probes.judging.verdict import Finding, Level, Verdict
-from probes.model import FailedAt, Failure, Proof, Result, Round, Test
+from probes.model import FailedAt, Failure, Labels, Proof, Result, Round, Test
 from topology.analysis.finding import Finding as StaticFinding
 from topology.model import Fabric, LinkId, Node, NodeId
 
@@ -179,18 +179,18 @@ class RunView:
     repeats: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
 
-TestKey = tuple[str, str, str, str, str]
+TestKey = tuple[str, str, str, str, str, Labels]
 
 
 def test_key(test: Test, stages: Mapping[int, str]) -> TestKey:
-    """What makes two tests of a session the same one, repeated: stage, probe, both ends, bundle.
+    """What makes two tests of a session the same one, repeated: stage, probe, both ends, bundle, point of a sweep.
 
     ``stages`` maps round numbers to stage names.
     """
     target = test.target
     here = target.key if target.members else target.node.id
     there = "" if target.members or target.peer is None else target.peer.id
-    return (stages.get(test.round, ""), test.probe, here, there, test.bundle)
+    return (stages.get(test.round, ""), test.probe, here, there, test.bundle, target.labels)
 
 
 def superseding(view: RunView) -> dict[str, Result]:
@@ -210,6 +210,7 @@ _WITHOUT_NUMBER = {
     FailedAt.IN_USE: State.HELD,
     FailedAt.REFUSED: State.HELD,
     FailedAt.CANCELLED: State.SKIPPED,
+    FailedAt.SKIPPED: State.SKIPPED,
 }
 
 
@@ -335,12 +336,20 @@ def _pace(view: RunView) -> float:
 
 
 def _ratios(view: RunView) -> list[float]:
-    """Seconds taken over seconds estimated, of every closed round, sorted."""
+    """Seconds taken over seconds estimated, of every closed round that was run, sorted."""
     return sorted(
         (view.closed[each.number][1] - view.closed[each.number][0]) / each.seconds
         for each in view.plan
-        if each.number in view.closed and each.seconds
+        if each.number in view.closed and each.seconds and not _was_spared(view, each)
     )
+
+
+def _was_spared(view: RunView, each: Round) -> bool:
+    """Whether nothing of a round of a sweep was run, because its sweep had ended."""
+    if each.swept is None or each.swept.ending is None:
+        return False
+    failures = (result.failure for test in each.tests[:1] if (result := view.results.get(test.id)) is not None)
+    return any(failure is not None and failure.stage is FailedAt.SKIPPED for failure in failures)
 
 
 def eta(view: RunView, now: float) -> tuple[float, float] | None:

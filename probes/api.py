@@ -46,7 +46,8 @@ class Probe(ABC):
 
     ``name`` is a slug; ``metrics`` declares every metric that ``parse`` may return; ``tools``
     maps each program that a node must have to the Debian package that brings it, empty where none
-    does; ``versions`` says from which version on a tool will do; ``privileged`` whether it must be
+    does; ``versions`` says from which version on a tool will do; ``exits`` with which statuses it ends
+    where its numbers hold (ping: 1, when nobody answered); ``privileged`` whether it must be
     the administrator; ``options`` are the defaults of what a suite may set (a string for anything
     with a unit); ``source`` names the report, paper or manual that the test is taken from.
     """
@@ -57,6 +58,7 @@ class Probe(ABC):
     source: ClassVar[str] = ""
     tools: ClassVar[Mapping[str, str]] = MappingProxyType({})
     versions: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    exits: ClassVar[frozenset[int]] = frozenset((0,))
     privileged: ClassVar[bool] = False
     options: ClassVar[Mapping[str, str | int | float]] = MappingProxyType({})
     safety: ClassVar[Safety] = Safety.READS

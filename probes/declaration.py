@@ -40,6 +40,8 @@ def _faults(probe: Probe) -> Iterator[str]:
         yield f"shape: found {probe.shape!r}, expected a Shape"
     if not isinstance(probe.source, str) or "\n" in probe.source:
         yield f"source: found {probe.source!r}, expected one line of text, or none"
+    if not isinstance(probe.exits, frozenset) or 0 not in probe.exits or not all(map(_status, probe.exits)):
+        yield f"exits: found {probe.exits!r}, expected a frozenset of exit statuses with 0"
     if not isinstance(probe.privileged, bool):
         yield f"privileged: found {probe.privileged!r}, expected True or False"
     if not _number(probe.timeout) or probe.timeout <= 0:
@@ -77,6 +79,10 @@ def _mappings(probe: Probe) -> Iterator[str]:
         for option, value in probe.options.items()
     ):
         yield f"options: found {probe.options!r}, expected names with a text or a finite number each"
+
+
+def _status(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255
 
 
 def _number(value: object) -> bool:

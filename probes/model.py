@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from topology.model import Direction, Flow, Node, NodeId
+from topology.sweep import Ending
 from topology.units import Shown, Unit, parse
 
 Labels = tuple[tuple[str, str], ...]
@@ -98,12 +99,14 @@ class Target:
 
     ``options`` are the stage's options after the probe's own defaults; a design may add to them
     for one test (``source_port``). Of a set ``node`` is the first member, where its launcher runs.
+    ``labels`` go into every measurement: the cohorts of its nodes, and its point of a sweep.
     """
 
     node: Node
     peer: Node | None = None
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     members: tuple[Node, ...] = ()
+    labels: Labels = ()
 
     @property
     def key(self) -> str:
@@ -163,6 +166,7 @@ class FailedAt(StrEnum):
     HELD = "held back"
     IN_USE = "in use by others"
     REFUSED = "refused as unsafe"
+    SKIPPED = "not needed any more"
 
     @property
     def means_unreachable(self) -> bool:
@@ -171,11 +175,15 @@ class FailedAt(StrEnum):
 
     @property
     def means_skipped(self) -> bool:
-        """Whether the test did no work for a reason known before: no tool, held back, cancelled, in use, unsafe."""
+        """Whether the test did no work for a reason known before: no tool, held back, in use, unsafe, not needed ..."""
         return self in _SKIPPED
 
 
-_SKIPPED = frozenset((FailedAt.MISSING_TOOL, FailedAt.HELD, FailedAt.CANCELLED, FailedAt.IN_USE, FailedAt.REFUSED))
+_SKIPPED = frozenset(
+    (
+        FailedAt.MISSING_TOOL, FailedAt.HELD, FailedAt.CANCELLED, FailedAt.IN_USE, FailedAt.REFUSED, FailedAt.SKIPPED,
+    )
+)  # fmt: skip
 _UNREACHABLE = frozenset((FailedAt.UNREACHABLE, FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED, FailedAt.LOGIN))
 
 
@@ -225,8 +233,25 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
+class Swept:
+    """Which point of a sweep a round measures: ``point`` has axes and values in the order of the file.
+
+    ``sweep`` is what rounds of one sweep have in common, and those of no other of the session: the number
+    of its first round. ``order`` says in words how its points follow each other; ``ending`` when it ends
+    early, None where nothing but the last point ends it.
+    """
+
+    sweep: int
+    point: Labels = ()
+    repetition: int = 1
+    repeat: int = 1
+    order: str = ""
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
-    """Tests that run together. ``because`` says in words what the round is for."""
+    """Tests that run together. ``because`` says in words what the round is for, ``swept`` its point of a sweep."""
 
     number: int
     stage: str
@@ -235,6 +260,7 @@ class Round:
     seconds: float
     because: str
     bundles: tuple[Bundle, ...] = ()
+    swept: Swept | None = None
 
     @property
     def flows(self) -> tuple[Flow, ...]:

@@ -19,6 +19,7 @@ from probes.guards.answers import in_words, missing, read, read_all
 from probes.guards.foreign import ForeignError, GivenUpError, ask, words
 from probes.guards.guard import Watching
 from probes.guards.lag import LoopWatch, Suspect
+from probes.labelling import labelled
 from probes.model import (
     ClosedRound,
     CloseReason,
@@ -83,7 +84,8 @@ def can_go_on(each: Round) -> bool:
 
     Not where tests load the fabric together: the rest alone would find it emptier than the round meant it to be.
     """
-    return not each.bundles and all(test.target.peer is None and not test.target.members for test in each.tests)
+    alone = (not test.bundle and test.target.peer is None and not test.target.members for test in each.tests)
+    return not each.bundles and all(alone)
 
 
 class Runner:
@@ -283,6 +285,7 @@ class _Attempt:
             if absent is not None:
                 return Result(test, outputs, failure=absent)
             readings, facts = read_all(self._probe, outputs)
+            readings = labelled(readings, test.target)
         except RemoteError as error:
             outputs = (error.output,) if isinstance(error.output, Output) else ()
             return Result(test, outputs, failure=in_words(self._probe, error.failure))

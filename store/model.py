@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from probes.judging.verdict import Level, Verdict
-from probes.model import ClosedRound, Labels, Proof, Result, Round
+from probes.model import ClosedRound, FailedAt, Labels, Proof, Result, Round
 from topology.units import Unit
 
 Options = Mapping[str, str | int | float]
@@ -142,6 +142,20 @@ class Note:
     kind: str
     text: str
     at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one test of one node, begun ``at`` (UTC seconds): its numbers by metric, and its facts.
+
+    ``failed_at`` is None where it gave an answer.
+    """
+
+    node: str
+    at: float
+    failed_at: FailedAt | None
+    numbers: Sequence[tuple[str, float]] = ()
+    facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def planned_since(
     """The rounds of a session by their number in the file, those above ``after``; ConflictError as ``plan``."""
     tests: defaultdict[int, list[rows.Row]] = defaultdict(list)
     for round_id, *row in connection.execute(
-        """SELECT round_id, test.key, node, peer, options, bundle, members FROM round
+        """SELECT round_id, test.key, node, peer, options, bundle, members, labels FROM round
         JOIN test ON test.round_id = round.id WHERE round.session_id = ? AND round.id > ? ORDER BY test.id""",
         (session, after),
     ):
@@ -66,7 +66,7 @@ def planned_since(
     _require_nodes(database, tests, fabric)
     planned = {}
     for round_id, *row in connection.execute(
-        """SELECT id, number, stage, probe, seconds, because, bundles FROM round
+        """SELECT id, number, stage, probe, seconds, because, bundles, swept FROM round
         WHERE session_id = ? AND id > ? ORDER BY id""",
         (session, after),
     ):

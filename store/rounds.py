@@ -189,12 +189,14 @@ def tally(each: Round, results: Sequence[Result]) -> tuple[int, int, int, int]:
 def _require_planned(connection: sqlite3.Connection, session: int, run: Round) -> None:
     """ConflictError when the plan has another round under this number."""
     found = connection.execute(
-        "SELECT id, number, stage, probe, seconds, because, bundles FROM round WHERE session_id = ? AND number = ?",
+        """SELECT id, number, stage, probe, seconds, because, bundles, swept FROM round
+        WHERE session_id = ? AND number = ?""",
         (session, run.number),
     ).fetchone()
     if found is not None and found[1:] == rows.round_row(run):
         tests = connection.execute(
-            "SELECT key, node, peer, options, bundle, members FROM test WHERE round_id = ? ORDER BY id", found[:1]
+            "SELECT key, node, peer, options, bundle, members, labels FROM test WHERE round_id = ? ORDER BY id",
+            found[:1],
         ).fetchall()
         if tests == [rows.test_row(test) for test in run.tests]:
             return

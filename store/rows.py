@@ -7,15 +7,17 @@ connections; results are for ``store.results``, single values for ``store.values
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import Bundle, Labels, Proof, Round, Target, Test
+from probes.model import Bundle, Labels, Proof, Round, Swept, Target, Test
 from store.model import NewSession
 from store.values import dump, integer, maybe, members, number, strings, text
 from topology.model import Direction, Fabric, LinkId, Node, NodeId
+from topology.sweep import Ending
 from topology.units import Shown, Unit
 
 _LEVELS, _KINDS, _UNITS, _SHOWN = members(Level), members(Kind), members(Unit), members(Shown)
@@ -115,8 +117,37 @@ def bundles_of(value: str) -> tuple[Bundle, ...]:
     )
 
 
+def swept_text(swept: Swept | None) -> str:
+    """The point of a sweep as JSON; nothing for a round of no sweep."""
+    if swept is None:
+        return ""
+    return dump(
+        {
+            "sweep": integer(swept.sweep, "the number of a sweep"),
+            "point": [list(pair) for pair in swept.point],
+            "repetition": integer(swept.repetition, "a repetition"),
+            "repeat": integer(swept.repeat, "a number of repetitions"),
+            "order": swept.order,
+            "ending": None if swept.ending is None else asdict(swept.ending),
+        },
+        "a point of a sweep",
+    )
+
+
+@lru_cache(maxsize=1024)  # the rounds of a point are alike, and nobody can change them
+def swept_of(value: str) -> Swept | None:
+    """The other way."""
+    if not value:
+        return None
+    found = json.loads(value)
+    ending = found["ending"]
+    point = tuple((str(name), str(text)) for name, text in found["point"])
+    rule = None if ending is None else Ending(ending["gain"], ending["after"], ending["metric"], ending["on_failure"])
+    return Swept(found["sweep"], point, found["repetition"], found["repeat"], found["order"], rule)
+
+
 def round_row(planned: Round) -> Row:
-    """number, stage, probe, seconds, because, bundles."""
+    """number, stage, probe, seconds, because, bundles, swept."""
     return (
         integer(planned.number, "the number of a round"),
         text(planned.stage),
@@ -124,17 +155,18 @@ def round_row(planned: Round) -> Row:
         number(planned.seconds, f"the length of round {planned.number}"),
         text(planned.because),
         bundles_text(planned.bundles),
+        swept_text(planned.swept),
     )
 
 
 def round_of(row: Row, tests: tuple[Test, ...]) -> Round:
     """The other way, with the tests of the round."""
-    count, stage, probe, seconds, because, bundles = row
-    return Round(count, stage, probe, tests, seconds, because, bundles_of(bundles))
+    count, stage, probe, seconds, because, bundles, swept = row
+    return Round(count, stage, probe, tests, seconds, because, bundles_of(bundles), swept_of(swept))
 
 
 def test_row(test: Test) -> Row:
-    """key, node, peer, options, bundle, members."""
+    """key, node, peer, options, bundle, members, labels."""
     target = test.target
     return (
         text(test.id),
@@ -143,17 +175,19 @@ def test_row(test: Test) -> Row:
         options_text(target.options, f"test {test.id}"),
         text(test.bundle),
         dump([member.id for member in target.members], "a set of nodes") if target.members else "[]",
+        labels_row(target.labels)[0] if target.labels else "[]",
     )
 
 
 def test_of(row: Row, *, probe: str, round_number: int, fabric: Fabric) -> Test:
     """The other way; the nodes are those of ``fabric``. ValueError when it has them not."""
-    key, node, peer, options, bundle, members = row
+    key, node, peer, options, bundle, members, labels = row
     target = Target(
         _node(fabric, node),
         None if peer is None else _node(fabric, peer),
         options_of(options),
         tuple(_node(fabric, member) for member in strings(members)),
+        labels_of(labels),
     )
     return Test(key, probe, target, round_number, bundle)
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.steps import s0002_acknowledged, s0003_left_outputs
+from store.steps import s0002_acknowledged, s0003_left_outputs, s0004_labels, s0005_checklist
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -238,6 +238,8 @@ STEPS: tuple[Step, ...] = (
     Step("0001_first", _first),
     Step("0002_acknowledged", s0002_acknowledged.change),
     Step("0003_left_outputs", s0003_left_outputs.change),
+    Step("0004_labels", s0004_labels.change),
+    Step("0005_checklist", s0005_checklist.change),
 )
 """Every change of shape there ever was. Only ever longer; a released step is never edited."""
 
@@ -245,8 +247,8 @@ STEPS: tuple[Step, ...] = (
 _COLUMNS = """
 session: id key label fabric suite selection options topology topology_path simulated program started rounds tests
 driver: id session_id host pid born token since heartbeat ended complete because
-round: id session_id number stage probe seconds because bundles
-test: id session_id round_id key node peer options bundle members
+round: id session_id number stage probe seconds because bundles swept
+test: id session_id round_id key node peer options bundle members labels
 attempt: id round_id number started ended reason because tested failed unreachable skipped
 result: id attempt_id test_id started seconds failed_at failure_detail failure_node drift
 output: id result_id node argv stdout stderr exit_status signal seconds truncated
@@ -265,6 +267,10 @@ subject: id name
 nodes: id names
 series: id metric_id labels_id
 latest: scope_id subject_id series_id attempt_id nodes_id severity value verdict_id
+checklist: id session_id name source file at
+checklist_step: id checklist_id key text clause argv seconds
+checklist_mark: id step_id state note who at
+checklist_attachment: id mark_id name sha256 content
 """
 TABLES: Mapping[str, tuple[str, ...]] = {
     table: tuple(columns.split()) for table, columns in (line.split(":") for line in _COLUMNS.strip().splitlines())

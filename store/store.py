@@ -16,7 +16,9 @@ from typing import TypeVar
 
 from probes.judging.verdict import Verdict
 from probes.model import ClosedRound, Output, Proof, Result, Round
-from store import absorbing, driving, left, listing, newest, reading, rounds, writing
+from store import absorbing, checklists, driving, left, listing, newest, outcomes, reading, rounds, writing
+from store.checklist_model import Checklist, Evidence, StoredChecklist
+from store.checklist_model import Mark as Said
 from store.connection import BUSY_SECONDS
 from store.database import Database, Facts
 from store.errors import StoreError
@@ -31,6 +33,7 @@ from store.model import (
     NewSession,
     Note,
     OpenRound,
+    Outcome,
     Proven,
     SessionSummary,
     StoredMeasurement,
@@ -191,6 +194,25 @@ class Store:
         """Record what was decided or happened while a session that is driven here runs."""
         await self._do(lambda ledger: writing.note(ledger.connection, ledger.driven(session), kind, text, at))
 
+    async def remark(self, session: str, kind: str, text: str, at: float) -> None:
+        """Record what somebody decided of a session, also afterwards or while another process drives it: no claim."""
+        await self._do(lambda ledger: writing.note(ledger.connection, ledger.session(session), kind, text, at))
+
+    async def keep_checklist(self, session: str, checklist: Checklist, at: float) -> None:
+        """Write a checklist, unless its newest version in this session is the same. It needs no claim."""
+        await self._do(lambda ledger: checklists.keep(ledger.connection, ledger.session(session), checklist, at))
+
+    async def mark_step(
+        self, session: str, name: str, step: str, said: Said, evidence: Sequence[Evidence] = ()
+    ) -> None:
+        """Write what was said of a step of the checklist ``name``, with its evidence. It needs no claim.
+
+        ConflictError for a step that is not there, RefusedError for evidence that is too large.
+        """
+        await self._do(
+            lambda ledger: checklists.mark(ledger.connection, ledger.session(session), name, step, said, evidence)
+        )
+
     async def append_proofs(self, session: str, proofs: Sequence[Proof], at: float) -> None:
         """Record what the nodes showed of ours when a run was over. It needs no claim."""
         await self._do(lambda ledger: writing.append_proofs(ledger.connection, ledger.session(session), proofs, at))
@@ -289,6 +311,18 @@ class Store:
     def notes(self, session: str) -> tuple[Note, ...]:
         """What was decided or happened while it ran, in order."""
         return reading.notes(self._database, session)
+
+    def checklists(self, session: str) -> tuple[StoredChecklist, ...]:
+        """Its checklists as they stand, in the order in which they were first kept."""
+        return checklists.checklists(self._database, session)
+
+    def attachment(self, session: str, sha256: str) -> Evidence:
+        """One attachment of its checklists by (the beginning of) its SHA-256; ConflictError for none or several."""
+        return checklists.attachment(self._database, session, sha256)
+
+    def outcomes(self, session: str, probe: str) -> Iterator[Outcome]:
+        """What became of the tests of one probe, every attempt, in the order in which those were begun."""
+        return outcomes.outcomes(self._database, session, probe)
 
     def proofs(self, session: str) -> tuple[Proven, ...]:
         """What the nodes showed of ours at the end of its runs, in order."""

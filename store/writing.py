@@ -67,14 +67,14 @@ def extend_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Rou
 def _write_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> None:
     for planned in plan:
         cursor = connection.execute(
-            """INSERT INTO round (session_id, number, stage, probe, seconds, because, bundles)
-            VALUES (?, ?, ?, ?, ?, ?, ?)""",
+            """INSERT INTO round (session_id, number, stage, probe, seconds, because, bundles, swept)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
             (session, *rows.round_row(planned)),
         )
         insert(
             connection,
-            "test (session_id, round_id, key, node, peer, options, bundle, members)",
-            8,
+            "test (session_id, round_id, key, node, peer, options, bundle, members, labels)",
+            9,
             flat((session, cursor.lastrowid, *rows.test_row(test)) for test in planned.tests),
         )
 

@@ -15,6 +15,7 @@ from typing import NewType
 
 from topology.errors import Position
 from topology.storage import Storage
+from topology.sweep import Sweep
 from topology.units import Unit
 
 NodeId = NewType("NodeId", str)
@@ -72,6 +73,7 @@ class Node:
     ``forwards``: it routes between the networks that it is cabled to, as a switch would.
     ``production``: it serves others, and nothing may load it unasked. ``blank_disks`` are the serial
     numbers of its disks that a destructive test may overwrite; none, unless the file names them.
+    ``cohorts`` are dimension and name of each cohort that it is in, sorted; one of each dimension.
     """
 
     id: NodeId
@@ -83,6 +85,7 @@ class Node:
     forwards: bool = False
     production: bool = False
     blank_disks: tuple[str, ...] = ()
+    cohorts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,11 +324,12 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of a suite: a probe, the nodes it runs on, and its options as written."""
+    """One step of a suite: a probe, the nodes it runs on, its options as written, and what it varies."""
 
     probe: str
     nodes: tuple[NodeId, ...]
     options: Mapping[str, str | int | float]
+    sweep: Sweep | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,12 @@ from types import MappingProxyType
 
 from topology.description import raw
 from topology.description.allowed import Allowances
-from topology.description.declared import Declarations, Report, hardware
+from topology.description.cohorts import cohorts
+from topology.description.declared import Declarations, hardware
 from topology.description.declared_storage import StorageReader
 from topology.description.grouping import Grouping
 from topology.description.names import Names
+from topology.description.report import Report
 from topology.description.templates import folded, unfold
 from topology.description.validate import validate
 from topology.description.wiring import Wiring
@@ -171,6 +173,8 @@ class _Resolver:
         roles = {str(node.id): (node.role.value, node.hardware.name) for node in names.nodes.values()}
         known = groups(roles, attached, further_groups(placed, vlans, names.nodes))
         declared = Declarations(self.report, names.nodes, known, vocabulary)
+        for node, labels in cohorts(written, self.report, declared.chosen).items():
+            names.nodes[node] = replace(names.nodes[node], cohorts=labels)
         criteria = [declared.criterion(index, item) for index, item in enumerate(written.criteria) if item is not None]
         return Fabric(
             name=written.fabric,
@@ -244,8 +248,18 @@ def _gaps(document: Document, report: Report) -> list[Problem]:
     for name, entry in nodes.items() if isinstance(nodes, dict) else ():
         if isinstance(entry, dict):
             lists["nodes", name, "blank_disks"] = entry.get("blank_disks")
+    lists.update(_axes(data.get("suites")))
     for location, items in lists.items():
         for index, item in enumerate(items if isinstance(items, list) else []):
             if item is None:
                 found.add((*location, index), "an empty list item", "a mapping, or no dash")
     return found.problems
+
+
+def _axes(suites: object) -> Iterator[tuple[Location, object]]:
+    """The lists of values of every sweep."""
+    for name, stages in suites.items() if isinstance(suites, dict) else ():
+        for index, stage in enumerate(stages if isinstance(stages, list) else ()):
+            sweep = stage.get("sweep") if isinstance(stage, dict) else None
+            for axis, values in sweep.items() if isinstance(sweep, dict) else ():
+                yield ("suites", name, index, "sweep", axis), values

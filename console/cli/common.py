@@ -106,4 +106,5 @@ def told(store: "Store", view: "RunView", probes: Mapping[str, "Probe"]) -> "Tol
     from probes.planning import summarise
 
     uncovered = tuple(left_out(view.fabric, summarise(view.fabric, view.plan, probes))) if view.plan else ()
-    return Told(store.session(view.session).new.options, store.notes(view.session), uncovered)
+    options, notes = store.session(view.session).new.options, store.notes(view.session)
+    return Told(options, notes, uncovered, store.checklists(view.session))

@@ -41,13 +41,13 @@ def care(
     from console.care import Care
     from probes.guards.in_use import Override
 
-    override = Override(_named(fabric, production), _named(fabric, busy), _operator())
+    override = Override(_named(fabric, production), _named(fabric, busy), operator())
     occupied = asyncio.run(_occupied()) if slurm and not fabric.simulated else None
     ask = None if occupied is None else _occupied_again
     return Care(override, occupied or {}, careful=careful, sparing=sparing, ask=ask)
 
 
-def _operator() -> str:
+def operator() -> str:
     """Who answers for it: the account this runs under, and whose it was before ``sudo``."""
     name = pwd.getpwuid(os.getuid()).pw_name
     before = os.environ.get("SUDO_USER", "")

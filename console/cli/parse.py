@@ -59,7 +59,7 @@ def _output(probe: str, name: str, error_text: bytes, exit_status: int) -> "Outp
 
 def _parser(name: str) -> "Parser":
     from console.cli.common import installed
-    from probes.builtin.inventory import SOURCES
+    from probes.builtin.inventory import SOURCES, answered
     from probes.errors import ProbeOutputError
     from probes.model import Fact, Reading
     from probes.runner import read
@@ -80,8 +80,8 @@ def _parser(name: str) -> "Parser":
             if name in probes:
                 readings, facts = read(probes[name], output)
                 items = [*readings, *facts]
-            elif output.exit_status:
-                raise ProbeOutputError(f"exit status {output.exit_status}", "exit status 0")
+            elif not answered(name, output.exit_status or 0):
+                raise ProbeOutputError(f"exit status {output.exit_status}", "one with which its words can be trusted")
             else:
                 items = list(SOURCES[name](output.text))
         except ProbeOutputError as error:

@@ -50,6 +50,13 @@ _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, si
 @click.option("--jsonl", type=click.Path(path_type=Path, allow_dash=True), default=None, help="Events as JSON lines.")
 @click.option("--allow-untested", is_flag=True, help="Exit 0 although something was not tested; recorded.")
 @click.option("--quiet", is_flag=True, help="Only the summary.")
+@click.option(
+    "--cohort",
+    "cohorts",
+    metavar="DIMENSION=NAME",
+    multiple=True,
+    help="Label every result of the session, as phase=after; recorded. Repeat for more.",
+)
 @careful_option
 @production_option
 @busy_option
@@ -57,7 +64,7 @@ _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, si
 @head_option
 def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
-    dry_run: bool, resume: str | None, jsonl: Path | None, allow_untested: bool, quiet: bool,
+    dry_run: bool, resume: str | None, jsonl: Path | None, allow_untested: bool, quiet: bool, cohorts: tuple[str, ...],
     careful: bool, i_mean_production: str | None, i_mean_busy: str | None, through: str | None, head: str | None,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
@@ -78,7 +85,10 @@ def command(
     refuse_unknown_head(fabric, through, head)
     meant = care(fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None)
     typed = () if resume else _typed(fabric, suite, chosen, probes)
-    choice = Choice(suite, chosen, label, _options(allow_untested=allow_untested, through=through), meant, typed)
+    options = {**_options(allow_untested=allow_untested, through=through), **_cohorts(fabric, cohorts)}
+    if resume and cohorts:
+        raise BadInput("benchconsole: --cohort with --resume; a session keeps the cohorts that it was begun with")
+    choice = Choice(suite, chosen, label, options, meant, typed)
     _writable(jsonl)
     with open_store(db) as store:
         bring_back(store)
@@ -103,6 +113,28 @@ def command(
 def _options(*, allow_untested: bool, through: str | None) -> "dict[str, str | int | float]":
     """What the record says of how the session was run."""
     return {**({"allow_untested": 1} if allow_untested else {}), **({"through": through} if through else {})}
+
+
+def _cohorts(fabric: "Fabric", given: "Sequence[str]") -> "dict[str, str | int | float]":
+    """The options that record the cohorts of a session; BadInput for one that could be taken for another label."""
+    from console.record import COHORT
+    from topology.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
+
+    sweeps = (stage.sweep for suite in fabric.suites.values() for stage in suite.stages if stage.sweep is not None)
+    axes = {axis.name for sweep in sweeps for axis in sweep.axes}
+    taken = {dimension for node in fabric.nodes.values() for dimension, _ in node.cohorts}
+    found: dict[str, str | int | float] = {}
+    for text in given:
+        dimension, sign, name = text.partition("=")
+        if not sign or not is_dimension(dimension, axes):
+            raise BadInput(f"benchconsole: --cohort {text}: expected DIMENSION=NAME, the dimension {DIMENSION_WORDS}")
+        if not is_value(name):
+            raise BadInput(f"benchconsole: --cohort {text}: expected as its name {VALUE_WORDS}")
+        if dimension in taken or COHORT + dimension in found:
+            where = "the topology file" if dimension in taken else "another --cohort"
+            raise BadInput(f"benchconsole: --cohort {text}: {where} has cohorts of {dimension}; use another dimension")
+        found[COHORT + dimension] = name
+    return found
 
 
 def _resumed(store: "Store", name: str, topology: Path, probes: "Mapping[str, Probe]") -> "Session":

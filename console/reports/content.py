@@ -17,6 +17,7 @@ from console.view import Coverage, RunView, State
 from console.wording import NOT_MEASURED, count, plain, quantity
 from probes.judging.verdict import Finding, Level
 from probes.planning import uncrossed
+from store.checklist_model import StoredChecklist
 from topology.elements import link_name
 from topology.model import Fabric, Link
 from topology.selection import NAME, fold
@@ -44,12 +45,13 @@ class Told:
     """What is kept of a session besides its plan and results.
 
     ``options`` are those that it was started with; ``notes`` in the order in which they were made;
-    ``uncovered`` says what the plan leaves out.
+    ``uncovered`` says what the plan leaves out; ``checklists`` are those of the session as they stand.
     """
 
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     notes: Sequence[Noted] = ()
     uncovered: tuple[str, ...] = ()
+    checklists: tuple[StoredChecklist, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

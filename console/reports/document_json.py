@@ -31,6 +31,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
     _items(out, "facts", _facts(view))
     _items(out, "failures", _failures(view))
     _items(out, "proofs", map(records.proof_record, view.proofs))
+    _items(out, "checklists", map(records.checklist_record, options.told.checklists))
     out.write("\n}\n")
 
 

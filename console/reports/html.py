@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from console import view as session_view
 from console.columns import Column, Row, chosen, state_word
-from console.reports import conduct, content, tables
+from console.reports import checklists, conduct, content, tables
 from console.reports.content import Options, folded, shortened
 from console.reports.evidence import appendix
 from console.reports.picture import draw
@@ -107,7 +107,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         view=view,
         title=content.title(view, options),
         name=content.name_of(view),
-        summary=content.summary(view),
+        summary=checklists.summary(view, options.told),
         conduct=conduct.lines(view, options.told),
         coverage=lines,
         bar=bar(lines),
@@ -132,6 +132,8 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         held=held,
         unlike=unlike,
         strange=tables.unlike_class(view),
+        checklists=checklists.sections(options.told.checklists),
+        not_done=checklists.NOT_DONE,
         searched=bool(view.proofs or view.ended),
         left_sentence=conduct.sentence(view.proofs),
         left=conduct.left(view.proofs)[: conduct.EXCEPTIONS],

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from console import view as picture
 from console.columns import chosen
-from console.reports import conduct, content, tables
+from console.reports import checklists, conduct, content, tables
 from console.reports.content import Options, folded, shortened
 from console.view import NotJudged, RunView, State, state_of_failure, state_of_level
 from console.wording import SIGNS, count, plain
@@ -38,6 +38,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         _inventory(view),
         _criteria(view),
         _built(view),
+        _checklists(options),
         _left(view),
     )
     for block in blocks:
@@ -88,7 +89,7 @@ def _head(view: RunView, options: Options) -> Iterator[str]:
     if view.fabric.simulated:
         yield "**SIMULATED: no real cluster was measured.**"
         yield ""
-    said = content.summary(view)
+    said = checklists.summary(view, options.told)
     yield f"**{SIGNS[said.state].glyph} {inline(said.sentence)}**"
     yield ""
     yield from _table(("", ""), content.title(view, options))
@@ -104,6 +105,28 @@ def _conduct(view: RunView, options: Options) -> Iterator[str]:
     if len(lines) > ROWS:
         yield f"And {count(len(lines) - ROWS, 'more line')}; they are in the JSON report."
         yield ""
+
+
+def _checklists(options: Options) -> Iterator[str]:
+    for section in checklists.sections(options.told.checklists):
+        yield f"## Checklist: {inline(section.title)}"
+        yield ""
+        yield f"{_signed(section.state, inline(section.tally))}. {checklists.NOT_DONE}"
+        yield ""
+        headings = ("clause", "step", "state", "who", "when", "note", "attached")
+        rows = (
+            (
+                line.clause,
+                f"{line.step}: {line.text}",
+                _signed(line.state, line.word),
+                line.who,
+                line.when,
+                line.note,
+                "; ".join(line.evidence),
+            )
+            for line in section.lines
+        )
+        yield from _table(headings, rows)
 
 
 def _left(view: RunView) -> Iterator[str]:

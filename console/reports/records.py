@@ -9,11 +9,13 @@ import math
 from collections.abc import Iterable
 
 from console.columns import outcome_of
-from console.reports.content import Options, Told, described, not_run, program_version, summary, topology_sha256
+from console.reports import checklists
+from console.reports.content import Options, Told, described, not_run, program_version, topology_sha256
 from console.reports.evidence import Command, commands
 from console.view import Coverage, NotJudged, RunView, state_of
 from probes.judging.verdict import Finding, Kind, Verdict
 from probes.model import Fact, Labels, Measurement, Proof, Result, Round
+from store.checklist_model import Checked, StoredChecklist
 
 SCHEMA = 1
 
@@ -120,7 +122,7 @@ def not_judged_record(reason: NotJudged) -> Record:
 
 def session_record(view: RunView, options: Options) -> Record:
     """What was run, on what, by whom and when; moments are seconds since 1970, UTC."""
-    said = summary(view)
+    said = checklists.summary(view, options.told)
     return {
         "id": text(view.session),
         "label": text(view.label),
@@ -161,6 +163,34 @@ def proof_record(proof: Proof) -> Record:
         "left": _texts(proof.left),
         "ended": proof.ended,
         "detail": text(proof.detail),
+    }
+
+
+def checklist_record(checklist: StoredChecklist) -> Record:
+    """One checklist with its steps as they stand; attachments by their SHA-256."""
+    return {
+        "name": text(checklist.name),
+        "source": text(checklist.source),
+        "state": checklists.state_of(checklist),
+        "steps": [_step_record(each) for each in checklist.steps],
+    }
+
+
+def _step_record(each: Checked) -> Json:
+    mark = each.mark
+    return {
+        "id": text(each.step.id),
+        "clause": text(each.step.clause),
+        "text": text(each.step.text),
+        "argv": _texts(each.step.argv),
+        "state": each.state,
+        "by": text(mark.by) if mark else None,
+        "at": number(mark.at) if mark else None,
+        "note": text(mark.note) if mark else "",
+        "earlier": each.earlier,
+        "attachments": [
+            {"name": text(found.name), "size": found.size, "sha256": text(found.sha256)} for found in each.attachments
+        ],
     }
 
 

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from console import view as picture
-from console.reports import conduct, content
+from console.reports import checklists, conduct, content
 from console.reports.content import Options, Told, folded, shortened
 from console.reports.tables import MetricTable, Spread, metric_tables
 from console.view import RunView, State, state_of_failure, state_of_level
 from console.wording import SIGNS, count, in_ascii, plain
 from probes.judging.verdict import Finding, Level
+from store.checklist_model import StepState
 
 NARROWEST = 60
 NUMBER = 13
@@ -43,12 +44,13 @@ def _finished(line: str, ascii_only: bool) -> str:
 
 
 def _lines(view: RunView, width: int, told: Told) -> Iterator[str]:
-    yield from _head(view, width)
+    yield from _head(view, width, told)
     yield from _section("conduct", _conduct(view, width, told))
     yield from _section("findings", _findings(view, width))
     yield from _section("not judged", _not_judged(view, width))
     yield from _section("nodes", _nodes(view, width))
     yield from _section("results", _results(view, width))
+    yield from _section("checklists", _checklists(told, width))
     yield from _section("left on nodes", _left(view, width))
     yield ""
     yield from wrapped(content.coverage_sentence(view), width, "coverage   ")
@@ -63,14 +65,14 @@ def _section(name: str, lines: Iterable[str]) -> Iterator[str]:
         yield from body
 
 
-def _head(view: RunView, width: int) -> Iterator[str]:
+def _head(view: RunView, width: int, told: Told) -> Iterator[str]:
     crumb = " › ".join(part for part in (plain(view.fabric.name), content.name_of(view), plain(view.suite)) if part)
     badge = "SIMULATED" if view.fabric.simulated else ""
     room = width - len(badge)
     yield padded(clipped(crumb, room - 2), room) + badge
     yield content.when(view)
     yield ""
-    summary = content.summary(view)
+    summary = checklists.summary(view, told)
     yield from wrapped(summary.sentence, width, f"{SIGNS[summary.state].glyph} ")
 
 
@@ -82,6 +84,19 @@ def _conduct(view: RunView, width: int, told: Told) -> Iterator[str]:
         yield from wrapped(f"{when}{line.text}", width, f" {padded(clipped(line.kind, widest), widest)}  ")
     if len(lines) > CONDUCT_LINES:
         yield f"   and {count(len(lines) - CONDUCT_LINES, 'more line')}"
+
+
+def _checklists(told: Told, width: int) -> Iterator[str]:
+    """Every step with its state, who said so and when, the note and what was attached."""
+    for section in checklists.sections(told.checklists):
+        yield from wrapped(f"{section.title}; {section.tally}", width, " ")
+        for line in section.lines:
+            head = f"{line.step}, {line.clause}: {line.word}"
+            said = f" by {line.who}, {line.when}" if line.word != StepState.NOT_DONE or line.note else ""
+            yield from wrapped(f"{head}{said}", width, f" {SIGNS[line.state].glyph} ")
+            for text in (line.text, line.note, *line.evidence):
+                if text:
+                    yield from wrapped(text, width, "     ")
 
 
 def _left(view: RunView, width: int) -> Iterator[str]:

@@ -1,12 +1,14 @@
 """Writes what follows from the code: commands.md, probes.md and the schema of topology files. Run it after a change."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from console.checking.page import page
 from console.cli import COMMANDS, command
+from console.cli.probes import load_of
+from probes.api import Probe
 from probes.plugins import load
 from topology import load as load_fabric
 from topology.analysis.report import static_report
@@ -26,12 +28,12 @@ def commands() -> str:
 
 def probes() -> str:
     """Every built-in probe with its metrics."""
-    parts = ["# Probes\n\nWritten by `docs/reference/generate.py` from the built-in probes.\n"]
-    for probe in load(safe_mode=True).probes.values():
-        parts.append(f"## {probe.name}\n\n{probe.summary}\n")
-        tools = ", ".join(f"`{tool}` ({package})" for tool, package in probe.tools.items()) or "nothing beyond a shell"
-        where = "two nodes" if probe.shape.value == "pair" else "a node"
-        parts.append(f"Runs on {where}; on a node in use it {probe.safety.value}. Needs {tools}.\n")
+    found = load(safe_mode=True).probes
+    parts = ["# Probes\n\nWritten by `docs/reference/generate.py` from the built-in probes.\n", _overview(found)]
+    for probe in found.values():
+        more = f" More: [{probe.name}](../probes/{probe.name}.md)." if page_of(probe).exists() else ""
+        parts.append(f"## {probe.name}\n\n{probe.summary}.{more}\n")
+        parts.append(f"{_needs(probe)}\n")
         if probe.options:
             rows = "\n".join(f"| `{key}` | `{value}` |" for key, value in probe.options.items())
             parts.append(f"| option | default |\n|---|---|\n{rows}\n")
@@ -39,6 +41,36 @@ def probes() -> str:
             rows = "\n".join(f"| `{each.name}` | {each.unit.value} | {each.summary} |" for each in probe.metrics)
             parts.append(f"| metric | unit | what |\n|---|---|---|\n{rows}\n")
     return "\n".join(parts)
+
+
+def page_of(probe: Probe) -> Path:
+    """Where the page of a probe is."""
+    return HERE.parent / "probes" / f"{probe.name}.md"
+
+
+def _overview(found: Mapping[str, Probe]) -> str:
+    rows = "\n".join(
+        f"| [{probe.name}](#{probe.name}) | {probe.shape.value} | {probe.safety.value} "
+        f"| {', '.join(load_of(probe)) or '-'} | {probe.estimate(probe.options):,.0f} s | {probe.source or '-'} |"
+        for probe in found.values()
+    )
+    head = (
+        "| probe | runs on | on a node in use it | has to itself | takes about | as in |\n|---|---|---|---|---|---|\n"
+    )
+    return f"{head}{rows}\n"
+
+
+def _needs(probe: Probe) -> str:
+    """What it runs on, what it does there, what it needs."""
+    where = {"node": "a node", "pair": "two nodes", "set": "a set of nodes"}[probe.shape.value]
+    tools = [
+        f"`{tool}`"
+        + (f" {probe.versions[tool]} or newer" if tool in probe.versions else "")
+        + (f" ({package})" if package else " (not packaged by Debian)")
+        for tool, package in probe.tools.items()
+    ] + (["the administrator"] if probe.privileged else [])
+    needs = ", ".join(tools) or "nothing beyond a shell"
+    return f"Runs on {where}; on a node in use it {probe.safety.value}. Needs {needs}."
 
 
 def checks() -> Iterator[tuple[str, str]]:

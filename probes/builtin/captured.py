@@ -8,9 +8,11 @@ any one tool.
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-from probes.api import Output, ProbeOutputError
+from probes.api import Labels, Output, ProbeOutputError, Reading, labels
 
 Document = Mapping[str, object]
 
@@ -76,6 +78,17 @@ def positive(value: object, where: str, most: float = ABSURD) -> float:
     if number is None or not 0 < number < most:
         raise ProbeOutputError(f"{one_line(str(value))} as {where}", "a positive number")
     return number
+
+
+def told_apart(readings: Iterable[Reading]) -> list[Reading]:
+    """The readings of several runs in one capture: the second of the same test is labelled ``run`` 2, and so on."""
+    seen: Counter[tuple[str, Labels]] = Counter()
+    found = []
+    for reading in readings:
+        seen[reading.metric, reading.labels] += 1
+        times = seen[reading.metric, reading.labels]
+        found.append(replace(reading, labels=labels(**dict(reading.labels), run=times)) if times > 1 else reading)
+    return found
 
 
 def mapping(value: object) -> Document:

@@ -29,19 +29,25 @@ from probes.builtin.captured import refuse_failed
 _SIZES = {"size": "64 MiB", "large": "1 MiB", "small": "4 KiB"}
 _RUNS = ("write", "read", "randwrite", "randread")
 
-# $1 scratch directory, $2 bytes, $3 seconds, $4 direct, $5 block of the sequential runs, $6 of the random ones.
-# One fio per run: a common one would lay out the files of all four before the first begins.
+# $1 scratch directory, $2 bytes, $3 seconds, $4 direct, $5 block of the sequential runs, $6 of the random ones, $7 jobs
+# at once, each with a file of its own, $8 requests of each under way, $9 per cent of reads in a mixed run (0: none).
+# One fio per run: a common one would lay out the files of all before the first begins.
 _SCRIPT = scratch.script(
     r"""
-    bytes=$2 seconds=$3 direct=$4 large=$5 small=$6;
+    bytes=$2 seconds=$3 direct=$4 large=$5 small=$6 jobs=$7 depth=$8 mix=$9;
     command -v fio >/dev/null 2>&1 || { say "fio: command not found"; exit 127; };
     case $1 in *:*) refuse "fio cannot work in a path with a colon, $1";; esac;
-    scratch "$1" "$bytes";
-    for rw in write read randwrite randread; do
+    scratch "$1" "$((bytes * jobs))" "$((jobs + 16))";
+    runs="write read randwrite randread" engine=psync;
+    [ "$mix" = 0 ] || runs="$runs randrw";
+    [ "$depth" = 1 ] || engine=libaio;
+    for rw in $runs; do
         case $rw in rand*) pattern=random block=$small;; *) pattern=sequential block=$large;; esac;
+        case $rw in randrw) kind=mixed; set -- --rwmixread="$mix";; *) kind=${rw#rand}; set -- ;; esac;
         run fio --output-format=json --eta=never --allow_mounted_write=0 --directory="$made" --unlink=1
-            --name="$pattern-${rw#rand}" --rw="$rw" --bs="$block" --size="$bytes" --ioengine=psync
-            --direct="$direct" --end_fsync=1 --time_based --runtime="$seconds" --stonewall || exit $?;
+            --name="$pattern-$kind" --rw="$rw" --bs="$block" --size="$bytes" --ioengine="$engine"
+            --numjobs="$jobs" --iodepth="$depth" "$@" --direct="$direct" --end_fsync=1
+            --time_based --runtime="$seconds" --stonewall || exit $?;
     done
     """
 )
@@ -49,12 +55,14 @@ _SCRIPT = scratch.script(
 
 class Fio(Probe):
     """Options: ``scratch`` (absolute path), ``size``, ``seconds`` of each run, ``direct`` (1 or 0), the blocks
-    ``large`` of the sequential runs and ``small`` of the random ones, and ``shared``: the name of the storage
-    system that ``scratch`` is on, where all nodes write into one.
+    ``large`` of the sequential runs and ``small`` of the random ones, ``jobs`` at once, each with a file of its own,
+    ``depth`` (requests of each job under way), ``mix`` (per cent of reads in a run more, 0: none), and ``shared``:
+    the name of the storage system that ``scratch`` is on, where all nodes write into one.
     """
 
     name = "fio"
     summary = "Throughput, operations and latency of the file system under a scratch directory"
+    source = "Jetstream acceptance report, random reads and writes"
     metrics = (
         Metric("fio.read", Unit.BYTE_RATE, "bytes read", Shown.STORAGE),
         Metric("fio.write", Unit.BYTE_RATE, "bytes written", Shown.STORAGE),
@@ -62,35 +70,60 @@ class Fio(Probe):
         Metric("fio.write_iops", Unit.PER_SECOND, "write operations"),
         Metric("fio.read_latency", Unit.SECOND, "mean time of one read"),
         Metric("fio.write_latency", Unit.SECOND, "mean time of one write"),
+        Metric("fio.read_percentile", Unit.SECOND, "time in which half, or 99 of 100 reads were done"),
+        Metric("fio.write_percentile", Unit.SECOND, "time in which half, or 99 of 100 writes were done"),
     )
     tools = MappingProxyType({"fio": "fio"})
-    options = MappingProxyType({"scratch": "/tmp", **_SIZES, "seconds": 5, "direct": 1, "shared": ""})  # noqa: S108 - mktemp inside
+    options = MappingProxyType(
+        {
+            "scratch": "/tmp",  # noqa: S108 - mktemp inside
+            **_SIZES,
+            "seconds": 5,
+            "direct": 1,
+            "jobs": 1,
+            "depth": 1,
+            "mix": 0,
+            "shared": "",
+        }
+    )
     safety = Safety.LOADS
     timeout = 120.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of the four runs with what fio needs to lay out its file before each."""
-        return len(_RUNS) * (self.given(options).number("seconds") + 1.0)
+        """Seconds of the runs with what fio needs to lay out its file before each."""
+        given = self.given(options)
+        runs = len(_RUNS) + (given.whole("mix", 0, 100) > 0)
+        return runs * (given.number("seconds") + 1.0)
 
     def demands(self, target: Target) -> Demands:
         """The node to itself, and the file of each run; of a storage system that all share, its bytes are taken."""
         given = self.given(target.options)
-        size, system = given.size("size", 512), given.text("shared")
-        taken = MappingProxyType({f"filesystem:{system}": float(size)} if system else {})
-        return replace(super().demands(target), shared=taken, writes=float(size * len(_RUNS)))
+        size, system = self.space(target.options), given.text("shared")
+        runs = len(_RUNS) + (given.whole("mix", 0, 100) > 0)
+        taken = MappingProxyType({f"filesystem:{system}": size} if system else {})
+        return replace(super().demands(target), shared=taken, writes=size * runs)
+
+    def space(self, options: Mapping[str, str | int | float]) -> float:
+        """Bytes of the files of all jobs of one run."""
+        given = self.given(options)
+        return float(given.size("size", 512) * given.whole("jobs", 1, 256))
 
     def command(self, target: Target) -> Sequence[str]:
         """One fixed script; the options go in as its arguments. PlanError for options that cannot be read."""
         given = self.given(target.options)
         sizes = [str(given.size(name, 512)) for name in _SIZES]
         seconds, direct = given.whole("seconds", 1), given.whole("direct", 0, 1)
-        values = [given.text("scratch"), sizes[0], str(seconds), str(direct), *sizes[1:]]
+        jobs, depth, mix = given.whole("jobs", 1, 256), given.whole("depth", 1, 4096), given.whole("mix", 0, 100)
+        if depth > 1 and not direct:
+            raise given.refused("depth", "1 without direct I/O, because the page cache takes one request at a time")
+        values = [given.text("scratch"), sizes[0], str(seconds), str(direct), *sizes[1:], *map(str, (jobs, depth, mix))]
         return ["sh", "-c", _SCRIPT, "benchconsole-fio", *values]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Run the script with the time that its options ask for; RemoteError where it refuses the directory."""
-        allowed = 2.0 * self.estimate(target.options) + 60.0
-        said = await contact.here.run(self.command(target), timeout=allowed)
+        argv, allowed = self.command(target), 2.0 * self.estimate(target.options) + 60.0
+        await contact.together()
+        said = await contact.here.run(argv, timeout=allowed)
         return (scratch.heed(said, contact.here.node),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
@@ -99,4 +132,4 @@ class Fio(Probe):
         ProbeOutputError when fio failed, even where it printed a rate, and when no job is whole.
         """
         refuse_failed(output, "fio")
-        return fio_json.readings(output.text)
+        return fio_json.readings(output.text, output.error_text)

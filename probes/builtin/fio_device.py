@@ -52,6 +52,8 @@ class FioDevice(Probe):
         Metric("fio-device.write_iops", Unit.PER_SECOND, "write operations"),
         Metric("fio-device.read_latency", Unit.SECOND, "mean time of one read"),
         Metric("fio-device.write_latency", Unit.SECOND, "mean time of one write"),
+        Metric("fio-device.read_percentile", Unit.SECOND, "time in which half, or 99 of 100 reads were done"),
+        Metric("fio-device.write_percentile", Unit.SECOND, "time in which half, or 99 of 100 writes were done"),
     )
     tools = MappingProxyType({"fio": "fio"})
     options = MappingProxyType(
@@ -92,5 +94,5 @@ class FioDevice(Probe):
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read fio's JSON as the probe ``fio`` does, under names of our own."""
         refuse_failed(output, self.name)
-        found = fio_json.readings(output.text)
+        found = fio_json.readings(output.text, output.error_text)
         return tuple(replace(one, metric=f"{self.name}.{one.metric.removeprefix('fio.')}") for one in found)

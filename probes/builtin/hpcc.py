@@ -5,7 +5,6 @@ old result is read. Refuses to believe the exit status, which is 0 for a run tha
 that was not understood: the summary has the word (``hpcc_text``).
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -16,7 +15,6 @@ from probes.api import (
     Output,
     Part,
     Probe,
-    ProbeOutputError,
     Reading,
     Safety,
     Shape,
@@ -24,8 +22,8 @@ from probes.api import (
     Target,
     Unit,
 )
-from probes.builtin import hpcc_text
-from probes.builtin.captured import refuse_failed
+from probes.builtin import hpcc_text, hpl_input
+from probes.builtin.mpi_program import input_sent, refuse_died
 from probes.launch import DEFAULTS, Job, Options, launch
 
 _RESULT = "hpccoutf.txt"
@@ -33,38 +31,8 @@ _LATENCY_BYTES = 1.6e9
 """What one rank sends in the part LatencyBandwidth, whatever N is: 127 s at 100 Mb/s, measured with two nodes."""
 _START = 20.0
 
-_INPUT = """\
-HPLinpack benchmark input file
-made by benchconsole
-HPL.out      output file name (if any)
-8            device out (6=stdout,7=stderr,file)
-1            # of problems sizes (N)
-{problem}    Ns
-1            # of NBs
-{block}      NBs
-0            PMAP process mapping (0=Row-,1=Column-major)
-1            # of process grids (P x Q)
-{rows}       Ps
-{columns}    Qs
-16.0         threshold
-1            # of panel fact
-2            PFACTs (0=left, 1=Crout, 2=Right)
-1            # of recursive stopping criterium
-4            NBMINs (>= 1)
-1            # of panels in recursion
-2            NDIVs
-1            # of recursive panel fact.
-1            RFACTs (0=left, 1=Crout, 2=Right)
-1            # of broadcast
-1            BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
-1            # of lookahead depth
-1            DEPTHs (>=0)
-2            SWAP (0=bin-exch,1=long,2=mix)
-64           swapping threshold
-0            L1 in (0=transposed,1=no-transposed) form
-0            U  in (0=transposed,1=no-transposed) form
-1            Equilibration (0=no,1=yes)
-8            memory alignment in double (> 0)
+_INPUT = "hpccinf.txt"
+_PTRANS = """\
 ##### This line (no. 32) is ignored (it serves as a separator). ######
 0            Number of additional problem sizes for PTRANS
 1200         values of N
@@ -113,6 +81,7 @@ class Hpcc(Probe):
     metrics = tuple(
         Metric(f"hpcc.{name}", unit, _SUMMARIES[name], _shown(unit, name)) for name, unit in hpcc_text.UNITS.items()
     )
+    source = "Jetstream acceptance report, 5.1.1.1"
     tools = MappingProxyType({"mpirun": "openmpi-bin", "hpcc": "hpcc"})
     options = MappingProxyType(
         {"problem": 2000, "block": 64, "ranks": 0, "rate": "1 Gb/s", "speed": "1 GFLOP/s", **DEFAULTS}
@@ -143,7 +112,7 @@ class Hpcc(Probe):
         ranks = each * len(nodes) if each else probe.room
         text = input_text(given.whole("problem", 16, 10_000_000), given.whole("block", 1, 4096), ranks)
         seconds = 3 * self.estimate(target.options) + 60
-        job = Job(nodes, ("hpcc",), ranks, seconds, options, {"hpccinf.txt": text}, (_RESULT,))
+        job = Job(nodes, ("hpcc",), ranks, seconds, options, {_INPUT: text}, (_RESULT,))
         job.arguments()
         return job
 
@@ -154,14 +123,15 @@ class Hpcc(Probe):
         return (await launch(contact, job),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read the summary that hpcc wrote. ProbeOutputError when hpcc failed, whatever it printed by then."""
-        refuse_failed(output, "mpirun")
-        if "cannot open file hpccinf.txt" in output.text + output.error_text:
-            raise ProbeOutputError("hpccinf.txt not opened", "hpcc to read our input")
-        return hpcc_text.readings(output.text)
+        """Read the summary that hpcc wrote. ProbeOutputError when hpcc failed, whatever it printed by then.
+
+        Without an input that it understands hpcc runs problems of its own: those are refused too.
+        """
+        refuse_died(output, "hpcc")
+        hpl_input.refuse_complaint(output)
+        return hpcc_text.readings(output.text, hpl_input.asked(input_sent(output.argv, _INPUT)))
 
 
 def input_text(problem: int, block: int, ranks: int) -> str:
     """``hpccinf.txt`` for one problem on a grid of ``ranks`` as square as can be, with no more columns than needed."""
-    rows = max(each for each in range(1, math.isqrt(ranks) + 1) if ranks % each == 0)
-    return _INPUT.format(problem=problem, block=block, rows=rows, columns=ranks // rows)
+    return hpl_input.input_text(problem, block, hpl_input.squarest(ranks), out="file") + _PTRANS

@@ -1,17 +1,15 @@
 """Owns the pair probe ``iperf3``: a one-off server at the peer, a client at the node, one reading of both.
 
-The node sends, the peer receives, and the rate that counts is the receiver's. Refuses to reuse
-a server that is already there, and to bind to anything but the tested address.
+The node sends, the peer receives (``reverse``: the other way round, ``bidir``: both at once), and the rate that counts
+is the receiver's. Refuses to reuse a server that is already there, and to bind to anything but the tested address.
 """
 
-import ipaddress
 import random
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from probes.api import (
     Contact,
-    Given,
     Metric,
     Node,
     Output,
@@ -27,23 +25,27 @@ from probes.api import (
 )
 from probes.builtin import iperf3_json, iperf3_text
 from probes.builtin.captured import refuse_failed
+from probes.builtin.iperf3_options import LINES_FLAG, Sending, is_literal
 from probes.serving import PORTS
 
-_LOWEST_PORT, _HIGHEST_PORT = 1024, 65_535
 _ATTEMPTS = 4
 _IDLE = 60
 """Seconds after which a server without a client ends by itself; covers the wait for the round."""
 
 
 class Iperf3(Probe):
-    """TCP between two nodes. Options: ``streams``, ``seconds`` and ``omit`` (s, the slow start left out).
+    """TCP or UDP between two nodes. Options: ``streams``, ``seconds`` and ``omit`` (s, the slow start left out).
 
-    ``bitrate`` holds the test to a rate of payload in all ("480 Mb/s"; empty: as fast as it goes).
-    ``source_port`` is that of its first stream, the others take the next ones (0: any).
+    ``bitrate`` holds the test to a rate of payload in all ("480 Mb/s"; empty: as fast as it goes), in each direction.
+    ``source_port`` is that of its first stream, the others take the next ones (0: any). ``protocol`` "udp" needs a
+    ``bitrate``. ``reverse`` 1 lets the peer send, ``bidir`` 1 both. ``length`` of a write, ``window`` of the socket
+    ("4 MiB") and ``congestion`` (its name) stay as the node has them while they are empty. ``json_stream`` 1 asks
+    for a line of JSON for each interval where the node's iperf3 has that, and for one document where it has not.
     """
 
     name = "iperf3"
-    summary = "TCP throughput from one node to another, as the receiver counts it"
+    summary = "TCP or UDP throughput between two nodes, as the receiver counts it"
+    source = "Jetstream acceptance report, TCP and UDP bandwidth; SC11 100G WAN report; DESY storage report"
     metrics = (
         Metric("iperf3.throughput", Unit.BYTE_RATE, "payload that arrived", Shown.NETWORK),
         Metric("iperf3.stream", Unit.BYTE_RATE, "payload of one stream that arrived", Shown.NETWORK),
@@ -52,7 +54,13 @@ class Iperf3(Probe):
         Metric("iperf3.jitter", Unit.SECOND, "jitter of datagrams at the receiver"),
     )
     tools = MappingProxyType({"iperf3": "iperf3"})
-    options = MappingProxyType({"streams": 4, "seconds": 5, "omit": 1, "bitrate": "", "source_port": 0})
+    options = MappingProxyType(
+        {
+            "streams": 4, "seconds": 5, "omit": 1, "bitrate": "", "source_port": 0,
+            "protocol": "tcp", "reverse": 0, "bidir": 0,
+            "length": "", "window": "", "congestion": "", "json_stream": 0,
+        }
+    )  # fmt: skip
     safety = Safety.LOADS
     shape = Shape.PAIR
     timeout = 60.0
@@ -65,13 +73,13 @@ class Iperf3(Probe):
         given = self.given(options)
         return float(given.whole("seconds", 1) + given.whole("omit") + 3)
 
-    def client(self, target: Target, port: int) -> list[str]:
-        """The command that sends; PlanError for options that are out of range."""
+    def client(self, target: Target, port: int, *, lines: bool = False) -> list[str]:
+        """The command that sends, printing ``lines`` of JSON or one document; PlanError for what is out of range."""
         peer, given = _peer(target), self.given(target.options)
-        streams = given.whole("streams", 1, 128)
+        sending = Sending.of(given)
         argv = ["iperf3", "-c", peer.data_address, *_bound(target.node.data_address), "-p", str(port)]
-        argv += ["-P", str(streams), "-t", str(given.whole("seconds", 1))]
-        return [*argv, "-O", str(given.whole("omit")), *_held(given, streams), "-J"]
+        argv += ["-P", str(sending.streams), "-t", str(given.whole("seconds", 1)), "-O", str(given.whole("omit"))]
+        return [*argv, *sending.arguments(), LINES_FLAG if lines else "-J"]
 
     def server(self, target: Target, port: int, *, idle: bool = True) -> list[str]:
         """The command that receives once; ``idle`` False leaves out what versions before 3.10 lack."""
@@ -80,7 +88,9 @@ class Iperf3(Probe):
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Start the server, wait for the round, send, and return what the client said."""
+        self.client(target, 0)
         seconds = self.estimate(target.options)
+        lines = await self._prints_lines(contact, target)
         idle, attempt = True, 1
         while True:
             port = self._ports.randrange(*PORTS)
@@ -95,36 +105,27 @@ class Iperf3(Probe):
                     idle, attempt = idle and not old, attempt + 1
                     continue
                 await contact.together()
-                return (await contact.here.run(self.client(target, port), timeout=seconds + 12),)
+                return (await contact.here.run(self.client(target, port, lines=lines), timeout=seconds + 12),)
+
+    async def _prints_lines(self, contact: Contact, target: Target) -> bool:
+        """Whether JSON by lines was asked for and the node's iperf3 names the option among its own."""
+        if not self.given(target.options).flag("json_stream"):
+            return False
+        said = await contact.here.run(["iperf3", "--help"], timeout=15)
+        return LINES_FLAG in said.text + said.error_text
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read JSON of versions 3.1 to 3.17 and later, its line-by-line form, or the text form.
 
         ProbeOutputError when the run failed, when nothing arrived, or when the receiver's word is missing.
         """
-        refuse_failed(output, "iperf3")
+        if output.exit_status != 0:
+            iperf3_json.refuse_complaint(output.text)
         iperf3_text.refuse_complaint(output.error_text)
+        refuse_failed(output, "iperf3")
         if iperf3_json.is_json(output.text):
             return iperf3_json.readings(output.text)
         return iperf3_text.readings(output.text)
-
-
-def _held(given: Given, streams: int) -> list[str]:
-    """``-b`` (bit/s of one stream) and ``--cport`` (of the first stream), each where it was asked for.
-
-    Checked with iperf3 3.12: ``-P`` streams take as many consecutive ports from ``--cport`` on.
-    """
-    argv: list[str] = []
-    rate = given.rate("bitrate")
-    if rate is not None:
-        bits = int(rate * 8 / streams)
-        if bits < 1:
-            raise given.refused("bitrate", f"more for {streams} streams")
-        argv = ["-b", str(bits)]
-    port = given.whole("source_port", 0, _HIGHEST_PORT + 1 - streams)
-    if 0 < port < _LOWEST_PORT:
-        raise given.refused("source_port", f"{_LOWEST_PORT} or more, or 0 for any")
-    return [*argv, "--cport", str(port)] if port else argv
 
 
 def _peer(target: Target) -> Node:
@@ -135,11 +136,7 @@ def _peer(target: Target) -> Node:
 
 def _bound(address: str) -> list[str]:
     """``-B address`` for a literal address; a name may mean another interface, so it is left out."""
-    try:
-        ipaddress.ip_address(address)
-    except ValueError:
-        return []
-    return ["-B", address]
+    return ["-B", address] if is_literal(address) else []
 
 
 def _says(error: RemoteError, *words: str) -> bool:

@@ -4,6 +4,7 @@
 is what was sent, so the lost datagrams are taken off. Formats read off iperf3 itself.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ from probes.builtin.captured import Document, begins_document, documents, mappin
 
 _FIRST = "start|end|error|event|intervals|title|data"
 _BITS = 8.0
+_LONGEST_MS = 3.6e6
+_COUNTS_OMITTED = re.compile(r"iperf 3\.[01](?![0-9])")
+"""Versions whose reversed runs count what was omitted as received (esnet/iperf issue 443)."""
 _FASTEST = 1e14
 """byte/s; what is above it is a division by a vanishing time, not a network."""
 
@@ -21,35 +25,46 @@ def is_json(text: str) -> bool:
     return begins_document(text, first=_FIRST)
 
 
+def refuse_complaint(text: str) -> None:
+    """Raise ProbeOutputError with iperf3's own words where a document in ``text`` says that the run failed."""
+    _refuse_failed(list(documents(text, first=_FIRST)))
+
+
+def _refuse_failed(found: Sequence[Document]) -> None:
+    for document in found:
+        said = document.get("data") if document.get("event") == "error" else document.get("error")
+        if said is not None:
+            raise ProbeOutputError(f"error in the JSON: {one_line(str(said))}", "a run without error")
+
+
 def readings(text: str) -> Sequence[Reading]:
     """Every reading of every finished run in ``text``; ProbeOutputError when one failed or none is whole."""
-    found = [reading for run in _runs(text) for reading in _run(run)]
+    told = list(documents(text, first=_FIRST))
+    _refuse_failed(told)
+    found = [reading for run in _runs(told) for reading in _run(run)]
     if not found:
         raise ProbeOutputError("no whole JSON document with an end", "iperf3 JSON up to its last brace")
     # --json-stream-full-output tells the same run twice
     return tuple(dict.fromkeys(found))
 
 
-def _runs(text: str) -> Iterator[Document]:
+def _runs(told: Sequence[Document]) -> Iterator[Document]:
     start: object = None
-    for document in documents(text, first=_FIRST):
+    for document in told:
         event, data = document.get("event"), document.get("data")
         if event == "start":
             start = data
         elif event == "end":
             yield {"start": start, "end": data}
-        elif event == "error":
-            raise ProbeOutputError(f"error in the JSON: {one_line(str(data))}", "a run without error")
-        elif event is None and ({"error", "intervals"} & document.keys() or isinstance(document.get("end"), dict)):
+        elif event is None and ("intervals" in document or isinstance(document.get("end"), dict)):
             yield document
 
 
 def _run(document: Document) -> Iterator[Reading]:
-    if "error" in document:
-        raise ProbeOutputError(f"error in the JSON: {one_line(str(document['error']))}", "a run without error")
     start, end = mapping(document.get("start")), mapping(document.get("end"))
     if not end:
         raise ProbeOutputError("JSON without an end", "end with sum_received")
+    _refuse_inflated(start)
     server = "accepted_connection" in start
     ways = [way for way in _ways(start, end) if not (server and way.unheard)]
     if not ways:
@@ -60,6 +75,12 @@ def _run(document: Document) -> Iterator[Reading]:
         yield from _streams(way)
 
 
+def _refuse_inflated(start: Document) -> None:
+    test, version = mapping(start.get("test_start")), one_line(str(start.get("version", "")))
+    if test.get("reverse") == 1 and (real(test.get("omit")) or 0.0) > 0 and _COUNTS_OMITTED.match(version):
+        raise ProbeOutputError(f"a reversed run of {version} that omits a start", "omit 0, or version 3.2 or later")
+
+
 @dataclass(frozen=True, slots=True)
 class _Way:
     """One direction of a run: out when this end sent. ``suffix`` is how ``end`` names its sums."""
@@ -67,13 +88,17 @@ class _Way:
     end: Document
     direction: str
     suffix: str
-    udp: bool
+    protocol: str
     streams: tuple[Document, ...]
 
     @property
+    def udp(self) -> bool:
+        """Whether datagrams were counted."""
+        return self.protocol == "udp"
+
+    @property
     def labels(self) -> Labels:
-        protocol = "udp" if self.udp else "tcp"
-        return labels(direction=self.direction, protocol=protocol, streams=len(self.streams))
+        return labels(direction=self.direction, protocol=self.protocol, streams=len(self.streams))
 
     @property
     def unheard(self) -> bool:
@@ -86,15 +111,15 @@ class _Way:
 
 def _ways(start: Document, end: Document) -> Iterator[_Way]:
     test, streams = mapping(start.get("test_start")), [mapping(stream) for stream in sequence(end.get("streams"))]
-    udp = str(test.get("protocol", "UDP" if "sum" in end else "TCP")).upper() == "UDP"
+    protocol = one_line(str(test.get("protocol", "UDP" if "sum" in end else "TCP")), 20).lower()
     # from the server's side the client's sending is receiving
     first = "out" if (test.get("reverse") == 1) == ("accepted_connection" in start) else "in"
     if not any(name.endswith("_bidir_reverse") for name in end):
-        yield _Way(end, first, "", udp, tuple(streams))
+        yield _Way(end, first, "", protocol, tuple(streams))
         return
     for direction, suffix in ((first, ""), ("in" if first == "out" else "out", "_bidir_reverse")):
         own = [stream for stream in streams if _sends(stream) is (direction == "out")]
-        yield _Way(end, direction, suffix, udp, tuple(own))
+        yield _Way(end, direction, suffix, protocol, tuple(own))
 
 
 def _sends(stream: Document) -> object:
@@ -107,7 +132,7 @@ def _throughput(way: _Way) -> Iterator[Reading]:
         name, got = "sum", way.sum("sum")
     value = _rate(got, f"end.{name}{way.suffix}")
     if name == "sum":
-        value *= 1.0 - (_loss(got) or 0.0)
+        value *= 1.0 - _known_loss(got, f"end.sum{way.suffix}")
     if value <= 0 or real(got.get("bytes")) == 0:
         raise ProbeOutputError(f"zero bytes in end.{name}{way.suffix}", "a receiver that got data")
     raw = f"end.{name}{way.suffix}.bits_per_second {got.get('bits_per_second')}"
@@ -127,7 +152,7 @@ def _datagrams(way: _Way) -> Iterator[Reading]:
     if loss is not None:
         raw = f"lost_packets {got.get('lost_packets')} of packets {got.get('packets')}"
         yield Reading("iperf3.loss", loss, Unit.ONE, way.labels, raw)
-    if jitter is not None and jitter >= 0:
+    if jitter is not None and 0 <= jitter < _LONGEST_MS:
         yield Reading("iperf3.jitter", jitter * 1e-3, Unit.SECOND, way.labels, f"jitter_ms {jitter}")
 
 
@@ -138,7 +163,9 @@ def _streams(way: _Way) -> Iterator[Reading]:
             continue  # a receiver of UDP is not told what was sent
         value = _rate(got, f"stream {number}")
         if way.udp:
-            value *= 1.0 - (_loss(got) or 0.0)  # per stream even new versions tell what was sent
+            value *= 1.0 - _known_loss(got, f"stream {number}")  # here even new versions tell what was sent
+        if not value:
+            continue  # nothing of this one arrived, or it was not told
         marks = (*way.labels, ("stream", str(number)))
         raw = f"stream {number} bits_per_second {got['bits_per_second']}"
         yield Reading("iperf3.stream", value, Unit.BYTE_RATE, tuple(sorted(marks)), raw)
@@ -149,6 +176,14 @@ def _rate(got: Document, where: str) -> float:
     if bits is None or not 0 <= bits / _BITS < _FASTEST:
         raise ProbeOutputError(f"bits_per_second {one_line(str(got.get('bits_per_second')))} in {where}", "a rate")
     return bits / _BITS
+
+
+def _known_loss(got: Document, where: str) -> float:
+    """What must be taken off a rate that was sent."""
+    loss = _loss(got)
+    if loss is None:
+        raise ProbeOutputError(f"no count of lost datagrams in {where}", "lost_packets of packets")
+    return loss
 
 
 def _loss(got: Document) -> float | None:

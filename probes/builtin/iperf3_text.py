@@ -11,16 +11,19 @@ from dataclasses import dataclass, field
 from probes.api import Labels, ProbeOutputError, Reading, Unit, UnitError, labels, parse
 from probes.builtin.captured import one_line, whole_lines
 
-_COMPLAINT = re.compile(r"^iperf3: (?:error|interrupt).*$", re.MULTILINE)
+_COMPLAINT = re.compile(r"(?<!\S)iperf3: (?:error|interrupt).*$", re.MULTILINE)
 _BEGIN = re.compile(r"(?P<client>Connecting to host )|Accepted connection from ")
+_REVERSE = re.compile(r"(?<!\S)Reverse mode, remote host ")
+_OTHER_END = re.compile(r"(?<!\S)Server output:")
 _STREAM = re.compile(r"\[\s*\d+\] local \S+ port \d+ connected to ")
 _LINE = re.compile(
     r"\[\s*(?P<id>\d+|SUM)\](?:\[(?P<role>[TR]X)-[CS]\])?\s+[\d.]+-[\d.]+\s+sec\s+\S+\s+[KMGT]?Bytes\s+"
-    r"(?P<rate>\S+)\s+(?P<prefix>[KMGT]?)(?P<symbol>bits|Bytes)/sec(?P<rest>.*)$",
+    r"(?P<rate>\S+)\s+(?P<prefix>[KMGT]?)(?P<symbol>bits|Bytes)/sec(?P<rest>[^\[\]]*)$",
     re.ASCII,
 )
 _DATAGRAMS = re.compile(r"\s(?P<jitter>[0-9]+\.[0-9]+) ms\s+(?P<lost>[0-9]{1,15})/(?P<total>[0-9]{1,15}) \(")
 _RESENT = re.compile(r"\s*(?P<count>[0-9]{1,15})\s+sender\s*")
+_ARRIVED = re.compile(r"\s*(?:\S+ ms\s+\S+ \([^)]*\)\s+)?receiver\s*")
 _SENT = re.compile(r"\[\s*(?P<id>\d+)\] Sent \d+ datagrams")
 
 
@@ -53,6 +56,8 @@ class _Run:
         udp = any("Total Datagrams" in line for line in self.lines)
         both = any("[ ID][Role]" in line for line in self.lines)
         streams = sum(1 for line in self.lines if _STREAM.search(line)) // (2 if both else 1)
+        if streams == 1 and any(match["id"] == "SUM" for line in self.lines if (match := _LINE.search(line))):
+            streams = 0  # one stream has no sums: the lines of the others are missing
         seen = {"in": 0, "out": 0}
         for line, match in self._summary():
             role = match["role"]
@@ -61,7 +66,7 @@ class _Run:
             seen[direction] += receiver and match["id"] != "SUM"
             marks = labels(direction=direction, protocol="udp" if udp else "tcp", streams=streams or seen[direction])
             if streams and receiver and match["id"] != "SUM":
-                yield _stream(match, line, seen[direction], marks)
+                yield from _stream(match, line, seen[direction], marks)
             if match["id"] == "SUM" or streams == 1:
                 yield from _received(match, line, marks) if receiver else _resent(match, line, marks)
 
@@ -70,7 +75,7 @@ class _Run:
         before: tuple[str, re.Match[str]] | None = None
         for line in self.lines:
             match = _LINE.search(line)
-            if match and match["rest"].split()[-1:] in (["receiver"], ["sender"]):
+            if match and (_ARRIVED.fullmatch(match["rest"]) or match["rest"].split()[-1:] == ["sender"]):
                 yield line, match
             sent = _SENT.search(line)
             if sent and before and before[1]["id"] == sent["id"] and _DATAGRAMS.search(before[1]["rest"]):
@@ -84,10 +89,10 @@ def _runs(lines: Sequence[str]) -> Iterator[_Run]:
         if begin := _BEGIN.search(line):
             yield run
             run = _Run(out=begin["client"] is not None)
-        if line.startswith("Reverse mode,"):
+        if _REVERSE.search(line):
             run.out = False
-        if line.startswith("Server output:"):
-            break  # the same run again, seen from the other end
+        if _OTHER_END.search(line):
+            break  # the same run again, seen from there
         run.lines.append(line)
     yield run
 
@@ -108,9 +113,10 @@ def _rate(match: re.Match[str], line: str) -> float:
     return value
 
 
-def _stream(match: re.Match[str], line: str, number: int, marks: Labels) -> Reading:
+def _stream(match: re.Match[str], line: str, number: int, marks: Labels) -> Iterator[Reading]:
     named = tuple(sorted((*marks, ("stream", str(number)))))
-    return Reading("iperf3.stream", _rate(match, line), Unit.BYTE_RATE, named, line.strip())
+    if value := _rate(match, line):
+        yield Reading("iperf3.stream", value, Unit.BYTE_RATE, named, line.strip())
 
 
 def _received(match: re.Match[str], line: str, marks: Labels) -> Iterator[Reading]:

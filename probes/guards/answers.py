@@ -32,13 +32,14 @@ def read(probe: Probe, output: Output) -> Found:
     nothing, and when a reading is undeclared, in another unit, or not finite; whatever else the parser
     raises comes through.
     """
-    if output.exit_status != 0 or output.signal:
+    if output.truncated:
+        raise ProbeOutputError("output that was cut", "the whole output")
+    # A tool that failed is asked too: its parser may know the words for it better than its exit status does.
+    found = list(islice(probe.parse(output), MOST_ITEMS + 1))
+    if output.signal or output.exit_status not in probe.exits:
         said = _first_line(output.error_text) or _first_line(output.text) or "no message"
         how = f"signal {output.signal}" if output.signal else f"exit status {output.exit_status}"
         raise ProbeOutputError(f"{how}: {said}", "a tool that ends with exit status 0")
-    if output.truncated:
-        raise ProbeOutputError("output that was cut", "the whole output")
-    found = list(islice(probe.parse(output), MOST_ITEMS + 1))
     if len(found) > MOST_ITEMS:
         raise ProbeOutputError(f"more than {MOST_ITEMS:,} readings", "as many as one output can hold")
     declared = {metric.name: metric for metric in probe.metrics}
@@ -130,4 +131,5 @@ def in_words(probe: Probe, failure: Failure) -> Failure:
     if failure.stage is not FailedAt.MISSING_TOOL or not probe.tools:
         return failure
     tool = next((tool for tool in probe.tools if tool in failure.detail), next(iter(probe.tools)))
-    return replace(failure, detail=f"{tool} is not installed (Debian package {probe.tools[tool]})")
+    package = probe.tools[tool]
+    return replace(failure, detail=f"{tool} is not installed" + (f" (Debian package {package})" if package else ""))

@@ -21,7 +21,7 @@ from probes.judging.naming import (
 from probes.judging.verdict import Finding, Kind, Level, Verdict
 from probes.judging.yardsticks.capacity import sent
 from probes.model import ClosedRound
-from topology.model import Basis, Criterion, LinkId
+from topology.model import Basis, LinkId
 
 Judged = tuple[ClosedRound, Sequence[Verdict]]
 _Subject = tuple[object, ...]
@@ -45,7 +45,7 @@ class Findings:
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        self._criterion = next((each for each in bench.criteria if each.basis is Basis.CAPACITY), None)
+        self._criteria = tuple(each for each in bench.criteria if each.basis is Basis.CAPACITY)
         self._rounds: dict[int, Judged] = {}
         self._low: dict[tuple[str, str, Kind], dict[_Subject, _Low]] = {}
         self._last: dict[tuple[str, str, Kind], int] = {}
@@ -95,8 +95,8 @@ class Findings:
         self._read_again()
 
     def _carry(self, closed: ClosedRound) -> None:
-        if self._criterion is not None:
-            self._carrying.add(closed, self._criterion)
+        for criterion in self._criteria:
+            self._carrying.add(closed, criterion)
 
     def _read_again(self) -> None:
         """Rounds in the order of their numbers, which is that of being newer."""
@@ -131,19 +131,21 @@ class Findings:
 
     def _observations(self) -> Iterator[Observation]:
         """The low throughputs with their flows; made once for each round."""
-        if self._criterion is None:
-            return
         for verdict in sorted(self._standing(Kind.CAPACITY), key=lambda verdict: verdict.round):
             if verdict.round not in self._observed:
-                self._observed[verdict.round] = self._observe(verdict.round, self._criterion)
+                self._observed[verdict.round] = self._observe(verdict.round)
             yield self._observed[verdict.round][id(verdict)]
 
-    def _observe(self, number: int, criterion: Criterion) -> dict[int, Observation]:
+    def _observe(self, number: int) -> dict[int, Observation]:
         """Every low throughput of a round, by the identity of its verdict."""
         closed, verdicts = self._rounds[number]
-        flows = sent(self._bench, closed, criterion)
-        loads = self._carrying.loads(flows)
-        by_measurement = {each.measurement.id: each for each in flows}
+        # The first criterion that speaks of a flow counts, and the flows of all criteria loaded the links.
+        by_measurement = {
+            each.measurement.id: each
+            for criterion in reversed(self._criteria)
+            for each in sent(self._bench, closed, criterion)
+        }
+        loads = self._carrying.loads(tuple(by_measurement.values()))
         made: dict[int, Observation] = {}
         for verdict in verdicts:
             if verdict.kind is Kind.CAPACITY and _counts(verdict):

@@ -149,6 +149,19 @@ class Ledger:
             if slots:
                 self.uses.jobs[index] = (*self.uses.jobs[index], *slots)
 
+    def at_once(self, demands: Sequence[Demands], fabric: Fabric, options: Options) -> None:
+        """Tests that share their nodes and links on purpose. PlanError where they overdraw a budget together."""
+        shared: dict[str, float] = {}
+        for wanted in demands:
+            for name, amount in wanted.shared.items():
+                shared[name] = shared.get(name, 0.0) + amount
+        self._add(
+            tuple(
+                self.slot((_BUDGET, n), _part(fabric, n, amount, options, who="what runs at once"))
+                for n, amount in shared.items()
+            )
+        )
+
     def _add(self, slots: tuple[int, ...], tests: int = 1) -> None:
         self.uses.jobs.append(slots)
         self._sizes.append(tests)
@@ -194,8 +207,8 @@ def budget(fabric: Fabric, name: str, options: Options) -> float:
     raise PlanError(f"found a demand on {name!r}, expected {FILESYSTEM}NAME or {LICENCE}NAME")
 
 
-def _part(fabric: Fabric, name: str, amount: float, options: Options) -> float:
+def _part(fabric: Fabric, name: str, amount: float, options: Options, *, who: str = "one test") -> float:
     whole_budget = budget(fabric, name, options)
     if amount > whole_budget:
-        raise PlanError(f"one test asks for {amount:,.0f} of {name}, and there are {whole_budget:,.0f} for all")
+        raise PlanError(f"{who} asks for {amount:,.0f} of {name}, and there are {whole_budget:,.0f} for all")
     return amount / whole_budget if whole_budget else 0.0

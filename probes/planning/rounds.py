@@ -1,9 +1,10 @@
 """Owns the plan: fabric, suite and selection to ordered rounds, before anything is sent.
 
 Pure, so that ``--dry-run`` is printing it. Each stage is laid out by its design and packed so
-that nothing is loaded beyond what it carries; stages never share a round.
+that nothing is loaded beyond what it carries; stages, and points of a sweep, never share a round.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from probes.api import Probe, Shape
 from probes.errors import PlanError
 from probes.model import Bundle, Round, Target, Test
 from probes.planning.caps import BITRATE, held
+from probes.planning.clients import all_at_once, first_of
 from probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from probes.planning.kinds import Kinds
 from probes.planning.layout import Layout, Request
@@ -19,8 +21,10 @@ from probes.planning.ledger import MOST_TESTS, Ledger
 from probes.planning.options import Options, unknown
 from probes.planning.packing import fewest, first_fit
 from probes.planning.sets import SET_OPTIONS, sets
+from probes.planning.sweeps import Point, Turn, labelled, stage_name, swept, turns, words
 from topology.model import Fabric, NodeId, Stage, Suite
 from topology.routing import Routes
+from topology.sweep import CLIENTS, Sweep
 from topology.units import Unit, UnitError, digits3, parse
 
 SHARED_OPTIONS: Options = MappingProxyType({"licences": 1})
@@ -44,25 +48,33 @@ def plan(
     nodes: Sequence[NodeId] | None = None,
     first: int = 1,
     most: int = MOST_TESTS,
+    cohorts: Mapping[str, str] | None = None,
 ) -> tuple[Round, ...]:
     """Rounds of at most ``most`` tests for every stage of ``suite`` on ``nodes`` (None: all), numbered from ``first``.
 
-    Raises PlanError for an unknown probe, design or option, a demand that cannot be met, or when
-    nothing is left to run.
+    ``cohorts`` are labels of the whole session, by dimension. Raises PlanError for an unknown probe,
+    design or option, a demand that cannot be met, or when nothing is left to run.
     """
     chosen = set(fabric.nodes if nodes is None else nodes)
     routes = Routes(fabric)
     kinds = Kinds(routes, caps=fabric.caps)
     rounds: list[Round] = []
+    named: Counter[str] = Counter()
     for stage in suite.stages:
         if stage.probe not in probes:
             raise unknown(f"probe of suite {suite.name!r}", stage.probe, probes)
         members = [node for node in stage.nodes if node in chosen]
         planner = _Stage(fabric, probes[stage.probe], stage, kinds, most)
-        rounds += planner.rounds(members, first + len(rounds)) if members else []
+        if not members:
+            continue
+        own = planner.rounds(members, first + len(rounds))
+        name = planner.name if stage.sweep is None else stage_name(planner.name, stage.sweep)
+        named[name] += 1  # two stages of one name would be taken for a test and its repetition
+        name = f"{name} ({named[name]})" if named[name] > 1 else name
+        rounds += own if name == planner.name else (replace(each, stage=name) for each in own)
     if not rounds:
         raise PlanError(f"suite {suite.name!r} has nothing to run on the selected nodes")
-    return tuple(held(fabric, rounds, routes))
+    return labelled(tuple(held(fabric, rounds, routes)), cohorts or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +87,17 @@ class _Jobs:
 
 
 class _Stage:
-    """Plans one stage."""
+    """Plans one stage, or one point of its sweep: then ``clients`` may say how many nodes or flows run at once."""
 
-    def __init__(self, fabric: Fabric, probe: Probe, stage: Stage, kinds: Kinds, most: int) -> None:
+    def __init__(
+        self, fabric: Fabric, probe: Probe, stage: Stage, kinds: Kinds, most: int, *, clients: int | None = None
+    ) -> None:
         self.fabric = fabric
         self.probe = probe
+        self.stage = stage
         self.kinds = kinds
         self.most = most
+        self.clients = clients
         self.given = stage.options
         self.options: Options = MappingProxyType({**probe.options, **stage.options})
         streams = self.options.get("streams")
@@ -92,8 +108,41 @@ class _Stage:
             except UnitError as error:
                 raise PlanError(f"option {BITRATE} of {probe.name}: {error}") from error
 
+    @property
+    def name(self) -> str:
+        """What the rounds of the stage are called: its probe, with the design that it is planned with."""
+        varied = self.stage.sweep is not None and any(axis.name == "design" for axis in self.stage.sweep.axes)
+        if self.probe.shape is not Shape.PAIR or varied:
+            return self.probe.name
+        return f"{self.probe.name} {self.options.get('design') or DEFAULT_DESIGN}"
+
     def rounds(self, members: Sequence[NodeId], first: int) -> list[Round]:
-        """The rounds of the stage on ``members``, numbered from ``first``."""
+        """The rounds of the stage on ``members``, numbered from ``first``; those of every point of its sweep."""
+        sweep = self.stage.sweep
+        return self._once(members, first) if sweep is None else list(self._swept(sweep, members, first))
+
+    def _swept(self, sweep: Sweep, members: Sequence[NodeId], first: int) -> Iterator[Round]:
+        """The rounds of every repetition of every point, those of a point laid out once."""
+        number, made = first, dict[Point, list[Round]]()
+        for turn in turns(sweep):
+            if turn.point not in made:
+                made[turn.point] = self._at(turn).rounds(members, 1)
+            point = swept(sweep, turn, first)
+            if not made[turn.point]:
+                raise PlanError(f"{self.name} {words(point)}: found nothing to run, expected tests at every point")
+            for each in renumbered(made[turn.point], number):
+                yield replace(each, because=f"{self.probe.name} {words(point)}; {each.because}", swept=point)
+            number += len(made[turn.point])
+
+    def _at(self, turn: Turn) -> "_Stage":
+        """The stage at one point."""
+        options = MappingProxyType({**self.given, **turn.options(self.probe.options)})
+        stage = Stage(self.stage.probe, self.stage.nodes, options)
+        clients = turn.clients(self.probe.options)
+        return _Stage(self.fabric, self.probe, stage, self.kinds, self.most, clients=clients)
+
+    def _once(self, members: Sequence[NodeId], first: int) -> list[Round]:
+        """The rounds of one point, or of a stage without a sweep."""
         if self.probe.shape is not Shape.PAIR:
             return self._without_design(members, first)
         name = str(self.options.get("design") or DEFAULT_DESIGN)
@@ -104,6 +153,10 @@ class _Stage:
         options = MappingProxyType({**design.options, **self.options})
         request = Request(self.fabric, members, self.kinds, options, self.given)
         rounds: list[Round] = []
+        if self.clients is not None:
+            found = all_at_once(self.fabric, members, design.lay_out(request), self.clients)
+            targets = [self._target(flow.source, flow.sink, self._own(more)) for flow, more in found]
+            return self._together(targets, f"{self.probe.name} {name}", first)
         for layout in design.lay_out(request):
             jobs = self._placed(layout)
             rounds += self._numbered(jobs, f"{self.probe.name} {name}", layout.because, first + len(rounds))
@@ -119,21 +172,40 @@ class _Stage:
     def _placed(self, layout: Layout) -> _Jobs:
         kinds = self.kinds.sending(1 if layout.single else self.streams)
         ledger = Ledger(kinds, layout.fans_out, layout.apart, self.most)
-        nodes, options = self.fabric.nodes, self.options
-        targets: list[tuple[Target, ...]] = [
-            (Target(nodes[source], nodes[sink], options),) for source, sink in layout.pairs
-        ]
+        targets: list[tuple[Target, ...]] = [(self._target(source, sink),) for source, sink in layout.pairs]
         if layout.loads:
             for source, sink in layout.pairs:
                 raise PlanError(f"a layout of both lone pairs ({source}>{sink}) and loads, expected one of them")
             for load in layout.loads:
                 ledger.load(load)
-                own: Options = MappingProxyType({**options, **load.options}) if load.options else options
-                targets.append(tuple(Target(nodes[flow.source], nodes[flow.sink], own) for flow in load.flows))
+                own = self._own(load.options)
+                targets.append(tuple(self._target(flow.source, flow.sink, own) for flow in load.flows))
         else:
             ledger.pairs(layout.pairs)
         bundles = [None] * len(layout.pairs) + [load.bundle for load in layout.loads]
         return _Jobs(targets, bundles, self._places(ledger, targets, any_order=layout.any_order))
+
+    def _target(self, source: NodeId, sink: NodeId, options: Options | None = None) -> Target:
+        nodes = self.fabric.nodes
+        return Target(nodes[source], nodes[sink], self.options if options is None else options)
+
+    def _own(self, more: Options) -> Options:
+        """The options of the stage, with those that a design adds for one test."""
+        return MappingProxyType({**self.options, **more}) if more else self.options
+
+    def _together(self, targets: Sequence[Target], stage: str, first: int) -> list[Round]:
+        """One round of tests that load together what they share: their sum is judged, none is repeated alone."""
+        if len(targets) > self.most:
+            raise PlanError(f"{CLIENTS}={len(targets):,}: expected at most {self.most:,} tests at once")
+        shared = Ledger(self.kinds, most=self.most)
+        shared.at_once([self.probe.demands(target) for target in targets], self.fabric, self.options)
+        name = f"{CLIENTS}={len(targets)}"
+        tests = tuple(
+            Test(test_id(first, self.probe.name, index, target), self.probe.name, target, first, name)
+            for index, target in enumerate(targets)
+        )
+        because = f"{len(targets):,} at once, spread over the switches"
+        return [Round(first, stage, self.probe.name, tests, self.probe.estimate(self.options), because)]
 
     def _places(self, ledger: Ledger, targets: Sequence[tuple[Target, ...]], *, any_order: bool) -> list[int]:
         """The round of each job, with what its tests demand besides links."""
@@ -152,8 +224,15 @@ class _Stage:
         """Rounds of tests on single nodes, or on sets of them."""
         nodes, options = self.fabric.nodes, self.options
         own: Options = SET_OPTIONS if self.probe.shape is Shape.SET else {}
+        if self.clients is not None:
+            own = {}
+            members = first_of(self.fabric, members, self.clients)
         self._refuse_unread(own, f"option of {self.probe.name}")
-        if self.probe.shape is Shape.SET:
+        if self.clients is not None and self.probe.shape is Shape.NODE:
+            return self._together([Target(nodes[node], None, options) for node in members], self.probe.name, first)
+        if self.probe.shape is Shape.SET and self.clients is not None:
+            targets = [(Target(nodes[members[0]], None, options, tuple(nodes[node] for node in members)),)]
+        elif self.probe.shape is Shape.SET:
             made = sets(self.fabric, members, {**own, **options})
             targets = [(Target(nodes[each[0]], None, options, tuple(nodes[node] for node in each)),) for each in made]
         else:

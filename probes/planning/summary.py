@@ -5,12 +5,13 @@ are computed anew from the flows of each stage, not taken from whoever scheduled
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probes.api import Probe, Shape
-from probes.model import Demands, Round, Target, Test
+from probes.model import Bundle, Demands, Round, Target, Test
 from probes.planning.coverage import Left, Met, idle_links, left_nodes, met_pairs
 from probes.planning.designs import DEFAULT_DESIGN, DESIGNS
+from probes.planning.ending import throughput
 from probes.planning.kinds import Kinds
 from probes.planning.layout import Load
 from probes.planning.ledger import MOST_TESTS, Ledger, budget
@@ -18,6 +19,7 @@ from probes.planning.options import Options
 from topology.elements import direction_name
 from topology.model import Fabric, Flow
 from topology.routing import Routes
+from topology.sweep import Ending, ascending
 from topology.units import Unit, UnitError, parse
 
 
@@ -35,11 +37,25 @@ class Heaviest:
 
 
 @dataclass(frozen=True, slots=True)
+class SweepSummary:
+    """What a stage varies: ``axes`` with their values as text, so many ``points``, each run ``repeat`` times.
+
+    ``order`` is in words; ``ending`` is when it may end early, with the metric that is then compared.
+    """
+
+    axes: tuple[tuple[str, tuple[str, ...]], ...]
+    points: int
+    repeat: int
+    order: str
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StageSummary:
     """One stage, or all of them. ``bound`` is the fewest rounds possible, because of ``bound_by`` (of all: the sum).
 
     ``seconds`` is the length, ``writes`` bytes written and removed again. ``link`` and ``budget``
-    are the heaviest loads; None where nothing is sent, or nothing shared.
+    are the heaviest loads; None where nothing is sent, or nothing shared. ``sweep`` is what it varies.
     """
 
     stage: str
@@ -51,6 +67,7 @@ class StageSummary:
     writes: float
     link: Heaviest | None = None
     budget: Heaviest | None = None
+    sweep: SweepSummary | None = None
 
     @property
     def ratio(self) -> float:
@@ -72,27 +89,56 @@ class PlanSummary:
 def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Probe]) -> PlanSummary:
     """Sum up ``rounds``; a probe that is not installed any more counts as one that demands nothing."""
     kinds = Kinds(Routes(fabric))
-    by_stage: dict[str, list[Round]] = {}
+    by_stage: dict[str, dict[object, list[Round]]] = {}
     for each in rounds:
-        by_stage.setdefault(each.stage, []).append(each)
-    planned = [_Stage(fabric, kinds, own, probes.get(own[0].probe)) for own in by_stage.values()]
-    stages = tuple(each.summary() for each in planned)
-    pairs = {(flow.source, flow.sink) for each in planned for flows in each.flows for flow in flows}
+        turn = (each.swept.point, each.swept.repetition) if each.swept is not None else None
+        by_stage.setdefault(each.stage, {}).setdefault(turn, []).append(each)
+    planned = {
+        stage: [_Stage(fabric, kinds, own, probes.get(own[0].probe)) for own in parts.values()]
+        for stage, parts in by_stage.items()
+    }
+    stages = tuple(_joined(stage, parts) for stage, parts in planned.items())
+    flows = (flows for parts in planned.values() for each in parts for flows in each.flows)
+    pairs = {(flow.source, flow.sink) for together in flows for flow in together}
     return PlanSummary(
         stages=stages,
-        total=_total(stages),
+        total=_total("in all", stages),
         nodes=left_nodes(fabric, kinds, rounds, pairs),
         links=idle_links(fabric, kinds, pairs),
         pairs=met_pairs(fabric, kinds, rounds, pairs),
     )
 
 
-def _total(stages: Sequence[StageSummary]) -> StageSummary:
+def _joined(stage: str, parts: "Sequence[_Stage]") -> StageSummary:
+    """A stage with all its points, which share no round."""
+    summaries = [each.summary() for each in parts]
+    if len(summaries) == 1:
+        return replace(summaries[0], sweep=_sweep(parts))
+    return replace(_total(stage, summaries), sweep=_sweep(parts))
+
+
+def _sweep(parts: "Sequence[_Stage]") -> SweepSummary | None:
+    found = [each.swept for part in parts for each in part.rounds if each.swept is not None]
+    if not found:
+        return None
+    axes: dict[str, dict[str, None]] = {}
+    for swept in found:
+        for name, value in swept.point:
+            axes.setdefault(name, {})[value] = None
+    probe, ending = parts[0].probe, found[0].ending
+    if ending is not None and ending.gain is not None and probe is not None:
+        ending = replace(ending, metric=ending.metric or throughput(probe))
+    points = len({swept.point for swept in found})
+    shown = tuple((name, ascending(tuple(values)) or tuple(values)) for name, values in axes.items())
+    return SweepSummary(shown, points, found[0].repeat, found[0].order, ending)
+
+
+def _total(name: str, stages: Sequence[StageSummary]) -> StageSummary:
     def heaviest(found: Iterable[Heaviest | None]) -> Heaviest | None:
         return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
 
     return StageSummary(
-        stage="in all",
+        stage=name,
         rounds=sum(each.rounds for each in stages),
         tests=sum(each.tests for each in stages),
         bound=sum(each.bound for each in stages),
@@ -181,8 +227,7 @@ class _Stage:
             return
         ends = ((test.target.node.id, test.target.peer) for test, _ in job)
         flows = tuple(Flow(source, peer.id) for source, peer in ends if peer is not None)
-        bundles = {bundle.name: bundle for each in self.rounds for bundle in each.bundles}
-        ledger.load(Load(flows, bundles.get(first.bundle)))
+        ledger.load(Load(flows, Bundle(first.bundle, ()) if first.bundle else None))
 
     # -- loads
 

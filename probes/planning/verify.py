@@ -5,7 +5,6 @@ what says that the schedule is right. Path by path, in plain words of the defini
 meant for tests and benchmarks.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -114,16 +113,17 @@ def _storage(fabric: Fabric, each: Round, routes: Routes) -> Iterator[Violation]
 
 
 def _parts(each: Round, probes: Mapping[str, Probe]) -> Iterator[Violation]:
-    tests: Counter[str] = Counter()
+    tests: dict[str, set[str]] = {}
     alone: set[str] = set()
-    for test in each.tests:
-        machines = {node.host or node.id for node in test.target.nodes}
-        tests.update(machines)
+    for place, test in enumerate(each.tests):
+        machines: set[str] = {node.host or node.id for node in test.target.nodes}
+        for machine in machines:
+            tests.setdefault(machine, set()).add(f"bundle {test.bundle}" if test.bundle else f"test {place}")
         if probes[test.probe].demands(test.target).alone:
             alone |= machines
     for machine in sorted(alone):
-        if tests[machine] > 1:
-            yield Violation(each.number, f"{machine} in tests, one of which wants it alone", tests[machine], 1)
+        if len(tests[machine]) > 1:
+            yield Violation(each.number, f"{machine} in tests, one of which wants it alone", len(tests[machine]), 1)
 
 
 def _budgets(fabric: Fabric, each: Round, probes: Mapping[str, Probe]) -> Iterator[Violation]:

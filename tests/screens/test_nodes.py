@@ -6,6 +6,7 @@ from console.tui.drawing import Row
 from console.tui.screens.node import NodeScreen
 from console.tui.screens.plan import PlanSheet
 from console.tui.widgets.node_table import NodeTable, natural
+from console.wording import count
 from tests.screens.looking import boxes, faulty, large, looking
 
 
@@ -114,7 +115,7 @@ async def test_hidden_columns_are_announced_and_can_be_reached() -> None:
         await look.press("2")
         table = look.app.nodes_screen.table
         assert table.hidden > 0
-        assert f"{table.hidden} columns hidden" in look.lines[-2]
+        assert f"{count(table.hidden, 'column')} hidden" in look.lines[-2]
         for column in table.columns:
             assert column in table.fitting(80) or True
             await look.press("greater_than_sign")

@@ -17,12 +17,14 @@ from probes.model import (
     Reading,
     Result,
     Round,
+    Swept,
     Target,
     Test,
 )
 from store.model import NewSession
 from tests.store.played import NODES
 from topology.model import Direction, LinkId
+from topology.sweep import Ending
 from topology.units import Shown, Unit
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -34,7 +36,17 @@ nodes = st.sampled_from(NODES)
 units = st.sampled_from(Unit)
 
 members = st.just(()) | st.lists(nodes, min_size=2, max_size=4).map(tuple)
-targets = st.builds(Target, node=nodes, peer=st.none() | nodes, options=options, members=members)
+targets = st.builds(Target, node=nodes, peer=st.none() | nodes, options=options, members=members, labels=pairs)
+endings = st.builds(Ending, gain=st.none() | numbers, after=integers, metric=words, on_failure=st.booleans())
+points = st.builds(
+    Swept,
+    sweep=integers,
+    point=pairs,
+    repetition=integers,
+    repeat=integers,
+    order=words,
+    ending=st.none() | endings,
+)
 outputs = st.builds(
     Output,
     argv=st.lists(words, max_size=3).map(tuple),
@@ -75,9 +87,8 @@ def rounds(draw: st.DrawFn) -> Round:
     number, probe = draw(integers), draw(words)
     ids = draw(st.lists(words, max_size=3, unique=True))
     tests = tuple(Test(each, probe, draw(targets), number, draw(words)) for each in ids)
-    return Round(
-        number, draw(words), probe, tests, draw(numbers), draw(words), draw(st.lists(bundles, max_size=2).map(tuple))
-    )
+    held = draw(st.lists(bundles, max_size=2).map(tuple))
+    return Round(number, draw(words), probe, tests, draw(numbers), draw(words), held, draw(st.none() | points))
 
 
 @st.composite

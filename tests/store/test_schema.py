@@ -8,11 +8,13 @@ import shutil
 import signal
 import sqlite3
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from probes.model import Swept
 from store import schema
 from store.database import Database
 from store.errors import DamagedError, DrivenError, ReadOnlyError, TooNewError
@@ -21,6 +23,7 @@ from store.store import Store
 from store.upgrading import upgrade
 from tests.store import shape1
 from tests.store.played import FABRIC, closed, ended, fork, names, new, planned, verdicts
+from topology.sweep import Ending
 
 if TYPE_CHECKING:
     from sqlite_utils import Database as Tables
@@ -101,6 +104,26 @@ async def test_a_filled_database_of_the_first_shape(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     assert Database.open(tmp_path / "s.db.v1.backup").facts.shape == len(STEPS)  # it is a whole database itself
+
+
+async def test_tests_of_an_older_shape_have_no_labels_and_new_ones_keep_theirs(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    key = shape1.write(path)
+    with Store.open(path) as store:
+        assert {(test.target.labels, each.swept) for each in store.plan(key, FABRIC) for test in each.tests} == {
+            ((), None)
+        }
+        await store.claim(key)
+        point = Swept(9, (("tasks", "4"), ("block", "1 MiB")), 2, 3, "up", Ending(0.05, 2, "ior.write"))
+        fresh = replace(planned(9), swept=point)
+        target = replace(fresh.tests[0].target, labels=(("kind", "virtual"), ("tasks", "4")))
+        fresh = replace(fresh, tests=(replace(fresh.tests[0], target=target),))
+        await store.extend_plan(key, [fresh])
+    with Store.open(path) as store:
+        assert store.plan(key, FABRIC)[-1] == fresh
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        stored = connection.execute("SELECT labels FROM test ORDER BY id DESC LIMIT 1").fetchone()
+        assert stored == ('[["kind","virtual"],["tasks","4"]]',)
 
 
 async def test_a_row_that_refers_to_nothing_stops_an_upgrade(tmp_path: Path) -> None:

@@ -1,14 +1,15 @@
 """Owns the meaning of what a file declares beside the cabling: node classes, criteria, suites."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from pydantic import BaseModel
 
 from topology.description import raw
-from topology.errors import Problem, SelectionError
-from topology.importers.native import Document, Location
+from topology.description.report import Report
+from topology.description.sweeping import SweepReader
+from topology.errors import SelectionError
+from topology.importers.native import Location
 from topology.model import Basis, Comparator, Criterion, Hardware, NodeId, Stage, Suite
 from topology.selection import choose, near
 from topology.units import Unit, UnitError, parse, parse_link_speed
@@ -16,30 +17,6 @@ from topology.vocabulary import Vocabulary
 
 _SIZES = {("memory", "total"), ("memory", "dimm_size"), ("disk", "size"), ("raid", "cache")}
 _PERCENT_ONLY = "a percentage such as 80 % when 'of' is given"
-
-
-@dataclass(slots=True)
-class Report:
-    """Collects problems at locations of one document."""
-
-    document: Document
-    problems: list[Problem]
-
-    def add(self, location: Location, found: str, expected: str, near_match: str | None = None) -> None:
-        """Note a problem with the value at ``location``."""
-        self.problems.append(Problem(self.document.at(location), found, expected, near_match))
-
-    def add_key(self, location: Location, found: str, expected: str, near_match: str | None = None) -> None:
-        """Note a problem with the key at ``location``."""
-        self.problems.append(Problem(self.document.key_at(location), found, expected, near_match))
-
-    def quantity(self, text: object, location: Location, read: Callable[[str], float]) -> float | None:
-        """``text`` read by ``read``, or None and a problem."""
-        try:
-            return read(str(text))
-        except UnitError as error:
-            self.add(location, repr(text), error.expected, error.suggestion)
-            return None
 
 
 def hardware(name: str, written: raw.RawClass, report: Report) -> Hardware:
@@ -172,26 +149,29 @@ class Declarations:
             return share
         return lambda text: parse_any(text)[0] if unit is None else parse(text, unit)
 
-    def suite(self, name: str, stages: list[dict[str, raw.Scalar] | None]) -> Suite:
+    def suite(self, name: str, stages: list[raw.RawStage | None]) -> Suite:
         """One suite; stages with problems are left out and reported."""
         read = [self._stage(("suites", name, index), stage) for index, stage in enumerate(stages) if stage is not None]
         return Suite(name, tuple(stage for stage in read if stage is not None))
 
-    def _stage(self, here: Location, written: dict[str, raw.Scalar]) -> Stage | None:
-        probe = written.get("probe")
-        if not isinstance(probe, str):
+    def _stage(self, here: Location, written: raw.RawStage) -> Stage | None:
+        probe = written.probe
+        if probe is None:
             self.report.add(here, "a stage without a probe", "probe: NAME")
             return None
         nodes: tuple[NodeId, ...] | None = tuple(NodeId(name) for name in self.nodes)
-        if "nodes" in written:
-            nodes = self.chosen(str(written["nodes"]), (*here, "nodes"))
-        options = {key: value for key, value in written.items() if key not in ("probe", "nodes")}
+        if written.nodes is not None:
+            nodes = self.chosen(written.nodes, (*here, "nodes"))
+        options: dict[str, raw.Scalar] = dict(written.model_extra or {})
         known = self._known_options(probe, (*here, "probe"))
         for key in options:
             if known is not None and key not in known:
                 self.report.add_key((*here, key), f"unknown option {key!r}", _one_of(known), near(key, known))
         self._check_design(options.get("design"), (*here, "design"))
-        return Stage(probe, nodes or (), MappingProxyType(dict(options))) if nodes else None
+        if not nodes:
+            return None
+        sweep = SweepReader(self.report, self.vocabulary, here, probe, options, len(nodes)).sweep(written)
+        return Stage(probe, nodes, MappingProxyType(options), sweep)
 
     def _known_options(self, probe: str, location: Location) -> list[str] | None:
         if self.vocabulary is None:
@@ -201,7 +181,7 @@ class Declarations:
             known = self.vocabulary.probes
             self.report.add(location, f"unknown probe {probe!r}", _one_of(known), near(probe, known))
             return None
-        return [*options, "nodes", "probe"]
+        return [*options, *raw.RawStage.model_fields]
 
     def _check_design(self, design: object, location: Location) -> None:
         designs = self.vocabulary.designs if self.vocabulary else ()

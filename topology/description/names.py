@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from topology.description.declared import Report
+from topology.description.report import Report
 from topology.errors import Position, SelectionError
 from topology.importers.native import Location
 from topology.model import Node, NodeId, Switch, SwitchId

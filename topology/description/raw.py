@@ -297,6 +297,29 @@ class RawCriterion(_Strict):
     source: str = ""
 
 
+class RawStop(_Strict):
+    """When a sweep ends before its last point; at least one of ``gain`` and ``on``."""
+
+    gain: Quantity | None = None
+    after: Annotated[int, Field(ge=1, le=100)] = 1
+    metric: str | None = None
+    on: Literal["failure"] | None = None
+
+
+class RawStage(_Strict):
+    """One step of a suite. Every other key is an option of its probe, or of the design it is planned with."""
+
+    model_config = ConfigDict(extra="allow", strict=True, populate_by_name=True)
+    __pydantic_extra__: dict[str, Scalar]
+
+    probe: str | None = None
+    nodes: str | None = None
+    sweep: dict[str, Scalar | list[Scalar | None]] | None = None
+    repeat: Annotated[int, Field(ge=1, le=100)] = 1
+    order: str | None = None
+    stop: RawStop | None = None
+
+
 class RawSections(_Strict):
     """What a template may hold as well as a file. A list item is None where it was cut out as unusable."""
 
@@ -326,7 +349,8 @@ class RawTopology(RawSections):
     stated: list[RawStated | None] = Field(default_factory=list)
     caps: RawCaps | None = None
     criteria: list[RawCriterion | None] = Field(default_factory=list)
-    suites: dict[str, list[dict[str, Scalar] | None]] = Field(default_factory=dict)
+    cohorts: dict[str, dict[str, str]] = Field(default_factory=dict)
+    suites: dict[str, list[RawStage | None]] = Field(default_factory=dict)
 
 
 class RawTemplate(RawSections):

@@ -42,22 +42,24 @@ def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
 def _model_at(location: Location) -> type[BaseModel] | None:
     """The model whose keys may stand at ``location``."""
     here: type[BaseModel] = raw.RawTopology
-    item = False
+    deep = 0
     for part in location:
-        if item:
-            item = False
+        if deep:
+            deep -= 1
             continue
         fields = {field.alias or name: field for name, field in here.model_fields.items()}
         found = fields.get(str(part))
         following = next(_models_in(found.annotation), None) if found else None
         if found is None or following is None:
             return None
-        here, item = following, _holds_many(found.annotation)
-    return None if item else here
+        here, deep = following, _deep(found.annotation)
+    return None if deep else here
 
 
-def _holds_many(annotation: object) -> bool:
-    return get_origin(annotation) in (dict, list) or any(_holds_many(each) for each in get_args(annotation))
+def _deep(annotation: object) -> int:
+    """How many names or places lead from a value of this annotation to the model in it."""
+    within = max((_deep(each) for each in get_args(annotation)), default=0)
+    return within + (get_origin(annotation) in (dict, list))
 
 
 def _known_keys(location: Location) -> list[str]:

@@ -15,7 +15,7 @@ from console.tui.widgets.listing import Listing
 from console.tui.widgets.node_table import NodeTable
 from console.tui.widgets.prompt import Prompt
 from console.tui.widgets.status import Status
-from console.wording import plain
+from console.wording import count, plain
 
 
 class TableScreen(Frame):
@@ -78,7 +78,7 @@ class TableScreen(Frame):
         rows = f"rows {seen.start + 1:,} to {seen.stop:,} of {table.count:,}" if table.count else "no rows"
         words = []
         if table.hidden:
-            words.append(f"{table.hidden} columns hidden, > goes to them")
+            words.append(f"{count(table.hidden, 'column')} hidden, > goes there")
         if table.folded:
             words.append(f"{table.folded_away:,} that pass are folded, z shows them")
         self.status.show("   ".join(words), rows)

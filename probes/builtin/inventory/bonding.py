@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from probes.api import Fact, Labels, Unit
 from probes.builtin.captured import fields, whole_lines
-from probes.builtin.inventory.facts import measured, on, said, some
+from probes.builtin.inventory.facts import measured, on, once, said, some
 
 _PATH = re.compile(r"/proc/net/bonding/(?P<bond>[^:/\s]+):")
 _BEGIN = "Ethernet Channel Bonding Driver"
@@ -40,7 +40,7 @@ def parse(text: str) -> Sequence[Fact]:
     ``bond.member_state``, ``bond.member_speed`` (byte/s), ``bond.member_aggregator``,
     ``bond.member_churn`` and ``bond.partner_churn`` (where not ``none``) with ``bond`` and ``nic``.
     """
-    return some(_facts(whole_lines(text)), "the lines of /proc/net/bonding")
+    return some(once(_facts(whole_lines(text))), "the lines of /proc/net/bonding")
 
 
 def _facts(lines: Sequence[str]) -> Iterator[Fact]:

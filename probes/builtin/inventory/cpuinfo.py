@@ -3,22 +3,24 @@
 The file has no end that could be seen, so a count of its entries could be that of a cut.
 """
 
+import re
 from collections.abc import Sequence
 
 from probes.api import Fact
-from probes.builtin.captured import fields, whole_lines
-from probes.builtin.inventory.facts import counted, said, some
+from probes.builtin.captured import whole_lines
+from probes.builtin.inventory.facts import counted, firsts, said, some
+
+_OWN = re.compile(r"[\w ]+\t*\s*:|\s*$")
 
 
 def parse(text: str) -> Sequence[Fact]:
-    """``cpu.model``, ``cpu.vendor``, ``cpu.microcode`` and ``cpu.cores_per_socket``."""
-    first: dict[str, str] = {}
-    for key, value in fields(whole_lines(text)):
-        first.setdefault(key, value)
+    """``cpu.model``, ``cpu.vendor``, ``cpu.microcode``, ``.cores_per_socket``; of virtual machines ``virt.flag``."""
+    first = firsts(whole_lines(text), _OWN)
     found = [
         *said("cpu.model", first.get("model name")),
         *said("cpu.vendor", first.get("vendor_id")),
         *said("cpu.microcode", first.get("microcode")),
         *counted("cpu.cores_per_socket", first.get("cpu cores")),
+        *said("virt.flag", "hypervisor" if "hypervisor" in first.get("flags", "").split() else None),
     ]
     return some(found, "the entries of /proc/cpuinfo")

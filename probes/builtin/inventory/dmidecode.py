@@ -1,46 +1,63 @@
 """Reads ``dmidecode`` as facts about the firmware, the machine and its memory modules.
 
-Sizes are powers of 1024 whatever the letter. What needs the whole table (how many modules) is
+Sizes are powers of 1024 whatever the letter: ``16384 MB``, ``16 GB`` and ``16 GiB`` are the same by version.
+What needs the whole table (how many modules) is
 said only when its end was seen: ask with ``-t 127`` among the types.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from probes.api import Fact, Unit, UnitError
-from probes.api import parse as quantity
+from probes.api import Fact, Unit
 from probes.builtin.captured import fields, whole_lines
-from probes.builtin.inventory.facts import counted, measured, on, said, some
+from probes.builtin.inventory.facts import counted, measured, on, once, said, some
 
 _TEXT = {
     ("BIOS Information", "Vendor"): "bios.vendor",
     ("BIOS Information", "Version"): "bios.version",
     ("BIOS Information", "Release Date"): "bios.date",
+    ("BIOS Information", "BIOS Revision"): "bios.revision",
+    ("BIOS Information", "Firmware Revision"): "bmc.firmware",
     ("System Information", "Manufacturer"): "system.vendor",
     ("System Information", "Product Name"): "system.product",
     ("System Information", "Serial Number"): "system.serial",
+    ("Base Board Information", "Product Name"): "board.product",
+    ("Base Board Information", "Version"): "board.version",
 }
 
 _SLOT = "DMI type 17,"
+_SIZE = re.compile(r"(?P<number>[0-9]{1,9}) (?:(?P<letter>[kKMGT])i?B|bytes)")
+_RATE = re.compile(r"(?P<number>[0-9]{1,6}) (?:MT/s|MHz)")
+_OF_MODULE = {"Type": "memory.dimm_type", "Manufacturer": "memory.dimm_vendor", "Part Number": "memory.dimm_part"}
 
 
 def parse(text: str) -> Sequence[Fact]:
-    """``bios.*``, ``system.*``, ``memory.dimm*`` and ``memory.installed``; ProbeOutputError when none is there."""
+    """``bios.*``, ``system.*``, ``memory.dimm*`` with the label ``slot``; of a whole table ``memory.installed``,
+
+    ``memory.dimms``, ``memory.slots`` (with the empty ones). ProbeOutputError when none is there.
+    """
     found: list[Fact] = []
     sizes: list[int] = []
-    lines = whole_lines(text)
-    slots = sum(_SLOT in line for line in lines if line.startswith("Handle "))
+    lines = _newest(whole_lines(text))
+    slots = torn = sum(_SLOT in line for line in lines if line.startswith("Handle "))
     for title, block in _blocks(lines):
-        slots -= title == "Memory Device" and "Size" in block
+        torn -= title == "Memory Device" and "Size" in block
         for key, value in block.items():
             found += said(_TEXT[title, key], value) if (title, key) in _TEXT else ()
         if title == "Memory Device" and (size := _size(block.get("Size", ""))):
             sizes.append(size)
             found += _module(block, size)
         # A line in the wrong place can hide a module: then how many there are is not known.
-        if title == "End Of Table" and sizes and not slots:
-            found += _modules(sizes)
-    return some(found, "the tables of dmidecode, which needs root")
+        if title == "End Of Table" and sizes and not torn:
+            found += [*_modules(sizes), *counted("memory.slots", slots)]
+    return some(once(found), "the tables of dmidecode, which needs root")
+
+
+def _newest(lines: Sequence[str]) -> Sequence[str]:
+    """The lines of the last of several runs: a module must not be counted in each."""
+    begins = [number for number, line in enumerate(lines) if "# dmidecode " in line]
+    return lines[begins[-1] :] if begins else lines
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -59,11 +76,8 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _size(text: str) -> int:
     """Bytes of ``16 GB`` or ``16384 MB``; 0 for an empty slot or an unknown size."""
-    number, _, letter = text.partition(" ")
-    try:
-        return round(quantity(f"{number} {letter[:1].replace('k', 'K')}iB", Unit.BYTE))
-    except UnitError:
-        return 0
+    size = _SIZE.fullmatch(text)
+    return int(size["number"]) * 1024 ** " KMGT".index((size["letter"] or " ").upper()) if size else 0
 
 
 def _module(block: dict[str, str], size: int) -> Iterator[Fact]:
@@ -73,9 +87,10 @@ def _module(block: dict[str, str], size: int) -> Iterator[Fact]:
     marks = on("slot", slot)
     yield from measured("memory.dimm_size", f"{size} B", Unit.BYTE, marks)
     for key in ("Configured Memory Speed", "Configured Clock Speed"):
-        number, _, unit = block.get(key, "").partition(" ")
-        if unit in ("MT/s", "MHz"):
-            yield from measured("memory.dimm_speed", f"{number} M/s", Unit.PER_SECOND, marks)
+        if (rate := _RATE.fullmatch(block.get(key, ""))) and int(rate["number"]):
+            yield from measured("memory.dimm_speed", f"{rate['number']} M/s", Unit.PER_SECOND, marks)
+    for key, name in _OF_MODULE.items():
+        yield from said(name, block.get(key), marks)
 
 
 def _modules(sizes: Sequence[int]) -> Iterator[Fact]:

@@ -1,52 +1,91 @@
-"""Reads ``lsblk -J`` (sizes with ``-b`` or rounded) as facts about whole disks."""
+"""Reads ``lsblk -J`` (sizes with ``-b`` or rounded), ``lsblk -P`` and its table as facts about whole disks."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from probes.api import Fact, Unit
-from probes.builtin.captured import Document, documents, mapping, sequence
-from probes.builtin.inventory.facts import counted, measured, on, said, some
+from probes.api import Fact, Labels, Unit
+from probes.builtin.captured import Document, documents, mapping, sequence, whole_lines
+from probes.builtin.inventory.facts import counted, measured, on, once, said, some
 
-_NO_DISK = re.compile(r"(?:zram|ram|loop|fd|sr|nbd)[0-9]+")
+_NO_DISK = re.compile(r"(?:zram|ram|loop|fd|sr|nbd)[0-9]+|mmcblk[0-9]+(?:boot[0-9]+|rpmb)")
 _ROUNDED = re.compile(r"([0-9]+(?:[.,][0-9]+)?)([BKMGTP])")
+_PAIR = re.compile(r'(?P<key>[A-Z][A-Z:_%-]*)="(?P<value>[^"]*)"')
+_PAIRS = re.compile(r'(?:[A-Z][A-Z:_%-]*="[^"]*" ?)+')
+_ROW = re.compile(r"(?P<name>[a-z][\w-]*)\s+[0-9]+:[0-9]+\s+[01]\s+(?P<size>[0-9.,]+[KMGTP])\s+[01]\s+disk(?:\s.*)?")
+_RAID = re.compile(r"raid[0-9]+|linear")
 
 
 def parse(text: str) -> Sequence[Fact]:
-    """``disk.count`` and, of each disk, size, model and kind; ProbeOutputError without a whole document."""
+    """``disk.count`` (of JSON) and, of each disk, ``.size``, ``.model``, ``.kind``, ``.transport``, ``.firmware``;
+
+    of software RAID ``raid.layout`` and ``raid.size`` with the label ``raid``. The table's sizes are rounded.
+    """
     found: list[Fact] = []
     for document in documents(text, first="blockdevices"):
-        disks = {str(disk.get("name")): disk for disk in _disks(sequence(document.get("blockdevices")))}
+        entries = list(_entries(sequence(document.get("blockdevices"))))
+        disks = {str(disk.get("name")): disk for disk in entries if _is_disk(disk)}
         found += counted("disk.count", len(disks))
         for name, disk in disks.items():
             found += _facts(name, disk)
-    return some(found, "the JSON of lsblk -J")
+        found += _arrays(entries)
+    for line in whole_lines(text):
+        found += _from_line(line)
+    return some(once(found), "the JSON of lsblk -J, its pairs or its table")
 
 
-def _disks(entries: Sequence[object]) -> Iterator[Document]:
+def _entries(entries: Sequence[object]) -> Iterator[Document]:
     waiting = list(reversed(entries))
     while waiting:
         entry = mapping(waiting.pop())
-        empty = str(entry.get("size")) in ("0", "0B")
-        if entry.get("type", "disk") == "disk" and not empty and not _NO_DISK.fullmatch(str(entry.get("name"))):
-            yield entry
+        yield entry
         waiting.extend(reversed(sequence(entry.get("children"))))
 
 
+def _is_disk(entry: Document) -> bool:
+    name = entry.get("name")
+    if not isinstance(name, str) or str(entry.get("size")) in ("0", "0B"):
+        return False
+    return entry.get("type", "disk") == "disk" and not _NO_DISK.fullmatch(name)
+
+
 def _facts(name: str, disk: Document) -> Iterator[Fact]:
-    marks = on("disk", name)
-    yield from measured("disk.size", _size(disk.get("size")), Unit.BYTE, marks)
+    marks = on("disk", name.removeprefix("/dev/"))
+    yield from _sized("disk.size", disk.get("size"), marks)
     yield from said("disk.model", disk.get("model"), marks)
     yield from said("disk.vendor", disk.get("vendor"), marks)
     yield from said("disk.serial", disk.get("serial"), marks)
+    yield from said("disk.transport", disk.get("tran"), marks)
+    yield from said("disk.firmware", disk.get("rev"), marks)
+    yield from said("disk.scheduler", disk.get("sched"), marks)
     turning = {True: "rotating", "1": "rotating", False: "solid state", "0": "solid state"}
     rota = disk.get("rota")
     yield from said("disk.kind", turning.get(rota) if isinstance(rota, bool | str) else None, marks)
 
 
-def _size(value: object) -> str:
-    """A size as ``topology.units`` reads it; lsblk's letters are powers of 1024."""
+def _arrays(entries: Sequence[Document]) -> Iterator[Fact]:
+    for entry in entries:
+        level = entry.get("type")
+        if isinstance(level, str) and _RAID.fullmatch(level) and isinstance(entry.get("name"), str):
+            marks = on("raid", str(entry["name"]).removeprefix("/dev/"))
+            yield from said("raid.layout", level, marks)
+            yield from _sized("raid.size", entry.get("size"), marks)
+
+
+def _from_line(line: str) -> Iterator[Fact]:
+    """A line of ``lsblk -P``, or a row of the table that has all its columns; how many there are is not known."""
+    if _PAIRS.fullmatch(line):
+        pairs = [(pair["key"].lower(), pair["value"].strip()) for pair in _PAIR.finditer(line)]
+        entry = dict(pairs)
+        if len(entry) == len(pairs) and {"name", "size", "type"} <= entry.keys() and _is_disk(entry):
+            yield from _facts(entry["name"], entry)
+    elif (row := _ROW.fullmatch(line)) and not _NO_DISK.fullmatch(row["name"]):
+        yield from _sized("disk.size", row["size"], on("disk", row["name"]))
+
+
+def _sized(name: str, value: object, marks: Labels) -> list[Fact]:
+    """A size above 0; lsblk's letters are powers of 1024."""
     text = str(value).strip()
     rounded = _ROUNDED.fullmatch(text)
-    if rounded is None:
-        return f"{text} B"
-    return f"{rounded[1].replace(',', '.')} {'' if rounded[2] == 'B' else rounded[2] + 'i'}B"
+    number, letter = (rounded[1].replace(",", "."), rounded[2].removesuffix("B")) if rounded else (text, "")
+    text = f"{number} {letter}iB" if letter else f"{number} B"
+    return [fact for fact in measured(name, text, Unit.BYTE, marks) if fact.value]

@@ -1,22 +1,28 @@
 """Reads ``lscpu`` and ``lscpu -J`` (flat or nested) as facts about processors."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from probes.api import Fact, Unit
 from probes.builtin.captured import begins_document, documents, fields, mapping, sequence, whole, whole_lines
-from probes.builtin.inventory.facts import counted, measured, said, some
+from probes.builtin.inventory.facts import counted, firsts, measured, on, said, some
 
 _AFTER_CORES = ("NUMA node(s)", "L1d cache", "L1d", "L2 cache", "L2", "L3 cache", "L3")
 """Lines that stand below the last block of a processor; before one of them another block may follow."""
 
+_OWN = re.compile(r"\s*[A-Z][\w ()/.-]*:(?:\s{2,}\S|\s*$)|Vulnerability |\s*Flags:")
+_NODE = re.compile(r"NUMA node(?P<node>[0-9]+) CPU\(s\)")
+
 
 def parse(text: str) -> Sequence[Fact]:
-    """``cpu.*`` and ``numa.nodes``; ProbeOutputError when no line of lscpu's is there."""
+    """``cpu.*``, ``numa.nodes``, ``numa.cpus`` with the label ``numa``;
+
+    ProbeOutputError when no line of lscpu's is there. How large a cache is says of one or of all, by version: left out.
+    """
     json = begins_document(text, first="lscpu")
-    pairs = list(_from_json(text) if json else fields(whole_lines(text)))
-    first: dict[str, str] = {}
-    for key, value in pairs:
-        first.setdefault(key.removesuffix(":"), value)
+    lines = whole_lines(text)
+    pairs = list(_from_json(text) if json else fields(lines))
+    first = firsts([f"{key}:  {value}" for key, value in pairs] if json else lines, _OWN)
     return some(_facts(first, cores=_cores(pairs)), "lscpu's table")
 
 
@@ -39,14 +45,26 @@ def _facts(first: dict[str, str], *, cores: int | None) -> list[Fact]:
         *said("cpu.model", first.get("Model name")),
         *said("cpu.vendor", first.get("Vendor ID")),
         *said("cpu.architecture", first.get("Architecture")),
-        *counted("cpu.threads", first.get("CPU(s)")),
-        *counted("cpu.sockets", first.get("Socket(s)")),
-        *counted("cpu.cores", cores),
-        *counted("cpu.threads_per_core", first.get("Thread(s) per core")),
-        *counted("numa.nodes", first.get("NUMA node(s)")),
+        *_there("cpu.threads", first.get("CPU(s)")),
+        *_there("cpu.sockets", first.get("Socket(s)")),
+        *_there("cpu.cores", cores),
+        *_there("cpu.threads_per_core", first.get("Thread(s) per core")),
+        *_there("numa.nodes", first.get("NUMA node(s)")),
         *measured("cpu.mhz_max", first.get("CPU max MHz", "").replace(",", ".") + " MHz", Unit.PER_SECOND),
         *said("cpu.hypervisor", first.get("Hypervisor vendor")),
+        *_nodes(first),
     ]
+
+
+def _there(name: str, value: object) -> list[Fact]:
+    """A count above 0: what ran ``lscpu`` has at least one of everything that is counted here."""
+    return [fact for fact in counted(name, value) if fact.value]
+
+
+def _nodes(first: dict[str, str]) -> Iterator[Fact]:
+    for key, value in first.items():
+        if node := _NODE.fullmatch(key):
+            yield from said("numa.cpus", value, on("numa", node["node"]))
 
 
 def _cores(pairs: Sequence[tuple[str, str]]) -> int | None:

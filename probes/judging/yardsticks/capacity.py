@@ -4,13 +4,14 @@ A flow that stands alone is held against its own expectation; the flows of a bun
 against the sum of theirs, since which flow of a bundle is slow is a matter of the hash.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from probes.judging.bench import Bench, matching, nodes_of
 from probes.judging.grading import grade
 from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import FULL, Bundle, ClosedRound, FailedAt, Measurement, Result
+from probes.model import FULL, Bundle, ClosedRound, FailedAt, Labels, Measurement, Result, Test
 from topology.elements import direction_name
 from topology.expect import MODEL, Expectation, Model, expect
 from topology.model import Basis, Criterion, Direction, Flow
@@ -45,12 +46,17 @@ class Sent:
 def sent(bench: Bench, closed: ClosedRound, criterion: Criterion) -> tuple[Sent, ...]:
     """The flows of a round that gave a number for ``criterion``, with the expectation of their company.
 
-    Steered flows are expected on the members that their source ports were chosen for.
+    Their company is every flow of the round that gave a number of the metric, whichever cohort or nodes
+    the criterion speaks of. Steered flows are expected on the members that their source ports were chosen for.
     """
     found: list[tuple[Result, Measurement, Flow]] = []
     members: dict[int, Mapping[Direction, int]] = {}
+    meant: set[str] = set()
+    everyone = _everyone(criterion)
     for result in closed.results:
-        for measurement in matching(criterion, result)[:1]:
+        own = matching(criterion, result)[:1]
+        meant.update(measurement.id for measurement in own)
+        for measurement in own or matching(everyone, result)[:1]:
             inward = ("direction", "in") in measurement.reading.labels
             flow = bench.flow(result.test, inward=inward)
             if flow is None:
@@ -61,23 +67,47 @@ def sent(bench: Bench, closed: ClosedRound, criterion: Criterion) -> tuple[Sent,
             found.append((result, measurement, flow))
     expected = expect(bench.fabric, [flow for _, _, flow in found], routes=bench.routes, members=members)
     models = (Model.STEERED.value if index in members else MODEL for index in range(len(found)))
-    return tuple(Sent(*each, limit, model) for each, limit, model in zip(found, expected, models, strict=True))
+    return tuple(
+        Sent(*each, limit, model)
+        for each, limit, model in zip(found, expected, models, strict=True)
+        if each[1].id in meant
+    )
+
+
+def _everyone(criterion: Criterion) -> Criterion:
+    return replace(criterion, where=(), nodes=frozenset())
+
+
+def _of_part(verdict: Verdict, members: int, together: int) -> Verdict:
+    """A part of a bundle that is low is not known to be: how its flows share is a matter of the hash."""
+    if members >= together or verdict.level not in (Level.WATCH, Level.FAIL):
+        return verdict
+    note = f"{verdict.because}; but these are {members} of the {together} flows that fill it together"
+    return replace(verdict, level=Level.UNKNOWN, because=note)
 
 
 def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
     """One verdict for each lone flow and for each bundle, for each criterion on capacity."""
+    together: dict[str, list[Test]] = {}
+    for test in closed.round.tests:
+        if test.bundle:
+            together.setdefault(test.bundle, []).append(test)
     for criterion in bench.criteria:
         if criterion.basis is not Basis.CAPACITY:
             continue
         flows = sent(bench, closed, criterion)
+        everyone = _everyone(criterion)
+        sizes = Counter(result.test.bundle for result in closed.results if matching(everyone, result))
         disturbed = _disturbed(bench, closed)
         bundles = {bundle.name: bundle for bundle in closed.round.bundles}
         for name, members in _subjects(flows):
             verdict = _judge(bench, criterion, name, members, disturbed)
+            verdict = replace(verdict, labels=_common(verdict.labels, together.get(name, ())))
             impossible = _impossible(bench, members)
             if impossible:
                 yield replace(verdict, level=Level.UNKNOWN, because=impossible)
                 continue
+            verdict = _of_part(verdict, len(members), sizes[name])
             yield _with_fill(bench, verdict, bundles[name], members) if name in bundles else _as_held(verdict, members)
 
 
@@ -212,6 +242,12 @@ def _impossible(bench: Bench, members: Sequence[Sent]) -> str:
             where = direction_name(bench.fabric, way)
             return f"{told} over {where}, which carries {carried} as described: the number or the description is wrong"
     return ""
+
+
+def _common(labels: Labels, tests: Sequence[Test]) -> Labels:
+    """Those of ``labels`` in which the tests of a bundle agree: between two cohorts nothing is said of either."""
+    asked = [dict(test.target.labels) for test in tests]
+    return tuple((name, value) for name, value in labels if len({own.get(name) for own in asked}) < 2)
 
 
 def _together(criterion: Criterion, level: Level, because: str, *, share: float, together: float) -> tuple[Level, str]:

@@ -9,6 +9,9 @@ from probes.model import ClosedRound, Measurement, Result
 from topology.model import Basis, Comparator, Criterion
 from topology.units import percent, show
 
+POSSIBLE = 1.05
+"""Share of a stated peak above which a rate was not measured right, or the peak is not what it is called."""
+
 
 def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
     """One verdict for each measurement and each criterion that speaks of it."""
@@ -23,15 +26,27 @@ def _judge(bench: Bench, criterion: Criterion, result: Result, measurement: Meas
     reading = measurement.reading
     scale, basis = 1.0, ""
     if criterion.basis is Basis.PEAK:
-        hardware = result.test.target.node.hardware
-        if hardware.peak is None:
+        peaks = [node.hardware.peak for node in result.test.target.nodes]
+        known = [peak for peak in peaks if peak is not None]
+        if len(known) < len(peaks):
             return _verdict(bench, criterion, result, measurement, Level.UNKNOWN, None, "no peak is declared")
-        scale, basis = hardware.peak, f" of peak ({hardware.peak_basis or 'basis not stated'})"
+        scale, basis = sum(known), _basis(result)
+        if reading.value > POSSIBLE * scale:
+            words = f"{percent(reading.value / scale)}{basis}: the number or the stated peak is wrong"
+            return _verdict(bench, criterion, result, measurement, Level.UNKNOWN, None, words)
     required = criterion.required * scale
     target = None if criterion.target is None else criterion.target * scale
     level = grade(reading.value, required, comparator=criterion.comparator, target=target, step=criterion.rounding)
     because = _because(bench, criterion, reading.value, level, scale) + basis
     return _verdict(bench, criterion, result, measurement, level, required, because)
+
+
+def _basis(result: Result) -> str:
+    """Of which peak a share is: that of all nodes that the test ran on."""
+    nodes = result.test.target.nodes
+    bases = dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes)
+    whose = f" of the peaks of {len(nodes)} nodes" if len(nodes) > 1 else " of peak"
+    return f"{whose} ({'; '.join(bases)})"
 
 
 def _because(bench: Bench, criterion: Criterion, value: float, level: Level, scale: float) -> str:

@@ -15,9 +15,12 @@ KERNEL_KEEPS = 0.07
 
 
 def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
-    """One verdict for each declared fact of each node that told facts in this round."""
+    """One verdict for each declared fact of each node that told of itself in this round.
+
+    Facts called after their probe (``traceroute.hop``) are about a test, not about what a node is made of.
+    """
     for result in closed.results:
-        if result.facts:
+        if any(not fact.fact.startswith(f"{result.test.probe}.") for fact in result.facts):
             for name, declared in result.test.target.node.hardware.facts.items():
                 yield _judge(result, name, declared)
 

@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import shutil
@@ -35,7 +36,7 @@ def test_contract(check: Check) -> None:
 
 def test_our_own_run_gives_four_rates_with_operations_and_latency() -> None:
     found = Fio().parse(output("fio/own-3.33.json"))
-    assert len(found) == 12
+    assert len(found) == 20
     rates = {one for one in found if one.metric in ("fio.read", "fio.write")}
     assert {(one.metric[4:], dict(one.labels)["pattern"], dict(one.labels)["block"]) for one in rates} == OWN_LABELS
 
@@ -67,9 +68,74 @@ def test_labels_say_what_the_options_say() -> None:
 def test_jobs_of_one_name_are_told_apart() -> None:
     one = text("fio/2.2.10.json").partition('"jobs" : [\n')[2].rpartition("\n  ]")[0]
     both = text("fio/2.2.10.json").replace(one, f"{one},\n{one}")
-    assert [dict(found.labels).get("number") for found in Fio().parse(Output((), both.encode()))] == ["1"] * 3 + [
+    assert [dict(found.labels).get("number") for found in Fio().parse(Output((), both.encode()))] == ["1"] * 4 + [
         "2"
-    ] * 3
+    ] * 4
+
+
+def found_in(name: str) -> list[tuple[str, dict[str, str], float]]:
+    return [(one.metric, dict(one.labels), one.value) for one in Fio().parse(output(f"fio/{name}"))]
+
+
+def test_percentiles_are_of_the_same_unit_as_the_mean() -> None:
+    tails = [(labels["statistic"], value) for metric, labels, value in found_in("client-3.33.json") if "perc" in metric]
+    assert [statistic for statistic, _ in tails] == ["p50", "p99"] * 2
+    assert [value for _, value in tails] == pytest.approx([2896e-9, 49920e-9, 2896e-9, 51456e-9])
+    old = [value for metric, _, value in found_in("2.2.10.json") if metric == "fio.read_percentile"]
+    printed = re.findall(r'"99.0+" : (\d+)', text("fio/2.2.10.json"))
+    assert old == [pytest.approx(float(each) * 1e-6) for each in printed]
+
+
+def test_clones_are_read_one_by_one_with_their_sum() -> None:
+    rates = [(labels, value) for metric, labels, value in found_in("clones-3.33.json") if metric == "fio.write"]
+    document = json.loads(text("fio/clones-3.33.json"))
+    jobs = [(job["write"]["bw_bytes"], job["write"]["runtime"]) for job in document["jobs"]]
+    assert [value for labels, value in rates if "number" in labels] == [rate for rate, _ in jobs]
+    total = sum(rate * time for rate, time in jobs) / max(time for _, time in jobs)
+    assert [value for labels, value in rates if labels.get("clients") == "3"] == [pytest.approx(total)]
+    assert total == pytest.approx(3 * 32 * 2**20 / (max(time for _, time in jobs) * 1e-3), rel=1e-6)
+
+
+def test_a_clone_that_is_missing_leaves_no_sum() -> None:
+    document = json.loads(text("fio/clones-3.33.json"))
+    del document["jobs"][2]
+    for job in document["jobs"]:
+        job["eta"] = 0
+    found = read(Fio(), json.dumps(document))
+    assert found
+    assert not any(("clients", "3") in marks for _, _, marks in found)
+
+
+def test_a_group_says_how_many_it_sums() -> None:
+    rates = [(labels, value) for metric, labels, value in found_in("group-3.33.json") if metric == "fio.write"]
+    printed = float(re.findall(r'"bw_bytes" : ([1-9]\d*)', text("fio/group-3.33.json"))[0])
+    assert rates == [({"pattern": "sequential", "block": "64KiB", "job": "c", "clients": "3"}, printed)]
+
+
+def test_hosts_that_one_fio_drove_are_told_apart_from_their_sum() -> None:
+    rates = {labels["client"]: value for metric, labels, value in found_in("client-3.33.json") if metric == "fio.write"}
+    assert rates == {"192.0.2.2": 5114295880, "192.0.2.1": 5016351968, "all": 10130647848}
+    assert rates["all"] == rates["192.0.2.1"] + rates["192.0.2.2"]
+
+
+def test_what_is_verified_says_so() -> None:
+    found = [(metric, labels["verify"]) for metric, labels, _ in found_in("verify-3.33.json")]
+    assert ("fio.read", "crc32c") in found
+    assert ("fio.write", "crc32c") in found
+
+
+def test_sizes_that_are_drawn_are_not_called_a_block() -> None:
+    spoiled = text("fio/clones-3.33.json").replace('"bs" : "64k"', '"bsrange" : "4k-64k"')
+    assert {dict(one[2])["block"] for one in read(Fio(), spoiled)} == {"4k-64k"}
+
+
+def test_errors_that_fio_went_on_from_are_errors() -> None:
+    spoiled = text("fio/group-3.33.json").replace('"error" : 0', '"error" : 0, "total_err" : 3, "first_error" : 5')
+    with pytest.raises(ProbeOutputError, match="total_err 3"):
+        Fio().parse(Output((), spoiled.encode()))
+    complaint = b"fio: io_u error on file /x/c.0.0: Input/output error: write offset=4096, buflen=65536\n"
+    with pytest.raises(ProbeOutputError, match="io_u error"):
+        Fio().parse(replace(output("fio/group-3.33.json"), stderr=complaint))
 
 
 def test_a_full_disk_is_a_failure_although_a_rate_is_printed() -> None:
@@ -113,9 +179,17 @@ def test_a_job_that_moved_nothing_is_no_result() -> None:
         Fio().parse(Output((), nothing.encode()))
 
 
-def test_text_for_people_is_not_read() -> None:
-    with pytest.raises(ProbeOutputError, match="output-format=json"):
-        Fio().parse(Output((), b"a: (groupid=0, jobs=1): err= 0: pid=1\n  write: IOPS=800, BW=100MiB/s\n"))
+@pytest.mark.parametrize(
+    "printed",
+    [
+        b"a: (groupid=0, jobs=1): err= 0: pid=1\n  write: IOPS=800, BW=100MiB/s (105MB/s)(500MiB/5001msec)\n",
+        b"a: (groupid=0, jobs=1): err= 0: pid=1\n  write: io=512000KB, bw=102400KB/s, iops=800, runt=  5000msec\n",
+        b"3;fio-3.33;c;0;0;0;0;0;0;0;0;0.000000;0.000000\n",
+    ],
+)
+def test_text_for_people_and_terse_lines_are_not_read(printed: bytes) -> None:
+    with pytest.raises(ProbeOutputError, match="output-format=json: its text rounds"):
+        Fio().parse(Output((), printed))
 
 
 @given(st.sampled_from(NAMES), noise, noise)
@@ -185,6 +259,28 @@ def test_four_runs_one_after_the_other_in_a_directory_of_its_own(tmp_path: Path,
             "--runtime=1",
         ):
             assert guard in call
+
+
+def test_jobs_depth_and_mix_are_passed_on(tmp_path: Path, played: dict[str, str]) -> None:
+    root = tmp_path / "scratch"
+    root.mkdir()
+    assert run(script(root, jobs=3, depth=8, mix=70), played).returncode == 0
+    calls = Path(played["CALLS"]).read_text().splitlines()
+    assert [call.split("--name=")[1].split()[0] for call in calls] == [
+        "sequential-write", "sequential-read", "random-write", "random-read", "random-mixed",
+    ]  # fmt: skip
+    assert all("--ioengine=libaio --numjobs=3 --iodepth=8 " in call for call in calls)
+    assert ["--rwmixread=70" in call for call in calls] == [False] * 4 + [True]
+    declared = Fio().demands(Target(a_node(), options=MappingProxyType({"size": "1 GiB", "jobs": 3, "mix": 70})))
+    assert declared.writes == 5 * 3 * 2**30
+
+
+def test_room_for_the_files_of_all_jobs_is_asked_for(tmp_path: Path, played: dict[str, str]) -> None:
+    root = tmp_path / "scratch"
+    root.mkdir()
+    tight = {**played, "DF": "100000 85000 15000 85%"}
+    assert run(script(root, jobs=4), tight).returncode == 0
+    assert run(script(root, jobs=5), tight).returncode == scratch.REFUSED
 
 
 @pytest.mark.parametrize(
@@ -274,7 +370,7 @@ def test_a_real_run_is_read(tmp_path: Path) -> None:
     )
     done = subprocess.run(Fio().command(target), capture_output=True, check=False, timeout=60)
     found = Fio().parse(Output((), done.stdout, done.stderr, done.returncode))
-    assert len(found) == 12
+    assert len(found) == 20
     assert {dict(one.labels)["direct"] for one in found} == {"0"}
     assert list(tmp_path.iterdir()) == []
 
@@ -295,6 +391,10 @@ async def test_the_time_allowed_follows_the_options() -> None:
         {"seconds": "5 s"},
         {"direct": 2},
         {"large": "1M"},
+        {"jobs": 0},
+        {"depth": 0},
+        {"depth": 4, "direct": 0},
+        {"mix": 101},
     ],
 )
 def test_options_that_cannot_be_read_are_refused(options: dict[str, str | int | float]) -> None:

@@ -49,6 +49,35 @@ def test_version_1_4_differs_in_its_number_only() -> None:
     assert read(Hpcc(), older) == read(Hpcc(), text(WHOLE))
 
 
+def test_versions_that_do_not_count_ranks_are_read_by_the_grid_of_hpl() -> None:
+    older = text(WHOLE).replace("VersionMinor=5", "VersionMinor=0").replace("CommWorldProcs=2\n", "")
+    older = re.sub(r"(?m)^\w*LCG\w*=.*\n|^VersionMicro=.*\n", "", older)
+
+    assert read(Hpcc(), older) == read(Hpcc(), text(WHOLE))
+
+
+def test_an_input_that_was_not_read_refuses_the_problem_that_hpcc_made_up() -> None:
+    job = Hpcc().job(_set(_node(1), _node(2), problem=200, block=32))
+    same = output(WHOLE, "sh", "hpccinf.txt", job.files["hpccinf.txt"].replace("\n", "\\n"), "--")
+    assert len(Hpcc().parse(same)) == 19
+    other = Hpcc().job(_set(_node(1), _node(2), problem=400, block=32))
+    sent = output(WHOLE, "sh", "hpccinf.txt", other.files["hpccinf.txt"].replace("\n", "\\n"), "--")
+    with pytest.raises(ProbeOutputError, match="HPL_N=200, expected 400, as in the input"):
+        Hpcc().parse(sent)
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        b"HPL WARNING from process # 0, on line 313 of function HPL_pdinfo:\n>>> cannot open file hpccinf.txt <<<\n",
+        b"HPL ERROR from process # 0, on line 352 of function HPL_pdinfo:\n>>> Number of values of N is less <<<\n",
+    ],
+)
+def test_a_complaint_about_the_input_refuses_what_was_run_instead(complaint: bytes) -> None:
+    with pytest.raises(ProbeOutputError, match=r"cannot open file|Number of values"):
+        Hpcc().parse(replace(output(WHOLE), stderr=complaint))
+
+
 def test_parts_that_were_not_run_are_left_out() -> None:
     without = re.sub(r"MPIFFT_Gflops=.*\n", "MPIFFT_Gflops=-1\n", text(WHOLE))
     without = re.sub(r"PTRANS_GBs=.*\n", "", without)
@@ -65,6 +94,12 @@ def test_parts_that_were_not_run_are_left_out() -> None:
         ("...... PASSED", "...... FAILED"),
         ("0.00 PASSED    0.701", "0.00 FAILED    0.701"),
         ("0 tests completed and failed residual checks", "1 tests completed and failed residual checks"),
+        ("Found 0 errors in 32768 locations (passed)", "Found 900 errors in 32768 locations (failed)"),
+        ("Node(s) with error 0\nMinimum Copy", "Node(s) with error 1\nMinimum Copy"),
+        ("Solution Validates: avg error", "Failed Validation on array a[], avg error"),
+        ("Rate (GB/s)", "Rate (MB/s)"),
+        ("MPIFFT_Gflops=", "MPIFFT_Gflops=-0.5 "),
+        ("HPL_Tflops=0.00482024", "HPL_Tflops=0.0482024"),
         ("HPL_Tflops=", "HPL_Tflops=x"),
         ("HPL_Tflops=", "HPL_Tflops=nan #"),
         ("StarDGEMM_Gflops=", "StarDGEMM_Gflops=0 "),

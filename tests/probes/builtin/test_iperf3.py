@@ -20,7 +20,13 @@ from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from tests.probes.builtin.captures import ROOT, noise, output, read, said, text, values
 from topology.model import NodeId
 
-BROKEN = ("refused-3.12.json", "stream-error-3.17.jsonl", "server-reverse-3.12.txt")
+BROKEN = (
+    "error-3.18.json",
+    "refused-3.12.json",
+    "rev-omit-3.1.json",
+    "server-reverse-3.12.txt",
+    "stream-error-3.17.jsonl",
+)
 NAMES = sorted(path.name for path in (ROOT / "iperf3").iterdir() if path.name not in BROKEN)
 FLOW = Target(a_node("n1", "192.0.2.1", "10.0.0.1"), a_node("n2", "192.0.2.2", "10.0.0.2"))
 LISTENS = Output((), b"Server listening on 20000\n", exit_status=None)
@@ -63,6 +69,9 @@ def labelled(name: str) -> dict[tuple[str, str], float]:
         ("udp-3.1.txt", "out", 97.8e6 * 0.8),
         ("udpbidir-3.12.txt", "in", 50.0e6),
         ("server-3.12.txt", "in", 23.5e9),
+        ("timestamps-rev-3.12.txt", "in", 19.6e9),
+        ("udp-loss-3.17.jsonl", "in", 1581216000),
+        ("sctp-3.9.json", "out", 1.59e9),
     ],
 )
 def test_throughput_is_what_the_receiver_got(name: str, direction: str, bits: float) -> None:
@@ -88,6 +97,64 @@ def test_streams_are_numbered_and_add_up() -> None:
 def test_a_run_that_failed_gives_no_number(name: str) -> None:
     with pytest.raises(ProbeOutputError):
         Iperf3().parse(output(f"iperf3/{name}"))
+
+
+@pytest.mark.parametrize(("name", "protocol"), [("sctp-3.9.json", "sctp"), ("udp-loss-3.17.jsonl", "udp")])
+def test_the_protocol_is_the_one_that_was_run(name: str, protocol: str) -> None:
+    assert {dict(one.labels)["protocol"] for one in Iperf3().parse(output(f"iperf3/{name}"))} == {protocol}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("error-3.18.json", "unable to connect to server"),
+        ("refused-3.12.json", "unable to connect to server"),
+        ("stream-error-3.17.jsonl", "error in the JSON"),
+    ],
+)
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_failure_is_told_in_the_words_of_the_tool(name: str, words: str, status: int) -> None:
+    with pytest.raises(ProbeOutputError, match=words):
+        Iperf3().parse(replace(output(f"iperf3/{name}"), exit_status=status))
+
+
+def test_a_client_that_was_interrupted_gives_no_number_also_behind_a_timestamp() -> None:
+    said_last = "Tue Nov 10 12:00:01 2026 iperf3: interrupt - the client has terminated by signal Interrupt(2)\n"
+    with pytest.raises(ProbeOutputError, match="interrupt"):
+        Iperf3().parse(Output((), (text("iperf3/timestamps-rev-3.12.txt") + said_last).encode()))
+
+
+def test_a_summary_whose_streams_are_missing_is_not_taken_for_one_of_one_stream() -> None:
+    """Of two streams the head is lost but for one line: each stream by itself is no throughput."""
+    lines = text("iperf3/tcp-3.12.txt").splitlines(keepends=True)
+    second = next(number for number, line in enumerate(lines) if "connected to" in line) + 1
+    found = read(Iperf3(), "".join(lines[second:]))
+    assert [value for metric, value, _ in found if metric == "iperf3.throughput"] == [23.5e9 / 8]
+
+
+def test_what_was_sent_is_not_taken_for_what_arrived() -> None:
+    """A line of the sender that lost its end and part of the next, and a sum without its count of the lost."""
+    whole = text("iperf3/tcpM-3.12.txt")
+    spliced = whole.replace(whole[whole.index(" sender") : whole.rindex("receiver")], "  ", 1)
+    assert spliced.count("sender") == whole.count("sender") - 1
+    assert read(Iperf3(), spliced) == []
+    uncounted = text("iperf3/udp-3.1.json").replace('"lost_packets"', '"packets_lost"')
+    assert read(Iperf3(), uncounted) == []
+
+
+def test_a_stream_that_got_nothing_has_no_rate() -> None:
+    starved = text("iperf3/sctp-3.9.json").replace(
+        '"bytes": 1987500000, "bits_per_second": 1590000000.0, "sender": true}\n\t\t\t}],',
+        '"bytes": 0, "bits_per_second": 0, "sender": true}\n\t\t\t}],',
+    )
+    assert starved != text("iperf3/sctp-3.9.json")
+    assert [metric for metric, _, _ in read(Iperf3(), starved)] == ["iperf3.throughput"]
+
+
+def test_a_jitter_of_days_is_left_out() -> None:
+    changed = text("iperf3/udp-3.1.json").replace('"jitter_ms":\t0.25', '"jitter_ms":\t6.11273e+08')
+    assert changed != text("iperf3/udp-3.1.json")
+    assert "iperf3.jitter" not in {metric for metric, _, _ in read(Iperf3(), changed)}
 
 
 @pytest.mark.parametrize("rate", ["Infinity", "-Infinity", "NaN", "-1", "1e300", "null", '"9"', "true", "0"])
@@ -316,3 +383,52 @@ def test_a_source_port_is_that_of_the_first_stream() -> None:
 def test_a_rate_or_a_port_that_cannot_be_is_refused(options: dict[str, str | int]) -> None:
     with pytest.raises(PlanError, match=r"iperf3 option (source_port|bitrate): found"):
         client(**options)
+
+
+def test_protocol_and_directions_become_arguments() -> None:
+    assert client(protocol="udp", bitrate="40 Mb/s", length="1400 B", streams=1)[11:] == [
+        *("-O", "1", "-b", "40000000", "-u", "-l", "1400", "-J")
+    ]
+    assert client(reverse=1)[11:] == ["-O", "1", "-R", "-J"]
+    assert client(bidir=1, window="4 MiB", congestion="cubic")[11:] == [
+        *("-O", "1", "--bidir", "-w", "4194304", "-C", "cubic", "-J")
+    ]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"protocol": "sctp"},
+        {"bitrate": "", "protocol": "udp"},
+        {"reverse": 1, "bidir": 1},
+        {"reverse": 2},
+        {"bidir": "both"},
+        {"length": "2 MiB"},
+        {"length": "1400"},
+        {"length": "70 kB", "protocol": "udp", "bitrate": "1 Gb/s"},
+        {"window": "1 GiB"},
+        {"congestion": "--version"},
+        {"congestion": "cubic", "protocol": "udp", "bitrate": "1 Gb/s"},
+        {"source_port": 65_530, "bidir": 1},
+        {"json_stream": 2},
+    ],
+)
+async def test_what_iperf3_would_take_for_something_else_is_refused_at_once(options: dict[str, str | int]) -> None:
+    here, there = FakeRemote("n1"), FakeRemote("n2")
+    with pytest.raises(PlanError, match=rf"iperf3 option {next(iter(options))}: "):
+        await Iperf3().run(FakeContact(here, there), replace(FLOW, options=MappingProxyType(options)))
+    assert here.calls == there.calls == []
+
+
+@pytest.mark.parametrize(
+    ("help_text", "flag"),
+    [(b"  -J, --json   output in JSON format\n", "-J"), (b"  --json-stream   line-delimited\n", "--json-stream")],
+)
+async def test_json_by_lines_is_asked_for_where_the_tool_of_the_node_has_it(help_text: bytes, flag: str) -> None:
+    here, there = FakeRemote("n1"), FakeRemote("n2")
+    here.when("--help", answers=Output((), help_text))
+    here.when("iperf3", "-c", answers=output("iperf3/stream-3.17.jsonl"))
+    there.when("iperf3", "-s", answers=LISTENS)
+    streamed = replace(FLOW, options=MappingProxyType({"json_stream": 1}))
+    await Iperf3().run(FakeContact(here, there), streamed)
+    assert here.calls[-1].argv[-1] == flag

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probes.api import Fact, Output, ProbeOutputError, Target, Unit
-from probes.builtin.inventory import SOURCES, Inventory
+from probes.api import Fact, Output, PlanError, ProbeOutputError, Target, Unit
+from probes.builtin.inventory import SOURCES, Inventory, answered, columns
 from probes.builtin.inventory.script import Answer, answers, command, written
 from probes.testing import PROBE_CHECKS, Check, a_node
 from tests.probes.builtin.captures import noise, output, said, text
@@ -17,6 +17,23 @@ from tests.probes.builtin.captures import noise, output, said, text
 WHOLE = "inventory/whole-debian-12.txt"
 WORD = next(line for line in text(WHOLE).splitlines()).split()[0].removeprefix("benchconsole-")
 ARGV = tuple(command(WORD))
+
+STORAGE_NODE = {
+    "kernel": "uname-a.txt", "os-release": "os-release-scientific-6.txt", "lscpu": "lscpu-centos-7.txt",
+    "meminfo": "meminfo-6.18.txt", "lsblk": "lsblk-mountpoints-2.39.json", "ip": "ip-statistics-6.1.json",
+    "ethtool": "ethtool-flow-control-3.5.txt", "dmidecode": "dmidecode-2.12.txt", "sysctl": "sysctl-sc11.txt",
+    "cmdline": "cmdline-6.1.txt", "mounts": "mounts-6.1.txt", "df": "df-posix-8.4.txt", "mdstat": "mdstat-5.14.txt",
+    "virt": "virt-none-252.txt", "interrupts": "interrupts-3.10.txt", "softirqs": "softirqs-threads-6.18.txt",
+    "irq": "irq-nic-6.1.txt", "ibstat": "ibstat-28.0.txt", "perfquery": "perfquery-extended-5.x.txt",
+    "smartctl": "smartctl-nvme-7.4.json", "storcli": "storcli-7.1.json", "omreport": "omreport-vdisk-7.4.txt",
+    "ipmitool": "ipmitool-sdr-1.8.txt",
+}  # fmt: skip
+"""What a storage server with everything installed answers, from the transcripts of the single sources."""
+
+
+def storage_node() -> Output:
+    told = [Answer(source, 0, text(f"inventory/{name}")) for source, name in STORAGE_NODE.items()]
+    return Output(tuple(command("0123abcd")), written("0123abcd", told).encode())
 
 
 def facts(found: list[Answer], word: str = "0123abcd") -> dict[str, str | float]:
@@ -27,7 +44,7 @@ def facts(found: list[Answer], word: str = "0123abcd") -> dict[str, str | float]
 
 @pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check: Check) -> None:
-    check(Inventory(), [output(WHOLE, *ARGV), output(WHOLE)])
+    check(Inventory(), [output(WHOLE), storage_node()])
 
 
 def test_a_whole_node() -> None:
@@ -44,7 +61,7 @@ def test_a_whole_node() -> None:
 def test_a_failed_source_costs_its_facts_only() -> None:
     lscpu, meminfo = text("inventory/lscpu-2.38.txt"), text("inventory/meminfo-6.18.txt")
     found = facts([Answer("lscpu", 1, lscpu), Answer("meminfo", 0, meminfo), Answer("numactl", 127, "")])
-    assert set(found) == {"memory.total", "memory.swap", "memory.hugepage_size"}
+    assert set(found) == {"memory.total", "memory.swap", "memory.hugepage_size", "memory.hugepages"}
 
 
 def test_the_first_source_to_name_a_fact_is_believed() -> None:
@@ -94,6 +111,58 @@ def test_governors_are_told_together() -> None:
     }
 
 
+def test_every_source_of_a_storage_node_tells_something() -> None:
+    found = {one.fact.partition(".")[0] for one in Inventory().parse(storage_node())}
+    assert found == {
+        "bios", "bmc", "board", "cpu", "disk", "fs", "ib", "irq", "kernel", "memory", "nic", "numa", "os", "raid",
+        "sensor", "softirq", "sysctl", "virt",
+    }  # fmt: skip
+
+
+def test_interrupts_are_summed_per_device_and_their_binding_told_per_port() -> None:
+    found = {(one.fact, one.labels): one.value for one in Inventory().parse(storage_node())}
+    assert found["irq.total", (("device", "eth0-TxRx-*"),)] == 10_000_006 + 20_000_007
+    assert found["irq.total", (("device", "mlx5_comp*@pci:0000:3b:00.0"),)] == 15
+    assert found["irq.total", (("device", "mlx5_comp*@pci:0000:3b:00.1"),)] == 9
+    assert found["irq.total", (("device", "LOC"),)] == 3_600_000_010
+    assert found["irq.affinity", (("nic", "ens1f0"),)] == "0..2 0-23"
+    assert found["irq.affinity", (("nic", "ens1f1"),)] == "2x0-23"
+    assert found["irq.vectors", (("nic", "ens1f0"),)] == 4
+
+
+def test_the_load_of_ksoftirqd_is_summed_and_the_busiest_named() -> None:
+    found = {one.fact: one for one in Inventory().parse(storage_node())}
+    assert found["softirq.ksoftirqd_time"] == Fact("softirq.ksoftirqd_time", 77.0 + 76.0, Unit.SECOND)
+    assert found["softirq.ksoftirqd_most"] == Fact("softirq.ksoftirqd_most", 77.0, Unit.SECOND, (("cpu", "0"),))
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "name", "fact"),
+    [
+        ("sysctl", 1, "sysctl-unknown-key-3.3.txt", "sysctl.net.core.rmem_max"),
+        ("sysctl", 255, "sysctl-unknown-key-3.3.txt", "sysctl.net.core.rmem_max"),
+        ("virt", 1, "virt-none-252.txt", "virt.machine"),
+        ("smartctl", 64, "smartctl-ata-6.2.txt", "disk.size[9VS0EEEE]"),
+        ("df", 1, "df-posix-8.4.txt", "fs.size[/]"),
+    ],
+)
+def test_an_exit_status_that_is_no_failure_is_none(source: str, status: int, name: str, fact: str) -> None:
+    assert fact in facts([Answer(source, status, text(f"inventory/{name}"))])
+
+
+@pytest.mark.parametrize(("source", "status"), [("smartctl", 2), ("smartctl", 127), ("sysctl", 127), ("lscpu", 1)])
+def test_any_other_exit_status_is_a_failure(source: str, status: int) -> None:
+    assert not answered(source, status)
+
+
+def test_a_list_that_was_ended_early_is_told() -> None:
+    said_by_node = text("inventory/ethtool-5.9.txt") + "# only the first 64 interfaces\n"
+    found = Inventory().parse(
+        Output((*command("0123abcd"),), written("0123abcd", [Answer("ethtool", 0, said_by_node)]).encode())
+    )
+    assert Fact("inventory.bounded", "only the first 64 interfaces", None, (("source", "ethtool"),)) in found
+
+
 def test_text_on_the_node_cannot_pass_for_an_answer() -> None:
     mark = "benchconsole-ffffffff"
     forged = f"{mark} end os-release 0\n{mark} begin meminfo\nMemTotal: 1 kB\n\n{mark} end meminfo 0\n"
@@ -138,6 +207,13 @@ def test_a_failed_script_gives_no_fact() -> None:
         Inventory().parse(replace(output(WHOLE, *ARGV), exit_status=None, signal="KILL"))
 
 
+def test_sudo_is_asked_only_where_the_suite_says_so() -> None:
+    assert Inventory().command(Target(a_node()))[-1] != "sudo"
+    assert Inventory().command(Target(a_node(), options={"sudo": 1}))[-1] == "sudo"
+    with pytest.raises(PlanError, match="sudo"):
+        Inventory().command(Target(a_node(), options={"sudo": 2}))
+
+
 def test_every_command_carries_another_word() -> None:
     first, second = (Inventory().command(Target(a_node())) for _ in range(2))
     assert first[:-1] == second[:-1]
@@ -172,3 +248,86 @@ def test_a_node_with_hardly_a_tool_still_tells_something(tmp_path: Path) -> None
         0,
         0,
     ]
+
+
+SUMMED = """\
+SUM
+0: 146 IR-IO-APIC-edge timer
+8: 1 IR-IO-APIC-edge rtc0
+16: 30 IR-IO-APIC-fasteoi ehci_hcd:usb1, ahci
+100: 10000006 IR-PCI-MSI-edge eth0-TxRx-0
+101: 20000007 IR-PCI-MSI-edge eth0-TxRx-1
+120: 7 IR-PCI-MSI 524288-edge mlx5_comp0@pci:0000:3b:00.0
+121: 8 IR-PCI-MSI 524289-edge mlx5_comp1@pci:0000:3b:00.0
+122: 9 IR-PCI-MSI 526336-edge mlx5_comp0@pci:0000:3b:00.1
+NMI: 410 Non-maskable interrupts
+LOC: 3600000010 Local timer interrupts
+"""
+
+
+def test_sums_made_on_the_node_are_the_sums_of_the_table() -> None:
+    table = text("inventory/interrupts-3.10.txt")
+    done = subprocess.run(["awk", columns.SUMMED], input=table, capture_output=True, check=True, text=True, timeout=60)
+    assert done.stdout == SUMMED
+    assert SOURCES["interrupts"](done.stdout) == SOURCES["interrupts"](table)
+
+
+def test_sums_stay_exact_on_many_processors_and_long_counts() -> None:
+    count, processors = 34_359_738_353, 256
+    head, row = "".join(f" CPU{cpu}" for cpu in range(processors)), f" {count}" * processors
+    table = f"{head}\nLOC:{row} Local timer interrupts\n"
+    done = subprocess.run(["awk", columns.SUMMED], input=table, capture_output=True, check=True, text=True, timeout=60)
+    assert SOURCES["interrupts"](done.stdout)[0].value == float(count * processors)
+
+
+def test_many_interrupts_are_bounded_and_the_named_rows_kept() -> None:
+    rows = "".join(f"{irq}: 1 2 IR-PCI-MSI 1-edge eth0-TxRx-{irq}\n" for irq in range(1000))
+    table = f" CPU0 CPU1\n{rows}LOC: 3 4 Local timer interrupts\n"
+    done = subprocess.run(["awk", columns.SUMMED], input=table, capture_output=True, check=True, text=True, timeout=60)
+    found = facts([Answer("interrupts", 0, done.stdout)])
+    assert found == {
+        "irq.total[eth0-TxRx-*]": 3.0 * 256,
+        "irq.total[LOC]": 7.0,
+        "inventory.bounded[interrupts]": "only the first 256 interrupts",
+    }
+
+
+def test_this_machine_tells_what_its_own_tools_tell() -> None:
+    argv = Inventory().command(Target(a_node()))
+    done = subprocess.run(argv, capture_output=True, check=False, timeout=60)
+    found = {
+        (one.fact, one.labels): one.value
+        for one in Inventory().parse(Output(tuple(argv), done.stdout, done.stderr, done.returncode))
+    }
+    whole_disk = os.statvfs("/")
+    if (("fs.size", (("mount", "/"),))) in found:
+        assert found["fs.size", (("mount", "/"),)] == whole_disk.f_blocks * whole_disk.f_frsize
+    for key in ("net.core.rmem_max", "vm.swappiness"):
+        told = Path("/proc/sys", *key.split(".")).read_text().strip()
+        assert found[f"sysctl.{key}", ()] == float(told)
+    assert found["kernel.command_line", ()] == " ".join(Path("/proc/cmdline").read_text().split())[:1000]
+    assert len(done.stdout) < 256 * 1024
+
+
+def test_root_is_asked_through_sudo_where_the_login_is_not_root(tmp_path: Path) -> None:
+    """A played sudo writes down what it is asked for; ``-n`` keeps the real one from asking anybody."""
+    asked = tmp_path / "asked"
+    tools = {
+        "sudo": f'#!/bin/sh\nprintf "%s\\n" "$*" >>{asked}\nshift\nexec "$@"\n',
+        "id": "#!/bin/sh\necho 1000\n",
+        "dmidecode": "#!/bin/sh\n[ $# = 10 ] || exit 9\nprintf 'Handle 0x0, DMI type 0, 24 bytes\\nBIOS Information\\n\\tVersion: 7\\n\\n'\n",
+        "perfquery": "#!/bin/sh\nexit 255\n",
+        "ipmitool": "#!/bin/sh\nexit 1\n",
+        "smartctl": "#!/bin/sh\nexit 2\n",
+    }
+    for name, script in tools.items():
+        (tmp_path / name).write_text(script)
+        (tmp_path / name).chmod(0o755)
+    argv = command("0123abcd", sudo=True)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(argv, env=environment, capture_output=True, check=False, timeout=60)
+    found = {one.fact: one.value for one in Inventory().parse(Output(tuple(argv), done.stdout))}
+    assert found["bios.version"] == "7"
+    lines = asked.read_text().splitlines()
+    assert all(line.startswith("-n timeout 10 ") for line in lines)
+    assert {line.split()[3] for line in lines} >= {"dmidecode", "perfquery", "ipmitool"}

@@ -1,0 +1,30 @@
+"""Lists who brought which probes, and plugins that could not be used."""
+
+import json
+
+import click
+
+from console.plain import plain
+
+
+@click.command("plugins")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def command(as_json: bool) -> None:
+    """List the plugins: who brought which probes, and why some could not be used."""
+    from probes.plugins import load
+
+    catalogue = load()
+    brought: dict[str, list[str]] = {}
+    for name, origin in catalogue.origin.items():
+        brought.setdefault(origin, []).append(name)
+    broken = [{"name": each.name, "from": each.distribution, "reason": each.reason} for each in catalogue.broken]
+    if as_json:
+        used = [{"from": origin, "probes": names} for origin, names in brought.items()]
+        click.echo(json.dumps({"plugins": used, "broken": broken}, indent=1))
+        return
+    for origin, names in brought.items():
+        click.echo(plain(f"{origin}: {', '.join(names)}"))
+    for each in broken:
+        click.echo(plain(f"not usable: {each['name']} from {each['from']}: {each['reason']}"))
+    if not broken:
+        click.echo("every plugin that was found is in use")

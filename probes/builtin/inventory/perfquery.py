@@ -1,0 +1,62 @@
+"""Reads ``perfquery`` (plain and ``-x``) as facts about InfiniBand ports.
+
+Data is counted in words of 4 bytes (InfiniBand Architecture Specification 1.3, 16.1.3.5). The plain
+counters are narrow and stop at their end: one that stands there is left out, for it may be any larger number.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from probes.api import Fact, Labels, Unit, labels
+from probes.builtin.captured import whole_lines
+from probes.builtin.inventory.facts import once, settled, some
+
+_HEAD = re.compile(r"# Port (?P<extended>extended )?counters: Lid (?P<lid>[0-9]+) port (?P<port>[0-9]+)\b.*")
+_HEADS = re.compile(r"# ?Port .*counters")
+_COUNTER = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9]+):\.*(?P<value>[0-9]{1,20})")
+_OWN = re.compile(r"# Port |[A-Za-z][A-Za-z0-9]+:\.+\S+$")
+
+_WORDS = {"PortXmitData": "ib.sent", "PortRcvData": "ib.received", "XmtData": "ib.sent", "RcvData": "ib.received"}
+_PACKETS = {
+    "PortXmitPkts": "ib.sent_packets", "PortRcvPkts": "ib.received_packets",
+    "XmtPkts": "ib.sent_packets", "RcvPkts": "ib.received_packets",
+}  # fmt: skip
+_BITS = {
+    "SymbolErrorCounter": 16, "LinkErrorRecoveryCounter": 8, "LinkDownedCounter": 8, "PortRcvErrors": 16,
+    "PortRcvRemotePhysicalErrors": 16, "PortRcvSwitchRelayErrors": 16, "PortXmitDiscards": 16,
+    "PortXmitConstraintErrors": 8, "PortRcvConstraintErrors": 8, "LocalLinkIntegrityErrors": 4,
+    "ExcessiveBufferOverrunErrors": 4, "VL15Dropped": 16, "PortXmitWait": 32,
+}  # fmt: skip
+"""The counters of errors and their widths in the plain attribute; in the extended one they have 64 bits."""
+
+
+def parse(text: str) -> Sequence[Fact]:
+    """``ib.sent`` and ``ib.received`` (bytes), their packets, and ``ib.counter`` with the label ``counter``;
+
+    all with ``lid`` and ``port``.
+    """
+    return some(once(_facts(settled(whole_lines(text), _OWN, _HEADS))), "the counters of perfquery")
+
+
+def _facts(lines: Sequence[str]) -> Iterator[Fact]:
+    marks: Labels | None = None
+    extended = False
+    for line in lines:
+        if head := _HEAD.fullmatch(line):
+            marks, extended = labels(lid=head["lid"], port=head["port"]), bool(head["extended"])
+        elif _HEADS.search(line):
+            marks = None
+        elif (counter := _COUNTER.fullmatch(line)) and marks is not None:
+            yield from _fact(counter["name"], int(counter["value"]), marks, extended=extended)
+
+
+def _fact(name: str, value: int, marks: Labels, *, extended: bool) -> Iterator[Fact]:
+    width = 64 if extended else _BITS.get(name, 32)
+    if value >= 2**width - 1:
+        return
+    if name in _WORDS:
+        yield Fact(_WORDS[name], 4.0 * value, Unit.BYTE, marks)
+    elif name in _PACKETS:
+        yield Fact(_PACKETS[name], float(value), Unit.ONE, marks)
+    elif name in _BITS:
+        yield Fact("ib.counter", float(value), Unit.ONE, (*labels(counter=name), *marks))

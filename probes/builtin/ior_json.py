@@ -1,0 +1,76 @@
+"""Reads the JSON summary of IOR 3.2 to 4.1 (``-O summaryFormat=JSON``), from the file or among other output.
+
+The documents of 3.2 and of runs with ``-v`` are broken as a whole, so the objects of their ``summary`` are read
+one by one; the iterations stand without their test and are read from whole documents only. Refuses to count
+what IOR writes as text where it has no number.
+
+Source: IOR 3.2 to 4.1, ``src/ior-output.c``; hpc/ior issues 102 and 503.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from probes.api import ProbeOutputError, Reading, Unit, labels
+from probes.builtin.captured import Document, documents, mapping, one_line, positive, real, sequence
+from probes.builtin.ior_sizes import binary
+from probes.builtin.ior_text import MIB, access, once, statistics
+
+_RATES = {"max": "bwMaxMIB", "min": "bwMinMIB", "mean": "bwMeanMIB"}
+_OPERATIONS = {"max": "OPsMax", "min": "OPsMin", "mean": "OPsMean"}
+_WAYS = ("write", "read")
+
+
+def readings(text: str) -> list[Reading]:
+    """Every rate of every whole object, each once; ProbeOutputError for one that cannot be."""
+    found = [reading for each in documents(text, first="Version|Began") for reading in _iterations(each)]
+    for each in documents(text, first="operation"):
+        found.extend(_summary(each))
+    return once(found)
+
+
+def _summary(document: Document) -> Iterator[Reading]:
+    way, raw = document.get("operation"), one_line(str(dict(document)), 400)
+    if way not in _WAYS or "bwMaxMIB" not in document:
+        return
+    marks = {"operation": str(way), "api": one_line(str(document.get("API")), 20)}
+    sizes = {name: real(document.get(key)) for name, key in (("transfer", "transferSize"), ("block", "blockSize"))}
+    marks.update({name: binary(size) for name, size in sizes.items() if size})
+    tasks, one = real(document.get("numTasks")), real(document.get("filePerProc"))
+    if tasks is None or one is None:
+        raise ProbeOutputError(raw, "numTasks and filePerProc in a summary")
+    marks.update(tasks=f"{tasks:.0f}", access=access(one=one == 1))
+    rates = {name: positive(document.get(key), key) for name, key in _RATES.items()}
+    counted = set(_OPERATIONS.values()) <= document.keys()
+    operations = {name: positive(document[key], key) for name, key in _OPERATIONS.items()} if counted else {}
+    yield from statistics(rates, sizes["transfer"], operations, marks, raw)
+
+
+def _iterations(document: Document) -> Iterator[Reading]:
+    for test in map(mapping, sequence(document.get("tests"))):
+        options, seen = mapping(test.get("Options")), Counter[str]()
+        for result in _flat(test.get("Results")):
+            way = str(result.get("access"))
+            if way in _WAYS:
+                yield _iteration(result, options, seen[way])
+                seen[way] += 1
+
+
+def _flat(value: object) -> Iterator[Document]:
+    """The objects of an array, and of the arrays in it: IOR opens one for the repetitions and one more around it."""
+    for each in sequence(value):
+        yield from map(mapping, sequence(each) or [each])
+
+
+def _iteration(result: Document, options: Document, number: int) -> Reading:
+    rate = positive(result.get("bwMiB"), "bwMiB") * MIB
+    marks = {"operation": str(result["access"]), "iteration": str(number)}
+    for name, key in (("transfer", "xferKiB"), ("block", "blockKiB")):
+        if size := real(result.get(key)):
+            marks[name] = binary(size * 1024.0)
+    if isinstance(api := options.get("api"), str):
+        marks["api"] = one_line(api, 20)
+    if isinstance(options.get("access"), str):
+        marks["access"] = access(one=options["access"] == "file-per-process")
+    if (tasks := real(options.get("tasks"))) is not None:
+        marks["tasks"] = f"{tasks:.0f}"
+    return Reading("ior.throughput", rate, Unit.BYTE_RATE, labels(**marks), f"bwMiB {result['bwMiB']}")

@@ -1,0 +1,90 @@
+"""Reads the summary of mdtest 1.8 to 4.1: operations per second on directories, files and trees of directories.
+
+Columns are taken from the heading, which names the statistics in its own order and in some runs those of ranks
+before those of iterations; of both, the iterations are read. A phase that was not run is a row of zeros or nan
+and is left out. Refuses tables of times, which have the same headings, and rows whose mean is not between the others.
+
+Source: mdtest 1.8.3 and 1.9.3 ``mdtest.c``; IOR 3.0 to 4.1 ``src/mdtest.c``.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from probes.api import ProbeOutputError, Reading, Unit, labels
+from probes.builtin.captured import one_line, positive, whole_lines
+from probes.builtin.ior_text import refuse_beside
+
+_SUMMARY = re.compile(r"\s*SUMMARY\b")
+_RATES = re.compile(r"\s*SUMMARY(?: rate)?(?: \(in ops/sec\))?: ?\(of [0-9]+ iterations?\)\s*")
+_HEADING = re.compile(r"\s*Operation\s+(?P<columns>\S.*)")
+_ROW = re.compile(
+    r"\s*(?P<object>Directory|File|Tree) (?P<operation>creation|create|stat|read|removal|remove|rename)\s*:?"
+    r"(?P<numbers>(?:\s+\S+)+)\s*"
+)
+_TASKS = re.compile(r"(?P<tasks>[0-9]{1,7}) tasks, (?P<items>[0-9]{1,12}) (?:files|directories|files/directories)\s*")
+_LAUNCHED = re.compile(r"\s*mdtest-\S+ was launched with (?P<tasks>[0-9]{1,7}) total task\(s\).*")
+_OPERATIONS = {"creation": "create", "removal": "remove"}
+_STATISTICS = {"Max": "max", "Min": "min", "Mean": "mean"}
+_NOT_RUN = re.compile(r"0\.0+|-?nan", re.IGNORECASE)
+_ROUNDING = 0.0011
+
+
+@dataclass(slots=True)
+class _Table:
+    """Where the text stands: the columns of the summary that goes on, and what its test said of itself."""
+
+    columns: list[str] = field(default_factory=list)
+    marks: dict[str, str] = field(default_factory=dict)
+    of_rates: bool = False
+
+
+def readings(text: str) -> list[Reading]:
+    """The rates of every phase that was run; ProbeOutputError for a row that cannot be."""
+    found: list[Reading] = []
+    table, unanswered = _Table(), False
+    for line in whole_lines(text):
+        if launched := _LAUNCHED.fullmatch(line):
+            unanswered = refuse_beside(line, unanswered)
+            table = _Table(marks={"tasks": launched["tasks"]})
+        elif counted := _TASKS.fullmatch(line.strip()):
+            table = _Table(marks={"tasks": counted["tasks"], "items": counted["items"]})
+        elif _SUMMARY.match(line):
+            unanswered = False
+            table.columns, table.of_rates = [], _RATES.fullmatch(line) is not None
+        elif heading := _HEADING.fullmatch(line):
+            # a second heading below one summary belongs to a table whose own title is lost
+            table.columns, table.of_rates = _columns(heading["columns"]), table.of_rates and not table.columns
+        elif table.of_rates and table.columns and (row := _ROW.fullmatch(line)):
+            found.extend(_row(row, table))
+    return found
+
+
+def _columns(text: str) -> list[str]:
+    """The statistics in order, those of ranks as ``rank``; none for another table."""
+    words = text.replace("Std Dev", "StdDev").replace("per Rank:", "").split()
+    if words.count("per") == 1 and "Iteration:" in words:
+        ranks = words.index("per")
+        words = [*("rank" for _ in words[:ranks]), *words[ranks + 2 :]]
+    return words if sorted(word for word in words if word != "rank") == ["Max", "Mean", "Min", "StdDev"] else []
+
+
+def _row(row: re.Match[str], table: _Table) -> Iterator[Reading]:
+    numbers = row["numbers"].split()
+    raw = one_line(row[0])
+    if len(numbers) != len(table.columns):
+        return
+    values = dict(zip(table.columns, numbers, strict=True))
+    if all(_NOT_RUN.fullmatch(number) for number in numbers):
+        return
+    rates = {name: positive(values[column], f"{column} of {raw}") for column, name in _STATISTICS.items()}
+    _refuse_disorder(rates, raw)
+    operation = _OPERATIONS.get(row["operation"], row["operation"])
+    for name, rate in rates.items():
+        marks = labels(**table.marks, object=row["object"].lower(), operation=operation, statistic=name)
+        yield Reading("mdtest.operations", rate, Unit.PER_SECOND, marks, raw)
+
+
+def _refuse_disorder(rates: dict[str, float], raw: str) -> None:
+    if not rates["min"] - _ROUNDING <= rates["mean"] <= rates["max"] + _ROUNDING:
+        raise ProbeOutputError(raw, "a mean between minimum and maximum")

@@ -1,0 +1,46 @@
+"""Owns what MPI programs that somebody installed have in common: their name, their input, and words of a bad end.
+
+Launchers of other MPI libraries end with 0 after ranks that died, and what somebody captured has no exit status at
+all: the words on either stream tell. Refuses to know any one program.
+"""
+
+import re
+from collections.abc import Sequence
+
+from probes.api import Given, Output, ProbeOutputError
+from probes.builtin.captured import one_line, refuse_failed
+
+_DIED = re.compile(
+    r"MPI_ABORT was invoked|MPI_ERRORS_ARE_FATAL|An error occurred in MPI_|BAD TERMINATION OF ONE OF YOUR"
+    r"|Process received signal|exited on signal \d"
+    r"|(?:mpirun|mpiexec|orterun) (?:has exited due|noticed that|detected that)"
+    r"|Fatal error in (?:P?MPI_|internal_)|Abort\(\d+\) on node|application called MPI_Abort"
+    r"|srun: error: \S+ tasks? \S+ (?:Exited|Killed|Aborted|Terminated|Segmentation|Bus error)"
+)
+
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}|/[A-Za-z0-9_./+@-]{1,400}")
+
+
+def program(given: Given) -> str:
+    """The option ``program``: a name on the PATH of the nodes, or an absolute path; PlanError for anything else."""
+    text = given.text("program")
+    if not _NAME.fullmatch(text):
+        raise given.refused("program", "the name of a program, or its absolute path")
+    return text
+
+
+def refuse_died(output: Output, tool: str) -> None:
+    """ProbeOutputError when the command failed, or when its text says that a rank or the launcher did."""
+    refuse_failed(output, tool)
+    for line in (output.text + "\n" + output.error_text).splitlines():
+        if _DIED.search(line):
+            raise ProbeOutputError(one_line(line), f"every rank of {tool} to end well")
+
+
+def input_sent(argv: Sequence[str], name: str) -> list[str]:
+    """The lines of the file ``name`` that a launch carried along (``probes.launch``); none where it carried none."""
+    if name not in argv[:-1]:
+        return []
+    text = argv[argv.index(name) + 1]
+    return re.sub(r"\\(\\|n)", lambda match: "\n" if match[1] == "n" else "\\", text).splitlines()

@@ -1,0 +1,113 @@
+"""Owns the probes ``osu`` (two nodes) and ``osu-set`` (a set of nodes): the OSU Micro-Benchmarks, started by Open MPI.
+
+Both run what somebody built on the nodes: Debian does not package it. Each benchmark is a program of its own. Exit
+status 0 says nothing here: with the wrong number of ranks some versions end so. The table tells (``osu_text``).
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from probes.api import (
+    Contact,
+    Demands,
+    Metric,
+    Output,
+    Part,
+    PlanError,
+    Probe,
+    Reading,
+    Safety,
+    Shape,
+    Shown,
+    Target,
+    Unit,
+)
+from probes.builtin import osu_text
+from probes.builtin.mpi_program import program, refuse_died
+from probes.launch import DEFAULTS, Job, Options, launch
+
+_START = 8.0
+_WINDOW, _LARGE = 64, 20
+"""Messages under way, and iterations of large messages, that the programs take unless they are told."""
+
+
+def _metrics(probe: str) -> tuple[Metric, ...]:
+    return (
+        Metric(f"{probe}.latency", Unit.SECOND, "time of one message or operation of a size"),
+        Metric(f"{probe}.bandwidth", Unit.BYTE_RATE, "payload of messages of a size", Shown.NETWORK),
+        Metric(f"{probe}.peak", Unit.BYTE_RATE, "greatest bandwidth over all sizes, one way", Shown.NETWORK),
+        Metric(f"{probe}.peak_both", Unit.BYTE_RATE, "the same of both directions together", Shown.NETWORK),
+        Metric(f"{probe}.message_rate", Unit.PER_SECOND, "messages of a size (osu_mbw_mr)"),
+    )
+
+
+class Osu(Probe):
+    """Options: ``program`` (name or absolute path), ``smallest`` and ``largest`` message, ``iterations`` of each size
+    (0: the program's own), ``check`` (1: have the data validated, from version 6 on), ``ranks`` on each node,
+    ``rate`` (the slowest node link), from which the time is estimated, and those of ``probes.launch.Options``.
+    """
+
+    name = "osu"
+    summary = "OSU Micro-Benchmarks between two nodes: latency, bandwidth or message rate over the sizes of messages"
+    source = "Jetstream acceptance report, 4.1.1 (large-message point-to-point transfers)"
+    metrics = _metrics("osu")
+    tools = MappingProxyType({"mpirun": "openmpi-bin", "osu_bw": ""})
+    options = MappingProxyType(
+        {
+            "program": "osu_bw", "smallest": "1 B", "largest": "4 MiB", "iterations": 0, "check": 0, "ranks": 1,
+            "rate": "1 Gb/s", **DEFAULTS,
+        }
+    )  # fmt: skip
+    safety = Safety.LOADS
+    shape = Shape.PAIR
+
+    def estimate(self, options: Mapping[str, str | int | float]) -> float:
+        """Seconds of the start, and of all windows of all sizes at the rate of the slowest link."""
+        given = self.given(options)
+        rounds = given.whole("iterations", 0, 1_000_000) or _LARGE
+        sent = 2.0 * given.size("largest", 1, 2**30) * _WINDOW * rounds * given.whole("ranks", 1, 4096)
+        return _START + sent / given.quantity("rate", Unit.BYTE_RATE)
+
+    def demands(self, target: Target) -> Demands:
+        """Every node to itself: ranks that wait take a whole processor each."""
+        if self.job(target).ranks < 2:
+            raise PlanError(f"{self.name} needs two ranks or more: two nodes, or the option ranks")
+        return Demands(frozenset(Part))
+
+    def job(self, target: Target) -> Job:
+        """What is launched; PlanError for options, names and networks that do not fit."""
+        given = self.given(target.options)
+        each, nodes = given.whole("ranks", 1, 4096), target.nodes
+        options = Options.of({**given.values, "slots": given.whole("slots", 0, 99_999) or each})
+        least, most = given.size("smallest", 1, 2**30), given.size("largest", 1, 2**30)
+        if least > most:
+            raise given.refused("smallest", f"at most largest, {most} bytes")
+        words = ["-m", f"{least}:{most}"]
+        words += ["-i", str(rounds)] if (rounds := given.whole("iterations", 0, 1_000_000)) else []
+        words += ["-c"] if given.flag("check") else []
+        argv = (program(given), *words)
+        job = Job(nodes, argv, each * len(nodes), 3 * self.estimate(target.options) + 60, options)
+        job.arguments()
+        return job
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        """Wait for the round, then launch."""
+        job = self.job(target)
+        await contact.together()
+        return (await launch(contact, job),)
+
+    def parse(self, output: Output) -> Sequence[Reading]:
+        """Read every table. ProbeOutputError when a rank died, when data were wrong, and when there is no table."""
+        refuse_died(output, "the benchmark")
+        return osu_text.readings(output.text, output.argv, self.name)
+
+
+class OsuSet(Osu):
+    """The same options over every node of a set."""
+
+    name = "osu-set"
+    summary = "OSU Micro-Benchmarks over a set of nodes: collective operations over the sizes of messages"
+    metrics = _metrics("osu-set")
+    tools = MappingProxyType({"mpirun": "openmpi-bin", "osu_allreduce": ""})
+    options = MappingProxyType({**Osu.options, "program": "osu_allreduce", "smallest": "4 B", "largest": "1 MiB"})
+    shape = Shape.SET

@@ -1,0 +1,115 @@
+"""Reads McCalpin's STREAM 5.6 to 5.10, in C, in Fortran and over MPI: rates and times of a run that validated.
+
+``MB/s`` is 10^6 byte/s. The table is read when all four of its rows are whole, when the rates are the bytes of the
+arrays over the least times as closely as both were printed, and when the words ``Solution Validates`` follow it.
+A clock with less than 20 ticks for one test measures nothing, as STREAM itself says. Refuses rates per second of any
+other unit. Source: ``stream.c`` 5.9 and 5.10, ``stream.f`` 5.6, ``stream_mpi.c`` 1.8.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from probes.api import ProbeOutputError, Reading, Unit, labels
+from probes.builtin.captured import decimal, one_line
+from probes.builtin.printed import Span, fits, plain_lines, span, times
+
+_HEADING = re.compile(r"Function\s+(?:Best )?Rate \(?MB/s\)?\s+Avg time\s+Min time\s+Max time")
+_ROW = re.compile(r"(Copy|Scale|Add|Triad):\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)")
+_VALID = re.compile(r"Solution Validates(?:!|: avg error less than \S+ on all three arrays)?")
+_BAD = re.compile(r"(?i)Failed Validation|malloc.* failed|allocation of array .* failed|AvgRelAbsErr > epsilon")
+_TICKS = re.compile(r"\(= (\d+) clock ticks\)")
+_ARRAY = re.compile(r"(?:Total Aggregate )?Array size\s*=\s*(\d+)(?: \(elements\))?(?:, Offset = .*)?")
+_BYTES = re.compile(r"(?:This system uses|Assuming) (\d{1,3}) bytes per (?:DOUBLE PRECISION word|array element)\.?")
+_THREADS = re.compile(r"Number of Threads(?P<counted> requested| counted)?\s*=\s*(?P<threads>\d{1,6})")
+
+_WORDS = {"Copy": 2, "Scale": 2, "Add": 3, "Triad": 3}
+"""Array elements that are read or written for each index."""
+_LEAST_TICKS = 20
+_Rows = Mapping[str, Sequence[str]]
+
+
+def readings(text: str) -> Sequence[Reading]:
+    """The best rate of each kernel in byte/s, and its mean, least and greatest time; ProbeOutputError otherwise."""
+    lines = plain_lines(text)
+    for line in lines:
+        if _BAD.search(line):
+            raise ProbeOutputError(one_line(line), "arrays that hold what was computed")
+    rows = _table(lines)
+    ticks = [int(match[1]) for line in lines if (match := _TICKS.fullmatch(line))]
+    if any(count < _LEAST_TICKS for count in ticks):
+        raise ProbeOutputError(f"{min(ticks)} clock ticks", f"{_LEAST_TICKS} or more: larger arrays")
+    _refuse_misfit(lines, rows)
+    threads = _threads(lines)
+    return [one for name, cells in rows.items() for one in _of_kernel(name, cells, threads)]
+
+
+def _table(lines: Sequence[str]) -> _Rows:
+    """The cells of the one table, by kernel, when it was validated."""
+    headings = [index for index, line in enumerate(lines) if _HEADING.fullmatch(line)]
+    if len(headings) != 1:
+        raise ProbeOutputError(f"{len(headings)} tables of rates in MB/s", "one table of STREAM")
+    after = lines[headings[0] + 1 :]
+    matches = [match for line in after if (match := _ROW.fullmatch(line))]
+    if [match[1] for match in matches] != list(_WORDS):
+        raise ProbeOutputError(", ".join(match[1] for match in matches) or "no rows", "Copy, Scale, Add and Triad")
+    if not any(_VALID.fullmatch(line) for line in after):
+        raise ProbeOutputError("no validation", "Solution Validates below the table")
+    return {match[1]: match.groups()[1:] for match in matches}
+
+
+def _refuse_misfit(lines: Sequence[str], rows: _Rows) -> None:
+    """ProbeOutputError when a rate is not the bytes of a kernel over its least time."""
+    size = _only(_ARRAY, lines, "size of the arrays")
+    each = _only(_BYTES, lines, "size of an element") or 8
+    for name, cells in rows.items():
+        rate, mean, least, most = (span(cell) for cell in cells)
+        if rate is None or mean is None or least is None or most is None or not all(map(decimal, cells)):
+            raise ProbeOutputError(one_line(f"{name}: {' '.join(cells)}"), "a rate and three times above 0")
+        if not (least[0] <= mean[1] and mean[0] <= most[1]):
+            raise ProbeOutputError(one_line(f"{name}: {' '.join(cells)}"), "an average between the least and the most")
+        moved = times(rate, least, (1e6, 1e6))
+        if size and not fits(_WORDS[name] * each * size, moved, 1e-3):
+            raise ProbeOutputError(
+                one_line(f"{name}: {' '.join(cells)}"),
+                f"MB/s of {_WORDS[name]} arrays of {size} elements over the time",
+            )
+    _refuse_uneven(rows)
+
+
+def _refuse_uneven(rows: _Rows) -> None:
+    """ProbeOutputError when kernels do not move the same bytes for each array that they read or write."""
+    moved: list[Span] = []
+    for name, cells in rows.items():
+        rate, least = span(cells[0]), span(cells[2])
+        if rate is not None and least is not None:
+            part = 1.0 / _WORDS[name]
+            moved.append(times(rate, least, (part, part)))
+    if max(low for low, _ in moved) > min(high for _, high in moved) * 1.001:
+        raise ProbeOutputError("rates and times of different arrays", "the same arrays in all four kernels")
+
+
+def _only(pattern: re.Pattern[str], lines: Sequence[str], what: str) -> int | None:
+    found = {int(match[1]) for line in lines if (match := pattern.fullmatch(line))}
+    if len(found) > 1:
+        raise ProbeOutputError(f"{len(found)} values of the {what}", "one run of STREAM")
+    return found.pop() if found else None
+
+
+def _threads(lines: Sequence[str]) -> int | None:
+    """The threads that were counted, else those that were requested; None where STREAM was built without."""
+    told = {match["counted"]: int(match["threads"]) for line in lines if (match := _THREADS.fullmatch(line))}
+    asked, counted = told.get(" requested"), told.get(" counted")
+    if asked and counted and asked != counted:
+        raise ProbeOutputError(f"{counted} threads counted of {asked} requested", "as many threads as requested")
+    return counted or asked or told.get(None)
+
+
+def _of_kernel(name: str, cells: Sequence[str], threads: int | None) -> Iterator[Reading]:
+    raw = f"{name}: {' '.join(cells)}"
+    marks = {"threads": threads} if threads else {}
+    rate, *took = (float(cell) for cell in cells)
+    yield Reading(f"stream.{name.lower()}", rate * 1e6, Unit.BYTE_RATE, labels(**marks), raw)
+    for statistic, seconds in zip(("mean", "min", "max"), took, strict=True):
+        yield Reading(
+            "stream.time", seconds, Unit.SECOND, labels(kernel=name.lower(), statistic=statistic, **marks), raw
+        )

@@ -1,0 +1,251 @@
+"""Reads the text of sysbench 0.4, 0.5, 1.0 and 1.1: its tests fileio, cpu, memory and threads.
+
+0.4 and 0.5 print ``(35.714Mb/sec)`` for files and ``MB/sec`` for memory and mean 2^20 byte/s, as the MiB/s of 1.0 do;
+1.1 prints MiB/s and MB/s (10^6) side by side, of which the first is read. Latencies are in ms from 0.4.10 on and in s
+before. Refuses tests with a FATAL line, reports of checkpoints, whose parts are not the whole, and percentiles that
+sysbench itself calls inaccurate.
+
+Source: sysbench 0.4.12, 0.5 and 1.0.20, ``sb_fileio.c``, ``sb_memory.c``, ``sb_logger.c``, ``sb_print_value_size``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from probes.api import ProbeOutputError, Reading, Unit, labels
+from probes.builtin.captured import one_line, positive, told_apart, whole_lines
+
+_BEGIN = "Running the test with following options:"
+_MIB = 2.0**20
+_POWERS = {"": 1.0, "K": 2.0**10, "M": 2.0**20, "G": 2.0**30, "T": 2.0**40, "P": 2.0**50}
+_COMPLAINT = re.compile(r"^(?:FATAL|ALERT): |Checkpoint report|No space left on device")
+_CONTEXT = re.compile(
+    r"benchconsole: sysbench (fileio|cpu|memory|threads) size=(\d{1,18}) memory=(\d{1,18}) direct=([01])"
+)
+_VERSION = re.compile(r"sysbench v?(\d+)\.(\d+)(?:\.(\d+))?\b")
+_THREADS = re.compile(r"Number of threads: ([1-9]\d{0,6})")
+_MODE = re.compile(
+    r"Doing (sequential write \(creation\)|sequential rewrite|sequential read|random read|random write|random r/w) test"
+)
+_MODES = {
+    "sequential write (creation)": ("sequential", "write"),
+    "sequential rewrite": ("sequential", "rewrite"),
+    "sequential read": ("sequential", "read"),
+    "random read": ("random", "read"),
+    "random write": ("random", "write"),
+    "random r/w": ("random", "read+write"),
+}
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_VALUE = r"(\d+(?:\.\d+)?)([KMGTP]?)[bB]"
+_BLOCK = re.compile(r"Block size (\d+(?:\.\d+)?)([KMGTP]?)(?:i?[bB])")
+_FILE_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)(?:i?[bB]) total file size")
+_FLAGS = re.compile(r"Extra file open flags: (.*)")
+_PRIMES = re.compile(r"(?:Primer? numbers limit|Maximum prime number checked in CPU test): ([1-9]\d{0,11})")
+_MEMORY_BLOCK = re.compile(r"(?:  block size|Memory block size): (\d+)K(?:iB)?")
+_MEMORY_WAY = re.compile(r"(?:  operation|Memory operations type): (read|write|none)")
+_MEMORY_SCOPE = re.compile(r"(?:  scope|Memory scope type): (global|local)")
+_TIME = re.compile(rf"    total time: +{_NUMBER}s")
+_EVENTS = re.compile(r"    total number of events: +(\d+)")
+_LATENCY = re.compile(rf" +(min|avg|max|(?:approx\. +)?\d+(?:th)? percentile): +{_NUMBER}(ms|s|)")
+_UNITS = {"ms": 1e-3, "s": 1.0}
+
+# of 1.0, of 1.1, and of 0.4 with 0.5
+_FILES = {
+    "reads": re.compile(rf"    reads/s: +{_NUMBER}"),
+    "writes": re.compile(rf"    writes/s: +{_NUMBER}"),
+    "read": re.compile(rf"    read, MiB/s: +{_NUMBER}"),
+    "written": re.compile(rf"    written, MiB/s: +{_NUMBER}"),
+    "both": re.compile(rf" +(read|write): +IOPS={_NUMBER} {_NUMBER} MiB/s \({_NUMBER} MB/s\)"),
+    "moved": re.compile(rf"Read {_VALUE}  Written {_VALUE}  Total transferred {_VALUE}  \({_VALUE}/sec\)"),
+    "requests": re.compile(rf" *{_NUMBER} Requests/sec executed"),
+}
+_SPEED = re.compile(rf"    events per second: +{_NUMBER}")
+_MOVED = re.compile(rf"{_NUMBER} Mi?B transferred \({_NUMBER} Mi?B/sec\)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The lines of one run, the version that printed them, its threads, and what our own note says of it."""
+
+    lines: Sequence[str]
+    version: tuple[int, ...]
+    threads: int
+    test: str = ""
+    cached: bool = False
+
+    def find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """The one line that is ``pattern`` as a whole; ProbeOutputError where there are two."""
+        found = [match for line in self.lines if (match := pattern.fullmatch(line.rstrip()))]
+        if len(found) > 1:
+            raise ProbeOutputError(f"twice {one_line(found[1][0])}", "one result of each run")
+        return found[0] if found else None
+
+
+def readings(text: str) -> Sequence[Reading]:
+    """Every rate and latency, in base units; ProbeOutputError when sysbench complained or nothing is whole."""
+    lines = whole_lines(text)
+    if complaint := next((line for line in lines if _COMPLAINT.search(line)), None):
+        raise ProbeOutputError(one_line(complaint), "a run without complaint, reported once at its end")
+    numbers = [reading for run in _runs(lines) for reading in _readings(run)]
+    if not numbers:
+        raise ProbeOutputError("no result of fileio, cpu, memory or threads", "the report of sysbench to its end")
+    return told_apart(numbers)
+
+
+def _runs(lines: Sequence[str]) -> Iterator[_Run]:
+    """Each run between a line with the version and the next, whose header says its threads; no preparing between."""
+    begins = [index for index, line in enumerate(lines) if _VERSION.match(line)]
+    for begin, end in pairwise([*begins, len(lines)]):
+        own, match = lines[begin:end], _VERSION.match(lines[begin])
+        threads = [found for line in own if (found := _THREADS.fullmatch(line.strip()))]
+        if match and len(threads) == 1 and any(line.strip() == _BEGIN for line in own):
+            version = tuple(int(part or 0) for part in match.groups())
+            yield _Run(own, version, int(threads[0][1]), *_note(lines[:begin]))
+
+
+def _note(lines: Sequence[str]) -> tuple[str, bool]:
+    """The test that our script named last, and whether the page cache could hold half of its files or more."""
+    notes = [match for line in lines if (match := _CONTEXT.fullmatch(line))]
+    if not notes:
+        return "", False
+    note = notes[-1]
+    return note[1], note[1] == "fileio" and note[4] == "0" and int(note[2]) < 2 * int(note[3])
+
+
+def _readings(run: _Run) -> Iterator[Reading]:
+    mode = next((match for line in run.lines if (match := _MODE.fullmatch(line.strip()))), None)
+    primes, memory = run.find(_PRIMES), run.find(_MEMORY_WAY)
+    if mode:
+        yield from _files(run, mode[1])
+    elif primes:
+        marks = {"test": "cpu", "threads": run.threads, "primes": primes[1]}
+        yield from _events(run, "cpu", _SPEED if run.version >= (1, 0, 8) else None, marks)
+        yield from _latencies(run, marks)
+    elif memory:
+        yield from _memory(run, memory[1])
+    elif test := _plain(run):
+        marks = {"test": test, "threads": run.threads}
+        yield from _events(run, "events", None, marks)
+        yield from _latencies(run, marks)
+
+
+# -- fileio
+
+
+def _files(run: _Run, mode: str) -> Iterator[Reading]:
+    pattern, way = _MODES[mode]
+    block, size = run.find(_BLOCK), run.find(_FILE_SIZE)
+    if block is None or size is None:
+        return
+    marks: dict[str, object] = {"pattern": pattern, "threads": run.threads}
+    marks |= {"block": _size(block), "size": _size(size)}
+    if way in ("rewrite", "read+write"):
+        marks["operation"] = way
+    if _extra_flags(run):
+        marks["flags"] = _extra_flags(run)
+    if run.cached:
+        marks["cached"] = "possible"
+    for name, value, raw in _transfers(run, way):
+        unit = Unit.PER_SECOND if name.endswith(("iops", "requests")) else Unit.BYTE_RATE
+        yield Reading(f"sysbench.{name}", value, unit, labels(**marks), raw)
+    yield from _latencies(run, {**marks, "test": "fileio", "operation": way})
+
+
+def _transfers(run: _Run, way: str) -> Iterator[tuple[str, float, str]]:
+    """Name, value in base units and line of each rate of the ways that the test goes."""
+    ways = [each for each in ("read", "write") if each in way]
+    if moved := run.find(_FILES["moved"]):
+        name = ways[0] if len(ways) == 1 else "moved"
+        yield name, _value(moved, 7), moved[0]
+        if requests := run.find(_FILES["requests"]):
+            yield f"{name}_iops", positive(requests[1], "requests of a second"), requests[0].strip()
+    for each, rate, count in (("read", "read", "reads"), ("write", "written", "writes")):
+        for key, suffix, factor in ((rate, "", _MIB), (count, "_iops", 1.0)):
+            match = run.find(_FILES[key])
+            if match and each in ways:
+                yield f"{each}{suffix}", positive(match[1], key) * factor, match[0].strip()
+    for line in run.lines:
+        match = _FILES["both"].fullmatch(line.rstrip())
+        if match and match[1] in ways:
+            yield match[1], positive(match[3], f"{match[1]} MiB/s") * _MIB, match[0].strip()
+            yield f"{match[1]}_iops", positive(match[2], f"{match[1]} IOPS"), match[0].strip()
+
+
+def _value(match: re.Match[str], group: int) -> float:
+    """A number with its letter, of five digits and powers of 1,024 (``sb_print_value_size``)."""
+    return positive(match[group], "an amount") * _POWERS[match[group + 1]]
+
+
+def _size(match: re.Match[str]) -> str:
+    return f"{match[1]}{match[2]}{'iB' if match[2] else 'B'}"
+
+
+def _extra_flags(run: _Run) -> str:
+    """``directio`` and the like as 1.0 prints them; the hexadecimal number of older versions tells less."""
+    match = run.find(_FLAGS)
+    return " ".join(match[1].split()) if match and not re.fullmatch(r"\(none\)|0", match[1].strip()) else ""
+
+
+# -- the other tests
+
+
+def _memory(run: _Run, way: str) -> Iterator[Reading]:
+    block, scope, moved = run.find(_MEMORY_BLOCK), run.find(_MEMORY_SCOPE), run.find(_MOVED)
+    if block is None or scope is None:
+        return
+    marks = {"block": f"{block[1]}KiB", "operation": way, "scope": scope[1], "threads": run.threads}
+    if moved and way != "none":
+        rate = positive(moved[2], "MiB/sec") * _MIB
+        yield Reading("sysbench.memory", rate, Unit.BYTE_RATE, labels(**marks), moved[0])
+    yield from _latencies(run, {**marks, "test": "memory"})
+
+
+def _plain(run: _Run) -> str:
+    """The test of a run that prints nothing of its own: 1.0 does not say whether it was threads or mutex."""
+    own = "\n".join(run.lines)
+    if "Doing thread subsystem performance test" in own or run.test == "threads":
+        return "threads"
+    others = ("transferred", "per second", "ops/sec", "queries", "transactions", "Doing ", "rime number")
+    return "" if "Threads started!" not in own or any(word in own for word in others) else "unnamed"
+
+
+def _events(run: _Run, name: str, direct: re.Pattern[str] | None, marks: Mapping[str, object]) -> Iterator[Reading]:
+    """Events of a second as printed, or from their number and the time where nothing else is printed."""
+    told = {key: value for key, value in marks.items() if (key, value) != ("test", name)}
+    if direct is not None:
+        if match := run.find(direct):
+            rate = positive(match[1], "events per second")
+            yield Reading(f"sysbench.{name}", rate, Unit.PER_SECOND, labels(**told), match[0].strip())
+        return
+    events, seconds = run.find(_EVENTS), run.find(_TIME)
+    if events and seconds:
+        rate = positive(events[1], "events") / positive(seconds[1], "total time")
+        raw = f"{' '.join(events[0].split())}, {' '.join(seconds[0].split())}"
+        yield Reading(f"sysbench.{name}", rate, Unit.PER_SECOND, labels(**told), raw)
+
+
+def _latencies(run: _Run, marks: Mapping[str, object]) -> Iterator[Reading]:
+    """Latencies behind their heading; zeros are below 0.01 ms and left out."""
+    heading = ("Latency (ms):", "per-request statistics:", "response time:")
+    begin = next((index for index, line in enumerate(run.lines) if line.strip() in heading), None)
+    if begin is None:
+        return
+    default = "ms" if run.lines[begin].strip() == "Latency (ms):" else ""
+    inaccurate = any("Percentile statistics will be inaccurate" in line for line in run.lines)
+    for line in run.lines[begin + 1 : begin + 5]:
+        match = _LATENCY.fullmatch(line.rstrip())
+        if match is None:
+            return
+        word, unit = match[1], match[3] or default
+        if bool(match[3]) is bool(default) or (inaccurate and "percentile" in word):
+            continue
+        if float(match[2]) > 0:
+            every = {**marks, "statistic": _statistic(word)}
+            time = positive(match[2], f"latency {word}") * _UNITS[unit]
+            yield Reading("sysbench.latency", time, Unit.SECOND, labels(**every), " ".join(line.split()))
+
+
+def _statistic(word: str) -> str:
+    percentile = re.search(r"\d+", word)
+    return f"p{percentile[0]}" if percentile else {"avg": "mean"}.get(word, word)

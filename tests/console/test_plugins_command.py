@@ -1,0 +1,40 @@
+"""Who brought which probes, and which plugins could not be used."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from console.cli.plugins import command
+from probes import plugins
+from probes.plugins import BrokenPlugin
+
+OWN = plugins.load(safe_mode=True)
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin that raised as it was imported, with an escape sequence in its words."""
+    found = replace(OWN, broken=(BrokenPlugin("clock", "acme-clock 1.0", "ImportError: no \x1b[31mchrony"),))
+    monkeypatch.setattr(plugins, "load", lambda **_: found)
+
+
+def test_ours_are_listed_with_all_their_probes() -> None:
+    said = CliRunner().invoke(command).stdout.splitlines()
+    assert said[0] == "benchconsole: " + ", ".join(OWN.probes)
+
+
+@pytest.mark.usefixtures("broken")
+def test_what_could_not_be_used_says_why_and_is_harmless_to_print() -> None:
+    said = CliRunner().invoke(command).stdout
+    assert "not usable: clock from acme-clock 1.0: ImportError: no" in said
+    assert "\x1b" not in said
+    assert "in use" not in said
+
+
+@pytest.mark.usefixtures("broken")
+def test_as_json() -> None:
+    found = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
+    assert [each["from"] for each in found["plugins"]] == ["benchconsole"]
+    assert [each["name"] for each in found["broken"]] == ["clock"]

@@ -1,0 +1,52 @@
+"""The catalogue: every probe on a line, everything of one, and a page for each that comes with the console."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from console.cli.probes import command, load_of
+from console.exits import BadInput
+from probes.api import Probe, Safety
+from probes.plugins import load
+
+PAGES = Path(__file__).parents[2] / "docs/probes"
+PROBES = load(safe_mode=True).probes
+
+
+def test_every_probe_has_a_line_that_fits_the_terminal() -> None:
+    lines = CliRunner().invoke(command, [], terminal_width=80).stdout.splitlines()
+    assert [line.split()[0] for line in lines[1 : 1 + len(PROBES)]] == list(PROBES)
+    assert max(map(len, lines)) <= 80
+    for line, probe in zip(lines[1:], PROBES.values(), strict=False):
+        assert line.split()[1:3] == [probe.shape.value, probe.safety.value]
+
+
+def test_of_a_named_probe_everything_is_told() -> None:
+    said = CliRunner().invoke(command, ["iperf3"]).stdout
+    assert "runs on two nodes; loads what it tests" in said
+    assert "iperf3 (Debian package iperf3)" in said
+    assert "iperf3.throughput [B/s]" in said
+
+
+def test_the_json_has_what_a_scheduler_of_ones_own_would_want() -> None:
+    found = json.loads(CliRunner().invoke(command, ["--json", "fio"]).stdout)["probes"]
+    assert [each["name"] for each in found] == ["fio"]
+    assert found[0]["alone_on"] == ["cpu", "disk", "memory"]
+    assert found[0]["seconds"] == PROBES["fio"].estimate(PROBES["fio"].options)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(BadInput, match="unknown probe 'fioo'"):
+        CliRunner().invoke(command, ["fioo"], catch_exceptions=False, standalone_mode=False)
+
+
+@pytest.mark.parametrize("probe", PROBES.values(), ids=lambda probe: probe.name)
+def test_each_says_what_it_is_taken_from_what_it_loads_and_has_a_page(probe: Probe) -> None:
+    assert probe.source, "expected the report, paper or manual that it is taken from"
+    page = (PAGES / f"{probe.name}.md").read_text()
+    assert probe.safety.value in page
+    assert all(f"`{metric.name}`" in page for metric in probe.metrics)
+    if probe.safety is Safety.READS:
+        assert load_of(probe) == ()

@@ -1,0 +1,303 @@
+"""IOR: text, CSV and JSON of every major version, what makes a run worthless, and what is launched."""
+
+import asyncio
+import os
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.api import Output, Part, PlanError, ProbeOutputError, RemoteError, Target
+from probes.builtin.ior import Ior
+from probes.builtin.shared_scratch import in_shared, launch_shared
+from probes.launch import Job, Options
+from probes.model import FailedAt
+from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
+from tests.probes.builtin.captures import ROOT, noise, output, read, said, text
+from topology.model import Node
+
+SHORT = "3.3.0-short.txt"
+NAMES = sorted(f"ior/{path.name}" for path in (ROOT / "ior").iterdir() if path.name != SHORT)
+MIB = 2**20
+TEXT, JSON = "ior/3.3.0.txt", "ior/3.3.0.json"
+
+
+def _values(name: str, metric: str = "throughput", **marks: str) -> list[float]:
+    found = Ior().parse(output(f"ior/{name}"))
+    chosen = (one for one in found if one.metric == f"ior.{metric}" and marks.items() <= dict(one.labels).items())
+    return [one.value for one in chosen]
+
+
+@pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)
+def test_contract(check: Check) -> None:
+    check(Ior(), [output(name) for name in NAMES])
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "most", "least", "mean"),
+    [
+        ("2.10.3.txt", "write", 1726.15, 1698.02, 1712.09),
+        ("2.10.3.txt", "read", 1141.55, 1120.30, 1130.93),
+        ("2.10.3-verbose.txt", "write", 1800.5, 1800.5, 1800.5),
+        ("3.0.1.txt", "write", 812.5, 790.25, 801.38),
+        ("3.0.1.txt", "read", 3722.4, 3601.3, 3661.85),
+        ("3.2.1.txt", "write", 640.5, 640.5, 640.5),
+        ("3.3.0.txt", "write", 1453.25, 1401.5, 1427.38),
+        ("4.0.0-slurm.txt", "read", 5120.25, 5090.13, 5105.19),
+        ("3.3.0.json", "write", 1453.2512, 1401.5034, 1427.3773),
+        ("3.2.0-invalid.json", "read", 5120.2501, 5090.1299, 5105.19),
+    ],
+)
+def test_the_summary_of_every_version(name: str, operation: str, most: float, least: float, mean: float) -> None:
+    found = {statistic: _values(name, operation=operation, statistic=statistic) for statistic in ("max", "min", "mean")}
+    assert found == {"max": [most * MIB], "min": [least * MIB], "mean": [mean * MIB]}
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "rates"),
+    [
+        ("2.10.3-verbose.txt", "read", [4211]),
+        ("3.0.1.txt", "read", [3601, 3722]),
+        ("3.3.0.txt", "write", [1453.25, 1401.5]),
+        ("4.1.0-quiet.txt", "write", [1223.48]),
+        ("4.0.0.csv", "read", [2750.5]),
+        ("3.3.0.json", "read", [5120.2501, 5090.1299]),
+        ("3.3.0-stonewall.txt", "write", [815.25]),
+    ],
+)
+def test_the_iterations_of_every_version(name: str, operation: str, rates: list[float]) -> None:
+    found = [_values(name, operation=operation, iteration=str(number)) for number in range(len(rates))]
+    assert found == [[rate * MIB] for rate in rates]
+    assert _values(name, operation=operation, iteration=str(len(rates))) == []
+
+
+def test_a_summary_that_stands_alone_is_its_maximum() -> None:
+    assert _values("3.3.0-stonewall.txt", statistic="max") == [815.25 * MIB]
+
+
+def test_the_labels_are_the_same_wherever_a_number_stands() -> None:
+    marks = {"access": "file-per-process", "api": "POSIX", "block": "32MiB", "tasks": "32", "transfer": "512KiB"}
+    for name in (TEXT, JSON):
+        for one in Ior().parse(output(name)):
+            assert marks.items() <= dict(one.labels).items()
+    assert {dict(one.labels)["block"] for one in Ior().parse(output("ior/3.2.1.txt"))} == {"1.25GiB"}
+    shared = {
+        tuple(dict(one.labels)[name] for name in ("access", "api")) for one in Ior().parse(output("ior/3.0.1.txt"))
+    }
+    assert shared == {("shared-file", "MPIIO")}
+
+
+def test_operations_are_read_where_they_are_the_rate_by_the_transfer() -> None:
+    assert _values("3.3.0.txt", "operations", operation="write", statistic="max") == [2906.5]
+    assert _values("2.10.3.txt", "operations", operation="read", statistic="mean") == [2261.85]
+    assert _values("2.10.3-verbose.txt", "operations") == []  # 2.10 forgets the segments
+    assert _values("3.0.1.txt", "operations") == []
+
+
+def test_missing_bytes_are_a_failure_unless_time_was_to_stop_the_run() -> None:
+    assert _values("3.3.0-stonewall.txt", operation="write") != []
+    with pytest.raises(ProbeOutputError, match="aggregate file size"):
+        Ior().parse(output(f"ior/{SHORT}"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ior ERROR: open64() failed, errno = 13, Permission denied (aiori-POSIX.c:213)",
+        "** error **",
+        "[0] FAILED comparison of buffer containing 8-byte ints:",
+        "ior WARNING: write(11, 0x7f, 1048576) returned -1, No space left on device",
+        "WARNING: More tasks requested (64) than available (32),         running on 32 tasks.",
+        "WARNING: incorrect data on read (8 errors found).",
+        "WARNING: Task 0, partial write(), 65536 of 262144 bytes at offset 0",
+        "MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD",
+    ],
+)
+def test_a_complaint_is_a_failure_on_either_stream(line: str) -> None:
+    with pytest.raises(ProbeOutputError):
+        Ior().parse(Output((), (text(TEXT) + line + "\n").encode()))
+    with pytest.raises(ProbeOutputError):
+        Ior().parse(Output((), text(TEXT).encode(), f"{line}\n".encode()))
+
+
+def test_what_the_network_says_of_itself_is_no_complaint() -> None:
+    noisy = "WARNING: There was an error initializing an OpenFabrics device.\n" + text(TEXT)
+    assert read(Ior(), noisy) == said(Ior().parse(output(TEXT)))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("3.3.0.txt", "bw(MiB/s)", "bw(MB/s)"),
+        ("3.3.0.txt", "write     1453.25   ", "write     0.000000  "),
+        ("3.3.0.txt", "write     1453.25   ", "write        -      "),
+        ("3.3.0.txt", "Max Write: 1453.25", "Max Write: 453.25"),
+        ("3.3.0.txt", "Max Write: 1453.25 MiB/sec (1523.84 MB/sec)", "Max Write: 0.00 MiB/sec (0.00 MB/sec)"),
+        ("3.3.0.txt", "   1427.38 ", "   9427.38 "),
+        ("3.3.0.txt", "   1427.38 ", "      -nan "),
+        ("3.3.0.txt", "   1427.38 ", "       inf "),
+        ("3.3.0.txt", "Max(MiB)   Min(MiB)", "Max(MB)   Min(MB)"),
+        ("3.3.0.json", '"bwMeanMIB": 1427.3773', '"bwMeanMIB": -nan'),
+        ("3.3.0.json", '"bwMeanMIB": 1427.3773', '"bwMeanMIB": 9427.3773'),
+        ("3.3.0.json", '"bwMiB": 1453.2512', '"bwMiB": "inf"'),
+        ("3.3.0.json", '"bwMiB": 1453.2512', '"bwMiB": 0.0000'),
+        ("3.3.0.json", '"numTasks": 32', '"numTasks": "many"'),
+    ],
+)
+def test_what_cannot_be_is_refused(name: str, old: str, new: str) -> None:
+    whole = text(f"ior/{name}")
+    assert old in whole
+    with pytest.raises(ProbeOutputError):
+        Ior().parse(Output((), whole.replace(old, new, 1).encode()))
+
+
+def test_tasks_that_each_believe_to_be_alone_are_refused() -> None:
+    alone = text("ior/4.1.0-quiet.txt").replace("tasks               : 480", "tasks               : 1")
+    head, results = alone.partition("Results: ")[::2]
+    with pytest.raises(ProbeOutputError, match="before the run above it has a result"):
+        Ior().parse(Output((), (head + head + results + results).encode()))
+    with pytest.raises(ProbeOutputError, match="1 tasks"):
+        Ior().parse(Output(("mpirun", "-np", "4", "ior"), alone.encode()))
+    assert Ior().parse(Output(("mpirun", "-np", "1", "ior"), alone.encode()))
+
+
+def test_runs_one_after_the_other_are_both_read() -> None:
+    both = text("ior/4.1.0-quiet.txt") + text("ior/3.2.1.txt")
+    assert read(Ior(), both) == read(Ior(), text("ior/4.1.0-quiet.txt")) + read(Ior(), text("ior/3.2.1.txt"))
+
+
+@given(st.sampled_from(NAMES), noise, noise)
+@settings(max_examples=60, deadline=None)
+def test_noise_around_it_changes_nothing(name: str, before: str, after: str) -> None:
+    assert read(Ior(), before + text(name) + after) == said(Ior().parse(output(name)))
+
+
+@given(st.sampled_from(NAMES), st.data())
+@settings(max_examples=60, deadline=None)
+def test_noise_inside_it_gives_no_other_number(name: str, data: st.DataObject) -> None:
+    lines = text(name).splitlines(keepends=True)
+    place = data.draw(st.integers(0, len(lines)))
+    found = read(Ior(), "".join([*lines[:place], data.draw(noise), *lines[place:]]))
+    assert set(found) <= set(said(Ior().parse(output(name))))
+
+
+@given(st.sampled_from(NAMES), st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_number_that_is_spoiled_is_never_read_as_another(name: str, data: st.DataObject) -> None:
+    numbers = list(re.finditer(r"(?<![\w.-])[0-9]+(?:\.[0-9]+)?(?!\w)", text(name)))
+    one = data.draw(st.sampled_from(numbers))
+    other = data.draw(st.sampled_from(["nan", "-nan", "inf", "", "+++++", "-1", "1e999"]))
+    spoiled = text(name)[: one.start()] + other + text(name)[one.end() :]
+    allowed = {value for _, value, _ in said(Ior().parse(output(name)))}
+    assert {value for _, value, _ in read(Ior(), spoiled)} <= allowed
+
+
+# What is launched.
+
+
+def _node(index: int) -> Node:
+    return replace(a_node(f"n{index}", f"10.0.0.{index}"), data_address=f"10.1.0.{index}")
+
+
+def _set(count: int = 2, **options: str | int) -> Target:
+    nodes = tuple(_node(index) for index in range(1, count + 1))
+    return Target(nodes[0], None, options, nodes)
+
+
+def test_the_defaults_are_those_of_the_report() -> None:
+    program = Ior().job(_set()).program
+    assert " ".join(program[program.index("ior") :]) == (
+        "ior -v -a POSIX -e -g -C -F -t 524288 -b 33554432 -s 1 -i 1 -d 0 -o ior.data"
+    )
+
+
+def test_a_shared_file_by_mpi_io_and_many_tasks() -> None:
+    target = _set(2, api="MPIIO", access="shared-file", tasks=512, slots=256, reorder=0, segments=4, fsync=0)
+    job = Ior().job(target)
+    assert job.ranks == 512
+    assert " ".join(job.program).endswith("ior -v -a MPIIO -g -t 524288 -b 33554432 -s 4 -i 1 -d 0 -o ior.data")
+    assert job.writes == 512 * 4 * 2**25 + 1e6
+
+
+def test_what_it_takes_of_all_is_declared() -> None:
+    demands = Ior().demands(_set(2, shared="lustre", block="1 GiB"))
+    assert demands.alone == frozenset(Part)
+    assert demands.writes == 2 * 2**30 + 1e6
+    assert dict(demands.shared) == {"filesystem:lustre": 2 * 2**30 + 1e6}
+    assert Ior().estimate({"block": "1 GB", "transfer": "1 MB", "rate": "1 GB/s", "tasks": 10, "delay": 5}) == 20 + 30
+    assert Ior().space({"tasks": 4, "block": "1 MiB"}) == 4 * 2**20
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tasks": -1},
+        {"tasks": 3},  # more than the slots of two nodes
+        {"api": "S3"},
+        {"access": "both"},
+        {"transfer": "3 MiB"},
+        {"block": "big"},
+        {"segments": 0},
+        {"repetitions": 0},
+        {"reorder": 2},
+        {"delay": "soon"},
+        {"rate": "0 MB/s"},
+        {"ior": "ior -k"},
+        {"scratch": "relative"},
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_before_anything_starts(options: dict[str, str | int]) -> None:
+    with pytest.raises(PlanError):
+        Ior().demands(_set(2, **options))
+
+
+def test_it_waits_for_its_round_and_asks_the_head_alone() -> None:
+    remotes = [FakeRemote(f"n{index}", lenient=True) for index in (1, 2)]
+    contact = FakeContact(*remotes)
+    asyncio.run(Ior().run(contact, _set(2)))
+    assert contact.gathered == 1
+    assert [len(remote.calls) for remote in remotes] == [1, 0]
+
+
+# A rank may start in the directory of the run only.
+
+
+def _rank(place: Path, *program: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LC_ALL": "de_DE.UTF-8"}
+    return subprocess.run(in_shared(program), cwd=place, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_rank_runs_where_the_mark_is_and_nowhere_else(tmp_path: Path) -> None:
+    elsewhere = _rank(tmp_path, "touch", "written")
+    assert (elsewhere.returncode, list(tmp_path.iterdir())) == (77, [])
+    assert "scratch must name a file system that all nodes share" in elsewhere.stderr
+    (tmp_path / ".benchconsole").touch()
+    assert _rank(tmp_path, "sh", "-c", 'echo "$LC_ALL"').stdout == "C\n"
+    absent = _rank(tmp_path, "no-such-ior")
+    assert (absent.returncode, "no-such-ior: command not found on" in absent.stderr) == (127, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "stage", "words"),
+    [
+        (
+            "benchconsole: refused: the directory of the run is not on n2: scratch must",
+            FailedAt.REFUSED,
+            "is not on n2",
+        ),
+        ("ior: command not found on n2", FailedAt.TOOL, "ior: command not found on n2"),
+        ("mpirun: something else", FailedAt.TOOL, "something else"),
+    ],
+)
+async def test_why_ranks_did_not_start_is_told(line: str, stage: FailedAt, words: str) -> None:
+    ended = Output((), b"", f"{line}\n".encode(), 1, node="n1")
+    contact = FakeContact(FakeRemote("n1", lenient=True).when("sh", answers=ended), FakeRemote("n2", lenient=True))
+    job = Job((_node(1), _node(2)), in_shared(("ior",)), 2, 10, Options())
+    with pytest.raises(RemoteError) as raised:
+        await launch_shared(contact, job)
+    assert raised.value.failure.stage is stage
+    assert words in raised.value.failure.detail

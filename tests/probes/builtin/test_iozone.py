@@ -1,0 +1,254 @@
+"""iozone: which column is which, in which unit, and the script run against a played tool."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes import scratch
+from probes.api import Output, PlanError, ProbeOutputError, RemoteError, Target
+from probes.builtin.iozone import Iozone
+from probes.model import FailedAt
+from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
+from tests.probes.builtin.captures import ROOT, noise, output, read, said, text
+
+BROKEN = {"3.506-zeros.txt", "3.506-verify.txt"}
+NAMES = sorted(f"iozone/{path.name}" for path in (ROOT / "iozone").iterdir() if path.name not in BROKEN)
+ALL = (
+    "write rewrite read reread random-read random-write backward-read record-rewrite stride-read"
+    " fwrite frewrite fread freread"
+)
+KIB = 1024
+
+
+def _by_operation(name: str, metric: str, **marks: str) -> dict[str, float]:
+    found = Iozone().parse(output(f"iozone/{name}"))
+    chosen = [one for one in found if one.metric == f"iozone.{metric}" and marks.items() <= dict(one.labels).items()]
+    grouped = {dict(one.labels)["operation"]: one.value for one in chosen}
+    assert len(grouped) == len(chosen)
+    return grouped
+
+
+@pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)
+def test_contract(check: Check) -> None:
+    check(Iozone(), [output(name) for name in NAMES])
+
+
+def test_the_run_of_the_report_is_read_without_the_retests_that_it_left_out() -> None:
+    assert _by_operation("3.397-desy.txt", "throughput") == {"write": 812345 * KIB, "read": 934567 * KIB}
+    labels = {one.labels for one in Iozone().parse(output("iozone/3.397-desy.txt"))}
+    assert labels == {(("block", "2MiB"), ("operation", way), ("size", "300GiB")) for way in ("write", "read")}
+
+
+@pytest.mark.parametrize("name", ["3.507-random.txt", "3.430-table-only.txt"])
+def test_tests_that_were_not_chosen_shift_nothing(name: str) -> None:
+    expected = {"write": 388250, "rewrite": 392446, "random-read": 290025, "random-write": 392099}
+    assert _by_operation(name, "throughput") == {way: value * KIB for way, value in expected.items()}
+
+
+def test_a_full_table_is_read_once_and_the_excel_part_not_again() -> None:
+    first = (55907, 68813, 43361, 42502, 34044, 64746, 33578, 61774, 30137, 235263, 233180, 3905668, 3824589)
+    second = (81221, 100104, 69678, 70623, 59293, 90806, 56909, 106010, 54285, 239120, 245316, 5734840, 5483605)
+    for block, row in (("4KiB", first), ("8KiB", second)):
+        expected = dict(zip(ALL.split(), (value * KIB for value in row), strict=True))
+        assert _by_operation("3.492-full.txt", "throughput", block=block) == expected
+
+
+def test_operations_and_microseconds_stand_under_the_same_headings() -> None:
+    operations = dict(zip(ALL.split()[:6], (999, 1165, 1126, 1131, 246, 1107), strict=True))
+    assert _by_operation("3.263-ops.txt", "operations") == operations
+    latencies = _by_operation("3.507-microseconds.txt", "latency")
+    assert latencies == pytest.approx({"write": 12e-6, "rewrite": 10e-6, "read": 8e-6, "reread": 7e-6})
+
+
+def test_processes_are_summed_and_the_slowest_is_told() -> None:
+    sums = {
+        "write": 1234567.52,
+        "rewrite": 1300000,
+        "read": 2400000,
+        "reread": 2440000,
+        "random-read": 800000,
+        "random-write": 640000,
+    }
+    name = "3.506-throughput.txt"
+    assert _by_operation(name, "throughput", tasks="4", size="1GiB", block="1MiB") == pytest.approx(
+        {way: value * KIB for way, value in sums.items()}
+    )
+    each = {statistic: _by_operation(name, "process_throughput", statistic=statistic) for statistic in ("min", "max")}
+    assert (each["min"]["write"], each["max"]["write"]) == (300000.13 * KIB, 320000.5 * KIB)
+    mean = _by_operation(name, "process_throughput", statistic="mean")
+    assert mean["random-read"] == 200000 * KIB
+
+
+def test_threads_and_operations_of_other_versions_are_read() -> None:
+    assert _by_operation("3.257-threads.txt", "throughput", tasks="12") == {"write": 90172.08 * KIB}
+    assert _by_operation("3.257-threads.txt", "process_throughput", statistic="min") == {"write": 7510.7 * KIB}
+    assert _by_operation("3.507-throughput-ops.txt", "operations") == {"write": 3159.44}
+    assert _by_operation("3.507-throughput-ops.txt", "process_operations", statistic="max") == {"write": 1659.22}
+
+
+@pytest.mark.parametrize("name", sorted(BROKEN))
+def test_zeros_and_rates_that_iozone_calls_invalid_are_refused(name: str) -> None:
+    with pytest.raises(ProbeOutputError):
+        Iozone().parse(output(f"iozone/{name}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("3.507-random.txt", "\tOutput is in kBytes/sec\n", ""),
+        ("3.507-random.txt", "Output is in kBytes/sec", "Output is in furlongs/sec"),
+        ("3.507-random.txt", "290025", "     0"),
+        ("3.507-random.txt", "-i 0 -i 2", "-i 0 -i 1"),
+        ("3.397-desy.txt", "\tNo retest option selected\n", ""),
+        ("3.492-full.txt", "kB  reclen    write  rewrite", "kB  reclen  rewrite    write"),
+        ("3.506-throughput.txt", "1234567.52 kB/sec", "1234567.52 ops/sec"),
+        ("3.506-throughput.txt", "1234567.52 kB/sec", "   nan kB/sec"),
+        ("3.506-throughput.txt", "1234567.52 kB/sec", "      0.00 kB/sec"),
+        ("3.506-throughput.txt", " 300000.13 kB/sec", " 310000.13 kB/sec"),
+        ("3.506-throughput.txt", "\n\tParent", "\nError writing block 17, fd= 3\n\tParent"),
+        ("3.506-throughput.txt", "Output is in", "OPS Mode. Output is in operations per second.\n\tOutput is in"),
+    ],
+)
+def test_what_cannot_be_known_is_refused(name: str, old: str, new: str) -> None:
+    whole = text(f"iozone/{name}")
+    assert old in whole
+    with pytest.raises(ProbeOutputError):
+        Iozone().parse(Output((), whole.replace(old, new, 1).encode()))
+
+
+def test_a_row_that_was_interrupted_gives_what_stands_below_its_title() -> None:
+    cut = re.sub(r"(102400    1024   388250).*", r"\1", text("iozone/3.507-random.txt"))
+    assert [value for _, value, _ in read(Iozone(), cut)] == [388250 * KIB]
+    moved = re.sub(r" +102400    1024   388250.*", "102400 1024 388250", text("iozone/3.507-random.txt"))
+    assert read(Iozone(), moved) == []
+
+
+def test_the_unit_of_one_run_is_not_that_of_the_next() -> None:
+    one, other = text("iozone/3.507-random.txt"), text("iozone/3.507-microseconds.txt")
+    assert read(Iozone(), one + other) == read(Iozone(), one) + read(Iozone(), other)
+
+
+@given(st.sampled_from(NAMES), noise, noise)
+@settings(max_examples=60, deadline=None)
+def test_noise_around_it_changes_nothing(name: str, before: str, after: str) -> None:
+    assert read(Iozone(), before + text(name) + after) == said(Iozone().parse(output(name)))
+
+
+@given(st.sampled_from(NAMES), st.data())
+@settings(max_examples=60, deadline=None)
+def test_noise_inside_it_gives_no_other_number(name: str, data: st.DataObject) -> None:
+    lines = text(name).splitlines(keepends=True)
+    place = data.draw(st.integers(0, len(lines)))
+    found = read(Iozone(), "".join([*lines[:place], data.draw(noise), *lines[place:]]))
+    assert set(found) <= set(said(Iozone().parse(output(name))))
+
+
+@given(st.sampled_from(NAMES), st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_number_that_is_spoiled_is_never_read_as_another(name: str, data: st.DataObject) -> None:
+    numbers = list(re.finditer(r"(?<![\w.-])[0-9]+(?:\.[0-9]+)?(?!\w)", text(name)))
+    one = data.draw(st.sampled_from(numbers))
+    other = data.draw(st.sampled_from(["nan", "-nan", "inf", "", "+++++", "-1", "1e999"]))
+    spoiled = text(name)[: one.start()] + other + text(name)[one.end() :]
+    allowed = {value for _, value, _ in said(Iozone().parse(output(name)))}
+    assert {value for _, value, _ in read(Iozone(), spoiled)} <= allowed
+
+
+# The script itself, run here against a played iozone.
+
+
+def _target(root: Path | str, **options: str | int) -> Target:
+    return Target(a_node(), options=MappingProxyType({"scratch": str(root), "size": "4 MiB", **options}))
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> dict[str, str]:
+    """An environment whose iozone writes down where it was called with what, and prints a run."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tmp_path / "said").write_text(text("iozone/3.397-desy.txt"))
+    script = '#!/bin/sh\necho "$PWD: $*" >> "$CALLS"\ntouch data\ncat "$SAID"\nexit "${FAILS:-0}"\n'
+    (tools / "iozone").write_text(script)
+    (tools / "iozone").chmod(0o755)
+    here = {"CALLS": str(tmp_path / "calls"), "SAID": str(tmp_path / "said"), "BENCHCONSOLE_SESSION": "s-7"}
+    return {**here, "PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+def _run(target: Target, environment: dict[str, str]) -> Output:
+    argv = list(Iozone().command(target))
+    done = subprocess.run(argv, env={**os.environ, **environment}, capture_output=True, check=False, timeout=30)
+    return Output(tuple(argv), done.stdout, done.stderr, done.returncode)
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ({}, "-i0 -i1 -I -e -+n -r2048k -s4096k -f data"),
+        ({"random": 1, "retest": 1, "direct": 0, "block": "64 KiB"}, "-i0 -i1 -i2 -e -r64k -s4096k -f data"),
+        ({"streams": 3, "sync": 0}, "-i0 -i1 -I -+n -r2048k -s4096k -t 3 -F data.1 data.2 data.3"),
+    ],
+)
+def test_it_runs_in_a_directory_of_its_own(
+    tmp_path: Path, played: dict[str, str], options: dict[str, str | int], arguments: str
+) -> None:
+    root = tmp_path / "scratch with blanks"
+    root.mkdir()
+    ended = _run(_target(root, **options), played)
+    assert (ended.exit_status, ended.error_text, list(root.iterdir())) == (0, "", [])
+    (call,) = Path(played["CALLS"]).read_text().splitlines()
+    place, _, given_ = call.rpartition(": ")
+    assert place.startswith(f"{root}/benchconsole.s-7.")
+    assert given_ == arguments
+    assert said(Iozone().parse(ended)) == said(Iozone().parse(output("iozone/3.397-desy.txt")))
+
+
+def test_a_failing_run_gives_no_number_and_leaves_nothing(tmp_path: Path, played: dict[str, str]) -> None:
+    root = tmp_path / "scratch"
+    root.mkdir()
+    ended = _run(_target(root), {**played, "FAILS": "3"})
+    assert (ended.exit_status, list(root.iterdir())) == (3, [])
+    with pytest.raises(ProbeOutputError, match="exit status 3"):
+        Iozone().parse(ended)
+
+
+def test_a_missing_tool_is_told_as_the_shell_would(tmp_path: Path) -> None:
+    ended = _run(_target(tmp_path, iozone="/nowhere/iozone"), {})
+    assert (ended.exit_status, "/nowhere/iozone: command not found" in ended.error_text) == (127, True)
+
+
+async def test_a_refusal_of_the_node_is_no_failed_tool() -> None:
+    refusal = Output((), b"", b"benchconsole: refused: /scratch has no room\n", scratch.REFUSED, node="n1")
+    with pytest.raises(RemoteError) as raised:
+        await Iozone().run(FakeContact(FakeRemote("n1").when("sh", answers=refusal)), Target(a_node()))
+    assert raised.value.failure.stage is FailedAt.REFUSED
+
+
+def test_what_it_takes_is_declared() -> None:
+    target = _target("/scratch", streams=3, shared="home")
+    demands = Iozone().demands(target)
+    assert (demands.writes, dict(demands.shared)) == (3 * 2**22, {"filesystem:home": 3 * 2**22})
+    assert Iozone().estimate({"size": "1 GB", "rate": "100 MB/s", "random": 1}) == pytest.approx(3 + 40)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"size": "3 MB"},
+        {"size": "fast"},
+        {"block": "1 KiB"},
+        {"block": "32 MiB"},
+        {"streams": 0},
+        {"random": 2},
+        {"scratch": "relative"},
+        {"iozone": "iozone -x"},
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(options: dict[str, str | int]) -> None:
+    with pytest.raises(PlanError, match=f"iozone option (?:{next(iter(options))}|size)"):
+        Iozone().demands(Target(a_node(), options=MappingProxyType(options)))

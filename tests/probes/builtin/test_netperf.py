@@ -1,0 +1,422 @@
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.api import PlanError, ProbeOutputError, RemoteError, Target
+from probes.builtin.netperf import Netperf
+from probes.model import FailedAt
+from probes.slurm.local import LocalRemote
+from probes.testing import PROBE_CHECKS, Check, FakeContact, a_node
+from tests.probes.builtin.captures import ROOT, noise, output, read, said, text
+
+ALL = sorted(path.name for path in (ROOT / "netperf").iterdir())
+NAMES = [name for name in ALL if not name.startswith("broken")]
+BROKEN = [name for name in ALL if name.startswith("broken")]
+FLOW = Target(a_node("n1", "192.0.2.1", "10.0.0.1"), a_node("n2", "192.0.2.2", "10.0.0.2"))
+PAIRS = "127.0.0.1>127.0.0.2, 127.0.1.1>127.0.1.2"
+
+
+def flow(**options: str | int | float) -> Target:
+    return replace(FLOW, options=MappingProxyType(options))
+
+
+@pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)
+def test_contract(check: Check) -> None:
+    check(Netperf(), [output(f"netperf/{name}") for name in NAMES])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "test", "direction"),
+    [
+        ("tcp-2.7.0.txt", 465.14e6 / 8, "TCP_STREAM", "out"),
+        ("tcp-mbytes-2.7.0.txt", 56.72 * 2**20, "TCP_STREAM", "out"),
+        ("tcp-cpu-gbytes-2.7.0.txt", 0.05 * 2**30, "TCP_STREAM", "out"),
+        ("maerts-kbits-2.7.0.txt", 423703.37e3 / 8, "TCP_MAERTS", "in"),
+        ("sendfile-gbits-2.7.0.txt", 0.47e9 / 8, "TCP_SENDFILE", "out"),
+        ("udp-2.7.0.txt", 266.13e6 / 8, "UDP_STREAM", "out"),
+        ("udp-cpu-kbytes-2.7.0.txt", 29009.6 * 2**10, "UDP_STREAM", "out"),
+        ("udp-keys-2.7.0.txt", 213.58e6 / 8, "UDP_STREAM", "out"),
+        ("tcp-v2-interim-2.7.0.txt", 468.95e6 / 8, "TCP_STREAM", "out"),
+        ("tcp-csv-2.7.0.txt", 471.18e6 / 8, "TCP_STREAM", "out"),
+        ("omni-2.7.0.txt", 455.99e6 / 8, "omni", "out"),
+        ("omni-keys-2.7.0.txt", 447.50e6 / 8, "omni", "in"),
+        ("tcp-keys-bare-2.7.0.txt", 442.67e6 / 8, None, None),
+        ("tcp-mbytes-2.1.txt", 182.92 * 2**20, "TCP_STREAM", "out"),
+        ("udp-mbytes-2.1.txt", 197.05 * 2**20, "UDP_STREAM", "out"),
+        ("tcp-cpu-2.4.5.txt", 9413.46e6 / 8, "TCP_STREAM", "out"),
+        ("udp-2.4.5.txt", 927.67e6 / 8, "UDP_STREAM", "out"),
+    ],
+)
+def test_what_arrived_is_read_in_its_unit(name: str, value: float, test: str | None, direction: str | None) -> None:
+    (found,) = [each for each in Netperf().parse(output(f"netperf/{name}")) if each.metric == "netperf.throughput"]
+    assert found.value == pytest.approx(value, rel=1e-12)
+    assert (dict(found.labels).get("test"), dict(found.labels).get("direction")) == (test, direction)
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "test"),
+    [
+        ("tcprr-2.7.0.txt", 23076.17, "TCP_RR"),
+        ("udprr-cpu-2.7.0.txt", 25267.38, "UDP_RR"),
+        ("tcpcrr-2.7.0.txt", 4019.54, "TCP_CRR"),
+        ("omni-rr-2.7.0.txt", 23113.46, "omni"),
+        ("tcprr-2.4.5.txt", 29150.15, "TCP_RR"),
+        ("tcprr-all-2.7.0.txt", 30336.17, "TCP_RR"),
+    ],
+)
+def test_requests_are_counted_per_second(name: str, rate: float, test: str) -> None:
+    found = [each for each in Netperf().parse(output(f"netperf/{name}")) if each.metric == "netperf.transactions"]
+    assert [(each.value, dict(each.labels)["test"]) for each in found] == [(rate, test)]
+    assert "netperf.throughput" not in [metric for metric, _, _ in read(Netperf(), text(f"netperf/{name}"))]
+
+
+def test_latencies_are_round_trips_with_their_statistic() -> None:
+    found = {
+        dict(marks).get("statistic"): value for name, value, marks in read(Netperf(), text(ALL_KEYS)) if "lat" in name
+    }
+    expected = {"mean": 32.964e-6, "min": 14e-6, "max": 9224e-6, "p50": 15e-6, "p90": 16e-6, "p99": 49e-6}
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+ALL_KEYS = "netperf/tcprr-all-2.7.0.txt"
+
+
+def test_percentiles_of_a_csv_are_read_of_requests_only() -> None:
+    names = "Throughput,Throughput Units,99th Percentile Latency Microseconds"
+    requests = "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET to 192.0.2.2 () port 0 AF_INET"
+    found = {name: value for name, value, _ in read(Netperf(), f"{requests}\n{names}\n408.78,Trans/s,5793\n")}
+    assert found == pytest.approx({"netperf.transactions": 408.78, "netperf.latency": 5793e-6})
+    stream = requests.replace("REQUEST/RESPONSE", "STREAM")
+    found = {name: value for name, value, _ in read(Netperf(), f"{stream}\n{names}\n408.78,10^6bits/s,5793\n")}
+    assert found == pytest.approx({"netperf.throughput": 408.78e6 / 8})
+
+
+def test_the_time_of_a_call_is_no_round_trip() -> None:
+    stream = "MIGRATED TCP STREAM TEST from 0.0.0.0 () port 0 AF_INET to 192.0.2.2 () port 0 AF_INET\n"
+    assert read(Netperf(), f"{stream}RT_LATENCY=-1.000\nMEAN_LATENCY=270.10\nP99_LATENCY=300\n") == []
+
+
+def test_losses_are_shares_of_what_was_sent() -> None:
+    losses = {
+        name: next(value for metric, value, _ in read(Netperf(), text(f"netperf/{name}")) if metric == "netperf.loss")
+        for name in NAMES
+        if name.startswith("udp-")
+    }
+    assert losses == pytest.approx(
+        {
+            "udp-2.4.5.txt": 1 - 17702 / 18240,
+            "udp-2.7.0.txt": 1 - 22610 / 25481,
+            "udp-cpu-kbytes-2.7.0.txt": 1 - 21234 / 24945,
+            "udp-keys-2.7.0.txt": 1 - 26702080 / 29466496,
+            "udp-mbytes-2.1.txt": 1 - 63001 / 63054,
+        }
+    )
+
+
+def test_pairs_stand_behind_their_sum() -> None:
+    first, *others = Netperf().parse(output("netperf/pairs-2.7.0.txt"))
+    assert first.value == pytest.approx((284.68 + 194.76) * 1e6 / 8)
+    assert dict(first.labels) == {
+        "direction": "out",
+        "protocol": "tcp",
+        "test": "TCP_STREAM",
+        "statistic": "sum",
+        "pairs": "2",
+    }
+    assert {(each.metric[8:], dict(each.labels)["pair"]): each.value for each in others} == pytest.approx(
+        {
+            ("throughput", "198.51.100.1>198.51.100.2"): 284.68e6 / 8,
+            ("retransmits", "198.51.100.1>198.51.100.2"): 8314,
+            ("throughput", "192.0.2.1>192.0.2.2"): 194.76e6 / 8,
+            ("retransmits", "192.0.2.1>192.0.2.2"): 6558,
+        }
+    )
+
+
+def test_there_is_no_sum_without_every_pair() -> None:
+    lines = text("netperf/pairs-2.7.0.txt").splitlines(True)
+    found = read(Netperf(), "".join(lines[:-1]))
+    assert {dict(marks).get("pair") for _, _, marks in found} == {"198.51.100.1>198.51.100.2"}
+    three = "".join(lines).replace("over 2 pairs", "over 3 pairs")
+    assert all("pair" in dict(marks) for _, _, marks in read(Netperf(), three))
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_failed_or_has_no_unit_gives_no_number(name: str) -> None:
+    with pytest.raises(ProbeOutputError):
+        Netperf().parse(output(f"netperf/{name}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("udp-2.4.5.txt", "927.67", "0.00"),
+        ("udp-2.4.5.txt", "927.67", "-nan"),
+        ("udp-2.4.5.txt", "17702", "18241"),
+        ("udp-2.4.5.txt", "17702            927.67", ""),
+        ("udp-2.4.5.txt", "10^6bits/sec", "10^5bits/sec"),
+        ("tcp-2.7.0.txt", "465.14", "inf"),
+        ("tcp-2.7.0.txt", "465.14", "0.00"),
+        ("tcp-2.7.0.txt", "465.14", "465,14"),
+        ("tcp-2.7.0.txt", "465.14", "465.14 3"),
+        ("tcp-2.7.0.txt", "secs.    10^6bits/sec", "secs."),
+        ("tcp-cpu-2.4.5.txt", "   0.385   0.807", ""),
+        ("tcprr-2.4.5.txt", "29150.15", "+++++"),
+        ("omni-keys-2.7.0.txt", "447.50", "-1.00"),
+        ("omni-keys-2.7.0.txt", "447.50", "nan"),
+        ("omni-keys-2.7.0.txt", "10^6bits/s", "furlongs/s"),
+        ("omni-2.7.0.txt", "10^6bits/s", "10^6bits/h"),
+    ],
+)
+def test_a_spoiled_result_gives_nothing(name: str, old: str, new: str) -> None:
+    assert old in text(f"netperf/{name}")
+    assert read(Netperf(), text(f"netperf/{name}").replace(old, new)) == []
+
+
+def test_a_complaint_or_a_bad_end_spoils_numbers() -> None:
+    good = output("netperf/tcp-2.7.0.txt")
+    error = b"netperf: data recv error: Connection reset by peer\n"
+    for spoiled in (
+        replace(good, stderr=error),
+        replace(good, stdout=good.stdout + error),
+        replace(good, exit_status=1),
+    ):
+        with pytest.raises(ProbeOutputError):
+            Netperf().parse(spoiled)
+    assert Netperf().parse(replace(good, stderr=b"enable_enobufs failed: getprotobyname\n"))
+
+
+def test_numbers_behind_something_else_are_not_of_the_table() -> None:
+    whole = text("netperf/tcp-2.7.0.txt")
+    row = whole.splitlines(True)[-1]
+    assert read(Netperf(), whole.replace(row, f"something else\n{row}")) == []
+
+
+# -- noise and cuts
+
+
+@given(st.sampled_from(NAMES), noise, noise)
+@settings(max_examples=60, deadline=None)
+def test_noise_around_it_changes_nothing(name: str, before: str, after: str) -> None:
+    whole = text(f"netperf/{name}")
+    assert read(Netperf(), before + whole + after) == said(Netperf().parse(output(f"netperf/{name}")))
+
+
+@given(st.sampled_from(NAMES), noise, st.data())
+@settings(max_examples=60, deadline=None)
+def test_noise_inside_and_a_cut_give_nothing_else(name: str, between: str, data: st.DataObject) -> None:
+    lines = text(f"netperf/{name}").splitlines(True)
+    at = data.draw(st.integers(0, len(lines)))
+    noisy = "".join([*lines[:at], between, *lines[at:]])
+    whole = said(Netperf().parse(output(f"netperf/{name}")))
+    assert all(each in whole for each in read(Netperf(), noisy[: data.draw(st.integers(0, len(noisy)))]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_line_ends_and_colours_change_nothing(name: str) -> None:
+    whole = text(f"netperf/{name}")
+    expected = said(Netperf().parse(output(f"netperf/{name}")))
+    assert read(Netperf(), whole.replace("\n", "\r\n")) == expected
+    assert read(Netperf(), re.sub(r"(?m)^(.+)$", "\x1b[33m\\1\x1b[0m", whole)) == expected
+
+
+# -- the commands
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {},
+            [
+                "-t",
+                "TCP_STREAM",
+                "-l",
+                "5",
+                "-P",
+                "1",
+                "--",
+                "-k",
+                "THROUGHPUT_UNITS,THROUGHPUT,LOCAL_TRANSPORT_RETRANS",
+            ],
+        ),
+        (
+            {"seconds": 600, "message": "1 MiB", "window": "2 MiB"},
+            [
+                *("-t", "TCP_STREAM", "-l", "600", "-P", "1", "--", "-m", "1048576", "-M", "1048576"),
+                *("-s", "2097152", "-S", "2097152", "-k", "THROUGHPUT_UNITS,THROUGHPUT,LOCAL_TRANSPORT_RETRANS"),
+            ],
+        ),
+        (
+            {"test": "UDP_STREAM"},
+            [
+                *("-t", "UDP_STREAM", "-l", "5", "-P", "1", "--", "-R", "1", "-m", "1472", "-M", "1472"),
+                *("-k", "THROUGHPUT_UNITS,THROUGHPUT,LOCAL_BYTES_SENT,REMOTE_BYTES_RECVD"),
+            ],
+        ),
+        (
+            {"test": "UDP_RR", "response": "1 KiB"},
+            [
+                *("-t", "UDP_RR", "-l", "5", "-P", "1", "--", "-r", "1,1024"),
+                *("-k", "THROUGHPUT_UNITS,THROUGHPUT,RT_LATENCY,P99_LATENCY"),
+            ],
+        ),
+        (
+            {"test": "TCP_SENDFILE", "file": "/data/x"},
+            ["-t", "TCP_SENDFILE", "-l", "5", "-F", "/data/x", "-P", "1", "--"],
+        ),
+    ],
+)
+def test_the_client_is_asked_for_what_the_options_say(options: dict[str, str | int], words: list[str]) -> None:
+    argv = Netperf().client(flow(**options), 20_000)
+    assert argv[:7] == ["env", "LC_ALL=C", "netperf", "-H", "10.0.0.2,4", "-p", "20000"]
+    assert argv[7:] == [*words, "-L", "10.0.0.1,4", "-H", "10.0.0.2,4"]
+
+
+def test_a_name_is_bound_to_nothing() -> None:
+    target = Target(a_node("n1", data_address="n1.example"), a_node("n2", data_address="n2.example"))
+    assert Netperf().client(target, 20_000)[-3:] == [
+        *("THROUGHPUT_UNITS,THROUGHPUT,LOCAL_TRANSPORT_RETRANS", "-H", "n2.example")
+    ]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"test": "SCTP_STREAM"},
+        {"seconds": 0},
+        {"message": "1M"},
+        {"test": "UDP_STREAM", "message": "65508 B"},
+        {"window": "12 B"},
+        {"test": "TCP_RR", "request": "0 B"},
+        {"test": "TCP_SENDFILE"},
+        {"test": "TCP_SENDFILE", "file": "relative"},
+        {"addresses": "10.0.1.1"},
+        {"addresses": "n1>n2"},
+        {"addresses": "10.0.1.1>10.0.2.1>10.0.3.1"},
+        {"addresses": "fe80::1%eth0>fe80::2%eth0"},
+        {"addresses": "10.0.1.1>10.0.2.1, 10.0.1.1>10.0.2.1"},
+        {"addresses": "$(reboot)>10.0.2.1"},
+        {"test": "TCP_RR", "addresses": "10.0.1.1>10.0.2.1"},
+        {"bitrate": "480 Mb/s"},
+    ],
+)
+def test_options_that_cannot_be_met_are_refused(options: dict[str, str | int]) -> None:
+    with pytest.raises(PlanError):
+        Netperf().demands(flow(**options))
+
+
+# -- against a played netperf
+
+NETSERVER = f"""#!{sys.executable}
+import socket, sys
+words = sys.argv[1:]
+assert words[:4] == ["-D", "-N", "-L", "127.0.0.2,4"] and words[4] == "-p", words
+listening = socket.create_server(("127.0.0.2", int(words[5])))
+print("Starting netserver", flush=True)
+while True:
+    listening.accept()
+"""
+CLIENT = f"""#!{sys.executable}
+import json, os, socket, sys
+words = sys.argv[1:]
+told = dict(zip(words[: words.index("--")][::2], words[: words.index("--")][1::2]))
+own = words[words.index("--") + 1 :]
+with open(os.environ["PLAYED"] + "." + str(os.getpid()), "w") as log:
+    json.dump(words, log)
+host, port = told["-H"], int(told["-p"])
+assert host == "127.0.0.2,4" and os.environ["LC_ALL"] == "C", words
+socket.create_connection((host.partition(",")[0], port), timeout=5).close()
+here = own[own.index("-L") + 1]
+rate = {{"127.0.0.1,4": "284.68", "127.0.1.1,4": "194.76"}}[here]
+print("MIGRATED TCP STREAM TEST from", here, "() port 0 AF_INET to", own[own.index("-H") + 1], flush=True)
+if own[own.index("-H") + 1] == "127.0.1.3,4":
+    sys.exit("netperf: send_omni: connect_data_socket failed: Network is unreachable")
+for key in own[own.index("-k") + 1].split(","):
+    print(key, {{"THROUGHPUT": rate, "THROUGHPUT_UNITS": "10^6bits/s"}}.get(key, "7"), sep="=")
+"""
+
+
+@pytest.fixture
+def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[list[str]]]:
+    """Both programs on the path, and what the client was called with."""
+    for name, program in (("netserver", NETSERVER), ("netperf", CLIENT)):
+        (tmp_path / name).write_text(program)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("PLAYED", str(tmp_path / "called"))
+    return lambda: [json.loads(path.read_text()) for path in sorted(tmp_path.glob("called.*"))]
+
+
+def here_and_there() -> FakeContact:
+    session = f"s{secrets.token_hex(4)}"
+    return FakeContact(LocalRemote(session, "n1"), LocalRemote(session, "n2"))
+
+
+NEAR = Target(a_node("n1", data_address="127.0.0.1"), a_node("n2", data_address="127.0.0.2"))
+
+
+async def test_one_pair_runs_between_the_data_addresses(played: Callable[[], list[list[str]]]) -> None:
+    contact = here_and_there()
+    (ran,) = await Netperf().run(contact, NEAR)
+    found = {each.metric: each.value for each in Netperf().parse(ran)}
+    assert found == pytest.approx({"netperf.throughput": 284.68e6 / 8, "netperf.retransmits": 7})
+    assert (len(played()), contact.gathered) == (1, 1)
+    assert played()[0][-4:] == ["-L", "127.0.0.1,4", "-H", "127.0.0.2,4"]
+
+
+async def test_all_pairs_run_at_once_and_are_summed(played: Callable[[], list[list[str]]]) -> None:
+    target = replace(NEAR, options=MappingProxyType({"addresses": PAIRS, "message": "1 MiB"}))
+    (ran,) = await Netperf().run(here_and_there(), target)
+    first, *others = Netperf().parse(ran)
+    assert first.value == pytest.approx((284.68 + 194.76) * 1e6 / 8)
+    assert {dict(each.labels)["pair"] for each in others} == {"127.0.0.1>127.0.0.2", "127.0.1.1>127.0.1.2"}
+    assert sorted((words[-3], words[-1]) for words in played()) == [
+        ("127.0.0.1,4", "127.0.0.2,4"),
+        ("127.0.1.1,4", "127.0.1.2,4"),
+    ]
+
+
+async def test_one_pair_that_fails_fails_the_sum(played: Callable[[], list[list[str]]]) -> None:
+    target = replace(NEAR, options=MappingProxyType({"addresses": PAIRS.replace("127.0.1.2", "127.0.1.3")}))
+    (ran,) = await Netperf().run(here_and_there(), target)
+    with pytest.raises(ProbeOutputError, match=r"EXIT=1 over 127\.0\.1\.1"):
+        Netperf().parse(ran)
+    assert len(played()) == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"addresses": PAIRS}])
+def test_a_node_without_netperf_ends_with_127(options: dict[str, str], tmp_path: Path) -> None:
+    for tool in ("env", "sh", "awk"):
+        (tmp_path / tool).symlink_to(str(shutil.which(tool)))
+    argv = Netperf().client(replace(NEAR, options=MappingProxyType(options)), 20_000)
+    done = subprocess.run(argv, env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 127
+    assert "netperf" in done.stderr
+
+
+async def test_a_peer_without_netserver_is_told_as_such(played: Callable[[], list[list[str]]], tmp_path: Path) -> None:
+    (tmp_path / "netserver").write_text("#!/bin/sh\necho netserver: command not found >&2; exit 127\n")
+    with pytest.raises(RemoteError, match="netserver: command not found") as raised:
+        await Netperf().run(here_and_there(), NEAR)
+    assert (raised.value.failure.stage, raised.value.failure.node) == (FailedAt.MISSING_TOOL, "n2")
+    assert played() == []
+
+
+def test_the_time_needed_follows_the_options() -> None:
+    assert Netperf().estimate({"seconds": 600}) > 600
