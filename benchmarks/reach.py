@@ -124,8 +124,9 @@ def main() -> None:
         for kind in given.targets.split(","):
             for size in sizes:
                 compare(kind, size, given.repeats)
-        if given.dead and "sshd" in given.targets:
-            silence(max(size for size in sizes if size <= ENOUGH), given.dead / 100)
+        small = [size for size in sizes if size <= ENOUGH]
+        if given.dead and small and "sshd" in given.targets:
+            silence(max(small), given.dead / 100)
     else:
         if given.install:
             install()

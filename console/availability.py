@@ -7,13 +7,17 @@ down: to pass, the worst case has to; to fail, the best (``docs/decisions/019-av
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from probes.judging.verdict import Level
 from probes.model import FailedAt
-from store.model import Outcome
+from store.model import Outcome, StoredSession
 
 PROBE = "availability"
 """The probe whose samples are meant."""
+
+EVERY, LASTS = "watch.every", "watch.for"
+"""The options by which the record of a session says that it is a watch; seconds."""
 
 _SAYS = frozenset(("availability.up", "availability.service"))
 """Its metrics that are 1 where something is up, and 0 where it is not."""
@@ -52,6 +56,14 @@ class Schedule:
     def number(self, at: float) -> int:
         """The last sample that was due at a time."""
         return math.floor((at - self.began) / self.every + 1e-9)
+
+
+def schedule_of(stored: StoredSession) -> Schedule | None:
+    """When the samples of a session were planned; None for a session that is no watch."""
+    every, lasts = stored.new.options.get(EVERY), stored.new.options.get(LASTS)
+    if not isinstance(every, int | float) or not isinstance(lasts, int | float):
+        return None
+    return Schedule(stored.new.started, float(every), float(lasts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +271,7 @@ def stretches(samples: Sequence[Sample], schedule: Schedule, now: float) -> list
         marks[0] = replace(marks[0], at=schedule.began)
     first = marks[0].at if marks else schedule.ends
     found.append(Stretch(schedule.began, first, None))
-    for mark, after in zip(marks, [*marks[1:], None], strict=True):
+    for mark, after in zip_longest(marks, marks[1:]):
         found += _spoken_for(mark, after, schedule, now)
     return [each for each in (_clipped(each, schedule) for each in found) if each.seconds > 0]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from store.checklist_model import MOST_BYTES, Checklist, Evidence, Mark, Step, StepState, StoredChecklist
+from store.checklist_model import MOST_BYTES, Checklist, Evidence, Mark, Step, StepState
 from topology.description.report import Report
 from topology.errors import Position, Problem, TopologyError
 from topology.importers.native import Document, Location, parse, source_text
@@ -203,15 +203,3 @@ def _said(name: str, file: BinaryIO) -> Evidence | None:
     if size > MOST_BYTES:
         name = f"{name} (the first {MOST_BYTES:,} of {size:,} bytes)"
     return Evidence(name, file.read(MOST_BYTES)) if size else None
-
-
-# -- what it adds up to
-
-
-def worst(checklist: StoredChecklist) -> StepState:
-    """Fail where a step failed, else not done where one is not done or none was passed, else pass."""
-    if checklist.count(StepState.FAIL):
-        return StepState.FAIL
-    if checklist.count(StepState.NOT_DONE) or not checklist.count(StepState.PASS):
-        return StepState.NOT_DONE
-    return StepState.PASS

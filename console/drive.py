@@ -15,13 +15,15 @@ from console.keeper import Keeper
 from probes.model import ClosedRound, CloseReason, Proof, Result, Round, Test
 from probes.planning.ending import spared, was_spared
 from probes.runner import Runner, Watchers
+from topology.selection import fold
 
 if TYPE_CHECKING:
     from console.care import Care
     from probes.api import Probe
     from probes.guards.guard import Watching
+    from probes.model import Failure
     from probes.remote import Reach
-    from topology.model import Fabric
+    from topology.model import Fabric, NodeId
 
 AT_ONCE_SECONDS = 1.0
 """How long connections may take to close where the operator wants to leave at once."""
@@ -91,7 +93,8 @@ class Drive:
         try:
             guard = await work.care.guard(work.fabric, work.rounds, work.probes, reach, work.notice)
             async with guard:
-                runner = Runner(reach, work.probes, origin=work.origin, clock=work.clock)
+                lacks = await self._surveyed(reach)
+                runner = Runner(reach, work.probes, origin=work.origin, lacks=lacks, clock=work.clock)
                 for each in work.rounds:
                     await self._orders.free.wait()
                     if self._orders.stopping:
@@ -110,6 +113,18 @@ class Drive:
             hurried = False
         finally:
             await self._leave(reach, hurried=hurried)
+
+    async def _surveyed(self, reach: "Reach") -> "Mapping[tuple[str, NodeId], Failure]":
+        """What the nodes lack of what the tests need, told once and folded over the nodes."""
+        from probes.hygiene.needs import survey
+
+        lacks = await survey(reach, self._work.rounds, self._work.probes)
+        told: dict[tuple[str, str], list[NodeId]] = {}
+        for (probe, node), failure in lacks.items():
+            told.setdefault((probe, failure.detail), []).append(node)
+        for (probe, words), nodes in told.items():
+            self._work.notice(f"{probe} is left out on {fold(nodes)}: {words}")
+        return lacks
 
     async def _round(self, runner: Runner, each: Round, guard: "Watching") -> ClosedRound:
         work = self._work

@@ -26,12 +26,12 @@ class Hops:
 
     def of(self, test: Test, each: Round) -> Sequence[Hop]:
         """The way of a test of the round ``each``; empty where it stays on one node. RoutingError without a path."""
-        target = test.target
-        if target.peer is None:
+        ends = test.target.ends
+        if ends is None:
             return ()
-        shares = self._routes.shares(target.node.id, target.peer.id)
+        shares = self._routes.shares(ends[0].id, ends[1].id)
         expected = self._expectations(each)[test.id]
-        return [self._hop(way, shares[way], expected) for way in self._in_order(target.node.id, shares)]
+        return [self._hop(way, shares[way], expected) for way in self._in_order(ends[0].id, shares)]
 
     def _expectations(self, each: Round) -> Mapping[str, Expectation]:
         """What every test of a round should reach while all of them run."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from console.availability import PROBE, Sample, Schedule, sample_of
+from console.availability import EVERY, LASTS, PROBE, Sample, Schedule, sample_of, schedule_of
 from console.care import Care
 from console.events import Event, Held, Noticed, Resumed, RoundJudged, SessionEnded
 from console.record import Choice
@@ -22,16 +22,13 @@ from probes.guards.stop import StopRule
 from probes.model import ClosedRound, Result, Round
 from probes.planning import plan
 from store.errors import StoreError
-from store.model import Outcome, SessionState, StoredSession
+from store.model import Outcome, SessionState
 from topology.model import Fabric, Stage, Suite
 
 if TYPE_CHECKING:
     from probes.api import Probe
     from probes.remote import Reach
     from store.store import Store
-
-EVERY, LASTS = "watch.every", "watch.for"
-"""The options by which the record of a session says that it is a watch; seconds."""
 
 LOOK_AGAIN = 30.0
 """Seconds of one sleep at most: the wall clock, by which samples are due, may be set meanwhile."""
@@ -83,14 +80,6 @@ def _outcome(result: Result) -> Outcome:
         tuple((each.reading.metric, each.reading.value) for each in result.measurements),
         {fact.fact: fact.value for fact in result.facts},
     )
-
-
-def schedule_of(stored: StoredSession) -> Schedule | None:
-    """When the samples of a session were planned; None for a session that is no watch."""
-    every, lasts = stored.new.options.get(EVERY), stored.new.options.get(LASTS)
-    if not isinstance(every, int | float) or not isinstance(lasts, int | float):
-        return None
-    return Schedule(stored.new.started, float(every), float(lasts))
 
 
 def watched(fabric: Fabric, name: str | None) -> Suite:

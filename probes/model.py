@@ -93,6 +93,10 @@ class KeptOutputs(Sequence[Output], ABC):
         """Seconds that the longest of the commands took; known without fetching."""
 
 
+REVERSE, BIDIR = "reverse", "bidir"
+"""Options by which a test between two nodes has the peer send, or both: planning and judging read them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What one test runs on: ``node`` alone, ``node`` sending to ``peer``, or all ``members`` at once.
@@ -116,6 +120,13 @@ class Target:
 
             return fold(member.id for member in self.members)
         return self.node.id if self.peer is None else f"{self.node.id}>{self.peer.id}"
+
+    @property
+    def ends(self) -> tuple[Node, Node] | None:
+        """Who sends and who receives in a test between two nodes; its option ``reverse`` turns it round."""
+        if self.peer is None:
+            return None
+        return (self.peer, self.node) if self.options.get(REVERSE) else (self.node, self.peer)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -270,10 +281,10 @@ class Round:
         """
         found = []
         for target in (test.target for test in self.tests):
-            if target.peer is not None:
+            if target.ends is not None:
                 bitrate = target.options.get("bitrate")
                 demand = parse(str(bitrate), Unit.BYTE_RATE) if bitrate else None
-                found.append(Flow(target.node.id, target.peer.id, demand))
+                found.append(Flow(target.ends[0].id, target.ends[1].id, demand))
         return tuple(found)
 
 

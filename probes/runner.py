@@ -91,8 +91,9 @@ def can_go_on(each: Round) -> bool:
 class Runner:
     """Runs rounds over one Reach.
 
-    ``origin`` names the distribution that brought a probe, for what is said of its mistakes. ``clock`` gives UTC
-    seconds, ``monotonic`` seconds that only go forward; both exist to be replaced in tests.
+    ``origin`` names the distribution that brought a probe, for what is said of its mistakes. ``lacks`` says by probe
+    and node what a node is known to lack (``probes.hygiene.needs``). ``clock`` gives UTC seconds, ``monotonic``
+    seconds that only go forward; both exist to be replaced in tests.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Runner:
         probes: Mapping[str, Probe],
         *,
         origin: Mapping[str, str] | None = None,
+        lacks: Mapping[tuple[str, NodeId], Failure] | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -109,6 +111,7 @@ class Runner:
         self.monotonic = monotonic
         self._probes = probes
         self._origin = origin or {}
+        self._lacks = lacks or {}
         self._hung: dict[tuple[str, str], list[int]] = {}
 
     async def run(
@@ -146,7 +149,10 @@ class Runner:
         return f"the probe {probe.name}" + (f" of {origin}" if origin else "")
 
     def held(self, probe: Probe, node: str) -> Failure | None:
-        """Why this probe is not started on this node again; None while it may be."""
+        """Why this probe is not started on this node, or not again; None while it may be."""
+        lacking = self._lacks.get((probe.name, NodeId(node)))
+        if lacking is not None:
+            return lacking
         rounds = self._hung.get((probe.name, node), [])
         if len(rounds) < STRIKES:
             return None

@@ -73,9 +73,8 @@ def exit_code(level: "Level") -> Exit:
 
 def evaluated(store: "Store", key: str, asked: "Asked", *, now: float) -> "Availability":
     """The availability that a stored watch shows; BadInput for a session that is none."""
-    from console.availability import PROBE, evaluate, sample_of
+    from console.availability import PROBE, evaluate, sample_of, schedule_of
     from console.exclusions import recorded
-    from console.watching import schedule_of
 
     schedule = schedule_of(store.session(key))
     if schedule is None:

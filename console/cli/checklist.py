@@ -170,11 +170,10 @@ def _fetch(store: "Store", key: str, sha256: str, output: Path) -> None:
 
 
 def _code(kept: "StoredChecklist") -> Exit:
-    from console.checklist import worst
-    from store.checklist_model import StepState
+    from console.reports.checklists import state_of
+    from console.view import State
 
-    codes: dict[StepState, Exit] = {StepState.PASS: Exit.PASSED, StepState.FAIL: Exit.BELOW}
-    return codes.get(worst(kept), Exit.UNTESTED)
+    return {State.PASS: Exit.PASSED, State.FAIL: Exit.BELOW}.get(state_of(kept), Exit.UNTESTED)
 
 
 def _unmarked(found: "ChecklistFile") -> "StoredChecklist":

@@ -88,7 +88,7 @@ def command(
 
 def _pace(every: float, lasts: float) -> "dict[str, str | int | float]":
     """The options that record the schedule; BadInput for one that does not come out even."""
-    from console.watching import EVERY, LASTS
+    from console.availability import EVERY, LASTS
 
     samples = lasts / every
     if samples < 1 or abs(samples - round(samples)) > 1e-9 or samples > _SAMPLES:
@@ -120,8 +120,9 @@ def _taken_up(
     fabric: "Fabric", probes: "Mapping[str, Probe]", store: "Store", key: str, topology: Path
 ) -> "Callable[[], Watch]":
     """What makes the watch to go on with; BadInput unless the file is still the one that it was begun with."""
+    from console.availability import schedule_of
     from console.record import Choice
-    from console.watching import Watch, schedule_of, watched
+    from console.watching import Watch, watched
     from topology.selection import select
 
     stored = store.session(key)

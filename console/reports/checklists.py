@@ -7,6 +7,7 @@ step that was not done as passed.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from console.availability import EVERY
 from console.reports import content
 from console.reports.content import Summary, Told, moment, shortened
 from console.view import RunView, State, worst
@@ -20,6 +21,7 @@ _STATES = {
     StepState.NOT_APPLICABLE: State.SKIPPED,
     StepState.PASS: State.PASS,
 }
+SAMPLES = "What the samples of a watch add up to is said by: benchconsole availability."
 NOT_DONE = "What was not done is not counted as passed."
 _WORST_FIRST = (StepState.FAIL, StepState.NOT_DONE, StepState.PASS, StepState.NOT_APPLICABLE)
 
@@ -63,9 +65,12 @@ def sections(checklists: Iterable[StoredChecklist]) -> tuple[Section, ...]:
 
 
 def state_of(checklist: StoredChecklist) -> State:
-    """The worst of its steps; unknown where none was passed."""
-    found = worst(_STATES[each.state] for each in checklist.steps)
-    return State.UNKNOWN if found is State.SKIPPED else found
+    """Fail where a step failed; unknown where one is not done, or none was passed; else pass."""
+    if checklist.count(StepState.FAIL):
+        return State.FAIL
+    if checklist.count(StepState.NOT_DONE) or not checklist.count(StepState.PASS):
+        return State.UNKNOWN
+    return State.PASS
 
 
 def tally(checklist: StoredChecklist) -> str:
@@ -75,13 +80,16 @@ def tally(checklist: StoredChecklist) -> str:
 
 
 def summary(view: RunView, told: Told) -> Summary:
-    """The verdict on the tests and on the checklists in one: the worse of both counts, and both are told."""
+    """The verdict on the tests with what they do not say: the worse of both counts, and both are told."""
     said = content.summary(view)
-    if not told.checklists:
-        return said
-    parts = "; ".join(f"{shortened(each.name, 80)}, {tally(each)}" for each in told.checklists)
-    state = worst((said.state, *map(state_of, told.checklists)))
-    return Summary(state, f"{said.sentence} Checked by hand or by script: {parts}.")
+    state, sentence = said.state, said.sentence
+    if told.checklists:
+        parts = "; ".join(f"{shortened(each.name, 80)}, {tally(each)}" for each in told.checklists)
+        state = worst((state, *map(state_of, told.checklists)))
+        sentence = f"{sentence} Checked by hand or by script: {parts}."
+    if EVERY in told.options:
+        state, sentence = worst((state, State.UNKNOWN)), f"{sentence} {SAMPLES}"
+    return Summary(state, sentence)
 
 
 def _line(each: Checked) -> Line:

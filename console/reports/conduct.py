@@ -21,6 +21,8 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     ),
     "through": ("option", "the tests ran in an allocation of the scheduler: {value}"),
     "careful": ("option", "--careful was given: rounds began small, and a canary pair was watched"),
+    "watch.every": ("option", "a sample was planned every {value} s"),
+    "watch.for": ("option", "samples were planned for {value} s"),
     "override.production": ("override", "nodes tagged production were loaded all the same: {value}"),
     "override.busy": ("override", "nodes with somebody's job on them were loaded all the same: {value}"),
     "override.by": ("override", "that was decided by {value}"),

@@ -76,8 +76,8 @@ class Availability(Probe):
         Metric("availability.answer", Unit.SECOND, "time from sending that command to its end, services included"),
         Metric("availability.service", Unit.ONE, "1: the service that was asked for answered, 0: it did not"),
     )
-    tools: Mapping[str, str] = MappingProxyType({"bash": "bash", "timeout": "coreutils"})
-    options: Mapping[str, str | int | float] = MappingProxyType({"port": 0, "unit": "", "path": "", "patience": 5})
+    tools = MappingProxyType({"bash": "bash", "timeout": "coreutils"})
+    options = MappingProxyType[str, str | int | float]({"port": 0, "unit": "", "path": "", "patience": 5})
     safety = Safety.READS
     shape = Shape.NODE
 

@@ -6,6 +6,7 @@ nothing that a probe made up may reach a verdict, the store or a screen.
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
@@ -34,12 +35,9 @@ def read(probe: Probe, output: Output) -> Found:
     """
     if output.truncated:
         raise ProbeOutputError("output that was cut", "the whole output")
-    # A tool that failed is asked too: its parser may know the words for it better than its exit status does.
-    found = list(islice(probe.parse(output), MOST_ITEMS + 1))
     if output.signal or output.exit_status not in probe.exits:
-        said = _first_line(output.error_text) or _first_line(output.text) or "no message"
-        how = f"signal {output.signal}" if output.signal else f"exit status {output.exit_status}"
-        raise ProbeOutputError(f"{how}: {said}", "a tool that ends with exit status 0")
+        raise _failed(probe, output)
+    found = list(islice(probe.parse(output), MOST_ITEMS + 1))
     if len(found) > MOST_ITEMS:
         raise ProbeOutputError(f"more than {MOST_ITEMS:,} readings", "as many as one output can hold")
     declared = {metric.name: metric for metric in probe.metrics}
@@ -47,6 +45,18 @@ def read(probe: Probe, output: Output) -> Found:
         _refuse(item, declared, probe.name)
     readings = tuple(item for item in found if isinstance(item, Reading))
     return readings, tuple(item for item in found if isinstance(item, Fact))
+
+
+def _failed(probe: Probe, output: Output) -> ProbeOutputError:
+    """Why a tool failed: in its parser's words where that knows them, else by its exit status and first line."""
+    with suppress(Exception):  # a parser need not understand what a tool that failed has left
+        try:
+            list(islice(probe.parse(output), MOST_ITEMS))
+        except ProbeOutputError as error:
+            return error
+    said = _first_line(output.error_text) or _first_line(output.text) or "no message"
+    how = f"signal {output.signal}" if output.signal else f"exit status {output.exit_status}"
+    return ProbeOutputError(f"{how}: {said}", "a tool that ends with exit status 0")
 
 
 def read_all(probe: Probe, outputs: Sequence[Output]) -> Found:

@@ -43,16 +43,18 @@ class Bench:
         )
         return (*own, default)
 
-    def flow(self, test: Test, *, inward: bool = False) -> Flow | None:
-        """What a test between two nodes sends (``inward``: the other way round); None for other tests.
+    def flow(self, test: Test, *, inward: bool | None = None) -> Flow | None:
+        """What a test between two nodes sends, or has sent to it (``inward``; None: as it was told); None for others.
 
         Its demand is the bit rate that it is held to, or what its streams can reach at most: each
         is on one member of every LAG on its way.
         """
         target = test.target
-        if target.peer is None:
+        if target.peer is None or target.ends is None:
             return None
-        ends = (target.peer.id, target.node.id) if inward else (target.node.id, target.peer.id)
+        ends = (target.ends[0].id, target.ends[1].id)
+        if inward is not None:
+            ends = (target.peer.id, target.node.id) if inward else (target.node.id, target.peer.id)
         flow = Flow(*ends)
         demands = [found for found in (self._bitrate(test), self._of_streams(test, flow)) if found is not None]
         return Flow(*ends, demand=min(demands)) if demands else flow

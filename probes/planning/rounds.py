@@ -11,12 +11,12 @@ from types import MappingProxyType
 
 from probes.api import Probe, Shape
 from probes.errors import PlanError
-from probes.model import Bundle, Round, Target, Test
+from probes.model import BIDIR, REVERSE, Bundle, Round, Target, Test
 from probes.planning.caps import BITRATE, held
 from probes.planning.clients import all_at_once, first_of
 from probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from probes.planning.kinds import Kinds
-from probes.planning.layout import Layout, Request
+from probes.planning.layout import Layout, Load, Request
 from probes.planning.ledger import MOST_TESTS, Ledger
 from probes.planning.options import Options, unknown
 from probes.planning.packing import fewest, first_fit
@@ -96,7 +96,7 @@ class _Stage:
         self.probe = probe
         self.stage = stage
         self.kinds = kinds
-        self.most = most
+        self.most = most if not stage.options.get(BIDIR) else 1  # it takes both ways, and has the fabric to itself
         self.clients = clients
         self.given = stage.options
         self.options: Options = MappingProxyType({**probe.options, **stage.options})
@@ -177,6 +177,7 @@ class _Stage:
             for source, sink in layout.pairs:
                 raise PlanError(f"a layout of both lone pairs ({source}>{sink}) and loads, expected one of them")
             for load in layout.loads:
+                self._refuse_turned(load)
                 ledger.load(load)
                 own = self._own(load.options)
                 targets.append(tuple(self._target(flow.source, flow.sink, own) for flow in load.flows))
@@ -186,8 +187,17 @@ class _Stage:
         return _Jobs(targets, bundles, self._places(ledger, targets, any_order=layout.any_order))
 
     def _target(self, source: NodeId, sink: NodeId, options: Options | None = None) -> Target:
-        nodes = self.fabric.nodes
-        return Target(nodes[source], nodes[sink], self.options if options is None else options)
+        """The test of a flow from ``source`` to ``sink``; where the peer is told to send, the sink runs the client."""
+        given = self.options if options is None else options
+        here, there = (sink, source) if given.get(REVERSE) else (source, sink)
+        return Target(self.fabric.nodes[here], self.fabric.nodes[there], given)
+
+    def _refuse_turned(self, load: Load) -> None:
+        """Flows that fill an element go one way, and a port steers what is sent from it."""
+        for option in (BIDIR, REVERSE) if "source_port" in load.options else (BIDIR,):
+            if self.options.get(option):
+                design = self.options.get("design") or DEFAULT_DESIGN
+                raise PlanError(f"{self.probe.name} {design}: found {option}={self.options[option]}, expected 0")
 
     def _own(self, more: Options) -> Options:
         """The options of the stage, with those that a design adds for one test."""

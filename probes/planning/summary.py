@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from probes.api import Probe, Shape
-from probes.model import Bundle, Demands, Round, Target, Test
+from probes.model import BIDIR, Bundle, Demands, Round, Target, Test
 from probes.planning.coverage import Left, Met, idle_links, left_nodes, met_pairs
 from probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from probes.planning.ending import throughput
@@ -194,12 +194,12 @@ class _Stage:
         """The fewest rounds that the tests of the stage need, and what asks for them."""
         design = str(self.options.get("design") or DEFAULT_DESIGN)
         fans_out = design in DESIGNS and DESIGNS[design].fans_out
-        wide = max(MOST_TESTS, *(len(each.tests) for each in self.rounds))
+        wide = 1 if self.options.get(BIDIR) else max(MOST_TESTS, *(len(each.tests) for each in self.rounds))
         ledger = Ledger(self.kinds.sending(self._streams()), fans_out, most=wide)
         jobs = list(self._jobs())
         if all(len(job) == 1 and not job[0][0].bundle and job[0][0].target.peer for job in jobs):
-            targets = [job[0][0].target for job in jobs]
-            ledger.pairs([(target.node.id, target.peer.id) for target in targets if target.peer is not None])
+            ends = (job[0][0].target.ends for job in jobs)
+            ledger.pairs([(each[0].id, each[1].id) for each in ends if each is not None])
         else:
             for job in jobs:
                 self._add(ledger, job)
@@ -225,8 +225,8 @@ class _Stage:
         if first.target.peer is None:
             ledger.targets([first.target], network=self.probe is not None and self.probe.shape is Shape.SET)
             return
-        ends = ((test.target.node.id, test.target.peer) for test, _ in job)
-        flows = tuple(Flow(source, peer.id) for source, peer in ends if peer is not None)
+        ends = (test.target.ends for test, _ in job)
+        flows = tuple(Flow(each[0].id, each[1].id) for each in ends if each is not None)
         ledger.load(Load(flows, Bundle(first.bundle, ()) if first.bundle else None))
 
     # -- loads

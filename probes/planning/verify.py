@@ -48,7 +48,7 @@ def violations(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Pro
 
 def missing(rounds: Sequence[Round], wanted: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Those of the directed pairs ``wanted`` that no round holds."""
-    held = {(test.target.node.id, test.target.peer.id) for each in rounds for test in each.tests if test.target.peer}
+    held = {(ends[0].id, ends[1].id) for each in rounds for test in each.tests if (ends := test.target.ends)}
     return {pair for pair in wanted if pair not in held}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from probes.judging.bench import Bench, matching, nodes_of
 from probes.judging.grading import grade
 from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import FULL, Bundle, ClosedRound, FailedAt, Labels, Measurement, Result, Test
+from probes.model import BIDIR, FULL, Bundle, ClosedRound, FailedAt, Labels, Measurement, Result, Test
 from topology.elements import direction_name
 from topology.expect import MODEL, Expectation, Model, expect
 from topology.model import Basis, Criterion, Direction, Flow
@@ -22,6 +22,8 @@ APART = 0.95
 
 POSSIBLE = 1.05
 """Share of what a wire carries above which a rate was not measured right; less may be bursts and rounding."""
+
+_INWARD = ("direction", "in")
 
 DISTURBING = frozenset((FailedAt.LOST, FailedAt.TIMEOUT, FailedAt.FLOODED, FailedAt.TOOL, FailedAt.OUTPUT))
 """Failures after which it is not known how much a test had loaded the links it shares."""
@@ -54,10 +56,10 @@ def sent(bench: Bench, closed: ClosedRound, criterion: Criterion) -> tuple[Sent,
     meant: set[str] = set()
     everyone = _everyone(criterion)
     for result in closed.results:
-        own = matching(criterion, result)[:1]
+        own = _each_way(matching(criterion, result))
         meant.update(measurement.id for measurement in own)
-        for measurement in own or matching(everyone, result)[:1]:
-            inward = ("direction", "in") in measurement.reading.labels
+        for measurement in own or _each_way(matching(everyone, result)):
+            inward = _INWARD in measurement.reading.labels
             flow = bench.flow(result.test, inward=inward)
             if flow is None:
                 continue
@@ -72,6 +74,14 @@ def sent(bench: Bench, closed: ClosedRound, criterion: Criterion) -> tuple[Sent,
         for each, limit, model in zip(found, expected, models, strict=True)
         if each[1].id in meant
     )
+
+
+def _each_way(measured: Sequence[Measurement]) -> Sequence[Measurement]:
+    """The first measurement of each direction: what follows tells of parts of it."""
+    first: dict[bool, Measurement] = {}
+    for each in measured:
+        first.setdefault(_INWARD in each.reading.labels, each)
+    return tuple(first.values())
 
 
 def _everyone(criterion: Criterion) -> Criterion:
@@ -160,7 +170,9 @@ def _subjects(flows: Sequence[Sent]) -> list[tuple[str, list[Sent]]]:
     found: dict[str, list[Sent]] = {}
     for each in flows:
         test = each.result.test
-        found.setdefault(test.bundle or test.target.key, []).append(each)
+        # Of a test that sends both ways each is judged by itself, or one would make up for the other.
+        name = f"{each.flow.source}>{each.flow.sink}" if test.target.options.get(BIDIR) else test.target.key
+        found.setdefault(test.bundle or name, []).append(each)
     return list(found.items())
 
 

@@ -2,20 +2,21 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
-from probes.api import Output
+from probes.api import Output, Reading, Target, Unit, labels
 from probes.builtin.iperf3 import Iperf3
 from probes.judging.bench import Bench
 from probes.judging.judge import judge_round
 from probes.judging.verdict import Level
 from probes.judging.yardsticks.capacity import sent
-from probes.model import ClosedRound
+from probes.model import ClosedRound, CloseReason, Measurement, Result, Round, Test
 from probes.planning import plan, suite_named
 from tests.fabrics import METRICS, SMALL, fabric, play
 from tests.probes.played import PROBES
-from topology.model import Caps, Fabric, Stage, Suite
+from topology.model import Caps, Fabric, Node, NodeId, Stage, Suite
 from topology.resolve import load_text
 
 
@@ -172,3 +173,25 @@ def test_a_bundle_faster_than_its_link_was_not_measured_right(tmp_path: Path) ->
     named = {verdict.subject: verdict for verdict in judge_round(Bench(described, METRICS), closed)}
     assert named["leaf1 to spine1"].level is Level.UNKNOWN
     assert "leaf1 to spine1" in named["leaf1 to spine1"].because
+
+
+def both_ways(described: Fabric, out: float, inward: float) -> ClosedRound:
+    """One test that sent both ways at once, at these rates."""
+    test = Test("t", "iperf3", Target(*two(described), MappingProxyType({"bidir": 1})), 1)
+    rates = (("out", out), ("in", inward))
+    found = tuple(
+        Measurement(f"t#{way}", test, Reading("iperf3.throughput", rate, Unit.BYTE_RATE, labels(direction=way)), 0.0)
+        for way, rate in rates
+    )
+    each = Round(1, "iperf3 sample", "iperf3", (test,), 1.0, "")
+    return ClosedRound(each, (Result(test, measurements=found),), CloseReason.COMPLETE, 0.0, 1.0)
+
+
+def two(described: Fabric) -> tuple[Node, Node]:
+    return described.nodes[NodeId("n1")], described.nodes[NodeId("n2")]
+
+
+def test_each_way_of_a_test_that_sends_both_is_judged_by_itself(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    verdicts = judge_round(Bench(described, METRICS), both_ways(described, 1.17e9, 0.2e9))
+    assert {verdict.subject: verdict.level for verdict in verdicts} == {"n1>n2": Level.PASS, "n2>n1": Level.FAIL}
