@@ -197,6 +197,6 @@ def _lines(kept: "StoredChecklist") -> Iterator[str]:
     for line, step in zip(section.lines, kept.steps, strict=True):
         sign = SIGNS[line.state]
         said = f" by {line.who}, {line.when}" if step.mark else ""
-        yield f"{sign.glyph if encodable() else sign.ascii} {line.step}, {line.clause}: {line.word}{said}"
+        yield f"{sign.glyph if encodable() else sign.ascii} {line.head}: {line.word}{said}"
         run = f"$ {plain(shlex.join(step.step.argv))}" if step.step.argv else ""
         yield from (f"    {text}" for text in (line.text, run, line.note, *line.evidence) if text)

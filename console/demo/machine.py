@@ -127,15 +127,17 @@ async def _shell(machine: Machine, argv: Sequence[str]) -> Reply:
 
 
 async def _fio(machine: Machine, words: Sequence[str]) -> Reply:
-    """The script of the fio probe: four runs, one document each."""
-    _, _, seconds, _, large, small = words
+    """The script of the fio probe: four runs, one document each; several jobs and mixed runs are not played."""
+    _, _, seconds, _, large, small, jobs, depth, mix = words
+    if (jobs, mix) != ("1", "0"):
+        return Reply(b"", b"fio: the simulated node plays one job that reads or writes\n", 1)
     machines = machine.machines
     found: list[str] = []
     for rw in ("write", "read", "randwrite", "randread"):
         pattern, block = ("random", small) if rw.startswith("rand") else ("sequential", large)
         name = f"{pattern}-{rw.removeprefix('rand')}"
         options = {"name": name, "rw": rw, "bs": block, "runtime": seconds, "ioengine": "psync", "direct": "1"}
-        work = Work(name, rw, int(block), float(seconds), 1, options)
+        work = Work(name, rw, int(block), float(seconds), int(depth), options)
         found.append(report(work, machine.disks, at=machines.clock()))
     await asyncio.sleep(machines.traffic.pace.seconds(4 * float(seconds)))
     return Reply(b"".join(machine.spoil(document.encode()) for document in found))

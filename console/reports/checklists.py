@@ -40,6 +40,11 @@ class Line:
     note: str
     evidence: tuple[str, ...]
 
+    @property
+    def head(self) -> str:
+        """The step with its clause, where it has one."""
+        return self.step if self.clause == NOT_MEASURED else f"{self.step}, {self.clause}"
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

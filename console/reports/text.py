@@ -91,7 +91,7 @@ def _checklists(told: Told, width: int) -> Iterator[str]:
     for section in checklists.sections(told.checklists):
         yield from wrapped(f"{section.title}; {section.tally}", width, " ")
         for line in section.lines:
-            head = f"{line.step}, {line.clause}: {line.word}"
+            head = f"{line.head}: {line.word}"
             said = f" by {line.who}, {line.when}" if line.word != StepState.NOT_DONE or line.note else ""
             yield from wrapped(f"{head}{said}", width, f" {SIGNS[line.state].glyph} ")
             for text in (line.text, line.note, *line.evidence):

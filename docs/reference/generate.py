@@ -31,7 +31,7 @@ def probes() -> str:
     found = load(safe_mode=True).probes
     parts = ["# Probes\n\nWritten by `docs/reference/generate.py` from the built-in probes.\n", _overview(found)]
     for probe in found.values():
-        more = f" More: [{probe.name}](../probes/{probe.name}.md)." if page_of(probe).exists() else ""
+        more = f" More: [{page_of(probe).stem}](../probes/{page_of(probe).name})." if page_of(probe).exists() else ""
         parts.append(f"## {probe.name}\n\n{probe.summary}.{more}\n")
         parts.append(f"{_needs(probe)}\n")
         if probe.options:
@@ -45,7 +45,7 @@ def probes() -> str:
 
 def page_of(probe: Probe) -> Path:
     """Where the page of a probe is."""
-    return HERE.parent / "probes" / f"{probe.name}.md"
+    return HERE.parent / "probes" / f"{probe.name.removesuffix('-set')}.md"
 
 
 def _overview(found: Mapping[str, Probe]) -> str:

@@ -45,6 +45,7 @@ class FioDevice(Probe):
 
     name = "fio-device"
     summary = "Throughput, operations and latency of a blank disk, which it overwrites"
+    source = "the fio of the Jetstream acceptance report, on a disk without a file system"
     metrics = (
         Metric("fio-device.read", Unit.BYTE_RATE, "bytes read", Shown.STORAGE),
         Metric("fio-device.write", Unit.BYTE_RATE, "bytes written", Shown.STORAGE),

@@ -116,6 +116,7 @@ class MpiPingpong(Probe):
 
     name = "mpi-pingpong"
     summary = "MPI between two nodes: latency of small messages, bandwidth of windows of large ones"
+    source = "DESY storage characterisation, MPI ping-pong over InfiniBand and TCP"
     metrics = (
         Metric("mpi-pingpong.latency", Unit.SECOND, "half a round trip of 8 bytes, median of ten series"),
         Metric("mpi-pingpong.bandwidth", Unit.BYTE_RATE, "payload of windows of large messages", Shown.NETWORK),

@@ -7,6 +7,7 @@ from console.reports.content import Told
 from console.view import LinkView, RunView, State
 from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect
 from probes.model import Fact, FailedAt, Output, Proof
+from store.checklist_model import Attachment, Checked, Mark, Step, StepState, StoredChecklist
 from store.model import Note
 from tests.console.reports.building import BLADE, GBIT, HOSTILE, START, Story, fabric, links, verdict
 from topology.model import NodeId
@@ -78,6 +79,28 @@ def hard() -> RunView:
 
 
 STOPPED = MappingProxyType({4: "canary n01>n02 fell to 40 % of what it gave before"})
+CHECKLIST = StoredChecklist(
+    "cloud",
+    "PEP 4.2",
+    (
+        Checked(
+            Step("log-in", "A user logs in.", "4.2.1"),
+            Mark(StepState.PASS, "alice", START + 900.0, "two users, one of them from outside"),
+            (Attachment("log in.png", 48_213, "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),),
+        ),
+        Checked(
+            Step("launch", f"A machine starts; {HOSTILE}", HOSTILE, ("openstack", "server", "create"), 60.0),
+            Mark(StepState.FAIL, HOSTILE, START + 960.0, HOSTILE),
+            (Attachment(HOSTILE, 12, "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"),),
+            2,
+        ),
+        Checked(Step("move", "An image moves to the other system.", "4.2.3")),
+        Checked(
+            Step("tablet", "A desktop opens on a tablet."),
+            Mark(StepState.NOT_APPLICABLE, "bob", START + 1000.0, "no such service here"),
+        ),
+    ),
+)
 TOLD = Told(
     options=MappingProxyType({"allow_untested": 1, "suite from": "the command line"}),
     notes=(
@@ -85,6 +108,7 @@ TOLD = Told(
         Note("held", "the database was full for 12 s", START + 600.0),
     ),
     uncovered=("no test reaches m1 over sp2",),
+    checklists=(CHECKLIST,),
 )
 
 

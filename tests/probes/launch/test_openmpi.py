@@ -3,7 +3,7 @@ from types import MappingProxyType
 
 import pytest
 
-from probes.launch import Job, LaunchError, Options
+from probes.launch import DEFAULTS, Job, LaunchError, Options, Rails
 from probes.launch.openmpi import HOSTS, SLURM_HOSTS
 from probes.testing import a_node
 from topology.model import Hardware, Node
@@ -73,3 +73,10 @@ def test_hostfiles_are_among_the_files_and_cannot_be_replaced() -> None:
     texts = Job((_node(1),), ("x",), 1, 1, files={"in.txt": "a\n", HOSTS: "evil\n"}).texts()
 
     assert texts == {"in.txt": "a\n", HOSTS: "10.0.0.1 slots=1\n", SLURM_HOSTS: "n1 slots=1\n"}
+
+
+def test_of_one_node_nothing_leaves_it_whatever_its_addresses_are_called() -> None:
+    nodes, options = (a_node("n1", "n1", "n1"), a_node("n2", "n2", "n2")), Options.of(DEFAULTS)
+    assert Job(nodes[:1], ("hpcc",), 1, 10.0, options).rails == Rails("lo", "lo")
+    with pytest.raises(LaunchError, match="a name"):
+        _ = Job(nodes, ("hpcc",), 2, 10.0, options).rails
