@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from store.checklist_model import MOST_BYTES, Checklist, Evidence, Mark, Step, StepState
+from probes.checklist import MOST_BYTES, Checklist, Evidence, Mark, Step, StepState
 from topology.description.report import Report
 from topology.errors import Position, Problem, TopologyError
 from topology.importers.native import Document, Location, parse, source_text

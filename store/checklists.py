@@ -8,16 +8,16 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-from store.checklist_model import (
+from probes.checklist import (
     MOST_BYTES,
     Attachment,
     Checked,
+    CheckedList,
     Checklist,
     Evidence,
     Mark,
     Step,
     StepState,
-    StoredChecklist,
 )
 from store.database import Database
 from store.errors import ConflictError, RefusedError
@@ -91,7 +91,7 @@ def _attachment_row(each: Evidence) -> Row:
 # -- reading
 
 
-def checklists(database: Database, key: str) -> tuple[StoredChecklist, ...]:
+def checklists(database: Database, key: str) -> tuple[CheckedList, ...]:
     """The checklists of a session as they stand, in the order in which they were first kept."""
     with database.reading() as connection:
         session = session_number(connection, key, database.path)
@@ -102,7 +102,7 @@ def checklists(database: Database, key: str) -> tuple[StoredChecklist, ...]:
             (session,),
         ).fetchall()
         return tuple(
-            StoredChecklist(name, source, tuple(_steps(connection, number, _marks(connection, session, name))))
+            CheckedList(name, source, tuple(_steps(connection, number, _marks(connection, session, name))))
             for number, name, source in found
         )
 

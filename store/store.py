@@ -14,11 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from probes.checklist import CheckedList, Checklist, Evidence
+from probes.checklist import Mark as Said
 from probes.judging.verdict import Verdict
 from probes.model import ClosedRound, Output, Proof, Result, Round
 from store import absorbing, checklists, driving, left, listing, newest, outcomes, reading, rounds, writing
-from store.checklist_model import Checklist, Evidence, StoredChecklist
-from store.checklist_model import Mark as Said
 from store.connection import BUSY_SECONDS
 from store.database import Database, Facts
 from store.errors import StoreError
@@ -312,7 +312,7 @@ class Store:
         """What was decided or happened while it ran, in order."""
         return reading.notes(self._database, session)
 
-    def checklists(self, session: str) -> tuple[StoredChecklist, ...]:
+    def checklists(self, session: str) -> tuple[CheckedList, ...]:
         """Its checklists as they stand, in the order in which they were first kept."""
         return checklists.checklists(self._database, session)
 

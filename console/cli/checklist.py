@@ -13,7 +13,7 @@ from console.exits import BadInput, Exit
 
 if TYPE_CHECKING:
     from console.checklist import ChecklistFile
-    from store.checklist_model import Evidence, Mark, Step, StoredChecklist
+    from probes.checklist import CheckedList, Evidence, Mark, Step
     from store.store import Store
 
 _STATES = ("pass", "fail", "not-done", "not-applicable")
@@ -104,7 +104,7 @@ def _step(found: "ChecklistFile", name: str) -> "Step":
 
 def _evidence(path: Path) -> "Evidence":
     """The bytes of a file; BadInput for one that cannot be read, is none, or is too large to be kept."""
-    from store.checklist_model import MOST_BYTES, Evidence
+    from probes.checklist import MOST_BYTES, Evidence
 
     try:
         if not path.is_file():
@@ -133,7 +133,7 @@ async def _begin(store: "Store", found: "ChecklistFile", label: str) -> str:
 
 
 def _said(state: str, by: str, note: str) -> "Mark":
-    from store.checklist_model import Mark, StepState
+    from probes.checklist import Mark, StepState
 
     if not by.strip():
         raise BadInput("benchconsole: --by: found nothing, expected a name")
@@ -169,22 +169,22 @@ def _fetch(store: "Store", key: str, sha256: str, output: Path) -> None:
     click.echo(f"wrote {output}")
 
 
-def _code(kept: "StoredChecklist") -> Exit:
+def _code(kept: "CheckedList") -> Exit:
     from console.reports.checklists import state_of
     from console.view import State
 
     return {State.PASS: Exit.PASSED, State.FAIL: Exit.BELOW}.get(state_of(kept), Exit.UNTESTED)
 
 
-def _unmarked(found: "ChecklistFile") -> "StoredChecklist":
+def _unmarked(found: "ChecklistFile") -> "CheckedList":
     """The file as if nobody had said anything."""
-    from store.checklist_model import Checked, StoredChecklist
+    from probes.checklist import Checked, CheckedList
 
     checklist = found.checklist
-    return StoredChecklist(checklist.name, checklist.source, tuple(map(Checked, checklist.steps)))
+    return CheckedList(checklist.name, checklist.source, tuple(map(Checked, checklist.steps)))
 
 
-def _lines(kept: "StoredChecklist") -> Iterator[str]:
+def _lines(kept: "CheckedList") -> Iterator[str]:
     """The checklist as the text report shows it, with what a script would run."""
     import shlex
 

@@ -12,7 +12,7 @@ from console.reports import content
 from console.reports.content import Summary, Told, moment, shortened
 from console.view import RunView, State, worst
 from console.wording import NOT_MEASURED, count, plain
-from store.checklist_model import Attachment, Checked, StepState, StoredChecklist
+from probes.checklist import Attachment, Checked, CheckedList, StepState
 from topology.units import disk_size
 
 _STATES = {
@@ -56,7 +56,7 @@ class Section:
     lines: tuple[Line, ...]
 
 
-def sections(checklists: Iterable[StoredChecklist]) -> tuple[Section, ...]:
+def sections(checklists: Iterable[CheckedList]) -> tuple[Section, ...]:
     """The checklists of a session in the order in which they were kept."""
     return tuple(
         Section(
@@ -69,7 +69,7 @@ def sections(checklists: Iterable[StoredChecklist]) -> tuple[Section, ...]:
     )
 
 
-def state_of(checklist: StoredChecklist) -> State:
+def state_of(checklist: CheckedList) -> State:
     """Fail where a step failed; unknown where one is not done, or none was passed; else pass."""
     if checklist.count(StepState.FAIL):
         return State.FAIL
@@ -78,7 +78,7 @@ def state_of(checklist: StoredChecklist) -> State:
     return State.PASS
 
 
-def tally(checklist: StoredChecklist) -> str:
+def tally(checklist: CheckedList) -> str:
     """``14 steps: 1 fail, 10 not done, 3 pass``."""
     parts = [f"{number:,} {state}" for state in _WORST_FIRST if (number := checklist.count(state))]
     return f"{count(len(checklist.steps), 'step')}: {', '.join(parts)}"

@@ -15,9 +15,9 @@ from typing import Protocol
 from console import view as picture
 from console.view import Coverage, RunView, State
 from console.wording import NOT_MEASURED, count, plain, quantity
+from probes.checklist import CheckedList
 from probes.judging.verdict import Finding, Level
 from probes.planning import uncrossed
-from store.checklist_model import StoredChecklist
 from topology.elements import link_name
 from topology.model import Fabric, Link
 from topology.selection import NAME, fold
@@ -51,7 +51,7 @@ class Told:
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     notes: Sequence[Noted] = ()
     uncovered: tuple[str, ...] = ()
-    checklists: tuple[StoredChecklist, ...] = ()
+    checklists: tuple[CheckedList, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

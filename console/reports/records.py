@@ -13,9 +13,9 @@ from console.reports import checklists
 from console.reports.content import Options, Told, described, not_run, program_version, topology_sha256
 from console.reports.evidence import Command, commands
 from console.view import Coverage, NotJudged, RunView, state_of
+from probes.checklist import Checked, CheckedList
 from probes.judging.verdict import Finding, Kind, Verdict
 from probes.model import Fact, Labels, Measurement, Proof, Result, Round
-from store.checklist_model import Checked, StoredChecklist
 
 SCHEMA = 1
 
@@ -166,7 +166,7 @@ def proof_record(proof: Proof) -> Record:
     }
 
 
-def checklist_record(checklist: StoredChecklist) -> Record:
+def checklist_record(checklist: CheckedList) -> Record:
     """One checklist with its steps as they stand; attachments by their SHA-256."""
     return {
         "name": text(checklist.name),

@@ -14,8 +14,8 @@ from console.reports.content import Options, Told, folded, shortened
 from console.reports.tables import MetricTable, Spread, metric_tables
 from console.view import RunView, State, state_of_failure, state_of_level
 from console.wording import SIGNS, count, in_ascii, plain
+from probes.checklist import StepState
 from probes.judging.verdict import Finding, Level
-from store.checklist_model import StepState
 
 NARROWEST = 60
 NUMBER = 13

@@ -42,7 +42,7 @@ BUILTIN = (
     "aggregate:Aggregate",
     "skim:Skim",
 )
-"""Module and class of each probe, in the order of the catalogue: nodes, network, MPI, compute, storage, applications."""
+"""Module and class of each probe, in the order of the catalogue: nodes, network, MPI, compute, storage, uses."""
 
 
 @hook

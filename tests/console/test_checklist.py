@@ -11,7 +11,7 @@ import topology
 from console import checklist
 from console.checklist import read
 from console.exits import Exit
-from store.checklist_model import MOST_BYTES, Step, StepState
+from probes.checklist import MOST_BYTES, Step, StepState
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
 from topology.errors import TopologyError

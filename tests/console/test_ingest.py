@@ -70,7 +70,9 @@ def test_what_no_wire_carries_does_not_pass(ingest: Ingest) -> None:
     done = ingest("iperf3", FAST, "--node", "n1", "--peer", "n2")
     assert done.exit_code == 3
     words = " ".join(done.stdout.split())
-    assert "23.5 Gb/s over n1 out, which carries 1.00 Gb/s as described: the number or the description is wrong" in words
+    assert (
+        "23.5 Gb/s over n1 out, which carries 1.00 Gb/s as described: the number or the description is wrong" in words
+    )
 
 
 def test_what_cannot_be_read_is_a_test_without_a_number(ingest: Ingest, db: Path) -> None:

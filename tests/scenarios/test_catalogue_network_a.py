@@ -64,7 +64,7 @@ def received(lab: Lab, node: str) -> int:
 
 
 def test_what_is_stored_is_what_the_receivers_said(healthy_lab: Lab, topology: Path, tmp_path: Path) -> None:
-    db, before = tmp_path / "s.db", received(healthy_lab, "n1")
+    db, before = tmp_path / "s.db", received(healthy_lab, "n2")
     ran = benchconsole("run", topology, "--db", db)
     assert ran.code == 0, ran.out + ran.err
     found, (tcp, udp, burst, qperf) = report(db), outputs(db)
@@ -79,7 +79,9 @@ def test_what_is_stored_is_what_the_receivers_said(healthy_lab: Lab, topology: P
     assert udp.startswith("nuttcp-r")
     assert back["nuttcp.loss"] == pytest.approx(float(keys(udp, "r")["data_loss"]) / 100, abs=1e-5)
     assert back["nuttcp.throughput"] == pytest.approx(float(keys(udp, "r")["rate_KBps"]) * 1024, rel=1e-4)
-    assert received(healthy_lab, "n1") - before > 0.9 * float(keys(udp, "r")["megabytes"]) * 2**20
+    assert {each["target"] for each in found["measurements"] if each["test"].startswith("0002/")} == {"n2>n1"}
+    arrived = sum(float(keys(said, "r")["megabytes"]) for said in (tcp, udp)) * 2**20
+    assert received(healthy_lab, "n2") - before > 0.9 * arrived
 
     assert keys(burst, "t")["nbuf"] == keys(burst, "r")["pkt"] == "20"
     assert measured(found, 3) == {"nuttcp.burst_loss": int(keys(burst, "r")["drop"]) / 20}

@@ -110,7 +110,6 @@ def test_latency_path_and_largest_packet_are_what_the_tools_printed(run: Run) ->
         (told,) = numbers(line + r"([0-9.]+)", latency.printed[0])
         marks = ("sockperf.latency", "mode=ping-pong", "protocol=udp", "size=1000", f"statistic={statistic}")
         assert latency.numbers[marks] == pytest.approx(told * 1e-6)
-    assert latency.values("sockperf.latency")[0] > 1000 * 8 / 100e6
     (mebi,) = numbers(r"BandWidth is (\S+) MBps", throughput.printed[0])
     assert throughput.values("sockperf.throughput") == [pytest.approx(mebi * 2**20)]
 

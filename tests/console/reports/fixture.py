@@ -5,9 +5,9 @@ from types import MappingProxyType
 
 from console.reports.content import Told
 from console.view import RunView, State
+from probes.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
 from probes.judging.verdict import Kind, Level
 from probes.model import FailedAt, Output, Proof
-from store.checklist_model import Attachment, Checked, Mark, Step, StepState, StoredChecklist
 from store.model import Note
 from tests.console.reports.building import BLADE, GBIT, HEAD, HOSTILE, Story, fabric, node, verdict
 from tests.console.reports.hard import LAG, MEMORY, hard
@@ -149,5 +149,5 @@ def poisoned_told(text: str) -> Told:
     """What is told of a session with ``text`` in all of it."""
     said = Mark(StepState.FAIL, text, 1.0, text)
     step = Checked(Step(text, text, text, (text,)), said, (Attachment(text, 1, text),), 1)
-    checklist = StoredChecklist(text, text, (step, Checked(Step(text, text))))
+    checklist = CheckedList(text, text, (step, Checked(Step(text, text))))
     return Told(MappingProxyType({text: text}), (Note(text, text, 1.0),), (text,), (checklist,))

@@ -5,9 +5,9 @@ from types import MappingProxyType
 
 from console.reports.content import Told
 from console.view import LinkView, RunView, State
+from probes.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
 from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect
 from probes.model import Fact, FailedAt, Output, Proof
-from store.checklist_model import Attachment, Checked, Mark, Step, StepState, StoredChecklist
 from store.model import Note
 from tests.console.reports.building import BLADE, GBIT, HOSTILE, START, Story, fabric, links, verdict
 from topology.model import NodeId
@@ -79,7 +79,7 @@ def hard() -> RunView:
 
 
 STOPPED = MappingProxyType({4: "canary n01>n02 fell to 40 % of what it gave before"})
-CHECKLIST = StoredChecklist(
+CHECKLIST = CheckedList(
     "cloud",
     "PEP 4.2",
     (

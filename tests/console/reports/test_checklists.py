@@ -13,20 +13,20 @@ from console.reports import Options, render
 from console.reports.checklists import sections, state_of, summary
 from console.reports.content import Told
 from console.view import State
-from store.checklist_model import Checked, Mark, Step, StepState, StoredChecklist
+from probes.checklist import Checked, CheckedList, Mark, Step, StepState
 from tests.console.reports import fixture
 from tests.console.reports.hard import CHECKLIST, TOLD
 
 SCHEMA = Path(__file__).parents[3] / "docs" / "reference" / "report.schema.json"
 
 
-def checklist(*states: StepState | None) -> StoredChecklist:
+def checklist(*states: StepState | None) -> CheckedList:
     """One step for each state; None: nobody said anything."""
     steps = (
         Checked(Step(str(number), "x"), Mark(state, "ann", 1.0) if state else None)
         for number, state in enumerate(states)
     )
-    return StoredChecklist("cloud", "", tuple(steps))
+    return CheckedList("cloud", "", tuple(steps))
 
 
 PASS, FAIL, NOT_DONE, NOT_APPLICABLE = StepState.PASS, StepState.FAIL, StepState.NOT_DONE, StepState.NOT_APPLICABLE

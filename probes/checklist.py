@@ -1,9 +1,8 @@
-"""Owns what a checklist is: steps, what was said of each, and the files that show it. All frozen.
+"""Owns what a checklist is: steps that no probe can take, what was said of each, and the files that show it.
 
-Refuses to read files and to run anything.
+All frozen. Refuses to read files and to run anything.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -87,7 +86,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredChecklist:
+class CheckedList:
     """A checklist of a session as it stands, in the order of its file."""
 
     name: str
@@ -97,8 +96,3 @@ class StoredChecklist:
     def count(self, state: StepState) -> int:
         """How many steps stand so."""
         return sum(each.state is state for each in self.steps)
-
-
-def all_steps(checklists: Sequence[StoredChecklist]) -> tuple[Checked, ...]:
-    """The steps of several checklists."""
-    return tuple(step for each in checklists for step in each.steps)
