@@ -198,8 +198,8 @@ class Standing:
 
     @property
     def between_failures(self) -> float | None:
-        """Seconds up for each outage; None without any."""
-        return self.time.up / len(self.outages) if self.outages else None
+        """Seconds up for each outage; None without any, and where it was never up."""
+        return self.time.up / len(self.outages) if self.outages and self.time.up > 0 else None
 
     @property
     def to_repair(self) -> float | None:
@@ -292,7 +292,8 @@ def _merged(samples: Sequence[Sample], schedule: Schedule) -> list[Sample]:
 
 
 def _clipped(each: Stretch, schedule: Schedule) -> Stretch:
-    return replace(each, start=min(each.start, schedule.ends), end=min(each.end, schedule.ends))
+    start, end = (min(max(at, schedule.began), schedule.ends) for at in (each.start, each.end))
+    return replace(each, start=start, end=end)
 
 
 def _spoken_for(mark: Sample, after: Sample | None, schedule: Schedule, now: float) -> Iterator[Stretch]:

@@ -101,7 +101,7 @@ def watched(fabric: Fabric, name: str | None) -> Suite:
 class Watch:
     """Takes samples until ``choice.options`` say that it is over, or ``stop`` is called.
 
-    ``suite`` is what one sample asks. A watch that went on earlier is taken up with ``take_up``.
+    ``suite`` is what one sample asks. One that was begun earlier is taken up with ``take_up``.
     """
 
     def __init__(

@@ -177,7 +177,7 @@ def _line(each: "Standing") -> str:
     """``· system (16)   99.912 %  99.701 %  99.953 %  3, longest 0:30:00 on n3, MTBF 112:00:00, MTTR 0:20:00``."""
     from console.plain import plain
     from console.view import state_of_level
-    from console.wording import SIGNS
+    from console.wording import SIGNS, count
     from topology.units import duration
 
     sign = SIGNS[state_of_level(each.level)]
@@ -185,7 +185,8 @@ def _line(each: "Standing") -> str:
     name = each.name if each.nodes == (each.name,) else f"{each.name} ({len(each.nodes):,})"
     time = each.time
     shares = f"{_percent(time.share):>10} {_percent(time.worst):>10} {_percent(time.best, up=True):>10}"
-    words = [f"{len(each.outages):,}"]
+    reboots = sum(out.reboot for out in each.outages)
+    words = [f"{len(each.outages):,}" + (f" ({count(reboots, 'reboot')})" if reboots else "")]
     if each.longest is not None:
         where = f" on {each.longest.node}" if len(each.nodes) > 1 else ""
         words.append(f"longest {duration(each.longest.seconds)}{where}{'' if each.longest.over else ', not over'}")

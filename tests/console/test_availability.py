@@ -90,6 +90,7 @@ def test_time_that_is_still_to_come_is_not_known() -> None:
     assert (halfway.system.time.up, halfway.system.time.unsampled) == (30 * MINUTE, 30 * MINUTE)
     assert halfway.level is Level.UNKNOWN
     lost = said("D" * 31, now=T0 + 30 * MINUTE)
+    assert (len(lost.system.outages), lost.system.between_failures) == (1, None)
     assert lost.level is Level.FAIL  # whatever comes, 95 % cannot be reached any more
 
 
@@ -161,6 +162,14 @@ def test_a_sample_is_worth_the_time_it_was_taken_at() -> None:
     marks = [*samples("U" * 10), *samples("U" * 10 + "D" * 51, late=20.0)[10:]]
     found = evaluate(marks, ("n1",), HOUR, now=T0 + 3600)
     assert found.system.time.up == 10 * MINUTE + 20.0
+
+
+def test_samples_from_before_the_beginning_add_no_time() -> None:
+    """As a clock gives them that was set back."""
+    early = [Sample("n1", T0 - 90.0, up=True), Sample("n1", T0 - 30.0, up=False)]
+    found = stretches([*early, *samples("U" * 61)], HOUR, T0 + 3600)
+    assert (found[0].start, found[-1].end) == (T0, T0 + 3600)
+    assert sum(each.seconds for each in found) == 3600.0
 
 
 def test_a_node_that_several_stages_sample_is_up_where_all_of_them_say_so() -> None:

@@ -85,6 +85,14 @@ def test_a_report_on_a_watch_passes_nothing_by_its_last_sample(on: Commands) -> 
     assert "What the samples of a watch add up to is said by: benchconsole availability" in " ".join(out.split())
 
 
+def test_a_reboot_is_named_where_outages_are_counted(on: Commands) -> None:
+    on.clock.before = lambda due: on.nodes.boots.update(n2=1) if due >= T0 + 8 * 1800 else None
+    on.watch()
+    _, out, _ = on("availability")
+    (line,) = [line for line in out.splitlines() if line.startswith(("? n2", "· n2"))]
+    assert "  1 (1 reboot), MTBF 10:00:00" in line
+
+
 def test_the_answer_for_programs(on: Commands) -> None:
     fails_from(on, 4, 5, "n3")
     on.watch()
