@@ -180,7 +180,7 @@ async def test_a_comparison_is_stored_and_can_be_made_again_from_the_store(tmp_p
                 break
         view = running.view()
         found = compared(described, of_session(view, described.nodes), view.session)
-        assert reach.asked == 2 * ["n1", "n2", "n3", "n4"]  # the inventory, then the search at the end
+        assert reach.asked == 3 * ["n1", "n2", "n3", "n4"]  # what they have, the inventory, the search at the end
         assert found.code is Exit.BELOW
         assert [each.text for each in found.report.differences] == ["n2 and n3 are swapped"]
         assert found.why == {"n4": "unreachable: connection refused"}

@@ -33,6 +33,11 @@ suites:
 """
 
 
+def listed(lab: Lab) -> list[list[str]]:
+    """What lies in the scratch directories; other tests may have left something of strangers there."""
+    return [lab.ssh(node, "ls -A /scratch").stdout.split() for node in ("n1", "n2", "n3", "n4")]
+
+
 @pytest.fixture
 def ran(healthy_lab: Lab, tmp_path: Path) -> Iterator[Path]:
     """The database of one run of all four."""
@@ -40,8 +45,10 @@ def ran(healthy_lab: Lab, tmp_path: Path) -> Iterator[Path]:
     topology = healthy_lab.topology.with_name("storage-b.yaml")
     topology.write_text(written[: written.index("criteria:")] + WORK)
     try:
+        before = listed(healthy_lab)
         done = benchconsole("run", topology, "--db", tmp_path / "s.db")
         assert done.code == 0, done.out + done.err
+        assert listed(healthy_lab) == before, "something of ours is left"
         yield tmp_path / "s.db"
     finally:
         topology.unlink()
@@ -105,6 +112,3 @@ def test_all_four_store_what_they_printed_and_what_the_disk_can_do(healthy_lab: 
         rates = [*measured(found, "bonnie.write"), *measured(found, "bonnie.rewrite"), sum(both)]
         rates += measured(found, "fio.read", pattern="sequential", clients="2")
         assert all(0.2 * DISK < rate < 1.8 * DISK for rate in rates), rates
-    assert [healthy_lab.ssh(node, "ls -A /scratch").stdout.split() for node in ("n1", "n2", "n3", "n4")] == [
-        ["lost+found"]
-    ] * 4

@@ -142,7 +142,7 @@ def test_an_old_server_a_reset_and_a_refused_directory_are_each_told_as_what_the
     assert failures.pop("st1")[0] == "refused as unsafe"
     stage, detail = failures.pop("st2")
     assert stage == "refused as unsafe"
-    assert "1048576 KiB are to be written" in detail
+    assert "1.07 GB are to be written" in detail
     assert failures, "a server that is killed gives no number"
     assert all("n3" in pair or "n4" in pair for pair in failures)
     assert {stage for stage, _ in failures.values()} <= {"tool failed", "output not understood"}
