@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from probes.api import ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import decimal, one_line, positive, told_apart, whole_lines
+from probes.builtin.captured import decimal, one_line, positive, told_apart
+from probes.builtin.printed import level_lines
 
 _KIB = 1024.0
 _FILES = 1024
@@ -64,10 +65,10 @@ class _Run:
 
 def readings(text: str) -> Sequence[Reading]:
     """Every rate and latency, in base units; ProbeOutputError when bonnie++ complained or nothing is whole."""
-    lines = whole_lines(text)
+    lines = level_lines(text)
     if complaint := next((line for line in lines if _COMPLAINT.match(line)), None):
         raise ProbeOutputError(one_line(complaint), "a run without complaint")
-    runs = list(dict.fromkeys(line for line in lines if _is_result(line)))
+    runs = list(dict.fromkeys(line.strip() for line in lines if _is_result(line.strip())))
     found = [_csv(line) for line in runs] if runs else list(_tables(lines))
     cached = _cached(lines)
     numbers = tuple(reading for run in found for reading in _readings(run, cached))
@@ -99,7 +100,7 @@ def _cached(lines: Sequence[str]) -> Collection[str]:
 
     bonnie++ 2.00a opens the file for direct I/O only to write it first: what comes after goes through the cache.
     """
-    note = next((match for line in lines if (match := _CONTEXT.fullmatch(line))), None)
+    note = next((match for line in lines if (match := _CONTEXT.fullmatch(line.rstrip()))), None)
     if note is None or int(note[1]) >= 2 * int(note[2]):
         return ()
     later = ("rewrite", "read", "seeks")
@@ -203,7 +204,7 @@ def _tables(lines: Sequence[str]) -> Iterator[_Run]:
             continue
         if "------Sequential Output------" in line:
             found = re.match(r"Concurrency +(\d+) ", body[0])
-            clients = _count(found[1], "the concurrency") if found else 1
+            clients = _count(found[1], "the concurrency") if found else int(not "1.9" <= version < "1.98")
             yield from _throughput(version, clients, body)
         elif "------Sequential Create------" in line and version < "1.98" and (clients or version < "1.9"):
             yield from _created(version, clients or 1, body)
@@ -242,6 +243,7 @@ def _latencies(line: Sequence[str]) -> Sequence[str]:
     """Six columns of ten characters behind the word; nothing when a column does not begin with a blank."""
     if not line or not line[0].startswith("Latency   "):
         return ()
-    columns = [line[0][begin : begin + 10] for begin in range(17, 77, 10)]
+    row = line[0].rstrip()
+    columns = [row[begin : begin + 10] for begin in range(17, 77, 10)]
     sound = all(re.fullmatch(r"(?: +(?:\d+(?:us|ms|s))?)?", column) for column in columns)
-    return [column.strip() for column in columns] if sound and len(line[0]) <= 77 else ()
+    return [column.strip() for column in columns] if sound and len(row) <= 77 else ()

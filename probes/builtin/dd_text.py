@@ -1,4 +1,4 @@
-"""Reads what dd says of itself: GNU coreutils since 5.9 in any language, uutils, busybox, toybox and the BSDs.
+"""Reads what dd says of itself: GNU coreutils in any language, uutils, busybox, toybox and the BSDs.
 
 The rate is always bytes by seconds, never the rounded one that is printed; the printed one and the sizes in
 brackets must agree with it. Whether it wrote or read is known of our own runs only, which are marked. Refuses
@@ -31,7 +31,7 @@ _GNU = re.compile(
     rf"(?P<rate>{_NUMBER})(?P<gap>\s*)(?P<unit>[kKMGTPE]?i?[Bo]?)/[^\W\d]{{1,12}}\.?\s*"
 )
 _BSD = re.compile(
-    rf"\s*(?P<bytes>[0-9]{{1,15}}) bytes transferred in (?P<seconds>{_NUMBER}) secs"
+    rf"\s*(?P<bytes>[0-9]{{1,15}}) bytes transferred in (?P<seconds>{_NUMBER}) sec(?:ond)?s"
     rf" \((?P<rate>{_NUMBER}) bytes/sec\)\s*"
 )
 _SIZE = re.compile(rf"({_NUMBER})(\s*)([kKMGTPE]?i?[Bo]?)(?![\w.])")
@@ -96,8 +96,12 @@ def _runs(text: str) -> Iterator[tuple[_Copied, Labels]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Whole lines without colours, and whether progress stood on them before. Latin-1 blanks arrive as U+FFFD."""
-    for raw in _COLOUR.sub("", text).replace("\ufffd", " ").split("\n")[:-1]:
+    """Whole lines without colours, and whether progress stood on them before. Latin-1 blanks arrive as U+FFFD.
+
+    A shell takes the last line end away; a last line is whole when the unit of its rate is.
+    """
+    lines = _COLOUR.sub("", text).replace("\ufffd", " ").split("\n")
+    for raw in lines if lines[-1].rstrip("\r").endswith(("B/s", "bytes/sec)")) else lines[:-1]:
         _, overwritten, line = raw.rstrip("\r").rpartition("\r")
         yield line, bool(overwritten)
 

@@ -24,7 +24,7 @@ _KIB = 1024.0
 _OWN = re.compile(r"(?:sequential|random)-(?:read|write|mixed)")
 _PERCENTILES = {50.0: "p50", 99.0: "p99"}
 _SPREAD_SIZES = ("bsrange", "blocksize_range", "bssplit")
-_SIZE = re.compile(r"([0-9]+)\s*(k|m|g|t)?(?:i?b)?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]+)\s*(k|m|g|t)?(i)?(b)?", re.IGNORECASE)
 _TIME = re.compile(r"([0-9]+)\s*(ms|us|s|m|h)?")
 _SECONDS = {None: 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0}
 
@@ -202,11 +202,15 @@ def _block(options: Document, way: str) -> str:
 
 
 def _size(text: str) -> int | None:
+    """Bytes of a size as fio reads it: ``4k``, ``4KB`` and ``4Ki`` are 4096, but ``4KiB`` is 4000 (its kb_base)."""
     match = _SIZE.fullmatch(text.strip()[:20])
-    return int(match[1]) * _KIB_POWERS[(match[2] or "").lower()] if match else None
+    if match is None:
+        return None
+    base = 1000 if match[3] and match[4] else 1024
+    return int(match[1]) * int(base ** _POWERS[(match[2] or "").lower()])
 
 
-_KIB_POWERS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def _finished(job: Document, options: Document, listed: int = 1) -> bool:
@@ -216,14 +220,17 @@ def _finished(job: Document, options: Document, listed: int = 1) -> bool:
     ``listed`` is how many jobs of the name there are: clones that are listed one by one move ``size`` each.
     """
     ways = [mapping(job.get(way)) for way in ("read", "write")]
-    size, limit = _size(str(options.get("size", ""))), _limit(options)
+    size, limit = _asked(options), _limit(options)
     ran = max((real(way.get("runtime")) or 0.0 for way in ways), default=0.0) * 1e-3
     if limit is not None and ran >= 0.99 * limit:
         return True
     jobs = 1 if listed == _clones(options) else _clones(options)
+    if (count := _size(str(options.get("number_ios", "")))) and _done(ways) >= count * jobs:
+        return True
     # what is verified is written, then read again
     if size and (
-        _moved(ways, size * jobs) or ("verify" in options and all(_moved([way], size * jobs) for way in ways))
+        _moved(ways, size * jobs, options)
+        or ("verify" in options and all(_moved([way], size * jobs, options) for way in ways))
     ):
         return True
     if size and limit is not None and ran and any("io_bytes" in way for way in ways):
@@ -236,8 +243,20 @@ def _limit(options: Document) -> float | None:
     return float(match[1]) * _SECONDS[match[2]] if match else None
 
 
-def _moved(ways: Sequence[Document], size: int) -> bool:
+def _asked(options: Document) -> int | None:
+    """Bytes that one job is to move; None where its options do not tell in bytes."""
+    size = _size(str(options.get("io_size", options.get("size", options.get("filesize", "")))))
+    return size * (_size(str(options.get("loops", "1"))) or 1) if size else None
+
+
+def _done(ways: Sequence[Document]) -> float:
+    return sum(real(way.get("total_ios")) or 0.0 for way in ways)
+
+
+def _moved(ways: Sequence[Document], size: int, options: Document) -> bool:
     """Whether the bytes moved come to ``size`` but for a last block. fio 2 counts ``io_bytes`` in KiB."""
     factor = 1.0 if any("bw_bytes" in way or "io_kbytes" in way for way in ways) else _KIB
     moved = factor * sum(real(way.get("io_bytes")) or 0.0 for way in ways)
-    return 0.999 * size < moved <= size
+    blocks = str(options.get("bs", options.get("blocksize", "4k"))).split(",")
+    over = max((_size(block) or 0 for block in blocks), default=0) * _clones(options)
+    return 0.999 * size < moved < size + max(over, 1)

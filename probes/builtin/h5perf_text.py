@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from probes.api import ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import one_line, positive, told_apart, whole_lines
+from probes.builtin.captured import one_line, positive, told_apart
+from probes.builtin.printed import level_lines
 
 _MIB = 2.0**20
 _APIS = {"POSIX": "posix", "MPIO": "mpiio", "PHDF5": "phdf5", "HDF5": "hdf5"}
@@ -54,7 +55,7 @@ def readings(text: str) -> Sequence[Reading]:
     """Every throughput in byte/s; ProbeOutputError when h5perf complained, measured nothing, or nothing is whole."""
     if said := complaint(text):
         raise ProbeOutputError(one_line(said), "a run without errors")
-    numbers = told_apart(_readings(whole_lines(text)))
+    numbers = told_apart(_readings(level_lines(text)))
     if not numbers:
         raise ProbeOutputError("no whole result", "the report of h5perf or h5perf_serial")
     return numbers

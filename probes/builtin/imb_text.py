@@ -9,8 +9,9 @@ it wrong. Source: ``IMB_output.c`` of 3.2, 4.0 and 2018 to 2021 and the user's g
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
 from probes.builtin.captured import decimal, one_line, whole
@@ -26,6 +27,7 @@ _BENCHMARK = re.compile(r"# Benchmarking (?:Multi-)?(\w+)")
 _PROCESSES = re.compile(r"# #processes = (\d{1,7})(?:;.*)?")
 _GROUPS = re.compile(r"# \( \d+ groups of (\d{1,7}) processes each running simultaneous \)")
 _MODE = re.compile(r"#\s+MODE: ((?:NON-)?AGGREGATE)")
+_WRONG = re.compile(r"Got invalid buffer|Application error code \d+ occurred")
 _END = "# All processes entering MPI_Finalize"
 
 _TIMES = {
@@ -54,6 +56,7 @@ class _Table:
     columns: tuple[str, ...] = ()
     rows: list[_Row] = field(default_factory=list)
     doubted: bool = False
+    run: int = 1
     ended: bool = False
 
     def labels(self, row: _Row | None = None, **more: object) -> Labels:
@@ -61,6 +64,8 @@ class _Table:
         marks: dict[str, object] = {"benchmark": self.benchmark, "processes": self.processes, **more}
         if self.mode:
             marks["mode"] = self.mode.lower()
+        if self.run > 1:
+            marks["run"] = self.run
         for name, column in (("size", "#bytes"), ("group", "Group")):
             if row is not None and column in row:
                 marks[name] = row[column]
@@ -69,18 +74,27 @@ class _Table:
 
 def readings(text: str, probe: str = "imb") -> Sequence[Reading]:
     """Every time and every rate whose unit is certain, in base units; ProbeOutputError when there is none."""
-    tables = _tables(plain_lines(text))
-    whole_ones = [table for table in tables if table.rows]
+    lines = plain_lines(text)
+    if wrong := next((line for line in lines if _WRONG.search(line)), None):
+        raise ProbeOutputError(one_line(wrong), "data that arrive as they were sent")
+    tables = _tables(lines)
+    whole_ones = list(_numbered(tables))
     found = [one for table in whole_ones if table.processes > 1 for one in _readings(table, probe)]
     if not found:
         lonely = any(table.processes == 1 for table in whole_ones)
         raise ProbeOutputError(
             "tables of one process" if lonely else _complaint(text), "a table of IMB with two processes or more"
         )
-    seen = {(one.metric, one.labels) for one in found}
-    if len(seen) < len(found):
-        raise ProbeOutputError("the same benchmark twice", "one run of IMB")
     return found
+
+
+def _numbered(tables: Sequence[_Table]) -> Iterator[_Table]:
+    """The tables that have rows; the second of the same benchmark is ``run`` 2, and so on."""
+    seen: Counter[Labels] = Counter()
+    for table in tables:
+        if table.rows:
+            seen[table.labels()] += 1
+            yield replace(table, run=seen[table.labels()])
 
 
 def _complaint(text: str) -> str:

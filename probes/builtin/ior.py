@@ -26,7 +26,7 @@ from probes.api import (
     Unit,
 )
 from probes.builtin import ior_json, ior_text
-from probes.builtin.captured import refuse_failed
+from probes.builtin.captured import refuse_failed, told_apart
 from probes.builtin.shared_scratch import in_shared, launch_shared
 from probes.launch import DEFAULTS, Job, Options
 
@@ -139,7 +139,7 @@ class Ior(Probe):
         """Read IOR's text or JSON. ProbeOutputError when it failed, or ran with other tasks than were started."""
         refuse_failed(output, "ior")
         ior_text.refuse_complaints(output.text + "\n" + output.error_text)
-        found = ior_text.once([*ior_text.readings(output.text), *ior_json.readings(output.text)])
+        found = told_apart(ior_text.once([*ior_text.readings(output.text), *ior_json.readings(output.text)]))
         if not found:
             raise ProbeOutputError("no row of results that is whole", "the results of IOR as text or JSON")
         refuse_other_tasks(found, output.argv)

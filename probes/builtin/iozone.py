@@ -23,7 +23,7 @@ from probes.api import (
     Unit,
 )
 from probes.builtin import iozone_text
-from probes.builtin.captured import refuse_failed
+from probes.builtin.captured import refuse_failed, told_apart
 
 _KIB = 1024
 
@@ -127,7 +127,7 @@ class Iozone(Probe):
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read every whole row. ProbeOutputError where iozone failed, or wrote zeros, or none is whole."""
         refuse_failed(output, "iozone")
-        found = iozone_text.readings(output.text)
+        found = told_apart(iozone_text.readings(output.text))
         if not found:
             raise ProbeOutputError("no row of results that is whole", "iozone's table, or its throughput by processes")
         return found

@@ -1,4 +1,4 @@
-"""Reads what iozone 3.2xx to 3.5xx prints: the table of a run by itself, and the sums of its throughput mode.
+"""Reads what iozone 3.1xx to 3.5xx prints: the table of a run by itself, and the sums of its throughput mode.
 
 The same headings stand above kB/sec (2^10 byte), operations per second (``-O``) and microseconds (``-N``); which
 it is, a line before says, and without one a table is not read. Tests that were not chosen leave blanks, so a row

@@ -119,13 +119,12 @@ class Iperf3(Probe):
 
         ProbeOutputError when the run failed, when nothing arrived, or when the receiver's word is missing.
         """
+        text = iperf3_text.plain(output.text)
         if output.exit_status != 0:
-            iperf3_json.refuse_complaint(output.text)
+            iperf3_json.refuse_complaint(text)
         iperf3_text.refuse_complaint(output.error_text)
         refuse_failed(output, "iperf3")
-        if iperf3_json.is_json(output.text):
-            return iperf3_json.readings(output.text)
-        return iperf3_text.readings(output.text)
+        return iperf3_json.readings(text) if iperf3_json.is_json(text) else iperf3_text.readings(text)
 
 
 def _peer(target: Target) -> Node:

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import Document, begins_document, documents, mapping, one_line, real, sequence
+from probes.builtin.captured import Document, begins_document, documents, mapping, one_line, real, sequence, told_apart
 
 _FIRST = "start|end|error|event|intervals|title|data"
 _BITS = 8.0
 _LONGEST_MS = 3.6e6
 _COUNTS_OMITTED = re.compile(r"iperf 3\.[01](?![0-9])")
 """Versions whose reversed runs count what was omitted as received (esnet/iperf issue 443)."""
+_OVERFLOWN = 2**31 - 1
+"""Where the counters of datagrams of versions before 3.14 end (esnet/iperf issue 1534)."""
 _FASTEST = 1e14
 """byte/s; what is above it is a division by a vanishing time, not a network."""
 
@@ -45,7 +47,7 @@ def readings(text: str) -> Sequence[Reading]:
     if not found:
         raise ProbeOutputError("no whole JSON document with an end", "iperf3 JSON up to its last brace")
     # --json-stream-full-output tells the same run twice
-    return tuple(dict.fromkeys(found))
+    return tuple(told_apart(dict.fromkeys(found)))
 
 
 def _runs(told: Sequence[Document]) -> Iterator[Document]:
@@ -83,7 +85,7 @@ def _refuse_inflated(start: Document) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """One direction of a run: out when this end sent. ``suffix`` is how ``end`` names its sums."""
+    """One direction of a run: out when this end sent, empty if unknown. ``suffix`` is how ``end`` names its sums."""
 
     end: Document
     direction: str
@@ -98,7 +100,8 @@ class _Way:
 
     @property
     def labels(self) -> Labels:
-        return labels(direction=self.direction, protocol=self.protocol, streams=len(self.streams))
+        known = {"direction": self.direction, "protocol": self.protocol, "streams": str(len(self.streams) or "")}
+        return labels(**{name: value for name, value in known.items() if value})
 
     @property
     def unheard(self) -> bool:
@@ -114,9 +117,14 @@ def _ways(start: Document, end: Document) -> Iterator[_Way]:
     protocol = one_line(str(test.get("protocol", "UDP" if "sum" in end else "TCP")), 20).lower()
     # from the server's side the client's sending is receiving
     first = "out" if (test.get("reverse") == 1) == ("accepted_connection" in start) else "in"
+    if not test:  # its event was cut off: the streams tell which end they are of, in versions that do
+        sends = _sends(streams[0]) if streams else None
+        first = "out" if sends is True else "in" if sends is False else ""
     if not any(name.endswith("_bidir_reverse") for name in end):
         yield _Way(end, first, "", protocol, tuple(streams))
         return
+    if not first:
+        raise ProbeOutputError("both directions, and no word of whose they are", "iperf3 JSON with its start")
     for direction, suffix in ((first, ""), ("in" if first == "out" else "out", "_bidir_reverse")):
         own = [stream for stream in streams if _sends(stream) is (direction == "out")]
         yield _Way(end, direction, suffix, protocol, tuple(own))
@@ -152,7 +160,8 @@ def _datagrams(way: _Way) -> Iterator[Reading]:
     if loss is not None:
         raw = f"lost_packets {got.get('lost_packets')} of packets {got.get('packets')}"
         yield Reading("iperf3.loss", loss, Unit.ONE, way.labels, raw)
-    if jitter is not None and 0 <= jitter < _LONGEST_MS:
+    longest = 1e3 * (real(got.get("seconds")) or _LONGEST_MS)  # beyond it, what the clocks of two hosts differ by
+    if jitter is not None and 0 <= jitter < min(longest, _LONGEST_MS):
         yield Reading("iperf3.jitter", jitter * 1e-3, Unit.SECOND, way.labels, f"jitter_ms {jitter}")
 
 
@@ -189,7 +198,7 @@ def _known_loss(got: Document, where: str) -> float:
 def _loss(got: Document) -> float | None:
     """Share of the datagrams that did not arrive; None when they were not counted."""
     lost, packets = real(got.get("lost_packets")), real(got.get("packets"))
-    if lost is None or not packets:
+    if lost is None or not packets or packets == _OVERFLOWN:
         return None
     if not 0 <= lost <= packets:
         raise ProbeOutputError(f"{lost:.0f} of {packets:.0f} datagrams lost", "a part of them")

@@ -2,6 +2,7 @@
 
 Only lines marked ``receiver`` are results: intervals are not summed, lines that were not ended
 are not read. Bytes in this form are powers of 1024 and bits powers of 1000, whatever the letter.
+What the part that was captured does not tell, who sent and in how many streams, gets no label.
 """
 
 import re
@@ -9,28 +10,48 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, UnitError, labels, parse
-from probes.builtin.captured import one_line, whole_lines
+from probes.builtin.captured import decimal, one_line, told_apart, whole_lines
 
-_COMPLAINT = re.compile(r"(?<!\S)iperf3: (?:error|interrupt).*$", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_COMPLAINT = re.compile(
+    r"(?<!\S)(?:\^C)?iperf3: (?:error|interrupt(?P<server> - the server has terminated)?).*$", re.MULTILINE
+)
+_LISTENING = "Server listening on "
 _BEGIN = re.compile(r"(?P<client>Connecting to host )|Accepted connection from ")
 _REVERSE = re.compile(r"(?<!\S)Reverse mode, remote host ")
 _OTHER_END = re.compile(r"(?<!\S)Server output:")
+_HEADING = re.compile(r"(?<!\S)\[ ID\](?:\[Role\])? Interval ")
+_FINISHED = re.compile(rf"(?<!\S)(?:iperf Done\.|CPU Utilization: |{_LISTENING})")
 _STREAM = re.compile(r"\[\s*\d+\] local \S+ port \d+ connected to ")
 _LINE = re.compile(
-    r"\[\s*(?P<id>\d+|SUM)\](?:\[(?P<role>[TR]X)-[CS]\])?\s+[\d.]+-[\d.]+\s+sec\s+\S+\s+[KMGT]?Bytes\s+"
+    r"\[\s*(?P<id>\d+|SUM)\](?:\[(?P<role>[TR]X)-[CS]\])?\s+[\d.]+-(?P<end>[\d.]+)\s+sec\s+\S+\s+[KMGT]?Bytes\s+"
     r"(?P<rate>\S+)\s+(?P<prefix>[KMGT]?)(?P<symbol>bits|Bytes)/sec(?P<rest>[^\[\]]*)$",
     re.ASCII,
 )
-_DATAGRAMS = re.compile(r"\s(?P<jitter>[0-9]+\.[0-9]+) ms\s+(?P<lost>[0-9]{1,15})/(?P<total>[0-9]{1,15}) \(")
+_DATAGRAMS = re.compile(
+    r"\s(?P<jitter>[0-9]+\.[0-9]+) ms\s+(?P<lost>[0-9]{1,15})/(?P<total>[0-9]{1,15}) \((?P<percent>[^()%]{1,20})%\)"
+)
 _RESENT = re.compile(r"\s*(?P<count>[0-9]{1,15})\s+sender\s*")
 _ARRIVED = re.compile(r"\s*(?:\S+ ms\s+\S+ \([^)]*\)\s+)?receiver\s*")
 _SENT = re.compile(r"\[\s*(?P<id>\d+)\] Sent \d+ datagrams")
+_OVERFLOWN = 2**31 - 1
+"""Where the counters of datagrams of versions before 3.14 end (esnet/iperf issue 1534)."""
+_TWO_DIGITS = 0.06
+"""By what part of itself a share printed with two digits may differ from its counts."""
+
+
+def plain(text: str) -> str:
+    """``text`` without the colours of the terminal that it was captured in."""
+    return _COLOUR.sub("", text)
 
 
 def refuse_complaint(text: str) -> None:
-    """Raise ProbeOutputError when iperf3 says in ``text`` that it failed or was interrupted."""
-    if complaint := _COMPLAINT.search(text):
-        raise ProbeOutputError(one_line(complaint[0]), "a run without error")
+    """Raise ProbeOutputError when iperf3 says in ``text`` that it failed or was interrupted in a run."""
+    for complaint in _COMPLAINT.finditer(text):
+        _, listening, since = text[: complaint.start()].rpartition(_LISTENING)
+        idle = listening and not _BEGIN.search(since)  # a server that is stopped after its runs took nothing from them
+        if not (complaint["server"] and idle):
+            raise ProbeOutputError(one_line(complaint[0]), "a run without error")
 
 
 def readings(text: str) -> Sequence[Reading]:
@@ -41,59 +62,84 @@ def readings(text: str) -> Sequence[Reading]:
         found.extend(run.readings())
     if not any(reading.unit is Unit.BYTE_RATE for reading in found):
         raise ProbeOutputError("no line of a receiver", "iperf3's summary with a line ending in 'receiver'")
-    return tuple(found)
+    return tuple(told_apart(found))
+
+
+_Told = tuple[str, re.Match[str]]
 
 
 @dataclass(slots=True)
 class _Run:
-    """The lines of one run; ``out`` is whether an unmarked line speaks of data that this end sent."""
+    """The lines of one run; ``out`` is whether an unmarked line speaks of data that this end sent, None if unknown."""
 
-    out: bool
+    out: bool | None
     lines: list[str] = field(default_factory=list)
 
     def readings(self) -> Iterator[Reading]:
         """Sums, then what belongs to them, in the order of the text."""
-        udp = any("Total Datagrams" in line for line in self.lines)
-        both = any("[ ID][Role]" in line for line in self.lines)
-        streams = sum(1 for line in self.lines if _STREAM.search(line)) // (2 if both else 1)
-        if streams == 1 and any(match["id"] == "SUM" for line in self.lines if (match := _LINE.search(line))):
-            streams = 0  # one stream has no sums: the lines of the others are missing
-        seen = {"in": 0, "out": 0}
-        for line, match in self._summary():
-            role = match["role"]
-            direction = "out" if (self.out if role is None else role == "TX") else "in"
+        summary = list(self._summary())
+        streams = self._streams(summary)
+        udp = any("Total Datagrams" in line for line in self.lines) or any(" ms " in one["rest"] for _, one in summary)
+        seen = {"in": 0, "out": 0, "": 0}
+        for line, match in summary:
+            direction = self._direction(match["role"])
             receiver = "sender" not in match["rest"]
             seen[direction] += receiver and match["id"] != "SUM"
-            marks = labels(direction=direction, protocol="udp" if udp else "tcp", streams=streams or seen[direction])
+            known = {"direction": direction, "protocol": "udp" if udp else "tcp", "streams": str(streams or "")}
+            marks = labels(**{name: value for name, value in known.items() if value})
             if streams and receiver and match["id"] != "SUM":
                 yield from _stream(match, line, seen[direction], marks)
             if match["id"] == "SUM" or streams == 1:
                 yield from _received(match, line, marks) if receiver else _resent(match, line, marks)
 
-    def _summary(self) -> Iterator[tuple[str, re.Match[str]]]:
-        """The lines that sum a run up; old UDP clients mark them only by a count of datagrams after them."""
-        before: tuple[str, re.Match[str]] | None = None
+    def _direction(self, role: str | None) -> str:
+        sends = self.out if role is None else role == "TX"
+        return "" if sends is None else "out" if sends else "in"
+
+    def _streams(self, summary: Sequence[_Told]) -> int:
+        """How many streams the run had, 0 if unknown: as its whole summary has, else as were set up."""
+        each = 2 if any("[ ID][Role]" in line for line in self.lines) else 1
+        summed = any(match["id"] == "SUM" for line in self.lines if (match := _LINE.search(line)))
+        counted = len({match["id"] for _, match in summary if match["role"] == summary[0][1]["role"]} - {"SUM"})
+        if counted and (counted > 1) == summed and self._is_whole(summary, summed=summed):
+            return counted
+        set_up = sum(1 for line in self.lines if _STREAM.search(line)) // each
+        return 0 if set_up == 1 and summed else set_up  # one stream has no sums: the lines of the others are missing
+
+    def _is_whole(self, summary: Sequence[_Told], *, summed: bool) -> bool:
+        """Whether the summary stands there from its heading to its sums, or where one stream has none to the end."""
+        first, last = self.lines.index(summary[0][0]), self.lines.index(summary[-1][0])
+        ended = (summed and summary[-1][1]["id"] == "SUM") or any(map(_FINISHED.search, self.lines[last:]))
+        return ended and first > 0 and _HEADING.search(self.lines[first - 1]) is not None
+
+    def _summary(self) -> Iterator[_Told]:
+        """The lines that sum a run up; old UDP clients mark them only by a count of datagrams after or before them."""
+        before: _Told | None = None
+        counted = False
         for line in self.lines:
-            match = _LINE.search(line)
-            if match and (_ARRIVED.fullmatch(match["rest"]) or match["rest"].split()[-1:] == ["sender"]):
+            match, sent = _LINE.search(line), _SENT.search(line)
+            marked = match and (_ARRIVED.fullmatch(match["rest"]) or match["rest"].split()[-1:] == ["sender"])
+            if match and (marked or (counted and match["id"] == "SUM" and _DATAGRAMS.search(match["rest"]))):
                 yield line, match
-            sent = _SENT.search(line)
             if sent and before and before[1]["id"] == sent["id"] and _DATAGRAMS.search(before[1]["rest"]):
                 yield before
-            before = (line, match) if match else None
+            before, counted = (line, match) if match else None, sent is not None
 
 
 def _runs(lines: Sequence[str]) -> Iterator[_Run]:
-    run = _Run(out=True)
+    run, summed = _Run(out=None), False
     for line in lines:
-        if begin := _BEGIN.search(line):
+        begin = _BEGIN.search(line)
+        if begin or (summed and _HEADING.search(line)):  # a heading below a summary is another run's, its head is lost
             yield run
-            run = _Run(out=begin["client"] is not None)
+            run, summed = _Run(out=None if begin is None else begin["client"] is not None), False
         if _REVERSE.search(line):
             run.out = False
         if _OTHER_END.search(line):
             break  # the same run again, seen from there
         run.lines.append(line)
+        match = _LINE.search(line)
+        summed = summed or bool(_SENT.search(line) or (match and _ARRIVED.fullmatch(match["rest"])))
     yield run
 
 
@@ -109,7 +155,10 @@ def _rate(match: re.Match[str], line: str) -> float:
         raise ProbeOutputError(one_line(line), "a rate in the receiver's line") from error
     datagrams = _DATAGRAMS.search(match["rest"])
     if datagrams and "receiver" not in match["rest"]:
-        value *= 1.0 - _loss(datagrams)
+        loss = _loss(datagrams)
+        if loss is None:
+            raise ProbeOutputError(one_line(line), "counts of datagrams that the share beside them agrees with")
+        value *= 1.0 - loss
     return value
 
 
@@ -125,9 +174,11 @@ def _received(match: re.Match[str], line: str, marks: Labels) -> Iterator[Readin
         raise ProbeOutputError(one_line(line), "a receiver that got data")
     yield Reading("iperf3.throughput", value, Unit.BYTE_RATE, marks, line.strip())
     if datagrams := _DATAGRAMS.search(match["rest"]):
-        yield Reading("iperf3.loss", _loss(datagrams), Unit.ONE, marks, line.strip())
-        jitter = parse(f"{datagrams['jitter']} ms", Unit.SECOND)
-        yield Reading("iperf3.jitter", jitter, Unit.SECOND, marks, line.strip())
+        loss, jitter = _loss(datagrams), parse(f"{datagrams['jitter']} ms", Unit.SECOND)
+        if loss is not None:
+            yield Reading("iperf3.loss", loss, Unit.ONE, marks, line.strip())
+        if jitter <= (decimal(match["end"]) or 0.0):  # longer than the run is what the clocks of two hosts differ by
+            yield Reading("iperf3.jitter", jitter, Unit.SECOND, marks, line.strip())
 
 
 def _resent(match: re.Match[str], line: str, marks: Labels) -> Iterator[Reading]:
@@ -135,8 +186,12 @@ def _resent(match: re.Match[str], line: str, marks: Labels) -> Iterator[Reading]
         yield Reading("iperf3.retransmits", float(resent["count"]), Unit.ONE, marks, line.strip())
 
 
-def _loss(datagrams: re.Match[str]) -> float:
-    lost, total = int(datagrams["lost"]), int(datagrams["total"])
+def _loss(datagrams: re.Match[str]) -> float | None:
+    """Share of the datagrams that did not arrive; None for counts that overflowed or are not those of the share."""
+    lost, total, printed = int(datagrams["lost"]), int(datagrams["total"]), decimal(datagrams["percent"])
     if not total or lost > total:
         raise ProbeOutputError(f"{lost} of {total} datagrams lost", "a part of them")
+    percent = 100 * lost / total
+    if total == _OVERFLOWN or printed is None or abs(printed - percent) > _TWO_DIGITS * max(printed, percent):
+        return None
     return lost / total

@@ -24,7 +24,7 @@ from probes.api import (
     Unit,
 )
 from probes.builtin import mdtest_text
-from probes.builtin.captured import refuse_failed
+from probes.builtin.captured import refuse_failed, told_apart
 from probes.builtin.ior import program, refuse_other_tasks
 from probes.builtin.ior_text import refuse_complaints
 from probes.builtin.shared_scratch import in_shared, launch_shared
@@ -113,7 +113,7 @@ class Mdtest(Probe):
         """Read mdtest's summary. ProbeOutputError when it failed, or ran with other tasks than were started."""
         refuse_failed(output, "mdtest")
         refuse_complaints(output.text + "\n" + output.error_text)
-        found = mdtest_text.readings(output.text)
+        found = told_apart(mdtest_text.readings(output.text))
         if not found:
             raise ProbeOutputError("no row of a summary that is whole", "mdtest's SUMMARY of rates")
         refuse_other_tasks(found, output.argv)

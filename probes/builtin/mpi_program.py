@@ -11,7 +11,7 @@ from probes.api import Given, Output, ProbeOutputError
 from probes.builtin.captured import one_line, refuse_failed
 
 _DIED = re.compile(
-    r"MPI_ABORT was invoked|MPI_ERRORS_ARE_FATAL|An error occurred in MPI_|BAD TERMINATION OF ONE OF YOUR"
+    r"MPI_ABORT (?:was )?invoked|MPI_ERRORS_ARE_FATAL|An error occurred in MPI_|BAD TERMINATION OF ONE OF YOUR"
     r"|Process received signal|exited on signal \d"
     r"|(?:mpirun|mpiexec|orterun) (?:has exited due|noticed that|detected that)"
     r"|Fatal error in (?:P?MPI_|internal_)|Abort\(\d+\) on node|application called MPI_Abort"

@@ -1,4 +1,4 @@
-"""Reads what netperf prints, versions 2.1 to 2.7: the classic tables, and omni as table, CSV (``-o``) or ``-k``.
+"""Reads what netperf prints, versions 2.1 to 2.7: the classic tables, and omni as table, CSV (``-o``) or keys (``-k``).
 
 MBytes are 2^20 bytes and 10^6bits what they say, whichever ``-f`` chose; the unit stands in the heading, so a row
 without its heading (``-P 0``) is refused. Of UDP the second row arrived, the first was only sent; omni's THROUGHPUT is
@@ -9,14 +9,15 @@ Formats read off netperf 2.7.0 and its source (nettest_bsd.c, nettest_omni.c: se
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import decimal, one_line, positive, whole, whole_lines
+from probes.builtin.captured import decimal, one_line, positive, told_apart, whole, whole_lines
 
 _LONGEST = 400
 """Characters of a line that are looked at; netperf's tables are shorter."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _COMPLAINT = re.compile(
     r"\s*(?:netperf: \S|netserver: \S|establish[ _]control\b|(?:send|recv)_\w+: |catcher: |shutdown_control: "
     r"|\w+: data (?:send|recv) error|!!! Desired confidence was not achieved)"
@@ -55,6 +56,7 @@ _CSV = {
     "Mean Latency Microseconds": "MEAN_LATENCY", "Minimum Latency Microseconds": "MIN_LATENCY",
     "Maximum Latency Microseconds": "MAX_LATENCY", "50th Percentile Latency Microseconds": "P50_LATENCY",
     "90th Percentile Latency Microseconds": "P90_LATENCY", "99th Percentile Latency Microseconds": "P99_LATENCY",
+    "Transaction Rate Tran/s": "TRANSACTION_RATE",
 }  # fmt: skip
 _STATISTICS = {
     "RT_LATENCY": "mean", "MEAN_LATENCY": "mean", "MIN_LATENCY": "min", "MAX_LATENCY": "max",
@@ -75,7 +77,7 @@ def complaint(text: str) -> None:
 
 def readings(text: str) -> Sequence[Reading]:
     """Every reading of every result in ``text``; ProbeOutputError when one failed or none is whole."""
-    found = tuple(read(whole_lines(text)))
+    found = tuple(told_apart(read(whole_lines(text))))
     if not found:
         raise ProbeOutputError("no result with its unit", "netperf's table with its headings, or its keys and values")
     return found
@@ -106,6 +108,7 @@ class _Reader:
     heading: re.Match[str] | None = None
     sent: int | None = None
     csv: tuple[str, ...] = ()
+    columns: list[str] | None = None
     keys: dict[str, str] = field(default_factory=dict)
     told: set[tuple[str, Labels]] = field(default_factory=set)
 
@@ -116,6 +119,7 @@ class _Reader:
             self.protocol = "" if omni else banner["protocol"].lower()
             self.test, self.answered = "omni" if omni else f"{banner['protocol']}_{kind}", kind.endswith("RR")
             self.heading, self.sent, self.csv, self.keys, self.told = None, None, (), {}, set()
+            self.columns = []
         elif heading := next((found for each in _TABLES if (found := each.match(line))), None):
             self.heading, self.sent = heading, None
         elif self.heading is not None and line.strip():
@@ -125,10 +129,11 @@ class _Reader:
         elif self.csv and line.count(",") == len(self.csv) - 1:
             names, self.csv = self.csv, ()
             for name, value in zip(names, line.split(","), strict=True):
-                yield from self._key(_CSV.get(name.strip(), ""), value.strip())
+                yield from self._key(_CSV[name.strip()], value.strip()) if name.strip() in _CSV else ()
         else:
             names = tuple(line.split(","))
             self.csv = names if {"Throughput", "Throughput Units"} <= set(names) else self.csv
+            yield from self._column(line)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -186,6 +191,20 @@ class _Reader:
         elif bare not in _UNITS:
             raise ProbeOutputError(one_line(f"unit {unit} of {raw}"), "one of Trans/s, " + ", ".join(_UNITS))
 
+    def _column(self, line: str) -> Iterator[Reading]:
+        """A line of the table that ``-O`` asks for: each name stands in as many lines as it needs above its value."""
+        cells = list(re.finditer(r"\S+", line))
+        if not any(decimal(cell[0]) is not None for cell in cells):
+            if self.columns is not None:
+                self.columns.append(line)
+            return
+        above, self.columns = self.columns or [], None
+        for cell, after in zip_longest(cells, cells[1:]):
+            start = cell.start()
+            name = " ".join(" ".join(each[start : after.start() if after else None] for each in above).split())
+            if name in _CSV and not any(each[max(start - 1, 0) : start].strip() for each in above):
+                yield from self._key(_CSV[name], cell[0])
+
     # -- keys
 
     def _key(self, key: str, value: str) -> Iterator[Reading]:
@@ -206,6 +225,10 @@ class _Reader:
         keys, raw = self.keys, f"{key}={value}"
         if keys.get("THROUGHPUT_UNITS") == "Trans/s" or (decimal(keys.get("RT_LATENCY", "")) or 0) > 0:
             self.answered = True  # without it a latency is the time of a call, not of a round trip
+        if self.answered and any(metric == "netperf.throughput" for metric, _ in self.told):
+            raise ProbeOutputError(
+                f"{one_line(raw)} behind a rate of bytes", "requests that are said to be requests first"
+            )
         if key in ("THROUGHPUT", "THROUGHPUT_UNITS") and {"THROUGHPUT", "THROUGHPUT_UNITS"} <= keys.keys():
             text = f"THROUGHPUT={keys['THROUGHPUT']} {keys['THROUGHPUT_UNITS']}"
             yield from self._rate(keys["THROUGHPUT"], keys["THROUGHPUT_UNITS"], text)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import one_line, positive, whole_lines
+from probes.builtin.captured import one_line, positive, told_apart, whole_lines
 
 _BYTES = 125_000.0
 """byte/s of one Mbps."""
@@ -28,7 +28,7 @@ _LONGEST = 400
 _LINES = 100
 """Lines of one end that are kept; a transfer prints a dozen."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _NUMBER = r"[0-9]{1,15}\.[0-9]{1,6}"
 _COMPLAINT = re.compile(r"^\s*(?:nuttcp-[tr][^:]*: .*\bError\b.*|\*\*\* transfer interrupted.*)$")
 _SAID = re.compile(r"\s*nuttcp-(?P<letter>[tr])(?:-[^:]{1,40})?: ?(?P<said>.*)$")
@@ -86,7 +86,7 @@ def readings(text: str) -> Sequence[Reading]:
             found.extend(_brief(brief, plain))  # beside a verbose run (-bb) it would tell the same again
     if not found:
         raise ProbeOutputError("no finished transfer", "nuttcp's line with %TX and %RX, or both ends of a verbose run")
-    return tuple(found)
+    return tuple(told_apart(found))
 
 
 # -- verbose

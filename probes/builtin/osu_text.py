@@ -10,6 +10,7 @@ versions 2.1, 3.1, 5.x, 6.2 and 7.x.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -28,12 +29,18 @@ _COMMAND_SIZES = re.compile(r"(?:\d+:)?(\d{1,12})")
 _LATENCY = {
     "Latency (us)": "mean", "Latency(us)": "mean", "Avg Latency(us)": "mean", "Avg Latency (us)": "mean",
     "Min Latency(us)": "min", "Max Latency(us)": "max", "Overall(us)": "overall", "Pure Comm.(us)": "pure",
-    "P50 Tail Lat(us)": "p50", "P90 Tail Lat(us)": "p90", "P95 Tail Lat(us)": "p95", "P99 Tail Lat(us)": "p99",
+    **{f"P{part} Tail Lat(us)": f"p{part}" for part in range(1, 101)},
 }  # fmt: skip
 _BANDWIDTH = {"Bandwidth (MB/s)", "Bi-Bandwidth (MB/s)", "MB/s"}
 _MESSAGES = "Messages/s"
-_LEFT_OUT = {"Iterations", "Compute(us)", "Overlap(%)"}
+_LEFT_OUT = {
+    "Iterations", "Compute(us)", "Overlap(%)", "Coll. Init(us)", "MPI_Test(us)", "MPI_Wait(us)",
+    *(f"P{part} Tail BW(MB/s)" for part in range(1, 101)),
+}  # fmt: skip
 _CHECKED = "Validation"
+_SHORT = ("Size", "Avg Latency(us)")
+_FULL = (*_SHORT, "Min Latency(us)", "Max Latency(us)", "Iterations")
+"""7.3 prints the cells of ``-f`` below the heading without it."""
 _BOTH = "bi-directional"
 _SIZED = "Size"
 _HEADING = re.compile(
@@ -53,12 +60,15 @@ class _Table:
     pairs: str = ""
     columns: tuple[str, ...] = ()
     rows: list[_Row] = field(default_factory=list)
+    run: int = 1
 
     def labels(self, row: _Row | None = None, **more: object) -> Labels:
         """What tells its numbers from those of others; ``row`` adds the size of one row."""
         marks: dict[str, object] = {"benchmark": self.title, **more}
         around = {"datatype": self.datatype, "pairs": self.pairs, "device": self.device}
         marks |= {name: text for name, text in around.items() if text}
+        if self.run > 1:
+            marks["run"] = self.run
         if row is not None and _SIZED in row:
             marks["size"] = row[_SIZED]
         return labels(**marks)
@@ -68,13 +78,20 @@ def readings(text: str, argv: Sequence[str] = (), probe: str = "osu") -> Sequenc
     """Every time, bandwidth and message rate, in base units; ProbeOutputError when there is none, or one in doubt."""
     lines = plain_lines(text)
     last = _last_size(argv)
-    found = [one for table in _tables(lines) for one in _readings(table, probe, last)]
+    found = [one for table in _numbered(_tables(lines)) for one in _readings(table, probe, last)]
     if not found:
         told = [line for line in lines if re.search(r"(?i)requires|must be|usage|invalid|error|unrecognized", line)]
         raise ProbeOutputError(one_line(told[0]) if told else "no table", "a table of the OSU Micro-Benchmarks")
-    if len({(one.metric, one.labels) for one in found}) < len(found):
-        raise ProbeOutputError("the same benchmark twice", "one run of each benchmark")
     return found
+
+
+def _numbered(tables: Sequence[_Table]) -> Iterator[_Table]:
+    """The tables that have rows; the second of the same benchmark is ``run`` 2, and so on."""
+    seen: Counter[Labels] = Counter()
+    for table in tables:
+        if table.rows:
+            seen[table.labels()] += 1
+            yield replace(table, run=seen[table.labels()])
 
 
 def _last_size(argv: Sequence[str]) -> str | None:
@@ -131,9 +148,10 @@ def _columns(line: str) -> tuple[str, ...]:
 def _row(table: _Table, line: str) -> _Row | None:
     """The cells of a row by column; None for a line that is no row of this table."""
     words = line.split()
-    if len(words) != len(table.columns) or "?" in table.columns:
+    columns = _FULL if table.columns == _SHORT and len(words) == len(_FULL) else table.columns
+    if len(words) != len(columns) or "?" in columns:
         return None
-    row = dict(zip(table.columns, words, strict=True))
+    row = dict(zip(columns, words, strict=True))
     numbers = [row[name] for name in row if name not in (_SIZED, "Iterations", _CHECKED)]
     if any(span(number) is None or "." not in number for number in numbers):
         return None

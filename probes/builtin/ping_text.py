@@ -24,6 +24,7 @@ _ROUNDING_MS = 0.0011
 _PERCENT = 1.01
 """By how much a percentage that was cut to whole numbers may differ from the counts."""
 
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _HEADER = re.compile(r"PING \S.*[ (](?P<payload>[0-9]{1,5})(?:\([0-9]{1,5}\))? (?:data bytes|bytes of data)\b.*")
 _BEGIN = re.compile(r"--- \S+ (?:ping6?|PING) statistics ---")
 _COUNTS = re.compile(
@@ -49,6 +50,7 @@ def readings(text: str, error_text: str = "") -> Sequence[Reading]:
 
     ProbeOutputError when there is none, when one contradicts itself, and when ping could not send.
     """
+    text = _COLOUR.sub("", text)
     if complaint := _COULD_NOT_SEND.search(error_text) or _COULD_NOT_SEND.search(text):
         raise ProbeOutputError(one_line(complaint[0]), "a ping that could send")
     timed = _CLOCK_WAS_SET not in error_text + text

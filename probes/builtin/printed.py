@@ -12,13 +12,22 @@ Span = tuple[float, float]
 """The least and the greatest value that may have been meant."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_RANK = re.compile(r"\[(?:[\w.-]{1,99}@)?\d+,\d+\](?:\[[\w.-]{1,80}:\d+\])?<stdout>: ?")
+"""What ``--tag-output`` of Open MPI puts in front of every line."""
 _SLACK = 0.51
 """Of the last digit: half for the rounding, the rest for the arithmetic of those who computed it."""
 
 
 def plain_lines(text: str) -> list[str]:
-    """The lines of ``text`` that were ended, without colour codes and without blanks around them."""
-    return [_COLOUR.sub("", line).strip() for line in whole_lines(text)]
+    """The lines of ``text`` that were ended, without colour codes, the tag of a rank and blanks around them."""
+    return [_RANK.sub("", _COLOUR.sub("", line).strip(), count=1).strip() for line in whole_lines(text)]
+
+
+def level_lines(text: str) -> list[str]:
+    """The lines of ``text`` that were ended, without colour codes and without the indentation they all share."""
+    lines = [_COLOUR.sub("", line) for line in whole_lines(text)]
+    shared = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
+    return [line[shared:] for line in lines]
 
 
 def span(text: str) -> Span | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import one_line, positive, whole_lines
+from probes.builtin.captured import one_line, positive, told_apart, whole_lines
 
 _ONE_WAY = ("tcp_bw", "udp_bw", "sdp_bw", "rds_bw", "sctp_bw", "rc_bw", "uc_bw", "ud_bw", "xrc_bw")
 _LATENCY = ("tcp_lat", "udp_lat", "sdp_lat", "rds_lat", "sctp_lat", "rc_lat", "uc_lat", "ud_lat", "xrc_lat")
@@ -29,7 +29,7 @@ TESTS = frozenset((*_ONE_WAY, *_LATENCY, *_BOTH_WAYS, *_RDMA, *_ATOMIC))
 _LONGEST = 400
 """Characters of a line that are looked at; qperf's are shorter."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _HEADING = re.compile(r"\s*(?P<test>[a-z][a-z0-9_]{2,40}):\s*$")
 _VALUE = re.compile(
     r"\s*(?P<name>[a-z][a-z0-9_]{1,40})(?P<pad> *)  = +(?P<number>\S+)(?: (?P<unit>[^(]*?))?(?: \([0-9,]+\))?\s*$"
@@ -76,7 +76,7 @@ def readings(text: str) -> Sequence[Reading]:
     found = [reading for block in _blocks(whole_lines(text)) for reading in block.readings()]
     if not found:
         raise ProbeOutputError("no result of a test", "qperf's name of a test with bw, recv_bw, latency or msg_rate")
-    return tuple(found)
+    return tuple(told_apart(found))
 
 
 @dataclass(frozen=True, slots=True)

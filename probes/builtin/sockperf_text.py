@@ -21,7 +21,7 @@ _AGREE = 2e-3
 _PRINTED = 6e-4
 """What three printed decimals leave open."""
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _PREFIX = re.compile(r"^(?:sockperf(?:\[CLIENT\])?: ?)?")
 _FAILED = re.compile(
     r"ERROR|No messages were received|No valid observations|interrupted by (?:user|signal (?:1|3|15)\b)"

@@ -8,16 +8,17 @@ other unit. Source: ``stream.c`` 5.9 and 5.10, ``stream.f`` 5.6, ``stream_mpi.c`
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from probes.api import ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import decimal, one_line
+from probes.builtin.captured import decimal, one_line, told_apart
 from probes.builtin.printed import Span, fits, plain_lines, span, times
 
 _HEADING = re.compile(r"Function\s+(?:Best )?Rate \(?MB/s\)?\s+Avg time\s+Min time\s+Max time")
 _ROW = re.compile(r"(Copy|Scale|Add|Triad):\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)")
 _VALID = re.compile(r"Solution Validates(?:!|: avg error less than \S+ on all three arrays)?")
 _BAD = re.compile(r"(?i)Failed Validation|malloc.* failed|allocation of array .* failed|AvgRelAbsErr > epsilon")
-_TICKS = re.compile(r"\(= (\d+) clock ticks\)")
+_TICKS = re.compile(r"\(= (-?\d+) (?:clock|timer) ticks\)")
 _ARRAY = re.compile(r"(?:Total Aggregate )?Array size\s*=\s*(\d+)(?: \(elements\))?(?:, Offset = .*)?")
 _BYTES = re.compile(r"(?:This system uses|Assuming) (\d{1,3}) bytes per (?:DOUBLE PRECISION word|array element)\.?")
 _THREADS = re.compile(r"Number of Threads(?P<counted> requested| counted)?\s*=\s*(?P<threads>\d{1,6})")
@@ -34,13 +35,29 @@ def readings(text: str) -> Sequence[Reading]:
     for line in lines:
         if _BAD.search(line):
             raise ProbeOutputError(one_line(line), "arrays that hold what was computed")
+    return told_apart(one for run in _runs(lines) for one in _of_run(run))
+
+
+def _runs(lines: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The lines to each validation; what follows the last one is a run of its own only where it has a table."""
+    ends = [index + 1 for index, line in enumerate(lines) if _VALID.fullmatch(line)]
+    for begin, end in pairwise([0, *ends]):
+        yield lines[begin:end]
+    rest = lines[ends[-1] if ends else 0 :]
+    if not ends or any(_HEADING.fullmatch(line) for line in rest):
+        yield rest
+
+
+def _of_run(lines: Sequence[str]) -> Iterator[Reading]:
+    """The readings of one run."""
     rows = _table(lines)
     ticks = [int(match[1]) for line in lines if (match := _TICKS.fullmatch(line))]
     if any(count < _LEAST_TICKS for count in ticks):
         raise ProbeOutputError(f"{min(ticks)} clock ticks", f"{_LEAST_TICKS} or more: larger arrays")
     _refuse_misfit(lines, rows)
     threads = _threads(lines)
-    return [one for name, cells in rows.items() for one in _of_kernel(name, cells, threads)]
+    for name, cells in rows.items():
+        yield from _of_kernel(name, cells, threads)
 
 
 def _table(lines: Sequence[str]) -> _Rows:

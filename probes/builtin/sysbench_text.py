@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from probes.api import ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import one_line, positive, told_apart, whole_lines
+from probes.builtin.captured import one_line, positive, told_apart
+from probes.builtin.printed import level_lines
 
 _BEGIN = "Running the test with following options:"
 _MIB = 2.0**20
@@ -84,7 +85,7 @@ class _Run:
 
 def readings(text: str) -> Sequence[Reading]:
     """Every rate and latency, in base units; ProbeOutputError when sysbench complained or nothing is whole."""
-    lines = whole_lines(text)
+    lines = level_lines(text)
     if complaint := next((line for line in lines if _COMPLAINT.search(line)), None):
         raise ProbeOutputError(one_line(complaint), "a run without complaint, reported once at its end")
     numbers = [reading for run in _runs(lines) for reading in _readings(run)]
@@ -106,7 +107,7 @@ def _runs(lines: Sequence[str]) -> Iterator[_Run]:
 
 def _note(lines: Sequence[str]) -> tuple[str, bool]:
     """The test that our script named last, and whether the page cache could hold half of its files or more."""
-    notes = [match for line in lines if (match := _CONTEXT.fullmatch(line))]
+    notes = [match for line in lines if (match := _CONTEXT.fullmatch(line.rstrip()))]
     if not notes:
         return "", False
     note = notes[-1]
@@ -206,7 +207,16 @@ def _plain(run: _Run) -> str:
     own = "\n".join(run.lines)
     if "Doing thread subsystem performance test" in own or run.test == "threads":
         return "threads"
-    others = ("transferred", "per second", "ops/sec", "queries", "transactions", "Doing ", "rime number")
+    others = (
+        "transferred",
+        "per second",
+        "ops/sec",
+        "queries",
+        "transactions",
+        "Doing ",
+        "rime number",
+        "total file size",
+    )
     return "" if "Threads started!" not in own or any(word in own for word in others) else "unnamed"
 
 

@@ -19,6 +19,7 @@ _LONGEST_MS = 3.6e6
 _USUAL_PROBES = 3
 _MOST_HOPS = 255
 
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _HEADER = re.compile(r"traceroute6? to \S.* \((?P<address>[0-9A-Fa-f:.%\w]+)\)(?: from [^,]+)?, [0-9]+ hops max.*")
 _HOP = re.compile(r"\s{0,4}(?P<number>[0-9]{1,3}) {1,3}(?=\S)(?P<rest>.*)")
 _MORE = re.compile(r"\s{3,}(?P<rest>\S.*)")
@@ -34,6 +35,7 @@ _PATH_HOP = re.compile(
     r"\s?(?P<number>[0-9]{1,3}):\s+(?P<name>\S+(?: \(\S+\))?)\s+(?P<time>[0-9]+\.[0-9]+) ?ms\s*"
     r"(?P<reached>reached)?\s*(?:asymm\s+[0-9]+)?\s*(?:pmtu [0-9]+)?\s*"
 )
+_PATH_BEGIN = re.compile(r"\s?1\?: \[LOCALHOST\].*")
 _RESUME = re.compile(r"\s+Resume: pmtu [0-9]+ hops (?P<hops>[0-9]{1,3})(?: back [0-9]+)?\s*")
 _TOO_MANY = re.compile(r"\s+Too many hops: pmtu [0-9]+\s*")
 
@@ -43,7 +45,7 @@ def readings(text: str, queries: int | None = None) -> Sequence[Reading | Fact]:
 
     ProbeOutputError when one did not arrive, when hops are missing, and when there is none.
     """
-    lines = whole_lines(text)
+    lines = whole_lines(_COLOUR.sub("", text))
     paths = list(_paths(lines))
     found = [item for number, path in enumerate(paths, start=1) for item in path.readings(number, queries)]
     found += _tracepath(lines)
@@ -176,20 +178,24 @@ def _round_trips(times: Sequence[str], marks: Labels, raw: str) -> Iterator[Read
 def _tracepath(lines: Sequence[str]) -> Iterator[Reading | Fact]:
     """What tracepath says of a path that it came to the end of; one probe a hop, the last that it tells."""
     hops: dict[int, re.Match[str]] = {}
+    run = 1
     for line in lines:
         if _TOO_MANY.fullmatch(line):
             raise ProbeOutputError(one_line(line), "a path that arrives")
+        if hops and _PATH_BEGIN.fullmatch(line):  # the end of the one before is lost
+            hops, run = {}, run + 1
         if match := _PATH_HOP.fullmatch(line):
             hops[int(match["number"])] = match
         elif resume := _RESUME.fullmatch(line):
             last = hops.get(int(resume["hops"]))
             if last is None or not last["reached"]:
                 raise ProbeOutputError(one_line(line), "the line of the last hop before it, with 'reached'")
-            yield Reading("traceroute.hops", float(resume["hops"]), Unit.ONE, (), line.strip())
-            yield from _round_trips([last["time"]], (), last[0].strip())
+            own = {} if run == 1 else {"run": run}
+            yield Reading("traceroute.hops", float(resume["hops"]), Unit.ONE, labels(**own), line.strip())
+            yield from _round_trips([last["time"]], labels(**own), last[0].strip())
             for number, hop in sorted(hops.items()):
-                yield Fact("traceroute.hop", hop["name"], None, labels(number=number))
-            hops = {}
+                yield Fact("traceroute.hop", hop["name"], None, labels(number=number, **own))
+            hops, run = {}, run + 1
 
 
 def _is_address(text: str) -> bool:

@@ -34,6 +34,16 @@ _OF_MEMBER = {
 }  # fmt: skip
 
 
+_WORDS = {
+    "MII Status": frozenset(("up", "down", "going down", "going back")), "LACP rate": frozenset(("slow", "fast")),
+    "Actor Churn State": frozenset(("none", "monitoring", "churned")),
+    "Partner Churn State": frozenset(("none", "monitoring", "churned")),
+}  # fmt: skip
+"""All that the kernel prints for these: another word was cut or has something behind it."""
+
+_POLICIES = frozenset(("layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"))
+
+
 def parse(text: str) -> Sequence[Fact]:
     """``bond.mode``, ``bond.state``, ``bond.active``, ``bond.aggregator``, ``bond.hash`` with the label ``bond``;
 
@@ -45,15 +55,21 @@ def parse(text: str) -> Sequence[Fact]:
 
 def _facts(lines: Sequence[str]) -> Iterator[Fact]:
     bond = member = ""
+    statuses = 0
     for line in lines:
         path = _PATH.match(line)
         rest = line[path.end() :] if path else line
         if path and path["bond"] != bond:
-            bond, member = path["bond"], ""
+            bond, member, statuses = path["bond"], "", 0
         if rest.startswith(_BEGIN):
-            member = ""
+            member, statuses = "", 0
         for key, value in fields([rest]):
-            member = value if key == "Slave Interface" else member
+            if key == "Slave Interface":
+                member, statuses = value, 0
+            statuses += key == "MII Status"
+            # a second status says that the heading of the next member was torn
+            if statuses > 1 or (key in _WORDS and value not in _WORDS[key]):
+                continue
             marks = on("bond", bond) if bond else ()
             if member:
                 yield from _of_member(key, value, (*marks, *on("nic", member)))
@@ -67,7 +83,8 @@ def _of_bond(key: str, value: str, marks: Labels) -> Iterator[Fact]:
     elif key == "Bonding Mode":
         yield from said("bond.mode", _MODES.get(value.partition(" (fail_over_mac")[0]), marks)
     elif key == "Transmit Hash Policy":
-        yield from said("bond.hash", value.partition(" ")[0], marks)
+        policy = value.partition(" ")[0]
+        yield from said("bond.hash", policy if policy in _POLICIES else None, marks)
 
 
 def _of_member(key: str, value: str, marks: Labels) -> Iterator[Fact]:

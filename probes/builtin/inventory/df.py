@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from probes.api import Fact, Unit
 from probes.builtin.captured import whole_lines
-from probes.builtin.inventory.facts import on, once, said, some
+from probes.builtin.inventory.facts import on, once, said, settled, some
 
 _HEAD = re.compile(
     r"Filesystem(?P<type>\s+Type)?\s+(?P<block>[0-9]+|[0-9]*[KMGT]?B?)-blocks\s+Used\s+Avail(?:able|\.)?\s+"
@@ -18,12 +18,13 @@ _ROW = re.compile(
     r"(?P<device>\S+)\s+(?:(?P<type>[A-Za-z][\w.-]*)\s+)?(?P<size>[0-9]{1,20})\s+(?P<used>[0-9]{1,20})\s+"
     r"(?P<free>[0-9]{1,20})\s+[0-9]{1,3}%\s+(?P<mount>/.*)"
 )
+_OWN = re.compile(r"Filesystem\s|\S+\s.*\s[0-9]+%\s+/|\S+\s.*\s-\s+/|df: ")
 _BLOCK = re.compile(r"(?P<number>[0-9]*)(?P<letter>[KMGT]?)B?")
 
 
 def parse(text: str) -> Sequence[Fact]:
     """``fs.size``, ``fs.used``, ``fs.available`` (bytes), ``fs.type`` and ``fs.device`` with the label ``mount``."""
-    return some(once(_facts(whole_lines(text))), "the table of df -P, whose heading names its blocks")
+    return some(once(_facts(settled(whole_lines(text), _OWN))), "the table of df -P, whose heading names its blocks")
 
 
 def _facts(lines: Sequence[str]) -> Iterator[Fact]:

@@ -28,7 +28,15 @@ _TEXT = {
 
 _SLOT = "DMI type 17,"
 _SIZE = re.compile(r"(?P<number>[0-9]{1,9}) (?:(?P<letter>[kKMGT])i?B|bytes)")
+_HANDLE = re.compile(r"Handle 0x[0-9A-F]+, DMI type [0-9]+, [0-9]+ bytes\.?\s*")
+_INDENTED = ("\t", "  ")
+_SAID = re.compile(r"(?!32767 MB)(?:[0-9]+ \S+|No.*)")
+"""A size, or none. What is as large as the field of old tables takes (SMBIOS 3.7, 7.18.4) may be any larger one."""
+
 _RATE = re.compile(r"(?P<number>[0-9]{1,6}) (?:MT/s|MHz)")
+_NO_RAM = re.compile(r"(?:Flash|E?E?PROM|FEPROM|ROM|VRAM|Logical non-volatile device)", re.IGNORECASE)
+"""Types of what stands among the memory devices and is no main memory: the firmware's chip, persistent memory."""
+
 _OF_MODULE = {"Type": "memory.dimm_type", "Manufacturer": "memory.dimm_vendor", "Part Number": "memory.dimm_part"}
 
 
@@ -42,14 +50,16 @@ def parse(text: str) -> Sequence[Fact]:
     lines = _newest(whole_lines(text))
     slots = torn = sum(_SLOT in line for line in lines if line.startswith("Handle "))
     for title, block in _blocks(lines):
-        torn -= title == "Memory Device" and "Size" in block
+        torn -= title == "Memory Device" and _SAID.fullmatch(block.get("Size", "")) is not None
         for key, value in block.items():
             found += said(_TEXT[title, key], value) if (title, key) in _TEXT else ()
-        if title == "Memory Device" and (size := _size(block.get("Size", ""))):
+        if title == "Memory Device" and _NO_RAM.fullmatch(block.get("Type", "")):
+            slots -= 1
+        elif title == "Memory Device" and (size := _size(block.get("Size", ""))):
             sizes.append(size)
             found += _module(block, size)
         # A line in the wrong place can hide a module: then how many there are is not known.
-        if title == "End Of Table" and sizes and not torn:
+        if title == "End Of Table" and sizes and not torn and not _mixed(lines):
             found += [*_modules(sizes), *counted("memory.slots", slots)]
     return some(once(found), "the tables of dmidecode, which needs root")
 
@@ -60,6 +70,19 @@ def _newest(lines: Sequence[str]) -> Sequence[str]:
     return lines[begins[-1] :] if begins else lines
 
 
+def _mixed(lines: Sequence[str]) -> bool:
+    """Whether a line stands in the table that is neither a handle, nor a title right below one, nor indented."""
+    begun = titled = False
+    for line in lines:
+        if titled and line.strip() == "End Of Table":
+            break
+        handle = _HANDLE.fullmatch(line) is not None
+        if begun and not (handle or titled or not line.strip() or line.startswith((*_INDENTED, "#"))):
+            return True
+        begun, titled = begun or handle, handle
+    return False
+
+
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Title and fields of every block that was ended by an empty line."""
     block: list[str] = []
@@ -68,7 +91,8 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
             block.append(line)
             continue
         rows = [row for row in block if not row.startswith(("Handle ", "#"))]
-        if rows and not rows[0].startswith(("\t", " ")):
+        whole = all(row.startswith(_INDENTED) for row in rows[1:])
+        if whole and rows and not rows[0].startswith(_INDENTED):
             own = [row for row in rows[1:] if not row.startswith("\t\t")]
             yield rows[0].strip(), dict(reversed(list(fields(own))))
         block = []
@@ -76,7 +100,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _size(text: str) -> int:
     """Bytes of ``16 GB`` or ``16384 MB``; 0 for an empty slot or an unknown size."""
-    size = _SIZE.fullmatch(text)
+    size = _SIZE.fullmatch(text) if _SAID.fullmatch(text) else None
     return int(size["number"]) * 1024 ** " KMGT".index((size["letter"] or " ").upper()) if size else 0
 
 
@@ -86,11 +110,20 @@ def _module(block: dict[str, str], size: int) -> Iterator[Fact]:
     slot = f"{block['Bank Locator']} {block['Locator']}"
     marks = on("slot", slot)
     yield from measured("memory.dimm_size", f"{size} B", Unit.BYTE, marks)
-    for key in ("Configured Memory Speed", "Configured Clock Speed"):
-        if (rate := _RATE.fullmatch(block.get(key, ""))) and int(rate["number"]):
-            yield from measured("memory.dimm_speed", f"{rate['number']} M/s", Unit.PER_SECOND, marks)
+    yield from measured("memory.dimm_speed", f"{_speed(block)} M/s", Unit.PER_SECOND, marks) if _speed(block) else ()
     for key, name in _OF_MODULE.items():
         yield from said(name, block.get(key), marks)
+
+
+def _speed(block: dict[str, str]) -> int:
+    """Transfers that are set, in millions per second; 0 where not known.
+
+    Half of what the module can do is not taken: some firmware tells the clock, at which two transfers are made.
+    """
+    configured = block.get("Configured Memory Speed") or block.get("Configured Clock Speed", "")
+    found, most = _RATE.fullmatch(configured), _RATE.match(block.get("Speed", ""))
+    is_clock = found and most and abs(2 * int(found["number"]) - int(most["number"])) <= 2
+    return int(found["number"]) if found and not is_clock else 0
 
 
 def _modules(sizes: Sequence[int]) -> Iterator[Fact]:

@@ -20,12 +20,18 @@ _HEAD = re.compile(
 )
 _HEADS = re.compile(r"s for \S+:\s*$|^driver: ")
 _STATISTICS = re.compile(r"(?P<part>NIC statistics):\s*(?:\([^)]*\))?\s*")
-_OWN = re.compile(r"[\w./ -]+:(?:\s.*|)$|\t|\s{4,}\S+: |#")
+_OWN = re.compile(
+    r"(?!(?:warning|error|fatal|killed|last login|slurm\w*|srun|salloc|sbatch|mpirun|bash|ssh)\b)"
+    r"[\w./ -]+:(?:\s.*|)$|\t|\s{4,}\S+: |#",
+    re.IGNORECASE,
+)
 _SPEED = re.compile(r"(?!65535Mb)(?!0+Mb)[0-9]{1,7}Mb/s")
 _DRIVER = {
     "driver": "nic.driver", "version": "nic.driver_version", "firmware-version": "nic.firmware", "bus-info": "nic.bus",
 }  # fmt: skip
 _STATE = {("Duplex", "full"), ("Duplex", "half"), ("Link detected", "yes"), ("Link detected", "no")}
+_REASON = re.compile(r"(?<=^no) \(.*\)")
+"""Why there is no link, as ethtool since 5.9 tells with some drivers: ``no (No cable)``."""
 _MADE_UP = frozenset(("veth", "virtio_net", "tun", "bridge"))
 """Drivers that answer with a speed although nothing limits or measures it."""
 
@@ -70,19 +76,28 @@ def parse(text: str) -> Sequence[Fact]:
 
 def _facts(lines: Sequence[str]) -> Iterator[Fact]:
     at = _Place()
-    for line in lines:
+    for number, line in enumerate(lines):
         if head := _HEAD.fullmatch(line) or _STATISTICS.fullmatch(line):
             at = _entered(at, head)
             continue
         if _HEADS.search(line) and not line.startswith("driver: "):
             at = _Place(part="torn")
         if (limit := _LIMITS.get(line.strip().removesuffix(":"))) is not None:
-            at.limit = limit
+            # where the second heading was torn, what is set would pass for the most that is possible
+            at.limit = limit if limit == "" or _has_both(lines[number + 1 :]) else None
         for key, value in fields([line]):
             if (at.part, at.limit, key) not in at.seen:
                 at.seen.add((at.part, at.limit, key))
                 at.driver = value if key == "driver" else at.driver
                 yield from _fact(at, key, value)
+
+
+def _has_both(lines: Sequence[str]) -> bool:
+    """Whether the settings' own heading comes before the next part."""
+    for line in lines:
+        if line.strip().removesuffix(":") in _LIMITS or _HEADS.search(line) or _STATISTICS.fullmatch(line):
+            return _LIMITS.get(line.strip().removesuffix(":")) == ""
+    return False
 
 
 def _entered(at: _Place, head: re.Match[str]) -> _Place:
@@ -108,12 +123,18 @@ def _fact(at: _Place, key: str, value: str) -> Iterator[Fact]:
         yield Fact("nic.counter", float(value), Unit.ONE, tuple(sorted((*at.marks, *labels(counter=key)))))
     elif at.limit is not None and key in _QUEUES and at.part in ("Ring parameters", "Channel parameters"):
         kind = "ring" if at.part == "Ring parameters" else "channels"
-        yield from counted(f"nic.{kind}_{_QUEUES[key]}{at.limit}", value, at.marks)
+        # rings are never combined: below such a line the heading of the channels was torn
+        yield from (
+            []
+            if kind == "ring" and key in ("Combined", "Other")
+            else counted(f"nic.{kind}_{_QUEUES[key]}{at.limit}", value, at.marks)
+        )
 
 
 def _setting(at: _Place, key: str, value: str) -> Iterator[Fact]:
-    if (key, value.lower()) in _STATE:
-        yield from said("nic.duplex" if key == "Duplex" else "nic.link", value.lower(), at.marks)
+    state = _REASON.sub("", value).lower()
+    if (key, state) in _STATE:
+        yield from said("nic.duplex" if key == "Duplex" else "nic.link", state, at.marks)
     elif key == "Auto-negotiation":
         yield from _switched("nic.autonegotiation", value, at.marks)
     elif key == "Port":

@@ -14,7 +14,7 @@ _SAYS_NOTHING = frozenset(
     (
         "", "-", "n/a", "na", "none", "null", "unknown", "unknown!", "not specified", "not available", "default string",
         "to be filled by o.e.m.", "to be filled by oem", "system product name", "system manufacturer", "other",
-        "[removed]",
+        "[removed]", "<bad index>", "<out of spec>",
     )
 )  # fmt: skip
 

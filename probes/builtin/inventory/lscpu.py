@@ -10,7 +10,8 @@ from probes.builtin.inventory.facts import counted, firsts, measured, on, said, 
 _AFTER_CORES = ("NUMA node(s)", "L1d cache", "L1d", "L2 cache", "L2", "L3 cache", "L3")
 """Lines that stand below the last block of a processor; before one of them another block may follow."""
 
-_OWN = re.compile(r"\s*[A-Z][\w ()/.-]*:(?:\s{2,}\S|\s*$)|Vulnerability |\s*Flags:")
+_OWN = re.compile(r"\s*[A-Z][\w ()/.-]*:(?:\s{2,}\S|\s*$)|On-line CPU\(s\) |Vulnerability |\s*Flags:")
+"""The longest key has one blank behind it: that of the processors that are on-line in many versions."""
 _NODE = re.compile(r"NUMA node(?P<node>[0-9]+) CPU\(s\)")
 
 

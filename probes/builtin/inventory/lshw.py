@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from probes.api import Fact, Unit
-from probes.builtin.captured import Document, documents, mapping, sequence
+from probes.builtin.captured import Document, documents, mapping, sequence, whole
 from probes.builtin.inventory.facts import measured, on, once, said, some
 
 _LONGEST = 8 * 2**20
@@ -25,7 +25,8 @@ def parse(text: str) -> Sequence[Fact]:
     with ``slot``, ``disk.*`` with ``disk`` and ``nic.*`` with ``nic``.
     """
     entries = [entry for top in _tops(text) for entry in _walk(top)]
-    return some(once(fact for entry in entries for fact in _facts(entry)), "the JSON of lshw -json")
+    found = [fact for entry in entries for fact in _facts(entry)]
+    return some(once([*found, *_installed(text)]), "the JSON of lshw -json")
 
 
 def _tops(text: str) -> Iterator[Document]:
@@ -92,10 +93,36 @@ def _memory(entry: Document, name: str) -> Iterator[Fact]:
         yield from said("bios.vendor", entry.get("vendor"))
         yield from said("bios.version", entry.get("version"))
         yield from said("bios.date", entry.get("date"))
-    elif name.startswith("bank") and entry.get("slot"):
+    elif name.startswith("bank") and entry.get("slot") and not _is_lasting(entry):
         yield from _sized("memory.dimm_size", entry, "slot", str(entry["slot"]))
-    elif entry.get("description") == "System Memory" and entry.get("units") == "bytes":
-        yield from measured("memory.installed", f"{entry.get('size')} B", Unit.BYTE)
+
+
+def _is_lasting(entry: Document) -> bool:
+    """Whether a module keeps what is in it without power: firmware's chips, persistent memory."""
+    return re.search(r"non-volatile|flash", str(entry.get("description")), re.IGNORECASE) is not None
+
+
+def _installed(text: str) -> Iterator[Fact]:
+    """Main memory, which boards with several processors have as several entries; of whole trees and lists only.
+
+    Of loose objects one after the other the last may be cut away: then only an entry without number counts.
+    """
+    values = _mended(text)
+    entries = [entry for value in values for top in sequence(value) or [value] for entry in _walk(mapping(top))]
+    arrays = [entry for entry in entries if entry.get("description") == "System Memory"]
+    tree = len(values) == 1 and (bool(sequence(values[0])) or mapping(values[0]).get("class") == "system")
+    sizes = [_array_size(entry) for entry in arrays]
+    modules = [mapping(module) for entry in arrays for module in sequence(entry.get("children"))]
+    known = bool(sizes) and all(sizes) and not any(map(_is_lasting, modules))
+    if known and (tree or [entry.get("id") for entry in arrays] == ["memory"]):
+        yield from measured("memory.installed", f"{sum(sizes)} B", Unit.BYTE)
+
+
+def _array_size(entry: Document) -> int:
+    """Bytes of the entry, or of its modules together where it does not say; 0 when neither is known."""
+    parts = [entry] if "size" in entry else list(map(mapping, sequence(entry.get("children"))))
+    sizes = [whole(str(part.get("size"))) or 0 for part in parts if part.get("units") == "bytes"]
+    return sum(sizes)
 
 
 def _disk(entry: Document, name: str) -> Iterator[Fact]:

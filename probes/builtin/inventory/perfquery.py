@@ -52,7 +52,9 @@ def _facts(lines: Sequence[str]) -> Iterator[Fact]:
 
 def _fact(name: str, value: int, marks: Labels, *, extended: bool) -> Iterator[Fact]:
     width = 64 if extended else _BITS.get(name, 32)
-    if value >= 2**width - 1:
+    # old versions head their wide counters like the narrow ones; a larger number tells them apart
+    wide = name not in _BITS and 2**32 <= value < 2**64 - 1
+    if value >= 2**width - 1 and not wide:
         return
     if name in _WORDS:
         yield Fact(_WORDS[name], 4.0 * value, Unit.BYTE, marks)

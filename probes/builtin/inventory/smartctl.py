@@ -7,15 +7,12 @@ failed, 8 and more say something of the disk's health while everything was print
 from collections.abc import Iterator, Sequence
 
 from probes.api import Fact, Labels, Unit
-from probes.builtin.captured import Document, documents, mapping, real, sequence
+from probes.builtin.captured import Document, documents, mapping, real, sequence, whole
 from probes.builtin.inventory import smartctl_text
 from probes.builtin.inventory.facts import counted, measured, on, said, some, worded
 
 NOT_READ = 0b11
 """Bits of the exit status that say that the disk could not be opened or asked."""
-
-NVME_UNIT = 512_000
-"""Bytes that NVMe counts as one data unit (NVM Express 1.4, figure 194)."""
 
 _ATTRIBUTES = {
     5: "disk.reallocated_sectors", 197: "disk.pending_sectors", 198: "disk.uncorrectable_sectors",
@@ -30,10 +27,11 @@ def parse(text: str) -> Sequence[Fact]:
     life that is used) and ``.written`` (bytes); with the label ``disk``, in text without a name ``serial``.
     """
     found: list[Fact] = []
-    for document in documents(text, first="json_format_version"):
+    for document in documents(text, first=r"json_format_version|device|ata_\w+"):
         status = real(mapping(document.get("smartctl")).get("exit_status"))
         device = mapping(document.get("device"))
-        if status is not None and not int(status) & NOT_READ and isinstance(device.get("name"), str):
+        read = "json_format_version" in document and status is not None and not int(status) & NOT_READ
+        if read and isinstance(device.get("name"), str):
             found += _facts(document, on("disk", _name(device)))
     return some([*found, *smartctl_text.facts(text)], "the JSON of smartctl -j, or the text of smartctl -i -H -A")
 
@@ -62,8 +60,10 @@ def _facts(told: Document, marks: Labels) -> Iterator[Fact]:
         yield from said("disk.health", "passed" if passed else "failed", marks)
     if (degrees := real(mapping(told.get("temperature")).get("current"))) is not None:
         yield from worded("disk.temperature", f"{degrees:.0f}", "degrees C", marks)
-    if (hours := real(mapping(told.get("power_on_time")).get("hours"))) is not None and hours >= 0:
-        yield Fact("disk.power_on_time", hours * 3600.0, Unit.SECOND, marks)
+    powered = mapping(told.get("power_on_time"))
+    if (hours := real(powered.get("hours"))) is not None and hours >= 0:
+        minutes = whole(str(powered.get("minutes", 0)), 59) or 0
+        yield Fact("disk.power_on_time", hours * 3600.0 + minutes * 60.0, Unit.SECOND, marks)
     yield from _wear(told, marks)
 
 
@@ -77,11 +77,17 @@ def _interface(told: Document) -> str | None:
     return protocol if isinstance(protocol, str) else None
 
 
+def _raw(raw: Document) -> object:
+    """The number that ``smartctl`` prints first: of ``8 (0 12)`` the 8, while ``value`` has all three in one."""
+    printed = raw.get("string")
+    return printed.partition(" (")[0] if isinstance(printed, str) else raw.get("value")
+
+
 def _wear(told: Document, marks: Labels) -> Iterator[Fact]:
     for row in map(mapping, sequence(mapping(told.get("ata_smart_attributes")).get("table"))):
         number = row.get("id")
         if isinstance(number, int) and number in _ATTRIBUTES:
-            yield from counted(_ATTRIBUTES[number], mapping(row.get("raw")).get("value"), marks)
+            yield from counted(_ATTRIBUTES[number], _raw(mapping(row.get("raw"))), marks)
     yield from counted("disk.grown_defects", told.get("scsi_grown_defect_list"), marks)
     nvme = mapping(told.get("nvme_smart_health_information_log"))
     used = real(nvme.get("percentage_used"))
@@ -89,4 +95,4 @@ def _wear(told: Document, marks: Labels) -> Iterator[Fact]:
         yield Fact("disk.wear", used / 100, Unit.ONE, marks)
     yield from counted("disk.media_errors", nvme.get("media_errors"), marks)
     if (units := real(nvme.get("data_units_written"))) is not None and units >= 0:
-        yield Fact("disk.written", units * NVME_UNIT, Unit.BYTE, marks)
+        yield Fact("disk.written", units * smartctl_text.NVME_UNIT, Unit.BYTE, marks)

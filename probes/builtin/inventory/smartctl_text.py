@@ -9,12 +9,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from probes.api import Fact, Labels, Unit, labels
-from probes.builtin.captured import fields, one_line, whole_lines
+from probes.builtin.captured import ABSURD, fields, one_line, whole_lines
 from probes.builtin.inventory.facts import counted, measured, on, said, worded
 
 _HEAD = re.compile(r"smartctl (?:version )?[0-9]+\.[0-9]+ .*")
 _NAMED = re.compile(r"smartctl of /dev/(?P<disk>\S+)")
 _REFUSED = re.compile(r"Smartctl open device: .*failed|.*Unable to detect device type|.*failed: No such device.*")
+
+NVME_UNIT = 512_000
+"""Bytes that NVMe counts as one data unit (NVM Express 1.4, figure 194)."""
 
 _GROUPED = r"(?P<number>[0-9]{1,3}(?:(?P<mark>[,.'\u2019 \u00a0\u202f])[0-9]{3})(?:(?P=mark)[0-9]{3})*|[0-9]+)"
 _BYTES = re.compile(_GROUPED + r"(?: bytes(?: \[[^\]]+\])?| \[[^\]]+\])")
@@ -24,11 +27,16 @@ _DEGREES = re.compile(r"(?P<number>-?[0-9]{1,3}) (?:C|Celsius)(?: .*)?")
 _TURNS = re.compile(r"(?P<number>[0-9]{3,6}) rpm")
 _HOURS = re.compile(r"(?P<hours>[0-9]{1,7}):(?P<minutes>[0-9]{2})")
 _ATTRIBUTE = re.compile(
-    r"\s*(?P<id>[0-9]{1,3}) \S+\s+0x[0-9a-f]{4}\s+[0-9-]{1,3}\s+[0-9-]{1,3}\s+[0-9-]{1,3}\s+(?:Pre-fail|Old_age)\s+"
-    r"(?:Always|Offline)\s+\S+\s+(?P<raw>[0-9]{1,15})"
+    r"\s*(?P<id>[0-9]{1,3}) (?P<name>\S+)\s+(?:0x[0-9a-f]{4}|[POSRCK-]{6})\s+(?:[0-9-]{1,3}\s+){3}"
+    r"(?:(?:Pre-fail|Old_age)\s+(?:Always|Offline)\s+)?\S+\s+(?P<raw>[0-9]{1,15})(?P<more>h\+.*| \(.*\))?"
 )
+"""A row of ``-A``, and as ``-x`` and ``-f brief`` write it: flags as letters, no type."""
 
-_ANOTHER = re.compile(r"\s*[0-9]{1,3} \S+\s+0x")
+_MINUTES = re.compile(r"h\+(?P<minutes>[0-9]{2})m(?:\+(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)s)?")
+"""Behind the hours of attribute 9 where the disk counts minutes or milliseconds."""
+
+_IN_HOURS = frozenset(("Power_On_Hours", "Power_On_Hours_and_Msec", "Power-On_Hours"))
+_ANOTHER = re.compile(r"\s*[0-9]{1,3} \S+\s+(?:0x|[POSRCK-]{6} )|\s+\|")
 
 _TEXT = {
     "Device Model": "disk.model", "Model Number": "disk.model", "Firmware Version": "disk.firmware",
@@ -36,7 +44,7 @@ _TEXT = {
 }  # fmt: skip
 _HEALTH = {
     "SMART overall-health self-assessment test result": {"PASSED": "passed", "FAILED!": "failed"},
-    "SMART Health Status": {"OK": "passed"},
+    "SMART Health Status": {"OK": "passed"},  # anything else says what is about to fail
 }
 _ATTRIBUTES = {
     "5": "disk.reallocated_sectors", "197": "disk.pending_sectors", "198": "disk.uncorrectable_sectors",
@@ -91,7 +99,8 @@ def _information(told: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
 
 def _state(told: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
     for key, words in _HEALTH.items():
-        yield from said("disk.health", words.get(told.get(key, "")), marks)
+        otherwise = "failed" if key == "SMART Health Status" and key in told else None
+        yield from said("disk.health", words.get(told.get(key, ""), otherwise), marks)
     for key in ("Current Drive Temperature", "Temperature"):
         if degrees := _DEGREES.fullmatch(told.get(key, "")):
             yield from worded("disk.temperature", degrees["number"], "degrees C", marks)
@@ -101,6 +110,13 @@ def _state(told: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
     yield from counted("disk.grown_defects", told.get("Elements in grown defect list"), marks)
     if errors := _COUNT.fullmatch(told.get("Media and Data Integrity Errors", "")):
         yield from counted("disk.media_errors", _digits(errors["number"]), marks)
+    units = _BYTES.fullmatch(told.get("Data Units Written", ""))
+    if units and (written := int(_digits(units["number"]))) < ABSURD / NVME_UNIT:
+        yield Fact("disk.written", float(written * NVME_UNIT), Unit.BYTE, marks)
+    hours = _COUNT.fullmatch(told.get("Power On Hours", ""))
+    # a bare number: the line behind it says that it was whole
+    if hours and "Unsafe Shutdowns" in told and int(_digits(hours["number"])) < ABSURD / 3600:
+        yield Fact("disk.power_on_time", int(_digits(hours["number"])) * 3600.0, Unit.SECOND, marks)
     powered = _HOURS.fullmatch(told.get("Accumulated power on time, hours", "").removeprefix("minutes "))
     if powered:
         seconds = int(powered["hours"]) * 3600 + int(powered["minutes"]) * 60
@@ -117,7 +133,20 @@ def _attributes(lines: Sequence[str], marks: Labels) -> Iterator[Fact]:
             if row["id"] in _ATTRIBUTES:
                 yield from counted(_ATTRIBUTES[row["id"]], row["raw"], marks)
             elif row["id"] == "9":
-                yield Fact("disk.power_on_time", int(row["raw"]) * 3600.0, Unit.SECOND, marks)
+                yield from _powered(row, marks)
+
+
+def _powered(row: re.Match[str], marks: Labels) -> Iterator[Fact]:
+    """Attribute 9: hours, or hours, minutes and seconds; a bare number under another name has another unit."""
+    seconds = int(row["raw"]) * 3600.0
+    if behind := _MINUTES.fullmatch(row["more"] or ""):
+        yield Fact("disk.power_on_time", seconds + _clock(behind), Unit.SECOND, marks)
+    elif row["name"] in _IN_HOURS and not (row["more"] or "").startswith("h"):
+        yield Fact("disk.power_on_time", seconds, Unit.SECOND, marks)
+
+
+def _clock(behind: re.Match[str]) -> float:
+    return int(behind["minutes"]) * 60 + float(behind["seconds"] or 0)
 
 
 def _digits(grouped: str) -> str:

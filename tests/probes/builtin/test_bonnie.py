@@ -90,6 +90,26 @@ EXPECTED: Mapping[str, Mapping[tuple[str, frozenset[tuple[str, str]]], float]] =
         ("bonnie.read", marked(access="character", clients="1", size="96MiB")): 1520 * 1024,
     },
     "2.00-own-cached.txt": {},
+    "1.96-fast.txt": {
+        ("bonnie.write", marked(access="block", clients="1", size="4018MiB")): 56561 * 1024,
+        ("bonnie.rewrite", marked(access="block", clients="1", size="4018MiB")): 32386 * 1024,
+        ("bonnie.read", marked(access="block", clients="1", size="4018MiB")): 88826 * 1024,
+        ("bonnie.seeks", marked(clients="1", size="4018MiB")): 110.1,
+    },
+    "1.03c-fast-table.txt": {
+        ("bonnie.write", marked(access="block", clients="1", size="8GiB")): 132035 * 1024,
+        ("bonnie.rewrite", marked(access="block", clients="1", size="8GiB")): 56505 * 1024,
+        ("bonnie.read", marked(access="block", clients="1", size="8GiB")): 168485 * 1024,
+        ("bonnie.seeks", marked(clients="1", size="8GiB")): 325.7,
+        **{
+            ("bonnie.files", marked(operation=operation, pattern=pattern, clients="1", files="1048576")): value
+            for (pattern, operation), value in zip(
+                [(pattern, each) for pattern in ("sequential", "random") for each in ("create", "stat", "remove")],
+                (20728, 385904, 352, 11134, 502866, 222),
+                strict=True,
+            )
+        },
+    },
 }
 EXPECTED = {**EXPECTED, "1.97-table.txt": EXPECTED["1.97.txt"]}
 
@@ -206,6 +226,20 @@ def test_noise_inside_and_a_cut_give_no_other_value(name: str, data: st.DataObje
 def test_line_ends_of_another_system_change_nothing() -> None:
     for name in NAMES:
         assert read(Bonnie(), text(f"bonnie/{name}").replace("\n", "\r\n")) == read(Bonnie(), text(f"bonnie/{name}"))
+
+
+def test_colours_blanks_at_the_end_and_indentation_change_nothing() -> None:
+    for name in NAMES:
+        lines = text(f"bonnie/{name}").splitlines()
+        for each in ("\x1b[1m{}\x1b[0m\n", "{}  \n", "    {}\n"):
+            assert read(Bonnie(), "".join(map(each.format, lines))) == read(Bonnie(), text(f"bonnie/{name}"))
+
+
+def test_a_notice_before_the_concurrency_does_not_make_it_one() -> None:
+    table = text("bonnie/1.97-table.txt")
+    spoiled = table.replace("\nConcurrency", "\nwelcome\nConcurrency", 1)
+    assert spoiled != table
+    assert read(Bonnie(), spoiled) == []
 
 
 # -- the command

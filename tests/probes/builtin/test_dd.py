@@ -39,6 +39,7 @@ SAYS = {
     "toybox-0.8.txt": [(TWO_GIB, 10.115)],
     "uutils-0.0.26.txt": [(TWO_GIB, 10.1)],
     "freebsd-14.txt": [(TWO_GIB, 10.1158)],
+    "real-5.2-seconds.txt": [(10485760, 0.028418)],
     "own-9.1.txt": [(67108864, 0.0656832), (67108864, 0.10292)],
     "own-9.1-cached.txt": [(67108864, 0.0964603), (67108864, 0.0558961)],
     "own-9.1-from-cache.txt": [(67108864, 0.0854288), (67108864, 0.00461765)],
@@ -67,6 +68,13 @@ def test_the_rate_is_bytes_by_seconds_in_every_language_and_family(name: str) ->
     found = Dd().parse(output(f"dd/{name}"))
     assert [one.value for one in found] == [pytest.approx(size / seconds, rel=1e-9) for size, seconds in SAYS[name]]
     assert {one.metric for one in found} == {"dd.throughput"}
+
+
+def test_a_shell_that_took_the_last_line_end_away_took_no_number() -> None:
+    for name in ("dd/8.4.txt", "dd/freebsd-14.txt"):
+        assert _parsed(text(name).rstrip("\n")) == _parsed(text(name))
+        with pytest.raises(ProbeOutputError):
+            _parsed(text(name).rstrip("\n")[:-1])
 
 
 def test_standard_error_is_read_like_standard_output() -> None:

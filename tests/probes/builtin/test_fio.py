@@ -86,6 +86,30 @@ def test_percentiles_are_of_the_same_unit_as_the_mean() -> None:
     assert old == [pytest.approx(float(each) * 1e-6) for each in printed]
 
 
+def test_jobs_that_end_before_their_time_are_read() -> None:
+    for name, ways in (("io-size-3.33.json", {"fio.read"}), ("mixed-blocks-3.33.json", {"fio.read", "fio.write"})):
+        rates = {metric: value for metric, _, value in found_in(name) if metric in ways}
+        printed = re.findall(r'"bw_bytes" : ([1-9]\d*)', text(f"fio/{name}"))
+        assert list(rates.values()) == [float(rate) for rate in printed]
+        assert rates.keys() == ways
+
+
+@pytest.mark.parametrize(("option", "value"), [("loops", "1"), ("number_ios", "512")])
+def test_what_loops_and_a_number_of_operations_ask_for_is_known(option: str, value: str) -> None:
+    document = json.loads(text("fio/io-size-3.33.json"))
+    options = document["jobs"][0]["job options"]
+    options["size"] = options.pop("io_size") if option == "loops" else "8m"
+    options.pop("io_size", None)
+    options[option] = value
+    assert read(Fio(), json.dumps(document))
+    options[option] = str(int(value) + 1)
+    assert read(Fio(), json.dumps(document)) == []
+
+
+def test_kib_is_a_thousand_where_fio_says_so() -> None:
+    assert {labels["block"] for _, labels, _ in found_in("kib-3.33.json")} == {"4000B"}
+
+
 def test_clones_are_read_one_by_one_with_their_sum() -> None:
     rates = [(labels, value) for metric, labels, value in found_in("clones-3.33.json") if metric == "fio.write"]
     document = json.loads(text("fio/clones-3.33.json"))

@@ -137,6 +137,13 @@ def test_noise_inside_and_a_cut_give_no_other_value(name: str, data: st.DataObje
     assert set(read(H5perf(), spoiled)) <= set(said(H5perf().parse(output(f"h5perf/{name}"))))
 
 
+def test_colours_and_indentation_change_nothing() -> None:
+    for name in NAMES:
+        whole = text(f"h5perf/{name}")
+        for each in ("\x1b[32m{}\x1b[0m\n", "    {}\n"):
+            assert read(H5perf(), "".join(map(each.format, whole.splitlines()))) == read(H5perf(), whole)
+
+
 def test_line_ends_of_another_system_change_nothing() -> None:
     for name in NAMES:
         assert read(H5perf(), text(f"h5perf/{name}").replace("\n", "\r\n")) == read(H5perf(), text(f"h5perf/{name}"))

@@ -106,7 +106,7 @@ def test_groups_are_told_apart_and_have_no_peak() -> None:
         "Invalid benchmark name pingpongg\n",
         "# Benchmarking PingPong\n# #processes = 1\n#----\n       #bytes #repetitions      t[usec]   Mbytes/sec\n",
         text(BANDS)[: text(BANDS).index("# Benchmarking Uniband")],
-        2 * text(OLD),
+        text(OLD).replace("# All processes", "Process 0: Got invalid buffer:\n# All processes"),
         text(OLD).replace("# All processes", "[n2:1] *** An error occurred in MPI_Send\n# All processes"),
         "",
     ],
@@ -114,6 +114,23 @@ def test_groups_are_told_apart_and_have_no_peak() -> None:
 def test_what_is_no_result_is_refused_though_imb_ends_with_0(broken: str) -> None:
     with pytest.raises(ProbeOutputError):
         Imb().parse(Output((), broken.encode()))
+
+
+def test_a_second_run_is_told_by_its_number() -> None:
+    once = said(Imb().parse(output(OLD)))
+    twice = read(Imb(), 2 * text(OLD))
+    assert twice[: len(once)] == once
+    assert [(name, value) for name, value, _ in twice[len(once) :]] == [(name, value) for name, value, _ in once]
+    assert {dict(marks).get("run") for _, _, marks in twice[len(once) :]} == {"2"}
+
+
+def test_the_numbers_of_a_published_run_are_read_as_they_stand() -> None:
+    name = "imb/2018-pingpong-large.txt"
+    pair = ("PingPong", "268435456", "2", "")
+    assert found(name, "bandwidth")[pair] == pytest.approx(12236.50e6)
+    assert found(name, "latency")[pair] == pytest.approx(21937.28e-6)
+    assert len(found(name, "bandwidth")) == 2
+    assert found(name, "latency")["PingPong", "0", "2", ""] == pytest.approx(1.68e-6)
 
 
 def test_tables_of_one_process_alone_are_refused_by_name() -> None:

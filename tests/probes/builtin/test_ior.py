@@ -44,6 +44,10 @@ def test_contract(check: Check) -> None:
         ("2.10.3.txt", "read", 1141.55, 1120.30, 1130.93),
         ("2.10.3-verbose.txt", "write", 1800.5, 1800.5, 1800.5),
         ("3.0.1.txt", "write", 812.5, 790.25, 801.38),
+        ("real-3.0.1-verbose.txt", "read", 9049.2, 9049.2, 9049.2),
+        ("real-3.2.1.txt", "write", 287.1, 287.1, 287.1),
+        ("real-4.0.0-verify.txt", "read", 1201.51, 1201.51, 1201.51),
+        ("4.1.0-large-block.txt", "write", 1290.15, 1290.15, 1290.15),
         ("3.0.1.txt", "read", 3722.4, 3601.3, 3661.85),
         ("3.2.1.txt", "write", 640.5, 640.5, 640.5),
         ("3.3.0.txt", "write", 1453.25, 1401.5, 1427.38),
@@ -67,6 +71,8 @@ def test_the_summary_of_every_version(name: str, operation: str, most: float, le
         ("4.0.0.csv", "read", [2750.5]),
         ("3.3.0.json", "read", [5120.2501, 5090.1299]),
         ("3.3.0-stonewall.txt", "write", [815.25]),
+        ("real-3.0.1-verbose.txt", "read", [9049]),
+        ("real-4.0.0-verify.txt", "write", [580]),
     ],
 )
 def test_the_iterations_of_every_version(name: str, operation: str, rates: list[float]) -> None:
@@ -102,6 +108,45 @@ def test_missing_bytes_are_a_failure_unless_time_was_to_stop_the_run() -> None:
     assert _values("3.3.0-stonewall.txt", operation="write") != []
     with pytest.raises(ProbeOutputError, match="aggregate file size"):
         Ior().parse(output(f"ior/{SHORT}"))
+
+
+@pytest.mark.parametrize("words", ["-O stoneWallingStatusFile=/s/ior.stonewall", "-O stoneWallingWearOutIterations=8"])
+def test_what_a_run_that_time_stopped_wrote_is_all_that_can_be_read(words: str) -> None:
+    head, line, rest = text(f"ior/{SHORT}").partition("Command line")
+    assert read(Ior(), f"{head}{line} : ior -r {words}\n{rest}") != []
+
+
+@pytest.mark.parametrize(
+    ("asked", "found", "moved", "accepted"),
+    [(85899345920, 171798691840, 85899345920, True), (85899345920, 25769803776, 85899345920, False)],
+)
+def test_a_file_that_was_larger_before_is_no_loss(asked: int, found: int, moved: int, accepted: bool) -> None:
+    whole = text(f"ior/{SHORT}")
+    for old, new in (("= 85899345920.", asked), ("size      = 25769803776.", found), ("moved = 25769803776.", moved)):
+        assert old in whole
+        whole = whole.replace(old, f"{old.rpartition('=')[0]}= {new}.")
+    assert (read(Ior(), whole) != []) is accepted
+
+
+def test_a_maximum_below_an_iteration_is_refused() -> None:
+    whole = text(TEXT).replace(
+        "Max Write: 1453.25 MiB/sec (1523.84 MB/sec)", "Max Write: 1400.00 MiB/sec (1468.01 MB/sec)"
+    )
+    with pytest.raises(ProbeOutputError, match="no less than the 1453"):
+        Ior().parse(Output((), whole.encode()))
+
+
+def test_a_file_system_that_does_not_tell_its_size_is_no_complaint() -> None:
+    told = "WARNING: unable to statfs() file system\n" + text(TEXT)
+    assert read(Ior(), told) == said(Ior().parse(output(TEXT)))
+
+
+def test_runs_of_the_same_test_are_told_apart() -> None:
+    first = text("ior/real-3.2.1.txt")
+    found = Ior().parse(Output((), (first + first.replace("287.10", "288.10").replace("301.05", "302.09")).encode()))
+    means = [one for one in found if {("operation", "write"), ("statistic", "mean")} <= set(one.labels)]
+    told = [(one.value / MIB, dict(one.labels).get("run")) for one in means if one.metric == "ior.throughput"]
+    assert told == [(287.1, None), (288.1, "2")]
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,25 @@ def test_a_full_table_is_read_once_and_the_excel_part_not_again() -> None:
         assert _by_operation("3.492-full.txt", "throughput", block=block) == expected
 
 
+def test_gaps_between_the_tests_shift_nothing() -> None:
+    row = {"write": 31782, "rewrite": 22524, "random-read": 816017, "random-write": 10411, "stride-read": 3779260}
+    assert _by_operation("real-3.4-gaps.txt", "throughput") == {way: value * KIB for way, value in row.items()}
+
+
+def test_the_throughput_mode_of_old_versions() -> None:
+    found = _by_operation("real-3.169-throughput.txt", "throughput", tasks="1", size="2GiB", block="128KiB")
+    assert found == {"write": 109333.84 * KIB, "reread": 167226.5 * KIB}
+
+
+def test_runs_of_the_same_test_are_told_apart() -> None:
+    first = text("iozone/real-3.4-gaps.txt")
+    found = Iozone().parse(Output((), (first + first.replace("10411", "10412")).encode()))
+    told = [
+        (one.value / KIB, dict(one.labels).get("run")) for one in found if ("operation", "random-write") in one.labels
+    ]
+    assert told == [(10411, None), (10412, "2")]
+
+
 def test_operations_and_microseconds_stand_under_the_same_headings() -> None:
     operations = dict(zip(ALL.split()[:6], (999, 1165, 1126, 1131, 246, 1107), strict=True))
     assert _by_operation("3.263-ops.txt", "operations") == operations

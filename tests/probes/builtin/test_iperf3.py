@@ -432,3 +432,66 @@ async def test_json_by_lines_is_asked_for_where_the_tool_of_the_node_has_it(help
     streamed = replace(FLOW, options=MappingProxyType({"json_stream": 1}))
     await Iperf3().run(FakeContact(here, there), streamed)
     assert here.calls[-1].argv[-1] == flag
+
+
+def marked(name: str, metric: str) -> list[tuple[float, dict[str, str]]]:
+    return [(one.value, dict(one.labels)) for one in Iperf3().parse(output(f"iperf3/{name}")) if one.metric == metric]
+
+
+def test_the_sums_of_old_datagrams_are_read_though_nothing_counts_below_them() -> None:
+    """What the head does not tell, which way they went, has no label; four streams stand in the whole summary."""
+    marks, share = {"protocol": "udp", "streams": "4"}, 1463349 / 4796257
+    ((rate, own),) = marked("udp-streams-3.1.txt", "iperf3.throughput")
+    assert (rate, own) == (pytest.approx(5.56e9 / 8 * (1 - share), rel=1e-12), marks)
+    assert marked("udp-streams-3.1.txt", "iperf3.loss") == [(pytest.approx(share), marks)]
+    streams = [value for value, _ in marked("udp-streams-3.1.txt", "iperf3.stream")]
+    lost = (366275 / 1199208, 365999 / 1198655, 365525 / 1199197, 365550 / 1199197)
+    assert streams == pytest.approx([1.39e9 / 8 * (1 - each) for each in lost], rel=1e-12)
+
+
+def test_counts_that_are_not_those_of_the_share_beside_them_are_no_loss() -> None:
+    marks = {"direction": "in", "protocol": "udp"}
+    assert marked("udp-contradictory-3.4.txt", "iperf3.throughput") == [(380e6 / 8, marks)]
+    assert marked("udp-contradictory-3.4.txt", "iperf3.loss") == []
+    assert marked("udp-day-3.12.txt", "iperf3.throughput")[0][0] == 1000e6 / 8
+    assert marked("udp-day-3.12.txt", "iperf3.loss") == []
+
+
+def test_a_jitter_longer_than_the_run_is_left_out() -> None:
+    assert marked("udp-few-3.1.txt", "iperf3.throughput")[0][0] == 1.16e6 / 8
+    assert marked("udp-few-3.1.txt", "iperf3.jitter") == []
+
+
+def test_a_server_that_is_stopped_after_its_runs_takes_nothing_from_them() -> None:
+    whole = text("iperf3/server-stopped-3.16.txt")
+    expected = [(11.0e9 / 8, {"direction": "in", "protocol": "tcp", "streams": "1"})]
+    assert marked("server-stopped-3.16.txt", "iperf3.throughput") == expected
+    stopped = whole[: whole.rindex("receiver\n")] + "receiver\n^Ciperf3: interrupt - the server has terminated\n"
+    assert read(Iperf3(), stopped) == []
+
+
+@pytest.mark.parametrize("closed", ["", "\niperf Done.\n"])
+def test_a_summary_alone_is_read_where_it_is_known_to_be_whole(closed: str) -> None:
+    whole = text("iperf3/tcp1-3.12.txt")
+    tail = whole[whole.rindex("[ ID]") : whole.index("iperf Done.")].rstrip() + "\n"
+    found = {metric: value for metric, value, _ in read(Iperf3(), tail + closed)}
+    assert found.get("iperf3.throughput") == (18.7e9 / 8 if closed else None)
+
+
+def test_two_summaries_below_each_other_are_two_runs() -> None:
+    whole = text("iperf3/tcp1-3.12.txt")
+    tail = whole[whole.rindex("[ ID]") :]
+    runs = [dict(marks).get("run") for metric, _, marks in read(Iperf3(), tail + tail) if metric == "iperf3.throughput"]
+    assert runs == [None, "2"]
+
+
+def test_without_its_start_the_streams_tell_the_direction() -> None:
+    events = text("iperf3/udp-loss-3.17.jsonl").splitlines(keepends=True)
+    found = read(Iperf3(), "".join(event for event in events if '"event":"start"' not in event.replace(" ", "")))
+    assert {dict(marks)["direction"] for _, _, marks in found} == {"in"}
+
+
+def test_colours_of_the_terminal_change_nothing() -> None:
+    whole = text("iperf3/rev-3.12.json")
+    coloured = "".join(f"\x1b[?2004l\x1b[0m{line}\x1b[K\n" for line in whole.splitlines())
+    assert read(Iperf3(), coloured) == read(Iperf3(), whole) != []

@@ -32,6 +32,15 @@ def _rates(name: str, **marks: str) -> dict[tuple[str, str], float]:
     return found
 
 
+def test_iterations_are_read_where_ranks_stand_before_them() -> None:
+    assert _rates("real-3.4.0-ranks.txt", statistic="max") == {
+        ("directory", "create"): 16677153.082,
+        ("directory", "stat"): 6710886.4,
+        ("directory", "rename"): 10810061.856,
+    }
+    assert _means("real-3.4.0-ranks.txt")["directory", "rename"] == 6788376.574
+
+
 @pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check: Check) -> None:
     check(Mdtest(), [output(name) for name in NAMES])
@@ -65,6 +74,7 @@ def test_contract(check: Check) -> None:
                 ("tree", "remove"): 91.069,
             },
         ),
+        ("real-3.4.0.txt", "10", {("file", "create"): 2943.686, ("tree", "create"): 1079.858}),
         (
             "3.3.0.txt",
             "504",

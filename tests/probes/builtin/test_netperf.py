@@ -420,3 +420,26 @@ async def test_a_peer_without_netserver_is_told_as_such(played: Callable[[], lis
 
 def test_the_time_needed_follows_the_options() -> None:
     assert Netperf().estimate({"seconds": 600}) > 600
+
+
+def test_columns_are_read_by_the_names_above_them() -> None:
+    found = read(Netperf(), text("netperf/tcprr-columns-2.7.0.txt"))
+    latencies = {dict(marks)["statistic"]: value for name, value, marks in found if name == "netperf.latency"}
+    expected = {"min": 307e-6, "mean": 333.18e-6, "max": 4840e-6, "p99": 384e-6}
+    assert latencies == pytest.approx(expected, rel=1e-12)
+    assert [value for name, value, _ in found if name == "netperf.transactions"] == [2999.744]
+    omni = [(name, value) for name, value, _ in read(Netperf(), text("netperf/omni-columns-2.7.0.txt"))]
+    assert omni == [("netperf.throughput", pytest.approx(25220.39e6 / 8, rel=1e-12))]
+
+
+def test_columns_whose_names_are_cut_are_not_read() -> None:
+    whole = text("netperf/tcprr-columns-2.7.0.txt")
+    lines = whole.splitlines(keepends=True)
+    for gone in (1, 2, 3):
+        left = read(Netperf(), "".join(lines[:gone] + lines[gone + 1 :]))
+        assert {name for name, _, _ in left} == set()
+
+
+def test_bytes_of_requests_that_tell_late_what_they_are_are_refused() -> None:
+    late = "THROUGHPUT=0.49\nTHROUGHPUT_UNITS=10^6bits/s\nRT_LATENCY=32.964\n"
+    assert read(Netperf(), late) == []

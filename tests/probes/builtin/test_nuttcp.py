@@ -310,3 +310,14 @@ async def test_a_missing_server_is_told_as_such() -> None:
 def test_the_time_needed_follows_the_options() -> None:
     assert Nuttcp().estimate({"seconds": 30}) > 30
     assert Nuttcp().estimate({"mode": "burst", "bursts": 10}) >= 30
+
+
+def test_runs_of_one_capture_are_told_apart() -> None:
+    found = [
+        (value, dict(marks))
+        for name, value, marks in read(Nuttcp(), text("nuttcp/tcp-three-runs-6.1.2.txt"))
+        if name == "nuttcp.throughput"
+    ]
+    rates = [21401.1338e6 / 8, 22135.0164e6 / 8, 21707.4017e6 / 8]
+    assert [value for value, _ in found] == pytest.approx(rates, rel=1e-12)
+    assert [marks.get("run") for _, marks in found] == [None, "2", "3"]

@@ -80,6 +80,49 @@ def test_the_greatest_of_all_sizes_is_read_where_the_last_one_is_known() -> None
     assert found("osu/2.1-bibw.txt", *asked)[-1][:2] == ("osu.peak_both", pytest.approx(1789.333333e6))
 
 
+def test_the_same_benchmark_again_is_told_by_its_run() -> None:
+    told: list[Any] = [
+        (value, marks["size"], marks.get("run")) for _, value, marks in found("osu/7.5-rocm-two-pairs.txt")
+    ]
+    assert told[4:8] == [
+        (pytest.approx(206.46e6), "2048", None),
+        (pytest.approx(139961.80e6), "134217728", None),
+        (pytest.approx(1.43e6), "1", "2"),
+        (pytest.approx(2.94e6), "2", "2"),
+    ]
+    assert {run for _, _, run in told[6:]} == {"2"}  # a size that the first run left out too
+
+
+def test_the_cells_of_f_are_known_where_the_heading_of_7_3_leaves_them_out() -> None:
+    told: list[Any] = [(value, marks["statistic"]) for _, value, marks in found("osu/7.3-reduce-full.txt")]
+    assert len(told) == 12
+    assert told[6:9] == [
+        (pytest.approx(49.70e-6), "mean"), (pytest.approx(17.48e-6), "min"), (pytest.approx(105.89e-6), "max"),
+    ]  # fmt: skip
+
+
+def test_all_columns_of_a_non_blocking_collective_are_known() -> None:
+    told: list[Any] = [(value, marks["statistic"]) for _, value, marks in found("osu/5.6.3-ialltoall-full.txt")]
+    assert told == [
+        (pytest.approx(11.09e-6), "overall"), (pytest.approx(5.18e-6), "pure"),
+        (pytest.approx(10.87e-6), "overall"), (pytest.approx(5.10e-6), "pure"),
+    ]  # fmt: skip
+
+
+def test_any_percentile_is_told_and_those_of_a_bandwidth_left_out() -> None:
+    title = "# OSU MPI {} Test v7.5\n"
+    tail = title.format("Latency") + "# Size  Latency (us)  P75 Tail Lat(us)\n8  1.21  1.40\n"
+    assert [dict(marks)["statistic"] for _, _, marks in read(Osu(), tail)] == ["mean", "p75"]
+    tail = title.format("Bandwidth") + "# Size  Bandwidth (MB/s)  P99 Tail BW(MB/s)\n8  12.21  1.40\n"
+    assert [value for _, value, _ in read(Osu(), tail)] == pytest.approx([12.21e6])
+
+
+@pytest.mark.parametrize("tag", ["[1,0]<stdout>:", "[1,0]<stdout>: ", "[prterun-n1-17@1,0]<stdout>: "])
+def test_the_tag_of_a_rank_does_not_hide_a_row(tag: str) -> None:
+    tagged = "".join(f"{tag}{line}" for line in text(BW).splitlines(keepends=True))
+    assert read(Osu(), tagged) == said(Osu().parse(output(BW)))
+
+
 def test_gpu_buffers_are_a_label() -> None:
     played = text(LATENCY).replace("OSU MPI Latency", "OSU MPI-CUDA Latency")
     assert {dict(marks)["device"] for _, _, marks in read(Osu(), played)} == {"cuda"}

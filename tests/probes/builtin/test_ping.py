@@ -315,3 +315,9 @@ def test_a_missing_ping_is_said_as_such(tmp_path: Path, argv: list[str]) -> None
     (tmp_path / "sh").symlink_to("/bin/sh")
     done = run(argv, {"PATH": str(tmp_path)})
     assert (done.exit_status, done.error_text) == (127, "ping: command not found\n")
+
+
+def test_colours_of_the_terminal_change_nothing() -> None:
+    whole = text("ping/quiet-df-20221126.txt")
+    coloured = "".join(f"\x1b[?2004l\x1b[0m{line}\x1b[K\n" for line in whole.splitlines())
+    assert read(Ping(), coloured) == read(Ping(), whole) != []

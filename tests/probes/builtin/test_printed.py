@@ -46,6 +46,7 @@ def test_lines_lose_colours_and_what_was_not_ended() -> None:
         "[n1:7] *** An error occurred in MPI_Send", "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
         "Fatal error in PMPI_Recv: Other MPI error", "srun: error: n1: task 1: Exited with exit code 1",
         "mpirun noticed that process rank 1 with PID 0 on node n2 exited on signal 9 (Killed).",
+        "[n1:10190] MPI_ABORT invoked on rank 0 in communicator MPI_COMM_WORLD",
         "[n2:31808] *** Process received signal ***", "Abort(1) on node 0 (rank 0 in comm 0): application called",
     ],
 )  # fmt: skip

@@ -286,3 +286,11 @@ async def test_the_server_ends_with_the_test_and_both_ports_are_told() -> None:
 
 def test_the_time_needed_follows_the_options() -> None:
     assert Qperf().estimate({"tests": "tcp_bw", "seconds": 3}) < Qperf().estimate({"seconds": 3})
+
+
+def test_a_test_that_was_repeated_is_told_apart() -> None:
+    found = read(Qperf(), text("qperf/latencies-logged-0.4.11.txt"))
+    assert [(value, dict(marks)) for _, value, marks in found] == [
+        (pytest.approx(7.66e-3), {"test": "tcp_lat"}),
+        (pytest.approx(5.38e-3), {"test": "tcp_lat", "run": "2"}),
+    ]

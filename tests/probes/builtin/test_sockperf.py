@@ -250,3 +250,9 @@ def test_it_needs_a_pair_and_knows_how_long_it_takes() -> None:
     with pytest.raises(PlanError):
         Sockperf().client(Target(a_node()), 20_000)
     assert Sockperf().estimate({"seconds": 10}) == 14.0
+
+
+def test_colours_of_the_terminal_change_nothing() -> None:
+    whole = text("sockperf/ping-pong-tcp-3.10.txt")
+    coloured = "".join(f"\x1b[?2004l\x1b[0m{line}\x1b[K\n" for line in whole.splitlines())
+    assert read(Sockperf(), coloured) == read(Sockperf(), whole) != []

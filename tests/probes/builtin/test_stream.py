@@ -61,7 +61,7 @@ def test_threads_are_a_label_and_times_are_read() -> None:
         ("Solution Validates", "Solution"),
         ("Best Rate MB/s", "Best Rate GB/s"),
         ("Best Rate MB/s", "Best Rate MiB/s"),
-        ("(= 9098 clock ticks)", "(= 7 clock ticks)"),
+        ("(= 9098 clock ticks)", "(= 7 clock ticks)"), ("(= 9098 clock ticks)", "(= 7 timer ticks)"),
         ("100442.5", "10044.25"), ("100442.5", "nan"), ("100442.5", "inf"), ("100442.5", "0.0"), ("100442.5", "*******"),
         ("0.012744", "0.000000"), ("0.012744", "0.022744"), ("0.013077", "0.003077"), ("0.012744", "-0.012744"),
         ("Array size = 80000000", "Array size = 8000000"),
@@ -76,9 +76,17 @@ def test_an_unsound_run_gives_nothing_whatever_rates_it_printed(old: str, new: s
         Stream().parse(Output((), text(THREADS).replace(old, new).encode()))
 
 
-def test_two_runs_in_one_output_are_nobodys() -> None:
+def test_two_runs_in_one_output_are_told_apart() -> None:
+    once = said(Stream().parse(output(SERIAL)))
+    twice = read(Stream(), 2 * text(SERIAL))
+    assert twice[: len(once)] == once
+    assert twice[len(once) :] == [(name, value, tuple(sorted((*marks, ("run", "2"))))) for name, value, marks in once]
+
+
+def test_tables_of_several_ranks_that_were_mixed_are_nobodys() -> None:
+    mixed = "".join(line * 2 for line in text(SERIAL).splitlines(keepends=True))
     with pytest.raises(ProbeOutputError, match="2 tables"):
-        Stream().parse(Output((), (text(SERIAL) + text(THREADS)).encode()))
+        Stream().parse(Output((), mixed.encode()))
 
 
 def test_another_program_of_that_name_is_refused() -> None:

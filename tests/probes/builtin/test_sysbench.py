@@ -49,13 +49,19 @@ RATES: Mapping[str, Sequence[tuple[str, float]]] = {
         ("write_iops", 7216.11),
     ],
     "1.1.0-fileio.txt": [("read", 1280 * MIB), ("read_iops", 20480)],
-}
+    "0.4.12-random.txt": [("moved", 2.4999 * MIB), ("moved_iops", 159.99)],
+    "1.0-before-release.txt": [
+        ("read", 129.05 * MIB), ("read_iops", 8259.22), ("write", 85.93 * MIB), ("write_iops", 5499.26),
+    ],
+}  # fmt: skip
 LATENCIES: Mapping[str, Mapping[str, float]] = {
     "0.4.8-cpu.txt": {"min": 0.0015, "mean": 0.0016, "max": 0.0121, "p95": 0.0017},
     "0.4.12-fileio.txt": {"min": 0.01e-3, "mean": 8.57e-3, "max": 412.22e-3, "p95": 41.2e-3},
     "0.5-fileio.txt": {"mean": 0.02e-3, "max": 18.04e-3, "p95": 0.03e-3},
     "1.0.20-cpu.txt": {"min": 0.22e-3, "mean": 0.82e-3, "max": 94.94e-3, "p95": 2.39e-3},
     "1.0.20-memory.txt": {"max": 40.41e-3},
+    "0.4.12-random.txt": {"mean": 2.86e-3, "max": 86.53e-3, "p95": 11.77e-3},
+    "1.0-before-release.txt": {"mean": 0.18e-3, "max": 1.98e-3, "p95": 0.54e-3},
     "1.1.0-fileio.txt": {"min": 0.08e-3, "mean": 0.19e-3, "max": 7.41e-3, "p99": 0.49e-3},
 }
 
@@ -175,6 +181,17 @@ def test_line_ends_of_another_system_change_nothing() -> None:
     for name in NAMES:
         whole = text(f"sysbench/{name}")
         assert read(Sysbench(), whole.replace("\n", "\r\n")) == read(Sysbench(), whole)
+
+
+def test_colours_blanks_at_the_end_and_indentation_change_nothing() -> None:
+    for name in NAMES:
+        whole = text(f"sysbench/{name}")
+        for each in ("\x1b[32m{}\x1b[0m\n", "    {}\n"):
+            assert read(Sysbench(), "".join(map(each.format, whole.splitlines()))) == read(Sysbench(), whole)
+
+
+def test_files_whose_mode_was_not_seen_are_no_other_test() -> None:
+    assert read(Sysbench(), text("sysbench/0.4.12-random.txt").replace("Doing random r/w test\n", "")) == []
 
 
 # -- the command

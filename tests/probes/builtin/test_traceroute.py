@@ -191,3 +191,17 @@ def test_it_needs_a_pair_and_knows_how_long_it_takes() -> None:
     with pytest.raises(PlanError):
         Traceroute().command(Target(a_node()))
     assert Traceroute().estimate({}) == 3.0
+
+
+def test_paths_of_tracepath_in_one_capture_are_told_apart() -> None:
+    found = read(Traceroute(), text("traceroute/tracepath-two-20190709.txt"))
+    assert [(value, dict(marks)) for name, value, marks in found if name == "traceroute.hops"] == [
+        (3.0, {}),
+        (2.0, {"run": "2"}),
+    ]
+
+
+def test_colours_of_the_terminal_change_nothing() -> None:
+    whole = text("traceroute/two-hops-2.1.2.txt")
+    coloured = "".join(f"\x1b[?2004l\x1b[0m{line}\x1b[K\n" for line in whole.splitlines())
+    assert read(Traceroute(), coloured) == read(Traceroute(), whole) != []

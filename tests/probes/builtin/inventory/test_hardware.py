@@ -73,7 +73,48 @@ CASES: list[tuple[str, str, Expected]] = [
             ("disk.temperature", "6SL0FFFF"): "41 degrees C",
         },
     ),
-    ("smartctl", "smartctl-nvme-7.3.txt", {("disk.wear", "nvme0n1"): 0.03, ("disk.media_errors", "nvme0n1"): 1024.0}),
+    (
+        "smartctl",
+        "smartctl-clock-6.6.txt",
+        {
+            ("disk.power_on_time", "ZFL0GGGG"): 23282 * 3600.0 + 35 * 60 + 49.427,
+            ("disk.reallocated_sectors", "ZFL0GGGG"): 6792.0,
+            ("disk.uncorrectable_sectors", "ZFL0GGGG"): 16.0,
+        },
+    ),
+    (
+        "smartctl",
+        "smartctl-brief-7.1.txt",
+        {
+            ("disk.reallocated_sectors", "S16LHHHH"): 3.0,
+            ("disk.crc_errors", "S16LHHHH"): 7.0,
+            ("disk.power_on_time", "S16LHHHH"): None,
+            ("disk.rotation", "S16LHHHH"): None,
+        },
+    ),
+    (
+        "smartctl",
+        "smartctl-sas-failing-7.2.txt",
+        {("disk.health", "S0M0JJJJ"): "failed", ("disk.grown_defects", "S0M0JJJJ"): 411.0},
+    ),
+    (
+        "smartctl",
+        "smartctl-sorted-7.4.json",
+        {
+            ("disk.size", "bus/0 megaraid_disk_00"): 2400476553216.0,
+            ("disk.power_on_time", "bus/0 megaraid_disk_00"): 12437 * 3600.0 + 29 * 60,
+        },
+    ),
+    (
+        "smartctl",
+        "smartctl-nvme-7.3.txt",
+        {
+            ("disk.wear", "nvme0n1"): 0.03,
+            ("disk.media_errors", "nvme0n1"): 1024.0,
+            ("disk.written", "nvme0n1"): 2_000_000 * 512_000.0,
+            ("disk.power_on_time", "nvme0n1"): 8760 * 3600.0,
+        },
+    ),
     (
         "omreport",
         "omreport-pdisk-8.5.txt",
@@ -92,6 +133,15 @@ CASES: list[tuple[str, str, Expected]] = [
             ("raid.layout", "PERC H710 Mini (Embedded) 0"): "RAID-6",
             ("raid.size", "PERC H710 Mini (Embedded) 0"): 20001125826560.0,
             ("raid.stripe", "PERC H710 Mini (Embedded) 0"): 65536.0,
+        },
+    ),
+    (
+        "omreport",
+        "omreport-vdisk-ssv-9.1.txt",
+        {
+            ("raid.size", "PERC H730 Mini (Slot Embedded) 0"): 797790175232.0,
+            ("raid.size", "PERC H730 Mini (Slot Embedded) 1"): 1199638052864.0,
+            ("raid.state", "PERC H730 Mini (Slot Embedded) 1"): "Degraded",
         },
     ),
     (
@@ -143,6 +193,16 @@ CASES: list[tuple[str, str, Expected]] = [
         "perfquery",
         "perfquery-extended-5.x.txt",
         {("ib.sent", "12 1"): 4711000000000 * 4.0, ("ib.sent_packets", "12 1"): 9223372036.0},
+    ),
+    (
+        "perfquery",
+        "perfquery-wide-1.5.txt",
+        {
+            ("ib.sent", "214 35"): 196508288843 * 4.0,
+            ("ib.received", "214 35"): 550793773496 * 4.0,
+            ("ib.sent_packets", "214 35"): 6618992385.0,
+            ("ib.received_packets", "214 35"): 2242117286.0,
+        },
     ),
     (
         "ibstat",
@@ -235,6 +295,31 @@ CASES: list[tuple[str, str, Expected]] = [
         },
     ),
     (
+        "dmidecode",
+        "dmidecode-flash-2.11.txt",
+        {
+            ("memory.installed", ""): 16 * 2.0**30,
+            ("memory.dimms", ""): 2.0,
+            ("memory.slots", ""): 2.0,
+            ("memory.dimm_speed", "P2-CH-H P2-DimmH1"): 1.333e9,
+        },
+    ),
+    (
+        "lshw",
+        "lshw-two-arrays-B.02.18.json",
+        {
+            ("memory.installed", ""): 48 * 2.0**30,
+            ("memory.dimm_size", "DIMM_A4"): 16 * 2.0**30,
+            ("memory.dimm_size", "SPI"): None,
+        },
+    ),
+    ("lsblk", "lsblk-typeless-2.34.json", {("disk.count", ""): None, ("disk.size", "sda"): 20 * 2.0**30, ("disk.size", "sda1"): None}),
+    (
+        "lsblk",
+        "lsblk-bytes-2.34.txt",
+        {("disk.size", "sda"): 500107862016.0, ("disk.size", "sdb"): 1.8 * 2**40, ("disk.size", "sda1"): None},
+    ),
+    (
         "lsblk",
         "lsblk-mountpoints-2.39.json",
         {("disk.count", ""): 2.0, ("disk.transport", "sdb"): "sas", ("raid.layout", "md0"): "raid1"},
@@ -310,6 +395,93 @@ def test_two_runs_of_dmidecode_do_not_count_a_module_twice() -> None:
 def test_what_cannot_be_trusted_is_refused(source: str, said: str) -> None:
     with pytest.raises(ProbeOutputError):
         SOURCES[source](said)
+
+
+PACKED = (
+    '{"json_format_version":[1,0],"smartctl":{"exit_status":0},"device":{"name":"/dev/sda"},'
+    '"ata_smart_attributes":{"table":[{"id":5,"raw":{"value":51539607560,"string":"8 (0 12)"}}]}}'
+)
+
+
+def test_of_a_packed_attribute_the_number_that_smartctl_prints_first_counts() -> None:
+    assert [(one.fact, one.value) for one in SOURCES["smartctl"](PACKED)] == [("disk.reallocated_sectors", 8.0)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Type: DDR3", "Type: Logical non-volatile device"), ("Size: 8192 MB", "Size: 32767 MB"), ("Size: 8192 MB", "Size: Unknown")],
+)  # fmt: skip
+def test_what_is_not_known_to_be_main_memory_is_in_no_sum(old: str, new: str) -> None:
+    said = text("inventory/dmidecode-flash-2.11.txt").replace(old, new, 1)
+    totals = [one.value for one in SOURCES["dmidecode"](said) if one.fact == "memory.installed"]
+    assert totals == ([8 * 2.0**30] if "Logical" in new else [])
+
+
+def columns(*lines: str) -> dict[tuple[str, str], str | float]:
+    found = SOURCES["lsblk"]("".join(f"{line}\n" for line in lines))
+    return {(one.fact, dict(one.labels)["disk"]): one.value for one in found}
+
+
+def test_columns_that_were_asked_for_are_read_up_to_the_first_that_may_be_empty() -> None:
+    found = columns(
+        "NAME      SIZE ROTA TYPE MODEL",
+        "sda     931.5G    1 disk Samsung SSD 860",
+        "├─sda1      1G    1 part ",
+        "sr0      1024M    1 rom  DVD",
+        "nvme0n1   1.8T    0 disk",
+    )
+    assert found == {
+        ("disk.size", "sda"): 931.5 * 2**30,
+        ("disk.kind", "sda"): "rotating",
+        ("disk.model", "sda"): "Samsung SSD 860",
+        ("disk.size", "nvme0n1"): 1.8 * 2**40,
+        ("disk.kind", "nvme0n1"): "solid state",
+    }
+    assert columns("NAME MODEL SIZE", "sda  Disk 4 4G", "NAME SIZE MODEL ROTA", "sdb 4G 1") == {
+        ("disk.size", "sdb"): 4 * 2.0**30
+    }
+
+
+def test_what_is_set_does_not_pass_for_the_most_that_is_possible() -> None:
+    said = text("inventory/ethtool-flow-control-3.5.txt").replace("Current hardware", "Curren\nt hardware")
+    assert not {one.fact for one in SOURCES["ethtool"](said)} & {"nic.ring_tx", "nic.ring_tx_max", "nic.ring_rx_max"}
+
+
+def test_a_line_within_a_table_of_dmidecode_leaves_no_sum() -> None:
+    said = text("inventory/dmidecode-2.12.txt").replace("Handle 0x1102, DMI", "Handle 0x1102, DMIKilled\n")
+    assert not {one.fact for one in SOURCES["dmidecode"](said)} & {"memory.dimms", "memory.installed", "memory.slots"}
+
+
+def test_the_heading_of_a_member_that_was_torn_gives_its_state_to_no_other() -> None:
+    said = text("inventory/bonding-lacp-5.14.txt").replace("Slave Interface: ens1f1", "Slave Int\nerface: ens1f1")
+    found = {(one.fact, one.labels) for one in SOURCES["bonding"](said)}
+    assert ("bond.member_state", (("bond", "bond0"), ("nic", "ens1f0"))) in found
+    assert not any(fact == "bond.member_churn" for fact, _ in found)
+
+
+def test_a_counter_with_a_notice_behind_it_may_have_been_cut() -> None:
+    said = "Settings for eth2:\nNIC statistics:\n     rx_errors: 34\n     rx_crc_errors: 1\n"
+    for notice in ("WARNING: you should run this as root\n", "slurmstepd: error: *** JOB 17 CANCELLED ***\n"):
+        assert [one.value for one in SOURCES["ethtool"](said + notice)] == [34.0]
+
+
+def test_a_clock_is_no_rate_of_transfers() -> None:
+    said = text("inventory/dmidecode-flash-2.11.txt").replace("Clock Speed: 1600", "Clock Speed: 800")
+    speeds = [one.value for one in SOURCES["dmidecode"](said) if one.fact == "memory.dimm_speed"]
+    assert speeds == [1.333e9]
+
+
+def test_loose_arrays_of_lshw_have_no_sum() -> None:
+    array = '{"id":"memory:%d","class":"memory","description":"System Memory","units":"bytes","size":1024}\n'
+    listed = SOURCES["lshw"](f"[{array % 0},{array % 1}]")
+    assert [(one.fact, one.value) for one in listed] == [("memory.installed", 2048.0)]
+    with pytest.raises(ProbeOutputError):
+        SOURCES["lshw"](array % 0)
+
+
+def test_a_link_that_is_down_for_a_reason_is_down() -> None:
+    said = "Settings for eth2:\n\tSpeed: Unknown!\n\tLink detected: no (No cable)\n"
+    assert [(one.fact, one.value) for one in SOURCES["ethtool"](said)] == [("nic.link", "no")]
 
 
 def test_a_foreign_line_behind_a_bare_number_takes_it_away() -> None:

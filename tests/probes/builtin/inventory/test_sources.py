@@ -34,6 +34,11 @@ def shown(found: list[Fact]) -> dict[str, str | float]:
         ),
         ("lscpu", "lscpu-2.38.txt", {"cpu.model": "AMD EPYC", "cpu.cores": 2.0, "cpu.sockets": 1.0}),
         ("lscpu", "lscpu-nested-2.40.json", {"cpu.cores": 64.0, "cpu.threads": 128.0, "cpu.mhz_max": 3737889900.0}),
+        (
+            "lscpu",
+            "lscpu-2.32.txt",
+            {"cpu.threads": 72.0, "cpu.cores": 36.0, "cpu.sockets": 2.0, "numa.cpus[1]": "18-35,54-71"},
+        ),
         ("lscpu", "lscpu-centos-7.txt", {"cpu.cores": 16.0, "cpu.sockets": 2.0, "cpu.mhz_max": 3.4e9}),
         ("lsblk", "lsblk-2.38.json", {"disk.count": 1.0, "disk.size[vda]": 256 * 2.0**30}),
         ("lsblk", "lsblk-rounded-2.38.json", {"disk.count": 1.0, "disk.size[vda]": 256 * 2.0**30}),
