@@ -100,9 +100,11 @@ class _Run:
         """How many streams the run had, 0 if unknown: as its whole summary has, else as were set up."""
         each = 2 if any("[ ID][Role]" in line for line in self.lines) else 1
         summed = any(match["id"] == "SUM" for line in self.lines if (match := _LINE.search(line)))
-        counted = len({match["id"] for _, match in summary if match["role"] == summary[0][1]["role"]} - {"SUM"})
-        if counted and (counted > 1) == summed and self._is_whole(summary, summed=summed):
-            return counted
+        counted = {match["id"] for _, match in summary if match["role"] == summary[0][1]["role"]} - {"SUM"}
+        known = {one["id"] for line in self.lines for one in (_LINE.search(line), _SENT.search(line)) if one} - {"SUM"}
+        complete = counted and len(known) == each * len(counted) and (len(counted) > 1) == summed
+        if complete and self._is_whole(summary, summed=summed):
+            return len(counted)
         set_up = sum(1 for line in self.lines if _STREAM.search(line)) // each
         return 0 if set_up == 1 and summed else set_up  # one stream has no sums: the lines of the others are missing
 
