@@ -13,9 +13,11 @@ from probes.errors import PlanError
 from probes.planning.options import Options
 from topology.model import Hardware, Node, NodeId, NodeRole
 
+_ROOMY = Hardware("example", MappingProxyType({"cpu.cores": 65_536.0, "memory.total": 2.0**50}))
+"""More than any node has: what does not fit the nodes that are meant is for the plan to refuse."""
+
 _NODES = tuple(
-    Node(NodeId(f"n{number}"), NodeRole.COMPUTE, Hardware("example"), f"192.0.2.{number}", f"192.0.2.{number}")
-    for number in (1, 2)
+    Node(NodeId(f"n{number}"), NodeRole.COMPUTE, _ROOMY, f"192.0.2.{number}", f"192.0.2.{number}") for number in (1, 2)
 )
 
 
