@@ -305,7 +305,8 @@ class Comparator(StrEnum):
 class Criterion:
     """A bound for one metric. ``required`` and ``target`` are in ``unit``, or shares of the basis.
 
-    ``rounding`` (in ``unit``; 0 for none) is applied to the measurement before it is compared.
+    ``rounding`` (in ``unit``, with ``rounds_share`` a share of the basis; 0 for none) is applied to the
+    measurement before it is compared.
     ``where`` are labels that a measurement must carry, ``nodes`` the nodes that it applies to
     (empty: all). ``source`` is the clause that asks for it.
     """
@@ -317,9 +318,14 @@ class Criterion:
     basis: Basis = Basis.ABSOLUTE
     target: float | None = None
     rounding: float = 0.0
+    rounds_share: bool = False
     where: tuple[tuple[str, str], ...] = ()
     nodes: frozenset[NodeId] = frozenset()
     source: str = ""
+
+    def step(self, basis: float) -> float:
+        """What a measurement is rounded to a multiple of, where ``basis`` is what shares are of; 0 for nothing."""
+        return self.rounding * basis if self.rounds_share else self.rounding
 
 
 @dataclass(frozen=True, slots=True)

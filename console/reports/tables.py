@@ -183,10 +183,18 @@ def _criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdict]]) -> 
         applies=shortened(f"{nodes}; {where}" if where else nodes),
         bound=f"{word} {_bound(criterion, criterion.required, shown)}",
         target=NOT_MEASURED if criterion.target is None else _bound(criterion, criterion.target, shown),
-        rounding=f"to {show(criterion.rounding, criterion.unit, shown)}" if criterion.rounding else "none",
+        rounding=_rounding(criterion, shown),
         outcome=_outcome(held),
         state=worst(state_of_level(verdict.level) for verdict in held),
     )
+
+
+def _rounding(criterion: Criterion, shown: Shown) -> str:
+    if not criterion.rounding:
+        return "none"
+    if criterion.rounds_share:
+        return f"to {percent(criterion.rounding)} of {criterion.basis.value}"
+    return f"to {show(criterion.rounding, criterion.unit, shown)}"
 
 
 def _bound(criterion: Criterion, value: float, shown: Shown) -> str:

@@ -107,9 +107,10 @@ class Declarations:
         target = rounding = None
         if written.target is not None:
             target = self.report.quantity(written.target, (*here, "target"), read)
+        share = written.of is not None and str(written.round).rstrip().endswith("%")
         if written.round is not None:
-            target_unit = unit or Unit.BYTE_RATE
-            rounding = self.report.quantity(written.round, (*here, "round"), lambda text: parse(text, target_unit))
+            rounds = Unit.ONE if share else unit or Unit.BYTE_RATE
+            rounding = self.report.quantity(written.round, (*here, "round"), lambda text: parse(text, rounds))
         nodes = self.chosen(written.nodes, (*here, "nodes")) if written.nodes is not None else ()
         if required is None or nodes is None:
             return None
@@ -124,6 +125,7 @@ class Declarations:
             basis=Basis(written.of) if written.of else Basis.ABSOLUTE,
             target=target,
             rounding=rounding or 0.0,
+            rounds_share=share,
             where=where,
             nodes=frozenset(nodes),
             source=written.source,

@@ -204,7 +204,8 @@ def _judge(
     expected = sum(each.expected.value for each in members)
     required = criterion.required * expected
     target = None if criterion.target is None else criterion.target * expected
-    level = grade(value, required, comparator=criterion.comparator, target=target)
+    step = criterion.step(expected)
+    level = grade(value, required, comparator=criterion.comparator, target=target, step=step)
     share = percent(value / expected)
     because = f"{share} of expected, at least {percent(criterion.required)} asked"
     if level in (Level.WATCH, Level.FAIL):

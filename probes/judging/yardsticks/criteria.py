@@ -36,7 +36,8 @@ def _judge(bench: Bench, criterion: Criterion, result: Result, measurement: Meas
             return _verdict(bench, criterion, result, measurement, Level.UNKNOWN, None, words)
     required = criterion.required * scale
     target = None if criterion.target is None else criterion.target * scale
-    level = grade(reading.value, required, comparator=criterion.comparator, target=target, step=criterion.rounding)
+    step = criterion.step(scale)
+    level = grade(reading.value, required, comparator=criterion.comparator, target=target, step=step)
     because = _because(bench, criterion, reading.value, level, scale) + basis
     return _verdict(bench, criterion, result, measurement, level, required, because)
 
@@ -57,7 +58,8 @@ def _because(bench: Bench, criterion: Criterion, value: float, level: Level, sca
     words = percent(bound) if criterion.basis is Basis.PEAK else show(bound * scale, unit, shown)
     note = ""
     if criterion.rounding:
-        note = f", rounded to {show(rounded(value, criterion.rounding), unit, shown)}"
+        near = rounded(value, criterion.step(scale))
+        note = f", rounded to {percent(near / scale) if criterion.rounds_share else show(near, unit, shown)}"
     if level is Level.PASS:
         return f"{'at least' if least else 'at most'} {words}{note}"
     which = "target" if level is Level.WATCH else "required"

@@ -20,14 +20,24 @@ NODES = tuple(
 )
 
 
-def judged(nodes: tuple[Node, ...], share: float) -> tuple[Level, str]:
+def judged(nodes: tuple[Node, ...], share: float, rounding: float = 0.0) -> tuple[Level, str]:
     """The verdict on a rate that is so much of the peak of one node, over all of ``nodes``."""
     fabric = Fabric(
         name="toy",
         nodes=MappingProxyType({node.id: node for node in nodes}),
         switches=MappingProxyType({}),
         links=MappingProxyType({}),
-        criteria=(Criterion("hpl.rate", Comparator.AT_LEAST, 0.8, Unit.ONE, Basis.PEAK),),
+        criteria=(
+            Criterion(
+                "hpl.rate",
+                Comparator.AT_LEAST,
+                0.8,
+                Unit.ONE,
+                Basis.PEAK,
+                rounding=rounding,
+                rounds_share=bool(rounding),
+            ),
+        ),
         suites=MappingProxyType({}),
         access=Access(),
         mtu=1500,
@@ -61,3 +71,12 @@ def test_more_than_the_peak_is_no_pass() -> None:
 def test_one_node_without_a_peak_leaves_it_unknown() -> None:
     without = replace(NODES[1], hardware=Hardware("old"))
     assert judged((NODES[0], without), 9.0) == (Level.UNKNOWN, "no peak is declared")
+
+
+@pytest.mark.parametrize(("share", "level"), [(0.795, Level.PASS), (0.7949, Level.FAIL), (0.8, Level.PASS)])
+@pytest.mark.parametrize("nodes", [1, 4])
+def test_a_share_is_rounded_as_the_contract_says(nodes: int, share: float, level: Level) -> None:
+    """Jetstream 4.1.1: 80 % of the peak, rounded to the nearest per cent."""
+    found, because = judged(NODES[:nodes], share * nodes, rounding=0.01)
+    assert found is level
+    assert ("rounded to 80 %" if level is Level.PASS else "rounded to 79 %") in because

@@ -1,0 +1,31 @@
+"""What a measurement is rounded to: in the metric's unit, or a share of what it is held against."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fabrics import SMALL, fabric
+from topology.errors import TopologyError
+from topology.model import Criterion
+
+
+def criterion(folder: Path, text: str) -> Criterion:
+    """The only criterion of a file with this one in it."""
+    old = "{metric: iperf3.throughput, at_least: 80 %, of: capacity}"
+    (found,) = fabric(folder, SMALL.replace(old, text)).criteria
+    return found
+
+
+def test_a_share_is_rounded_to_a_share(tmp_path: Path) -> None:
+    found = criterion(tmp_path, "{metric: iperf3.throughput, at_least: 80 %, of: capacity, round: 1 %}")
+    assert (found.rounding, found.rounds_share, found.step(200.0)) == (0.01, True, 2.0)
+
+
+def test_a_quantity_is_rounded_to_a_quantity(tmp_path: Path) -> None:
+    found = criterion(tmp_path, "{metric: iperf3.throughput, at_least: 1 GB/s, round: 0.1 GB/s}")
+    assert (found.rounds_share, found.step(200.0)) == (False, 1e8)
+
+
+def test_a_share_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TopologyError, match="'1 %', expected a rate"):
+        criterion(tmp_path, "{metric: iperf3.throughput, at_least: 1 GB/s, round: 1 %}")
