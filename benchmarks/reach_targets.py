@@ -102,7 +102,7 @@ def _await_port(number: int) -> None:
         with socket.socket() as sock:
             if sock.connect_ex(("127.1.0.1", number)) == 0:
                 return
-        time.sleep(0.05)
+        time.sleep(0.05)  # sshd does not say when it listens
     raise SystemExit("sshd did not start")
 
 

@@ -4,6 +4,7 @@ Refuses to know threads and transactions (``store.writer``).
 """
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -12,7 +13,7 @@ from store.ledger import Ledger
 T = TypeVar("T")
 
 
-class Piece(Generic[T]):
+class Piece(ABC, Generic[T]):
     """One piece of work and what became of it. ``waiter`` hears of it in its loop; None: nobody does."""
 
     __slots__ = ("answer", "error", "waiter")
@@ -24,9 +25,9 @@ class Piece(Generic[T]):
         self.answer: T | None = None
         self.error: BaseException | None = None
 
+    @abstractmethod
     def run(self, ledger: Ledger) -> T:
         """Do it, behind a savepoint."""
-        raise NotImplementedError
 
 
 class Work(Piece[T]):
@@ -58,18 +59,18 @@ class Row(Piece[None]):
     __slots__ = ()
     urgent = False
 
+    @abstractmethod
     def prepare(self) -> None:
         """What can be done outside the transaction."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check(self, ledger: Ledger) -> None:
         """What can be told before anything is written."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def together(cls, ledger: Ledger, rows: Sequence[Any]) -> None:
         """Write all of ``rows``; sqlite3.Error or StoreError when one of them cannot be."""
-        raise NotImplementedError
 
     def run(self, ledger: Ledger) -> None:
         """Write it alone."""

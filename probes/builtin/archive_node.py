@@ -156,7 +156,7 @@ def transfer(number, ready):
         if connection.recv(1) != b"r":
             raise OSError("the receiver hung up")
         start = ready()
-        time.sleep(max(0, start - time.monotonic()))
+        time.sleep(max(0, start - time.monotonic()))  # all streams begin at once
         before, sent = fetched(), 0
         for piece in pieces(content, path):
             connection.sendall(piece)

@@ -67,7 +67,7 @@ def stream(number, ready):
         if wait < -patience:
             break
         if wait > 0:
-            time.sleep(wait)
+            time.sleep(wait)  # the detector has no frame before
             delay = max(delay, time.monotonic() - start - frame * period)
         write_all(names[frame], "ab" if appended else "wb", block(content, frame, size))
         finished.append(late(frame))

@@ -46,7 +46,7 @@ def skim(number, ready):
         make_file(path, content, size)
     seen = taken = left = 0
     start = ready()
-    time.sleep(max(0, start - time.monotonic()))
+    time.sleep(max(0, start - time.monotonic()))  # all clients begin at once
     before = fetched()
     with open(place + "/kept", "wb", buffering=GRAIN) as out:
         for path in paths:
