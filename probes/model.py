@@ -309,7 +309,7 @@ class Result:
     test: Test
     outputs: Sequence[Output] = ()
     measurements: tuple[Measurement, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    facts: Sequence[Fact] = ()
     failure: Failure | None = None
     started: float = 0.0
     seconds: float = 0.0

@@ -16,7 +16,7 @@ from store import driving, reading
 from store.connection import connect
 from store.database import Database
 from store.errors import LockedError
-from store.left import LeftOutputs
+from store.left import Place
 from store.listing import session_number
 from store.model import BegunRound, FreshResult, Mark, News, SessionState, StoredRound
 from topology.model import Fabric
@@ -160,7 +160,7 @@ class Follower:
         for attempt, round_id, count in running:
             planned = self._planned[round_id]
             tests = {test.id: test for test in planned.tests}
-            leaving = partial(LeftOutputs, self._database, since.session, count)
-            fresh = reading.results_of(connection, attempt, tests, leaving, after=since.results)
+            placing = partial(Place, self._database, since.session, count)
+            fresh = reading.results_of(connection, attempt, tests, placing, after=since.results)
             found.update({each: FreshResult(planned.number, count, result) for each, result in fresh.items()})
         return tuple(found[each] for each in sorted(found)), max(found, default=since.results)

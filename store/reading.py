@@ -16,15 +16,15 @@ from probes.model import ClosedRound, CloseReason, Proof, Result, Round, Test
 from store import results, rows
 from store.database import Database
 from store.errors import ConflictError
-from store.left import LeftOutputs
+from store.left import LeftFacts, LeftOutputs, Place
 from store.listing import session_number
 from store.model import Note, OpenRound, Proven, StoredMeasurement, StoredRound
 from store.values import strings
 from topology.model import Fabric
 from topology.units import Unit
 
-Leaving = Callable[[str, int, float], LeftOutputs]
-"""From the id of a test, how many outputs it has and what the longest took to those outputs, which stay in the file."""
+Placing = Callable[[str], Place]
+"""From the id of a test to where its outputs and facts stay in the file."""
 
 
 class _Attempt(NamedTuple):
@@ -101,7 +101,7 @@ def rounds(database: Database, key: str, fabric: Fabric) -> Iterator[StoredRound
         if attempt.ended is None:
             continue
         with database.reading() as connection:
-            stored = _stored_round(connection, attempt, planned[attempt.round], _leaving(database, key, attempt))
+            stored = _stored_round(connection, attempt, planned[attempt.round], _placing(database, key, attempt))
         yield stored
 
 
@@ -129,20 +129,20 @@ def stored_round(
         (number,),
     ).fetchone()
     attempt = _Attempt(*row)
-    return _stored_round(connection, attempt, planned[attempt.round], _leaving(database, key, attempt))
+    return _stored_round(connection, attempt, planned[attempt.round], _placing(database, key, attempt))
 
 
-def _leaving(database: Database, key: str, attempt: _Attempt) -> Leaving:
-    return partial(LeftOutputs, database, key, attempt.number)
+def _placing(database: Database, key: str, attempt: _Attempt) -> Placing:
+    return partial(Place, database, key, attempt.number)
 
 
-def _stored_round(connection: sqlite3.Connection, attempt: _Attempt, planned: Round, leaving: Leaving) -> StoredRound:
+def _stored_round(connection: sqlite3.Connection, attempt: _Attempt, planned: Round, placing: Placing) -> StoredRound:
     if attempt.ended is None or attempt.reason is None:
         raise ValueError("a round without an end")
     judging = connection.execute(
         "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
     ).fetchone()
-    found = tuple(results_of(connection, attempt.id, {test.id: test for test in planned.tests}, leaving).values())
+    found = tuple(results_of(connection, attempt.id, {test.id: test for test in planned.tests}, placing).values())
     closed = ClosedRound(planned, found, CloseReason(attempt.reason), attempt.started, attempt.ended, attempt.because)
     if judging is None:
         return StoredRound(closed, (), attempt.number, "")
@@ -150,15 +150,15 @@ def _stored_round(connection: sqlite3.Connection, attempt: _Attempt, planned: Ro
 
 
 def results_of(
-    connection: sqlite3.Connection, attempt: int, tests: Mapping[str, Test], leaving: Leaving, *, after: int = 0
+    connection: sqlite3.Connection, attempt: int, tests: Mapping[str, Test], placing: Placing, *, after: int = 0
 ) -> dict[int, Result]:
     """The results of an attempt by their number in the file, those above ``after``, in the order of storing.
 
-    What their commands said is left where it is: ``leaving`` makes what reads it.
+    What their commands said and their nodes told is left where it is: at ``placing`` of their tests.
     """
     said = {number: row for number, *row in connection.execute(_SAID, (attempt, after))}
     measured = _grouped(connection, _MEASUREMENTS, (attempt, after))
-    facts = _grouped(connection, _FACTS, (attempt, after))
+    told = dict(connection.execute(_TOLD, (attempt, after)))
     found = {}
     for number, key, *row in connection.execute(
         """SELECT result.id, test.key, started, seconds, drift, failed_at, failure_detail, failure_node
@@ -166,13 +166,13 @@ def results_of(
         ORDER BY result.id""",
         (attempt, after),
     ):
-        test = tests[key]
+        test, place = tests[key], placing(key)
         found[number] = results.result_of(
             tuple(row),
             test,
-            leaving(key, *said[number]) if number in said else (),
+            LeftOutputs(place, *said[number]) if number in said else (),
             tuple(results.measurement_of(row, test) for row in measured.get(number, ())),
-            tuple(results.fact_of(row) for row in facts.get(number, ())),
+            LeftFacts(place, told[number]) if number in told else (),
         )
     return found
 
@@ -184,9 +184,8 @@ _MEASUREMENTS = """SELECT result_id, key, value, raw, at, metric.name, metric.un
     FROM result JOIN measurement ON measurement.result_id = result.id
     JOIN metric ON metric.id = metric_id JOIN labels ON labels.id = labels_id
     WHERE attempt_id = ? AND result.id > ? ORDER BY measurement.id"""
-_FACTS = """SELECT result_id, name, text, number, unit, pairs
-    FROM result JOIN fact ON fact.result_id = result.id JOIN labels ON labels.id = labels_id
-    WHERE attempt_id = ? AND result.id > ? ORDER BY fact.id"""
+_TOLD = """SELECT result_id, count(*) FROM result JOIN fact ON fact.result_id = result.id
+    WHERE attempt_id = ? AND result.id > ? GROUP BY result_id"""
 
 
 def _grouped(connection: sqlite3.Connection, statement: str, attempt: tuple[int, int]) -> Mapping[int, list[rows.Row]]:
@@ -257,7 +256,7 @@ def open_rounds(database: Database, key: str, fabric: Fabric) -> tuple[OpenRound
                         connection,
                         attempt.id,
                         {test.id: test for test in planned[attempt.round].tests},
-                        _leaving(database, key, attempt),
+                        _placing(database, key, attempt),
                     ).values()
                 ),
             )

@@ -89,7 +89,7 @@ def result_of(
     test: Test,
     outputs: Sequence[Output],
     measurements: tuple[Measurement, ...],
-    facts: tuple[Fact, ...],
+    facts: Sequence[Fact],
 ) -> Result:
     """The other way, with its parts."""
     started, seconds, drift, stage, detail, node = row

@@ -24,7 +24,7 @@ from store.database import Database, Facts
 from store.errors import StoreError
 from store.following import Follower
 from store.ledger import Ledger
-from store.left import LeftOutputs
+from store.left import LeftFacts, LeftOutputs, Place
 from store.model import (
     Absorbed,
     Mark,
@@ -130,11 +130,14 @@ class Store:
     async def append_result(self, session: str, number: int, attempt: int, result: Result) -> Result:
         """Write one result of an attempt that runs; returns when it is committed, with its outputs left in the file.
 
-        ConflictError when it is stored already, or the attempt was not begun, is closed, or was given up.
+        What its node told is at hand until ``close_round``, and in the file from then on. ConflictError when it is
+        stored already, or the attempt was not begun, is closed, or was given up.
         """
         await self._started().do(rounds.Finished(session, number, attempt, result))
-        outputs = LeftOutputs(self._database, session, attempt, result.test.id, len(result.outputs), result.ran)
-        return replace(result, outputs=outputs)
+        place = Place(self._database, session, attempt, result.test.id)
+        outputs = LeftOutputs(place, len(result.outputs), result.ran)
+        facts = LeftFacts(place, len(result.facts), result.facts) if result.facts else ()
+        return replace(result, outputs=outputs, facts=facts)
 
     async def close_round(
         self, session: str, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int, judged_by: str
@@ -145,6 +148,9 @@ class Store:
         round of the plan, or ``attempt`` cannot be closed.
         """
         await self._do(lambda ledger: self._close(ledger, session, closed, verdicts, attempt, judged_by))
+        for result in closed.results:
+            if isinstance(result.facts, LeftFacts):
+                result.facts.let_go()
 
     async def append_round(
         self, session: str, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int = 1, judged_by: str

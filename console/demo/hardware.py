@@ -53,6 +53,11 @@ class Box:
         return int(self.number("memory.total", 64 * _GIB)) // self.slots
 
     @property
+    def disks(self) -> int:
+        """Disks, of which two are the system's."""
+        return int(self.number("disk.count", 2))
+
+    @property
     def serial(self) -> str:
         """A service tag that is the same every time."""
         return f"{int((1 - noise(self.node.id, 'serial', spread=1.0)) * 36**4):07X}"
@@ -169,8 +174,7 @@ def _indented(fields: Mapping[str, object]) -> str:
 
 def lsblk_json(box: Box) -> str:
     """``lsblk -J -b -d -o NAME,SIZE,MODEL,SERIAL,VENDOR,TYPE,ROTA``."""
-    count = int(box.number("disk.count", 2))
-    devices = [_disk(box, index, system=index < 2) for index in range(count)]
+    devices = [_disk(box, index, system=index < 2) for index in range(box.disks)]
     return _json({"blockdevices": devices})
 
 

@@ -1,12 +1,12 @@
 """Owns the simulated answer to the inventory script: its marks, its sources, their order.
 
 The script is known by the name it gives itself; its text is not read. Each source is what
-``hardware`` says the tool or file would show. Refuses to know faults: the box carries them.
+``hardware`` and ``upkeep`` say the tool or file would show. Refuses to know faults: the box carries them.
 """
 
 from collections.abc import Callable, Mapping
 
-from console.demo import hardware
+from console.demo import hardware, upkeep
 from console.demo.hardware import Box
 
 _SETTINGS = {
@@ -62,6 +62,17 @@ SOURCES: Mapping[str, Callable[[Box], str]] = {
     "dmidecode": hardware.dmidecode,
     "sysctl": _settings,
     "sysfs": hardware.governors,
+    "cmdline": upkeep.cmdline,
+    "mounts": upkeep.mounts,
+    "df": upkeep.df,
+    "mdstat": upkeep.mdstat,
+    "virt": upkeep.virt,
+    "hwloc": upkeep.hwloc,
+    "interrupts": upkeep.interrupts,
+    "softirqs": upkeep.softirqs,
+    "irq": upkeep.bindings,
+    "smartctl": upkeep.smartctl,
+    "ipmitool": upkeep.ipmitool,
 }
 """Source name to what a node says there, in the order of the script."""
 

@@ -177,7 +177,8 @@ def test_flows_to_storage_take_one_spine_and_flows_between_leaves_both(lab: Lab)
     before = _carried(lab)
     _mbit(lab, ["n1 st1", "n2 st1"])
     between = _carried(lab)
-    _mbit(lab, ["n3 n7", "n4 n8"])
+    # The kernel hashes flows over four ways: of 64, one way stays empty once in 25 million runs; of 16, once in 25.
+    _mbit(lab, ["n3 n7", "n4 n8"], streams=32)
     after = _carried(lab)
 
     storage = [b - a for a, b in zip(before, between, strict=True)]
@@ -337,14 +338,14 @@ def test_faults_are_healed_by_another_process(healthy_lab: Lab) -> None:
     assert healthy_lab.ssh("n1", "fio --version").returncode == 0
 
 
-def _mbit(lab: Lab, pairs: Iterable[str], way: str = "") -> float:
-    """The sum of what these pairs carry at once, 8 streams each."""
+def _mbit(lab: Lab, pairs: Iterable[str], way: str = "", *, streams: int = 8) -> float:
+    """The sum of what these pairs carry at once, in Mbit/s, ``streams`` each."""
 
     def flow(numbered: tuple[int, str]) -> float:
         port, (client, server) = 5300 + numbered[0], numbered[1].split()
         lab.ssh(server, f"iperf3 -s -1 -D -p {port} --idle-timeout 10")
         address = lab.plan.node(server).data
-        command = f"iperf3 -J -c {address} -p {port} -P 8 -t 2 -O 1 {way}"
+        command = f"iperf3 -J -c {address} -p {port} -P {streams} -t 2 -O 1 {way}"
         report = json.loads(lab.ssh(client, command).stdout)
         return float(report["end"]["sum_received"]["bits_per_second"]) / 1e6
 

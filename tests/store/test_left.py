@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from probes.model import Output, Result
+from probes.model import Fact, Output, Result
 from store import left
 from store.errors import StoreError
-from store.left import LOOKED_AT, LeftOutputs
+from store.left import LOOKED_AT, LeftFacts, LeftOutputs, Place
 from store.store import Store
 from tests.store.played import FABRIC, closed, measured, new, planned, verdicts
+from topology.units import Unit
 
 OUTPUTS = (
     Output(("iperf3", "-s"), b"\x00\xff", b"words", 1, None, 4.5, True, "n1"),
@@ -54,7 +55,7 @@ async def test_no_text_is_held(tmp_path: Path) -> None:
         key = await store.create_session(new(), [each])
         attempt = await store.begin_round(key, 1, at=1.0)
         held = [await store.append_result(key, 1, attempt, measured(test, said=bytes(said))) for test in each.tests]
-        left._fetched.cache_clear()
+        left.outputs_at.cache_clear()
         gc.collect()
         still = [found for found in gc.get_objects() if type(found) is Output and len(found.stdout) == len(said)]
         assert len(still) <= 1  # the writer lets go of its last piece when the next one comes
@@ -64,11 +65,11 @@ async def test_no_text_is_held(tmp_path: Path) -> None:
 async def test_looking_twice_asks_once_and_few_are_kept(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         _, _, held = await stored(store)
-        left._fetched.cache_clear()
+        left.outputs_at.cache_clear()
         for _ in range(5):
             assert tuple(held[0].outputs) == OUTPUTS
-        assert left._fetched.cache_info().misses == 1
-        assert left._fetched.cache_info().maxsize == LOOKED_AT
+        assert left.outputs_at.cache_info().misses == 1
+        assert left.outputs_at.cache_info().maxsize == LOOKED_AT
 
 
 async def test_a_repeat_does_not_change_what_the_first_attempt_said(tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ async def test_a_file_that_has_gone_is_told_and_nothing_is_made_up(tmp_path: Pat
     path = tmp_path / "s.db"
     with Store.open(path) as store:
         _, _, held = await stored(store)
-    left._fetched.cache_clear()
+    left.outputs_at.cache_clear()
     path.rename(tmp_path / "elsewhere.db")
     with pytest.raises(StoreError, match="the database has gone"):
         list(held[0].outputs)
@@ -109,4 +110,61 @@ async def test_how_long_it_ran_is_told_without_reading_what_was_said(tmp_path: P
 
 
 def test_it_is_named_by_what_it_is_of() -> None:
-    assert "n1" in repr(LeftOutputs(None, "key", 1, "1/iperf3/n1", 2, 0.0))  # type: ignore[arg-type]
+    place = Place(None, "key", 1, "1/iperf3/n1")  # type: ignore[arg-type]
+    assert repr(LeftOutputs(place, 2, 0.0)) == "LeftOutputs('1/iperf3/n1', attempt 1, 2 in the file)"
+    assert repr(LeftFacts(place, 3)) == "LeftFacts('1/iperf3/n1', attempt 1, 3 in the file)"
+    assert hash(LeftFacts(place, 3)) != hash(LeftOutputs(place, 2, 0.0))
+
+
+FACTS = (
+    Fact("cpu.cores", 24.0, Unit.ONE),
+    Fact("dimm.size", 2.0**34, Unit.BYTE, (("slot", "A1"),)),
+    Fact("boot.id", "x"),
+)
+
+
+async def told(store: Store) -> tuple[str, list[Result], list[Result], int]:
+    """A session whose round is not closed yet: what was given to the store, what it gave in return, the attempt."""
+    each = planned(1)
+    key = await store.create_session(new(), [each])
+    attempt = await store.begin_round(key, 1, at=1.0)
+    given = [replace(measured(test), facts=FACTS) for test in each.tests]
+    given[-1] = Result(each.tests[-1])
+    return key, given, [await store.append_result(key, 1, attempt, result) for result in given], attempt
+
+
+async def test_what_nodes_told_says_the_same_before_and_after_the_end_of_the_round(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        key, given, held, attempt = await told(store)
+        assert [list(result.facts) for result in held] == [list(result.facts) for result in given]
+        (unclosed,) = store.open_rounds(key, FABRIC)
+        assert list(unclosed.results) == given
+        each = planned(1)
+        await store.close_round(key, closed(each, held), verdicts(each), attempt=attempt, judged_by="j")
+        (again,) = store.rounds(key, FABRIC)
+        for results in (held, again.closed.results):
+            assert list(results) == given
+            assert [len(result.facts) for result in results] == [3, 3, 3, 0]
+            assert (results[0].facts[1], tuple(results[0].facts[:1])) == (FACTS[1], FACTS[:1])
+
+
+async def test_a_round_can_be_judged_by_what_was_told_although_the_file_has_gone(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        _, _, held, _ = await told(store)
+        left.facts_at.cache_clear()
+        path.rename(tmp_path / "elsewhere.db")
+        assert tuple(held[0].facts) == FACTS
+        (tmp_path / "elsewhere.db").rename(path)
+
+
+async def test_no_fact_is_held_once_the_round_is_closed(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        key, given, held, attempt = await told(store)
+        each = planned(1)
+        await store.close_round(key, closed(each, held), verdicts(each), attempt=attempt, judged_by="j")
+        assert all(result.facts._at_hand is None for result in held if isinstance(result.facts, LeftFacts))
+        assert sum(isinstance(result.facts, LeftFacts) for result in held) == 3
+        left.facts_at.cache_clear()
+        assert [tuple(result.facts) for result in held] == [tuple(result.facts) for result in given]
+        assert left.facts_at.cache_info().misses == 3
