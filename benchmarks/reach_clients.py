@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 from reach_targets import FORKS, QUICK, ROOT, port, private
@@ -93,6 +94,7 @@ async def client(directory: Path) -> dict[str, float]:
         known_hosts=str(directory / "known_hosts"), identity=str(directory / "key"),
     )  # fmt: skip
     reach, gaps, turns, reached = SshReach(access, "benchmark"), [0.0], [0.0], 0
+    missed: Counter[str] = Counter()
 
     async def one(address: str) -> Remote | None:
         nonlocal reached
@@ -100,7 +102,8 @@ async def client(directory: Path) -> dict[str, float]:
             remote = await reach.remote(Node(NodeId(address), NodeRole.COMPUTE, Hardware("any"), address, address))
             output = await remote.run(("echo", "reached"), timeout=60)
         except RemoteError as error:
-            return print(error, file=sys.stderr) if "no answer" not in str(error) else None
+            missed[f"{error.failure.stage}: {error.failure.detail}".replace(address, "HOST")] += 1
+            return None
         reached += output.stdout == b"reached\n"
         return remote
 
@@ -128,6 +131,8 @@ async def client(directory: Path) -> dict[str, float]:
     told["again_wall"], told["again_cpu"] = (time.perf_counter() - started) / 3, (_cpu() - used) / 3
     watcher.cancel()
     await reach.close()
+    for why, count in missed.most_common():
+        print(f"benchconsole: {count} of {len(hosts)} hosts not reached: {why}", file=sys.stderr)
     return told
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import console.keeper
-from console.events import Event, Held, Resumed, RoundJudged, RoundStarted, SessionEnded, TestEnded
+from console.events import Event, Held, Resumed, RoundJudged, RoundStarted, SessionEnded
+from console.events import TestEnded as Ended
 from console.session import Session
 from store.store import Store
 from tests.console.test_session import SUITE
@@ -45,7 +46,7 @@ async def test_a_lock_that_somebody_forgot_holds_the_run_and_loses_nothing(tmp_p
         foreign = sqlite3.connect(store.path, isolation_level=None)
         async for event in running.live():
             told.append(event)
-            if isinstance(event, TestEnded):
+            if isinstance(event, Ended):
                 ended.add(event.result.test.id)
             if isinstance(event, RoundStarted) and event.round.number == 2:
                 foreign.execute("BEGIN IMMEDIATE")
@@ -74,7 +75,7 @@ async def test_no_round_begins_while_the_database_refuses(tmp_path: Path) -> Non
         running.start(running.propose())
         judged = 0
         async for event in running.live():
-            if isinstance(event, TestEnded) and not foreign.in_transaction:
+            if isinstance(event, Ended) and not foreign.in_transaction:
                 foreign.execute("BEGIN IMMEDIATE")
             if isinstance(event, RoundJudged):
                 judged += 1
@@ -101,7 +102,7 @@ async def test_what_a_console_finished_before_it_was_stopped_is_not_run_again(tm
         running.start(running.propose())
         ended = 0
         async for event in running.live():
-            ended += isinstance(event, TestEnded)
+            ended += isinstance(event, Ended)
             if ended == 3:
                 break
         running.stop(now=True)
