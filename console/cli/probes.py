@@ -2,16 +2,21 @@
 
 import json
 import shutil
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 from console.exits import BadInput
+from topology.units import duration
 
 if TYPE_CHECKING:
     from probes.api import Probe
     from probes.plugins import Catalogue
+
+_COLUMNS_FROM = 110
+"""Cells of a terminal in which columns can be read."""
 
 _SHAPES = {"node": "a node", "pair": "two nodes", "set": "a set of nodes"}
 _SAFETY = {
@@ -25,10 +30,10 @@ _SAFETY = {
 @click.argument("names", nargs=-1, metavar="[PROBE]...")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(names: tuple[str, ...], as_json: bool) -> None:
-    """List the probes, one line each; of every PROBE that is named, everything.
+    """List the probes; of every PROBE that is named, everything.
 
-    What it runs on, what it does to a node in use, about how many seconds one test takes with its default
-    options, and what it measures.
+    What it runs on, what it does to a node in use, what it has to itself there, about how long one test takes
+    with its default options (seconds, or minutes:seconds), what it measures, and which report ran it so.
     """
     from probes.plugins import load
 
@@ -85,16 +90,28 @@ def _row(catalogue: "Catalogue", probe: "Probe") -> Mapping[str, object]:
 
 
 def _overview(probes: "Mapping[str, Probe]") -> Iterator[str]:
-    """One line for each probe, cut to the terminal."""
+    """A row for each probe; where the terminal is too narrow for columns, a line with its words below it."""
+    from console.checking.table import Column, Table, body, number, words
+
     width = max(shutil.get_terminal_size((80, 24)).columns, 60)
-    widest = max(map(len, probes), default=0)
-    head = f"{'probe':{widest}}  {'on':4}  {'in use':8}  {'about':>6}  measures"
-    yield head
-    for probe in probes.values():
-        seconds = f"{probe.estimate(probe.options):,.0f} s"
-        line = f"{probe.name:{widest}}  {probe.shape.value:4}  {probe.safety.value:8}  {seconds:>6}  {probe.summary}"
-        yield line if len(line) <= width else line[: width - 1] + "…"
+    rows = tuple(_cells(probe) for probe in probes.values())
+    if width >= _COLUMNS_FROM:
+        head = Column("probe"), Column("on"), Column("in use"), words("has to itself", 6)
+        yield from body(Table("", (*head, number("about"), words("measures", 30), words("as in", 30)), rows), width)
+    else:
+        widest = max((len(name) for name, *_ in rows), default=0)
+        for name, shape, safety, alone, seconds, summary, source in rows:
+            yield f"{name:{widest}}  {shape:4}  {safety:8}  {seconds:>7}"
+            said = (summary, f"has to itself: {alone}" if alone else "", f"as in {source}" if source else "")
+            for text in filter(None, said):
+                yield from textwrap.wrap(text, width, initial_indent="    ", subsequent_indent="      ")
     yield f"{len(probes)} probes; everything of one: benchconsole probes NAME"
+
+
+def _cells(probe: "Probe") -> tuple[str, str, str, str, str, str, str]:
+    seconds = duration(probe.estimate(probe.options))
+    alone = ", ".join(load_of(probe))
+    return probe.name, probe.shape.value, probe.safety.value, alone, seconds, probe.summary, probe.source
 
 
 def _details(probes: "Mapping[str, Probe]") -> Iterator[str]:
@@ -104,7 +121,7 @@ def _details(probes: "Mapping[str, Probe]") -> Iterator[str]:
         alone = load_of(probe)
         if alone:
             yield f"  has to itself: {', '.join(alone)} of each node"
-        yield f"  takes about {probe.estimate(probe.options):,.0f} s with its defaults"
+        yield f"  takes about {duration(probe.estimate(probe.options))} with its defaults"
         tools = ", ".join(_tool(probe, tool, package) for tool, package in probe.tools.items())
         yield f"  needs {tools or 'nothing beyond a shell'}" + (", and the administrator" if probe.privileged else "")
         if probe.source:

@@ -10,17 +10,25 @@ from console.cli.probes import command, load_of
 from console.exits import BadInput
 from probes.api import Probe, Safety
 from probes.plugins import load
+from topology.units import duration
 
 PAGES = Path(__file__).parents[2] / "docs/probes"
 PROBES = load(safe_mode=True).probes
 
 
-def test_every_probe_has_a_line_that_fits_the_terminal() -> None:
-    lines = CliRunner().invoke(command, [], terminal_width=80).stdout.splitlines()
-    assert [line.split()[0] for line in lines[1 : 1 + len(PROBES)]] == list(PROBES)
-    assert max(map(len, lines)) <= 80
-    for line, probe in zip(lines[1:], PROBES.values(), strict=False):
-        assert line.split()[1:3] == [probe.shape.value, probe.safety.value]
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_every_probe_says_what_it_does_and_where_it_comes_from_in_the_width_of_the_terminal(width: int) -> None:
+    lines = CliRunner().invoke(command, [], env={"COLUMNS": str(width)}).stdout.splitlines()
+    assert max(map(len, lines)) <= width
+    starts = [index for index, line in enumerate(lines) if line.split()[0] in PROBES and not line.startswith(" ")]
+    assert [lines[index].split()[0] for index in starts] == list(PROBES)
+    for probe, begin, end in zip(PROBES.values(), starts, [*starts[1:], len(lines) - 1], strict=True):
+        words = " ".join(lines[begin:end]).split()
+        assert words[1:3] == [probe.shape.value, probe.safety.value]
+        said = {word.rstrip(",") for word in words}
+        first, last = probe.summary.split()[0].rstrip(","), probe.source.split()[-1]
+        assert {first, last, *load_of(probe)} <= said
+        assert duration(probe.estimate(probe.options)) in " ".join(words)
 
 
 def test_of_a_named_probe_everything_is_told() -> None:
