@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from console.plain import plain, plain_lines
 from console.view import State
 from probes.judging.verdict import Verdict
+from probes.model import Fact
 from topology.analysis.finding import Severity
 from topology.units import Shown, Unit, digits3, show
 from topology.units import counted as count
@@ -61,6 +62,23 @@ def quantity(value: float | None, unit: Unit | None, shown: Shown = Shown.PLAIN)
     return digits3(value) if unit is None else show(value, unit, shown)
 
 
+def fact_value(fact: Fact) -> str:
+    """What a node told, for people: memory in IEC, ports in bits, disks in SI, counts in full."""
+    if isinstance(fact.value, str):
+        return plain(fact.value)
+    if fact.unit in (None, Unit.ONE) or fact.fact.endswith(".mtu"):
+        return f"{fact.value:,.15g}"
+    return quantity(fact.value, fact.unit, _shown(fact))
+
+
+def _shown(fact: Fact) -> Shown:
+    if fact.unit is Unit.BYTE_RATE:
+        return Shown.NETWORK
+    if fact.unit is Unit.PER_SECOND:
+        return Shown.TRANSFERS if fact.fact.startswith("memory.") else Shown.FREQUENCY
+    return Shown.MEMORY if fact.fact.startswith(("memory.", "numa.")) else Shown.PLAIN
+
+
 def measured(verdict: Verdict) -> str:
     """What was measured, in words or as a number."""
     return plain(verdict.text) if verdict.value is None else quantity(verdict.value, verdict.unit, verdict.shown)
@@ -79,6 +97,6 @@ def in_ascii(text: str) -> str:
 
 
 __all__ = [
-    "ASCII_OF", "NOT_APPLICABLE", "NOT_MEASURED", "SEVERITIES", "SIGNS", "Sign", "count", "expected", "in_ascii",
-    "measured", "plain", "plain_lines", "quantity",
+    "ASCII_OF", "NOT_APPLICABLE", "NOT_MEASURED", "SEVERITIES", "SIGNS", "Sign", "count", "expected", "fact_value",
+    "in_ascii", "measured", "plain", "plain_lines", "quantity",
 ]  # fmt: skip

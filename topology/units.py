@@ -32,6 +32,8 @@ class Shown(StrEnum):
     MEMORY = "memory"
     PLAIN = "plain"
     PERCENT = "percent"
+    FREQUENCY = "frequency"
+    TRANSFERS = "transfers"
 
 
 class UnitError(ValueError):
@@ -251,6 +253,11 @@ def duration(value: float) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
+def transfer_rate(value: float) -> str:
+    """Transfers per second of a memory module, as modules are sold: ``2,133 MT/s``."""
+    return f"{value / 1e6:,.0f} MT/s"
+
+
 def percent(value: float) -> str:
     """A share as a whole percentage: 0.297 is ``30 %``."""
     return f"{round(value * 100):d} %"
@@ -267,6 +274,8 @@ _SHOW: dict[tuple[Unit, Shown], Callable[[float], str]] = {
     (Unit.BYTE_RATE, Shown.NETWORK): network_rate,
     (Unit.BYTE, Shown.MEMORY): memory_size,
     (Unit.ONE, Shown.PERCENT): percent,
+    (Unit.PER_SECOND, Shown.FREQUENCY): lambda value: _with_prefix(value, "Hz"),
+    (Unit.PER_SECOND, Shown.TRANSFERS): transfer_rate,
 }
 _SHOW_BY_UNIT: dict[Unit, Callable[[float], str]] = {
     Unit.BYTE_RATE: storage_rate,

@@ -11,7 +11,7 @@ from statistics import median
 from console.columns import BY_NAME, Outcome, Row, labels_text, standing
 from console.reports.content import folded, shortened
 from console.view import RunView, State, state_of_level, superseding, worst
-from console.wording import NOT_MEASURED, count, plain, quantity
+from console.wording import NOT_MEASURED, count, fact_value, plain, quantity
 from probes.judging.verdict import Kind, Level, Verdict
 from topology.analysis.oversubscription import Oversubscription, oversubscription
 from topology.model import Basis, Comparator, Criterion
@@ -260,7 +260,7 @@ def unlike_class(view: RunView) -> tuple[Difference, ...]:
                 continue
             name = f"{fact.fact} ({labels_text(fact.labels)})" if fact.labels else fact.fact
             values = answers.setdefault((node.hardware.name, name), {})
-            values.setdefault(_fact_text(fact.value, fact.unit, fact.fact), []).append(node.id)
+            values.setdefault(fact_value(fact), []).append(node.id)
     strange: list[Difference] = []
     for (_, name), values in sorted(answers.items()):
         strange.extend(_minority(name, values))
@@ -277,13 +277,6 @@ def _minority(fact: str, values: Mapping[str, list[str]]) -> Iterator[Difference
             yield Difference(
                 shortened(fact, 80), shortened(value), shortened(usual), folded(nodes), len(nodes), State.MEASURED
             )
-
-
-def _fact_text(value: str | float, unit: Unit | None, fact: str) -> str:
-    if isinstance(value, str):
-        return value
-    shown = Shown.MEMORY if fact.startswith("memory") else Shown.PLAIN
-    return quantity(value, unit, shown)
 
 
 @dataclass(frozen=True, slots=True)

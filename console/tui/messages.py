@@ -38,6 +38,13 @@ class ShowInFabric(Message):
 
 
 @dataclass
+class OpenFacts(Message):
+    """Show everything that ``node`` told of itself."""
+
+    node: NodeId
+
+
+@dataclass
 class OpenRaw(Message):
     """Show the output from which a measurement was read; any output of ``test`` when there is no measurement."""
 

@@ -13,6 +13,7 @@ from console.tui.actions import GLOBAL
 from console.tui.bridge import Bridge, Conductor, Hop
 from console.tui.dressed import Dressed
 from console.tui.screens.fabric import FabricScreen
+from console.tui.screens.facts import FactsScreen
 from console.tui.screens.findings import FindingsScreen
 from console.tui.screens.frame import Frame
 from console.tui.screens.node import NodeScreen
@@ -148,6 +149,10 @@ class Ways(Dressed[int]):
     def on_show_in_fabric(self, message: messages.ShowInFabric) -> None:
         self.go_to("fabric", base=True)
         self.call_after_refresh(self.fabric_screen.show_element, message.element)
+
+    def on_open_facts(self, message: messages.OpenFacts) -> None:
+        self.push_screen(FactsScreen(message.node, tab=self._tab()))
+        self.tick()
 
     def on_open_raw(self, message: messages.OpenRaw) -> None:
         self.push_screen(RawScreen(message.test, message.measurement, tab=self._tab()))

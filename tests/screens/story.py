@@ -15,10 +15,12 @@ from console.events import (
 from console.fold import advance, opened
 from console.view import RunView
 from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect, Verdict
+from probes.judging.yardsticks import hardware
 from probes.model import (
     Bundle,
     ClosedRound,
     CloseReason,
+    Fact,
     FailedAt,
     Failure,
     Measurement,
@@ -104,6 +106,18 @@ class Story:
         yield SessionEnded(self.began + 600, complete=True)
 
 
+def told(memory: float) -> tuple[Fact, ...]:
+    """What a node says of itself beside its memory."""
+    return (
+        Fact("kernel.release", "6.1.0-28-amd64"),
+        Fact("cpu.cores", 24.0, Unit.ONE),
+        Fact("cpu.mhz_max", 3.3e9, Unit.PER_SECOND),
+        Fact("memory.total", memory, Unit.BYTE),
+        Fact("nic.speed", 12.5e9, Unit.BYTE_RATE, labels(nic="ens1f0")),
+        Fact("nic.mtu", 9000.0, Unit.BYTE, labels(nic="ens1f0")),
+    )
+
+
 class Teller:
     """Writes the rounds of a story."""
 
@@ -153,7 +167,8 @@ class Teller:
         reading = Reading(metric, value, unit, labels(), raw)
         measurement = Measurement(f"{test.id}/0", test, reading, self.at)
         output = Output(self._argv(test), text.encode(), seconds=seconds, node=node)
-        return Result(test, (output,), (measurement,), started=self.at, seconds=seconds - 0.1)
+        facts = told(value) if test.probe == "memory" else ()
+        return Result(test, (output,), (measurement,), facts, started=self.at, seconds=seconds - 0.1)
 
     def _argv(self, test: Test) -> tuple[str, ...]:
         if test.probe == "iperf3":
@@ -225,6 +240,7 @@ class Teller:
             assert isinstance(want, (int, float))
             bad = reading.value < want
             return replace(base, kind=Kind.HARDWARE, source="declared", expected=float(want), shown=Shown.MEMORY,
+                           text=hardware.words(reading.metric, reading.value),
                            level=Level.FAIL if bad else Level.PASS, limiting="memory",
                            because="16 GiB less than declared" if bad else "as declared")  # fmt: skip
         if reading.metric == "stream.triad":

@@ -10,7 +10,7 @@ from console.tui import description, evidence, reading
 from console.tui.actions import MOVES
 from console.tui.bridge import Hop
 from console.tui.drawing import MUTED, Piece
-from console.tui.messages import Copy, OpenFinding, OpenRaw, OpenStatic, Plan, ShowInFabric
+from console.tui.messages import Copy, OpenFacts, OpenFinding, OpenRaw, OpenStatic, Plan, ShowInFabric
 from console.tui.screens.frame import Frame
 from console.tui.widgets.headline import Headline, clauses
 from console.tui.widgets.inventory import Inventory
@@ -29,12 +29,12 @@ class NodeScreen(Frame):
 
     TAB = "Nodes"
     VALID = (
-        *MOVES, "left", "right", "pane", "pane_back", "next_fault", "previous_fault", "in_fabric", "finding", "repeat",
-        "copy", "copy_all",
+        *MOVES, "left", "right", "pane", "pane_back", "next_fault", "previous_fault", "in_fabric", "facts", "finding",
+        "repeat", "copy", "copy_all",
     )  # fmt: skip
     KEYS = (
-        ("enter", "raw"), "pane", "back", "finding", ("in_fabric", "fabric"), "repeat", "copy", "export", "command",
-        "help",
+        ("enter", "raw"), "pane", "back", "facts", "finding", ("in_fabric", "fabric"), "repeat", "copy", "export",
+        "command", "help",
     )  # fmt: skip
     DEFAULT_CSS = """
     NodeScreen Headline { height: 1; }
@@ -208,6 +208,10 @@ class NodeScreen(Frame):
     def action_in_fabric(self) -> None:
         """Show the node on the map."""
         self.post_message(ShowInFabric(self.node))
+
+    def action_facts(self) -> None:
+        """All that it told of itself."""
+        self.post_message(OpenFacts(self.node))
 
     def action_finding(self) -> None:
         """The finding that explains this node."""
