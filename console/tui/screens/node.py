@@ -175,9 +175,7 @@ class NodeScreen(Frame):
         """The other pane."""
         (self.results if self.raw.has_focus else self.raw).focus()
 
-    def action_pane_back(self) -> None:
-        """The other pane."""
-        self.action_pane()
+    action_pane_back = action_pane
 
     def action_enter(self) -> None:
         """The raw output in full."""

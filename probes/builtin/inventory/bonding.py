@@ -54,26 +54,28 @@ def parse(text: str) -> Sequence[Fact]:
 
 
 def _facts(lines: Sequence[str]) -> Iterator[Fact]:
-    bond = member = ""
+    bond = member = state = ""
     statuses = 0
     for line in lines:
         path = _PATH.match(line)
         rest = line[path.end() :] if path else line
         if path and path["bond"] != bond:
-            bond, member, statuses = path["bond"], "", 0
+            bond, member, statuses, state = path["bond"], "", 0, ""
         if rest.startswith(_BEGIN):
-            member, statuses = "", 0
+            member, statuses, state = "", 0, ""
         for key, value in fields([rest]):
             if key == "Slave Interface":
-                member, statuses = value, 0
+                member, statuses, state = value, 0, ""
             statuses += key == "MII Status"
+            state = value if key == "MII Status" else state
             # a second status says that the heading of the next member was torn
             if statuses > 1 or (key in _WORDS and value not in _WORDS[key]):
                 continue
             marks = on("bond", bond) if bond else ()
-            if member:
+            # a member that is down may still tell the speed that it had
+            if member and (key != "Speed" or state == "up"):
                 yield from _of_member(key, value, (*marks, *on("nic", member)))
-            else:
+            elif not member:
                 yield from _of_bond(key, value, marks)
 
 

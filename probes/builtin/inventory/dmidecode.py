@@ -18,13 +18,16 @@ _TEXT = {
     ("BIOS Information", "Version"): "bios.version",
     ("BIOS Information", "Release Date"): "bios.date",
     ("BIOS Information", "BIOS Revision"): "bios.revision",
-    ("BIOS Information", "Firmware Revision"): "bmc.firmware",
+    ("BIOS Information", "Firmware Revision"): "board.controller_firmware",
     ("System Information", "Manufacturer"): "system.vendor",
     ("System Information", "Product Name"): "system.product",
     ("System Information", "Serial Number"): "system.serial",
     ("Base Board Information", "Product Name"): "board.product",
     ("Base Board Information", "Version"): "board.version",
 }
+
+_NO_RELEASE = "0.0"
+"""What firmware writes that numbers no releases."""
 
 _SLOT = "DMI type 17,"
 _SIZE = re.compile(r"(?P<number>[0-9]{1,9}) (?:(?P<letter>[kKMGT])i?B|bytes)")
@@ -37,6 +40,7 @@ _RATE = re.compile(r"(?P<number>[0-9]{1,6}) (?:MT/s|MHz)")
 _NO_RAM = re.compile(r"(?:Flash|E?E?PROM|FEPROM|ROM|VRAM|Logical non-volatile device)", re.IGNORECASE)
 """Types of what stands among the memory devices and is no main memory: the firmware's chip, persistent memory."""
 
+_NAMELESS = ("", "Not Specified", "Unknown")
 _OF_MODULE = {"Type": "memory.dimm_type", "Manufacturer": "memory.dimm_vendor", "Part Number": "memory.dimm_part"}
 
 
@@ -52,7 +56,7 @@ def parse(text: str) -> Sequence[Fact]:
     for title, block in _blocks(lines):
         torn -= title == "Memory Device" and _SAID.fullmatch(block.get("Size", "")) is not None
         for key, value in block.items():
-            found += said(_TEXT[title, key], value) if (title, key) in _TEXT else ()
+            found += said(_TEXT[title, key], value) if (title, key) in _TEXT and value != _NO_RELEASE else ()
         if title == "Memory Device" and _NO_RAM.fullmatch(block.get("Type", "")):
             slots -= 1
         elif title == "Memory Device" and (size := _size(block.get("Size", ""))):
@@ -107,8 +111,10 @@ def _size(text: str) -> int:
 def _module(block: dict[str, str], size: int) -> Iterator[Fact]:
     if not {"Bank Locator", "Locator"} <= block.keys():
         return  # a block that was torn: its module would stand under the name of another slot, or of none
-    slot = f"{block['Bank Locator']} {block['Locator']}"
-    marks = on("slot", slot)
+    names = [block[key] for key in ("Bank Locator", "Locator") if block[key] not in _NAMELESS]
+    if not names:
+        return
+    marks = on("slot", " ".join(names))
     yield from measured("memory.dimm_size", f"{size} B", Unit.BYTE, marks)
     yield from measured("memory.dimm_speed", f"{_speed(block)} M/s", Unit.PER_SECOND, marks) if _speed(block) else ()
     for key, name in _OF_MODULE.items():

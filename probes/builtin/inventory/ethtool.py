@@ -61,6 +61,7 @@ class _Place:
     part: str = ""
     limit: str | None = None
     driver: str = ""
+    speed: str = ""
     seen: set[tuple[str, str | None, str]] = field(default_factory=set)
 
 
@@ -68,8 +69,8 @@ def parse(text: str) -> Sequence[Fact]:
     """``nic.speed`` (byte/s), ``.duplex``, ``.link``, ``.autonegotiation``, ``.driver``, ``.firmware``, ``.bus``;
 
     ``.pause_rx``, ``.tso`` and other offloads (``on``, ``off``), ``.ring_rx``, ``.channels_combined`` with ``_max``,
-    ``.coalesce_rx`` (s), ``.counter`` of trouble with the label ``counter``. A speed whose driver was seen
-    before it and makes it up is labelled ``nominal=yes``.
+    ``.coalesce_rx`` (s), ``.counter`` of trouble with the label ``counter``. A speed counts only while there is a
+    link; one whose driver was seen before it and makes it up is labelled ``nominal=yes``.
     """
     return some(once(_facts(settled(whole_lines(text), _OWN, _HEADS))), "the settings of ethtool")
 
@@ -140,8 +141,11 @@ def _setting(at: _Place, key: str, value: str) -> Iterator[Fact]:
     elif key == "Port":
         yield from said("nic.port", value, at.marks)
     elif key == "Speed" and _SPEED.fullmatch(value):
+        at.speed = value
+    # some drivers tell a speed without a link: what the port is set to, and nothing that runs
+    if (key, state) == ("Link detected", "yes") and at.speed:
         nominal = (*at.marks, *labels(nominal="yes")) if at.driver in _MADE_UP else at.marks
-        yield from measured("nic.speed", value, Unit.BYTE_RATE, tuple(sorted(nominal)))
+        yield from measured("nic.speed", at.speed, Unit.BYTE_RATE, tuple(sorted(nominal)))
 
 
 def _switched(name: str, value: str, marks: Labels) -> list[Fact]:

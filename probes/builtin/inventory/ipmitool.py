@@ -21,7 +21,9 @@ _STATES = {
     "unc": "not critical, high", "ucr": "critical, high", "unr": "not recoverable, high",
 }  # fmt: skip
 _READING = re.compile(r"(?P<number>-?[0-9]+(?:\.[0-9]+)?) (?P<unit>degrees [CF]|RPM|Watts|Volts|Amps|percent|CFM)")
-_POWER = re.compile(r"(?P<number>[0-9]+) Watts")
+_POWER = re.compile(r"(?P<number>[1-9][0-9]*) Watts")
+"""What a node draws; a controller that cannot measure it says 0."""
+
 _SDR, _ELIST, _SENSOR = 3, 5, 10
 _CSV_SDR = 4
 

@@ -1,5 +1,10 @@
-"""Reads ``lscpu`` and ``lscpu -J`` (flat or nested) as facts about processors."""
+"""Reads ``lscpu`` and ``lscpu -J`` (flat or nested) as facts about processors.
 
+``CPU(s)`` counts those that are off-line too, as a kernel without simultaneous multithreading leaves half
+of them: what runs is counted from the list of those that are on-line.
+"""
+
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +17,7 @@ _AFTER_CORES = ("NUMA node(s)", "L1d cache", "L1d", "L2 cache", "L2", "L3 cache"
 
 _OWN = re.compile(r"\s*[A-Z][\w ()/.-]*:(?:\s{2,}\S|\s*$)|On-line CPU\(s\) |Vulnerability |\s*Flags:")
 """The longest key has one blank behind it: that of the processors that are on-line in many versions."""
+_CPUS = re.compile(r"[0-9]{1,5}(?:-[0-9]{1,5})?(?:,[0-9]{1,5}(?:-[0-9]{1,5})?)*")
 _NODE = re.compile(r"NUMA node(?P<node>[0-9]+) CPU\(s\)")
 
 
@@ -42,13 +48,15 @@ def _walk(entries: Sequence[object]) -> Iterator[tuple[str, str]]:
 
 
 def _facts(first: dict[str, str], *, cores: int | None) -> list[Fact]:
+    online = _counted(first.get("On-line CPU(s) list", ""))
+    threads = whole(first.get("Thread(s) per core", "")) or 0
     return [
         *said("cpu.model", first.get("Model name")),
         *said("cpu.vendor", first.get("Vendor ID")),
         *said("cpu.architecture", first.get("Architecture")),
-        *_there("cpu.threads", first.get("CPU(s)")),
+        *_there("cpu.threads", online),
         *_there("cpu.sockets", first.get("Socket(s)")),
-        *_there("cpu.cores", cores),
+        *_there("cpu.cores", cores if cores and cores * threads == online else None),
         *_there("cpu.threads_per_core", first.get("Thread(s) per core")),
         *_there("numa.nodes", first.get("NUMA node(s)")),
         *measured("cpu.mhz_max", first.get("CPU max MHz", "").replace(",", ".") + " MHz", Unit.PER_SECOND),
@@ -60,6 +68,18 @@ def _facts(first: dict[str, str], *, cores: int | None) -> list[Fact]:
 def _there(name: str, value: object) -> list[Fact]:
     """A count above 0: what ran ``lscpu`` has at least one of everything that is counted here."""
     return [fact for fact in counted(name, value) if fact.value]
+
+
+def _counted(cpus: str) -> int | None:
+    """How many processors a list names (``0-3,8``); None where it is not one in rising order."""
+    if not _CPUS.fullmatch(cpus):
+        return None
+    parts = [part.partition("-") for part in cpus.split(",")]
+    ends = [(int(first), int(last or first)) for first, _, last in parts]
+    rising = all(first <= last for first, last in ends) and all(
+        before[1] < after[0] for before, after in itertools.pairwise(ends)
+    )
+    return sum(last - first + 1 for first, last in ends) if rising else None
 
 
 def _nodes(first: dict[str, str]) -> Iterator[Fact]:

@@ -151,6 +151,7 @@ def _nic(entry: Document) -> Iterator[Fact]:
     yield from said("nic.driver", settings.get("driver"), marks)
     yield from said("nic.firmware", settings.get("firmware"), marks)
     yield from said("nic.duplex", settings.get("duplex"), marks)
-    if isinstance(settings.get("speed"), str) and _SPEED.fullmatch(str(settings["speed"])):
+    # without a link a speed is what the port is set to, and nothing that runs
+    if settings.get("link") != "no" and _SPEED.fullmatch(str(settings.get("speed"))):
         speed = str(settings["speed"]).replace("Mbit/s", " Mb/s").replace("Gbit/s", " Gb/s")
         yield from measured("nic.speed", speed, Unit.BYTE_RATE, marks)

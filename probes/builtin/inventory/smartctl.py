@@ -4,6 +4,7 @@ The exit status is a mask: 1 and 2 mean that the disk was not read, 4 that one o
 failed, 8 and more say something of the disk's health while everything was printed.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from probes.api import Fact, Labels, Unit
@@ -14,10 +15,7 @@ from probes.builtin.inventory.facts import counted, measured, on, said, some, wo
 NOT_READ = 0b11
 """Bits of the exit status that say that the disk could not be opened or asked."""
 
-_ATTRIBUTES = {
-    5: "disk.reallocated_sectors", 197: "disk.pending_sectors", 198: "disk.uncorrectable_sectors",
-    199: "disk.crc_errors",
-}  # fmt: skip
+_BEHIND = re.compile(r"\[(?P<disk>(?:megaraid|cciss|areca|3ware)[^\]]*)\]")
 
 
 def parse(text: str) -> Sequence[Fact]:
@@ -38,9 +36,9 @@ def parse(text: str) -> Sequence[Fact]:
 
 def _name(device: Document) -> str:
     """``sda``; behind a RAID controller ``bus/0 megaraid_disk_03``, for all of its disks have one name."""
-    name, info = str(device["name"]).removeprefix("/dev/"), str(device.get("info_name", ""))
-    _, _, behind = info.partition(" [")
-    return f"{name} {behind.removesuffix(']')}" if behind.startswith(("megaraid", "cciss", "areca", "3ware")) else name
+    name = str(device["name"]).removeprefix("/dev/")
+    behind = _BEHIND.search(str(device.get("info_name", "")))
+    return f"{name} {behind['disk']}" if behind else name
 
 
 def _facts(told: Document, marks: Labels) -> Iterator[Fact]:
@@ -58,7 +56,7 @@ def _facts(told: Document, marks: Labels) -> Iterator[Fact]:
     passed = mapping(told.get("smart_status")).get("passed")
     if isinstance(passed, bool):
         yield from said("disk.health", "passed" if passed else "failed", marks)
-    if (degrees := real(mapping(told.get("temperature")).get("current"))) is not None:
+    if degrees := real(mapping(told.get("temperature")).get("current")):  # a disk without a sensor says 0
         yield from worded("disk.temperature", f"{degrees:.0f}", "degrees C", marks)
     powered = mapping(told.get("power_on_time"))
     if (hours := real(powered.get("hours"))) is not None and hours >= 0:
@@ -85,9 +83,8 @@ def _raw(raw: Document) -> object:
 
 def _wear(told: Document, marks: Labels) -> Iterator[Fact]:
     for row in map(mapping, sequence(mapping(told.get("ata_smart_attributes")).get("table"))):
-        number = row.get("id")
-        if isinstance(number, int) and number in _ATTRIBUTES:
-            yield from counted(_ATTRIBUTES[number], _raw(mapping(row.get("raw"))), marks)
+        if told_of := smartctl_text.attribute(str(row.get("id")), str(row.get("name"))):
+            yield from counted(told_of, _raw(mapping(row.get("raw"))), marks)
     yield from counted("disk.grown_defects", told.get("scsi_grown_defect_list"), marks)
     nvme = mapping(told.get("nvme_smart_health_information_log"))
     used = real(nvme.get("percentage_used"))

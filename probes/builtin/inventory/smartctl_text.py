@@ -47,9 +47,18 @@ _HEALTH = {
     "SMART Health Status": {"OK": "passed"},  # anything else says what is about to fail
 }
 _ATTRIBUTES = {
-    "5": "disk.reallocated_sectors", "197": "disk.pending_sectors", "198": "disk.uncorrectable_sectors",
-    "199": "disk.crc_errors",
-}  # fmt: skip
+    "5": (re.compile(r"Reallocat\w*_Sector\w*"), "disk.reallocated_sectors"),
+    "197": (re.compile(r"\w*Pending_Sector\w*"), "disk.pending_sectors"),
+    "198": (re.compile(r"\w*(?:Uncorrect|UNC_Sect)\w*"), "disk.uncorrectable_sectors"),
+    "199": (re.compile(r"\w*CRC\w*"), "disk.crc_errors"),
+}
+"""Number and name together: some disks count other things under these numbers, such as all sectors ever read."""
+
+
+def attribute(number: str, name: str) -> str | None:
+    """The fact that an ATA attribute is, or None."""
+    names, fact = _ATTRIBUTES.get(number, (None, ""))
+    return fact if names is not None and names.fullmatch(name) else None
 
 
 def facts(text: str) -> Iterator[Fact]:
@@ -88,10 +97,10 @@ def _information(told: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
             yield from said(_TEXT[key], value, marks)
     if not models and {"Vendor", "Product"} <= told.keys():
         yield from said("disk.model", f"{told['Vendor']} {told['Product']}", marks)
-    for key in ("User Capacity", "Total NVM Capacity", "Namespace 1 Size/Capacity"):
+    for key in ("User Capacity", "Namespace 1 Size/Capacity", "Total NVM Capacity"):
         size = _BYTES.fullmatch(told.get(key, ""))
-        if size and (bytes_ := _digits(size["number"])):
-            yield from measured("disk.size", f"{bytes_} B", Unit.BYTE, marks)
+        if size and int(_digits(size["number"])):
+            yield from measured("disk.size", f"{_digits(size['number'])} B", Unit.BYTE, marks)
             break
     if turns := _TURNS.fullmatch(told.get("Rotation Rate", "")):
         yield from worded("disk.rotation", turns["number"], "RPM", marks)
@@ -102,7 +111,9 @@ def _state(told: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
         otherwise = "failed" if key == "SMART Health Status" and key in told else None
         yield from said("disk.health", words.get(told.get(key, ""), otherwise), marks)
     for key in ("Current Drive Temperature", "Temperature"):
-        if degrees := _DEGREES.fullmatch(told.get(key, "")):
+        degrees = _DEGREES.fullmatch(told.get(key, ""))
+        # a disk without a sensor says 0
+        if degrees and int(degrees["number"]):
             yield from worded("disk.temperature", degrees["number"], "degrees C", marks)
             break
     if used := _PERCENT.fullmatch(told.get("Percentage Used", "")):
@@ -130,8 +141,8 @@ def _attributes(lines: Sequence[str], marks: Labels) -> Iterator[Fact]:
         row = _ATTRIBUTE.fullmatch(line)
         if row and row["id"] not in seen and (not follows.strip() or _ANOTHER.match(follows)):
             seen.add(row["id"])
-            if row["id"] in _ATTRIBUTES:
-                yield from counted(_ATTRIBUTES[row["id"]], row["raw"], marks)
+            if told_of := attribute(row["id"], row["name"]):
+                yield from counted(told_of, row["raw"], marks)
             elif row["id"] == "9":
                 yield from _powered(row, marks)
 

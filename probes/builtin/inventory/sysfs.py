@@ -18,8 +18,13 @@ _CPU = re.compile(r"/sys/devices/system/cpu/cpu(?P<cpu>[0-9]+)/cpufreq/scaling_g
 def parse(text: str) -> Sequence[Fact]:
     """The facts that ``ethtool``, ``dmidecode``, ``cpupower`` and ``numactl`` would give, as far as they go."""
     found: list[Fact] = []
-    for path, value in fields(whole_lines(text)):
+    lines = list(fields(whole_lines(text)))
+    # some drivers tell a speed without a link: what the port is set to, and nothing that runs
+    linked = {path.rpartition("/")[0] for path, value in lines if path.endswith("/carrier") and value == "1"}
+    for path, value in lines:
         if net := _NET.fullmatch(path):
+            if net["name"] == "speed" and path.rpartition("/")[0] not in linked:
+                continue
             found += _net(net["name"], value, on("nic", net["nic"]))
         elif cpu := _CPU.fullmatch(path):
             found += said("cpu.governor", value, on("cpu", cpu["cpu"]))
