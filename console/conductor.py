@@ -14,7 +14,8 @@ from console.engine import Engine
 from console.events import Event
 from console.grown import Grown, Open
 from console.hops import Hops
-from console.tui.bridge import Hear, Hop, PlanNotes, Proposal
+from console.passwords import Passwords
+from console.tui.bridge import AskPassword, Hear, Hop, PlanNotes, Proposal
 from console.view import RunView
 from console.wording import count, plain
 from probes.api import Safety
@@ -23,10 +24,14 @@ from topology.model import Fabric
 from topology.units import disk_size
 
 if TYPE_CHECKING:
+    from console.owing import Planned
     from console.record import Choice
     from probes.api import Probe
 
 T = TypeVar("T")
+
+ENDS = "All of its rounds are closed. The nodes are searched for anything of ours, and the session is complete."
+"""What is left to do of a session that was interrupted after its last round."""
 
 BATCH_SECONDS = 0.05
 """How long events are gathered before they are told together; half a tick of the screen."""
@@ -35,9 +40,12 @@ BATCH_SECONDS = 0.05
 class Driven(Protocol):
     """A session as a conductor needs it: ``console.session.Session``, or one that another console drives."""
 
+    id: str
     fabric: Fabric
     plan: tuple[Round, ...]
     choice: "Choice"
+    proposed: "Planned"
+    complete: bool
 
     @property
     def probes(self) -> "Mapping[str, Probe]": ...
@@ -47,7 +55,12 @@ class Driven(Protocol):
     def paused(self) -> bool: ...
     def events(self) -> AsyncIterator[Event]: ...
     def propose(
-        self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()
+        self,
+        suite: str | None = None,
+        *,
+        failed_only: bool = False,
+        only: Collection[str] = (),
+        typed: Collection[str] = (),
     ) -> tuple[Round, ...]: ...
     def unfinished(self) -> tuple[Round, ...]: ...
     def start(self, rounds: Sequence[Round]) -> None: ...
@@ -62,7 +75,7 @@ class SessionConductor:
     """One session as the screens see it, run by ``engine``. ``closing`` lets go of its store at the end.
 
     With ``start`` the default suite runs as soon as somebody follows. ``follows`` says who drives where
-    this console only looks on.
+    this console only looks on; ``passwords`` is what its reach asks.
     """
 
     def __init__(
@@ -72,12 +85,14 @@ class SessionConductor:
         *,
         start: bool = False,
         follows: Callable[[], str] = str,
+        passwords: Passwords | None = None,
         closing: Callable[[], None] = lambda: None,
     ) -> None:
         self._session = session
         self._engine = engine
         self._start = start
         self._follows = follows
+        self._passwords = passwords or Passwords()
         self._closing = closing
         self._hops = Hops(session.fabric)
         self._beside = ThreadPoolExecutor(1, "beside")
@@ -97,6 +112,11 @@ class SessionConductor:
     def paused(self) -> bool:
         """Whether the next round is held."""
         return self._session.paused
+
+    @property
+    def resumable(self) -> bool:
+        """Whether an interrupted session owes rounds, or the search of its nodes."""
+        return bool(self._session.id) and not self._session.complete
 
     @property
     def follows(self) -> str:
@@ -133,17 +153,36 @@ class SessionConductor:
         finally:
             listening.cancel()
 
-    async def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> Proposal:
-        """The rounds that would run; what an interrupted session has left comes before a new suite."""
-        return await self._engine.call(lambda: self._proposed(suite, failed_only=failed_only, only=only))
+    def answered_by(self, ask: AskPassword) -> None:
+        """Hand what the engine asks over to the loop of the caller, and the answer back."""
+        self._passwords.answered_by(ask)
 
-    def _proposed(self, suite: str | None, *, failed_only: bool, only: Collection[str]) -> Proposal:
-        left = self._session.unfinished()
-        if suite is None and not failed_only and not only and left:
-            rounds = left
-        else:
-            rounds = self._session.propose(suite, failed_only=failed_only, only=only)
-        return Proposal(rounds, self._notes(rounds) if rounds else PlanNotes())
+    async def propose(
+        self,
+        suite: str | None,
+        *,
+        failed_only: bool = False,
+        only: Collection[str] = (),
+        typed: Collection[str] = (),
+    ) -> Proposal:
+        """The rounds that would run; what an interrupted session has left comes before a new suite."""
+        if suite is None and not failed_only and not only and self.resumable:
+            return await self._engine.call(self._owed)
+        return await self._engine.call(lambda: self._proposed(suite, failed_only=failed_only, only=only, typed=typed))
+
+    def _owed(self) -> Proposal:
+        """What ``run --resume`` would run."""
+        rounds = self._session.unfinished()
+        return Proposal(rounds, self._notes(rounds)) if rounds else Proposal((), ends=ENDS)
+
+    def _proposed(
+        self, suite: str | None, *, failed_only: bool, only: Collection[str], typed: Collection[str]
+    ) -> Proposal:
+        rounds = self._session.propose(suite, failed_only=failed_only, only=only, typed=typed)
+        proposed = self._session.proposed
+        notes = self._notes(rounds) if rounds else PlanNotes()
+        left = (*map(plain, proposed.left_out), *notes.held_back)
+        return Proposal(rounds, replace(notes, held_back=left), proposed.unconfirmed)
 
     def _notes(self, rounds: Sequence[Round]) -> PlanNotes:
         """What these rounds do to the nodes, and what they leave out."""

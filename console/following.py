@@ -18,6 +18,7 @@ from console.events import (
     SessionOpened,
     TestEnded,
 )
+from console.owing import Planned
 from console.record import Choice
 from console.session import metrics
 from probes.errors import PlanError
@@ -54,12 +55,15 @@ class Following:
     """A session that another console drives, as ``console.conductor`` needs it. Nothing can be ordered."""
 
     def __init__(self, store: Newsroom, found: StoredSession, probes: "Mapping[str, Probe]") -> None:
+        self.id = found.id
         self.fabric = load_text(found.new.topology, found.new.topology_path)
         self.probes = probes
         self.plan: tuple[Round, ...] = ()
         self.choice = Choice(found.new.suite, None, found.new.label, found.new.options)
         self.running = False
         self.paused = False
+        self.complete = True
+        self.proposed = Planned(())
         self._found = found
         self._store = store
         self._mark: Mark | None = None
@@ -131,7 +135,12 @@ class Following:
     # -- what only the console that drives can do
 
     def propose(
-        self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()
+        self,
+        suite: str | None = None,
+        *,
+        failed_only: bool = False,
+        only: Collection[str] = (),
+        typed: Collection[str] = (),
     ) -> tuple[Round, ...]:
         """Refused: FollowedError names who drives."""
         raise FollowedError(self.driver)

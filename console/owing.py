@@ -1,31 +1,64 @@
-"""Owns which rounds a session would run next: a suite, what failed, or what an earlier run still owes. Pure."""
+"""Owns which rounds a session would run next: a suite, what failed, or what an earlier run still owes. Pure.
+
+Refuses to leave out a part of a suite without a word.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from console.record import Choice
 from console.view import TestKey, test_key
 from probes.api import Safety
-from probes.hygiene.devices import confirmed
+from probes.hygiene.devices import Confirmation, confirmations, confirmed
 from probes.judging.findings import Judged
 from probes.judging.verdict import Level
 from probes.model import FailedAt, Round, Test
-from probes.planning import in_waves, plan, rerun, suite_named
+from probes.planning import in_waves, plan, rerun, suite_named, withhold
 from probes.planning.ending import was_spared
-from topology.model import Fabric, Stage, Suite
+from topology.model import Fabric, NodeId, Stage, Suite
 
 if TYPE_CHECKING:
     from probes.api import Probe
 
 
-def planned(
-    fabric: Fabric, choice: Choice, probes: "Mapping[str, Probe]", suite: str | None, *, first: int
-) -> tuple[Round, ...]:
-    """The rounds of a suite (None: the chosen one) on the chosen nodes, in waves where others may be harmed."""
+class Planned(NamedTuple):
+    """``rounds`` of a suite, what of it is ``left_out``, in sentences, and the disks that nobody has confirmed yet."""
+
+    rounds: tuple[Round, ...]
+    left_out: tuple[str, ...] = ()
+    unconfirmed: tuple[Confirmation, ...] = ()
+
+
+def planned(fabric: Fabric, choice: Choice, probes: "Mapping[str, Probe]", suite: str | None, *, first: int) -> Planned:
+    """A suite (None: the chosen one) on the chosen nodes, in waves where others may be harmed.
+
+    Disks that nobody has confirmed are left out, and so is what no cap of the file could hold. There are
+    no rounds where nothing but such disks was asked for; PlanError for what cannot be planned otherwise.
+    """
     wanted = confirmed(_sparing(suite_named(fabric, suite or choice.suite), fabric, choice, probes), choice.typed)
+    asked = confirmations(fabric, wanted, probes, nodes=choice.nodes)
+    wanted, left = _without_disks(fabric, wanted, probes, choice.nodes) if asked else (wanted, ())
+    wanted, withheld = withhold(fabric, wanted, probes, nodes=choice.nodes)
+    left += tuple(map(str, withheld))
+    if asked and not any(choice.nodes is None or node in choice.nodes for each in wanted.stages for node in each.nodes):
+        return Planned((), left, asked)
     rounds = plan(fabric, wanted, probes, nodes=choice.nodes, first=first, cohorts=choice.cohorts)
-    return in_waves(rounds) if choice.care.needed(fabric) else rounds
+    return Planned(in_waves(rounds) if choice.care.needed(fabric) else rounds, left, asked)
+
+
+def _without_disks(
+    fabric: Fabric, suite: Suite, probes: "Mapping[str, Probe]", nodes: Collection[NodeId] | None
+) -> tuple[Suite, tuple[str, ...]]:
+    """``suite`` without the disks that somebody must still confirm, and a sentence for each stage on one of them."""
+    left: list[str] = []
+    stages: list[Stage] = []
+    for stage in suite.stages:
+        alone = replace(suite, stages=(stage,))
+        own = {each.node: each for each in confirmations(fabric, alone, probes, nodes=nodes)}
+        stages.append(replace(stage, nodes=tuple(node for node in stage.nodes if node not in own)))
+        left += (f"{stage.probe} is not run: {each.lost} would be lost; nobody confirmed it" for each in own.values())
+    return replace(suite, stages=tuple(stages)), tuple(left)
 
 
 def again(judged: Iterable[Judged], *, only: Collection[str], first: int) -> tuple[Round, ...]:

@@ -7,7 +7,7 @@ Refuses to know click and textual.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from console.drive import Drive, Orders, Work
 from console.events import Event, NodesProven, Noticed, RoundJudged, SessionEnded, SessionOpened
 from console.fold import advance
 from console.keeper import Keeper
-from console.owing import again, owed, planned
+from console.owing import Planned, again, owed, planned
 from console.record import Choice, judged_by, new_session, with_criteria
 from console.view import RunView
 from probes.judging.bench import Bench
@@ -38,7 +38,11 @@ if TYPE_CHECKING:
     from store.store import Store
 
 MakeReach = Callable[[Fabric, str], "Reach"]
-AskSecret = Callable[[str], str | None]
+AskSecret = Callable[[str], "str | Awaitable[str | None] | None"]
+"""Asks a person; called in a thread of the reach, or on its loop where it is a coroutine function."""
+
+LEFT_OUT = "left out"
+"""The kind of note that says what of a suite was not run, and why."""
 
 LAST_CHANCE_SECONDS = 5.0
 """How long the end of a run waits for a database that refuses, before it leaves what was kept to the spool."""
@@ -79,7 +83,11 @@ def ssh_reach(fabric: Fabric, session: str, ask_secret: AskSecret | None = None)
 
 
 class Session:
-    """A fabric, its plan and its results so far. ``clock`` gives UTC seconds."""
+    """A fabric, its plan and its results so far. ``clock`` gives UTC seconds.
+
+    ``complete`` says whether the run came to its end. One that was begun and did not, owes rounds
+    (``unfinished``) or only the search of its nodes: starting no round does that.
+    """
 
     def __init__(
         self,
@@ -95,6 +103,8 @@ class Session:
         self.id = ""
         self.choice = choice or Choice()
         self.plan: tuple[Round, ...] = ()
+        self.complete = False
+        self.proposed = Planned(())
         self.probes = probes
         self.origin: Mapping[str, str] = {}
         self._store = store
@@ -145,6 +155,7 @@ class Session:
         self._unsearched = (*since, *(begun.round for begun in left if begun.started > searched))
         if proven:
             events.append(NodesProven(proven[-1].proofs, proven[-1].at))
+        self.complete = complete
         events.append(SessionEnded(ended if ended is not None else self._clock(), complete, because or "interrupted"))
         self._replay = tuple(events)
         self._told = list(events)
@@ -167,17 +178,26 @@ class Session:
         return not self._orders.free.is_set()
 
     def propose(
-        self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()
+        self,
+        suite: str | None = None,
+        *,
+        failed_only: bool = False,
+        only: Collection[str] = (),
+        typed: Collection[str] = (),
     ) -> tuple[Round, ...]:
         """The rounds that ``start`` would run, without running anything.
 
         ``failed_only`` repeats the tests that gave no number or are below what is asked;
-        ``only`` repeats the tests with these ids. Raises PlanError for a suite that gives none.
+        ``only`` repeats the tests with these ids; ``typed`` are serial numbers of disks, as in ``Choice``.
+        ``proposed`` says then what of the suite is left out. Raises PlanError for a suite that gives no rounds.
         """
         first = max((each.number for each in self.plan), default=0) + 1
         if only or failed_only:
-            return again(self._judged.values(), only=only, first=first)
-        return planned(self.fabric, self.choice, self.probes, suite, first=first)
+            self.proposed = Planned(again(self._judged.values(), only=only, first=first))
+        else:
+            choice = replace(self.choice, typed=(*self.choice.typed, *typed))
+            self.proposed = planned(self.fabric, choice, self.probes, suite, first=first)
+        return self.proposed.rounds
 
     def view(self) -> RunView:
         """The session as it stands in the store."""
@@ -313,7 +333,11 @@ class Session:
                 await self._store.note(self.id, name, str(value), now)
         else:
             self.id = await self._store.create_session(new_session(self.fabric, self.choice, now), self.plan)
+        self.complete = False
         self._tell(self._opened(now, live=True))
+        for words in self.proposed.left_out if fresh else ():
+            await self._store.note(self.id, LEFT_OUT, words, now)
+            self._queue.put_nowait(Noticed(f"{LEFT_OUT}: {words}", now))
 
     async def _judge(self, closed: ClosedRound, attempt: int, keeper: Keeper) -> None:
         """Judge, keep, and only then tell."""
@@ -326,6 +350,7 @@ class Session:
     async def _close(self, keeper: Keeper | None, because: str) -> None:
         complete = not self.unfinished()
         now = self._clock()
+        self.complete = complete
         because = because or ("" if complete else "stopped")
         try:
             if keeper is not None:

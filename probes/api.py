@@ -16,7 +16,7 @@ import pluggy
 
 from probes.errors import PlanError, ProbeError, ProbeOutputError
 from probes.given import Given
-from probes.model import Demands, Fact, Labels, Metric, Output, Part, Reading, Target, labels
+from probes.model import Demands, Fact, FailedAt, Failure, Labels, Metric, Output, Part, Reading, Target, labels
 from probes.remote import Contact, Remote, RemoteError, Running
 from topology.model import Node, NodeRole
 from topology.units import Shown, Unit, UnitError, parse
@@ -104,7 +104,7 @@ class Probe(ABC):
 
 
 __all__ = [
-    "Contact", "Demands", "Fact", "Given", "Labels", "Metric", "Node", "NodeRole", "Output", "Part", "PlanError",
-    "Probe", "ProbeError", "ProbeOutputError", "Reading", "Remote", "RemoteError", "Running", "Safety", "Shape",
-    "Shown", "Target", "Unit", "UnitError", "hook", "labels", "parse",
+    "Contact", "Demands", "Fact", "FailedAt", "Failure", "Given", "Labels", "Metric", "Node", "NodeRole", "Output",
+    "Part", "PlanError", "Probe", "ProbeError", "ProbeOutputError", "Reading", "Remote", "RemoteError", "Running",
+    "Safety", "Shape", "Shown", "Target", "Unit", "UnitError", "hook", "labels", "parse",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ Probes and the runner see only these protocols; ``probes.ssh`` speaks them over 
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from probes.errors import ProbeError
 from probes.model import FailedAt, Failure, Output
@@ -49,6 +49,17 @@ class Remote(Protocol):
         """Start ``argv`` and leave it running inside the context, at most ``timeout`` seconds."""
 
 
+@runtime_checkable
+class Joining(Protocol):
+    """A ``Remote`` whose Unix sockets can be joined with another node's; not every way to a node offers that."""
+
+    def joined(self, path: str, far: Remote, far_path: str) -> AbstractAsyncContextManager[None]:
+        """While the context lasts, whoever connects to ``path`` here speaks with ``far_path`` on ``far``.
+
+        ``path`` must not exist yet, and something must listen at ``far_path``. RemoteError where a node refuses.
+        """
+
+
 class Reach(Protocol):
     """Opens and keeps the connections of a session: one per node, reused until ``close``."""
 
@@ -78,4 +89,4 @@ class Contact(Protocol):
         """Wait until every test of the round is ready to send, so that their loads overlap."""
 
 
-__all__ = ["Contact", "FailedAt", "Reach", "Remote", "RemoteError", "Running"]
+__all__ = ["Contact", "FailedAt", "Joining", "Reach", "Remote", "RemoteError", "Running"]

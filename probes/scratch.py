@@ -4,7 +4,8 @@ Public for authors of probes. A script made by ``script`` begins with three shel
 
 ``scratch ROOT BYTES [FILES]``
     makes a directory of our own below ROOT, with room for BYTES in FILES files (16), and leaves its
-    path in ``$made``. It is removed when the script ends, however it ends, by that path.
+    path in ``$made``. It is removed when the script ends, however it ends, by that path: also when the shell
+    says that a tool was killed, and nobody is there to hear it.
 ``run COMMAND...``
     runs a command so that a signal for the script ends it too; its exit status is returned.
 ``refuse REASON``
@@ -112,7 +113,7 @@ place_for() {
     printf "benchconsole scratch\n%s\n%s\n" "$session" "$made" 2>/dev/null >"$made/.benchconsole" || {
         rm -rf --one-file-system -- "$made"; made=;
         refuse "cannot write a file in $1, is it full?"; };
-    trap remove EXIT;
+    trap remove EXIT; trap : PIPE;
     trap "ended 129" HUP; trap "ended 130" INT; trap "ended 143" TERM;
 };
 scratch() {

@@ -2,15 +2,17 @@
 
 Public for authors of probes. Most tools say nothing when they listen, so the node's own kernel is asked.
 Refuses a port that somebody holds already, and to leave a server behind: it ends with the block, and the
-watchdog of the node ends what a lost connection left there.
+watchdog of the node ends what a lost connection left there. Servers that obey whoever can connect listen on a
+Unix socket in a directory of our own instead of a port (``joined``).
 """
 
 import random
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from probes import scratch
-from probes.remote import Remote, RemoteError, Running
+from probes.model import FailedAt, Failure
+from probes.remote import Joining, Remote, RemoteError, Running
 
 PORTS = (20_000, 32_000)
 """Above the registered services and below the ports that Linux hands out by itself."""
@@ -75,6 +77,18 @@ async def serving(
                 raise
             yield port, running
             return
+
+
+def joined(here: Remote, path: str, there: Remote, far: str) -> AbstractAsyncContextManager[None]:
+    """Inside the context the Unix socket ``path`` of ``here`` leads to the one that listens at ``far`` on ``there``.
+
+    What passes goes through the console: meant for orders and results, not for loads. ``path`` belongs into a
+    directory that nobody else may enter (``probes.scratch``). RemoteError where a node cannot or may not do that.
+    """
+    if not isinstance(here, Joining):
+        detail = "Unix sockets of nodes can only be joined over SSH, and it is reached in another way"
+        raise RemoteError(Failure(FailedAt.REFUSED, detail, here.node))
+    return here.joined(path, there, far)
 
 
 def _taken(error: RemoteError) -> bool:

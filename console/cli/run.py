@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from console.cli.cohorts import cohort_option, cohort_options
 from console.cli.common import (
     bring_back,
     catalogue,
@@ -48,15 +49,10 @@ _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, si
 @click.option("--dry-run", is_flag=True, help="Print the plan and stop; nothing is sent.")
 @click.option("--resume", metavar="SESSION", default=None, help="Finish an interrupted session (id, label, last).")
 @click.option("--jsonl", type=click.Path(path_type=Path, allow_dash=True), default=None, help="Events as JSON lines.")
+@click.option("--force", is_flag=True, help="Replace the file of --jsonl if it exists.")
 @click.option("--allow-untested", is_flag=True, help="Exit 0 although something was not tested; recorded.")
 @click.option("--quiet", is_flag=True, help="Only the summary.")
-@click.option(
-    "--cohort",
-    "cohorts",
-    metavar="DIMENSION=NAME",
-    multiple=True,
-    help="Label every result of the session, as phase=after; recorded. Repeat for more.",
-)
+@cohort_option
 @careful_option
 @production_option
 @busy_option
@@ -64,8 +60,9 @@ _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, si
 @head_option
 def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
-    dry_run: bool, resume: str | None, jsonl: Path | None, allow_untested: bool, quiet: bool, cohorts: tuple[str, ...],
-    careful: bool, i_mean_production: str | None, i_mean_busy: str | None, through: str | None, head: str | None,
+    dry_run: bool, resume: str | None, jsonl: Path | None, force: bool, allow_untested: bool, quiet: bool,
+    cohorts: tuple[str, ...], careful: bool, i_mean_production: str | None, i_mean_busy: str | None,
+    through: str | None, head: str | None,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
@@ -78,6 +75,7 @@ def command(
     from console.session import Session
     from topology.selection import select
 
+    _require_fresh(jsonl, force=force)
     found = catalogue()
     probes = found.probes
     fabric = read_topology(topology, probes)
@@ -85,11 +83,10 @@ def command(
     refuse_unknown_head(fabric, through, head)
     meant = care(fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None)
     typed = () if resume else _typed(fabric, suite, chosen, probes)
-    options = {**_options(allow_untested=allow_untested, through=through), **_cohorts(fabric, cohorts)}
+    options = {**_options(allow_untested=allow_untested, through=through), **cohort_options(fabric, cohorts)}
     if resume and cohorts:
         raise BadInput("benchconsole: --cohort with --resume; a session keeps the cohorts that it was begun with")
     choice = Choice(suite, chosen, label, options, meant, typed)
-    _writable(jsonl)
     with open_store(db) as store:
         bring_back(store)
         session = _resumed(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
@@ -107,34 +104,14 @@ def command(
         if resume and not rounds:
             complain(f"session {session.id}: nothing is left to run")
         code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested)
+        if code == Exit.PASSED and not allow_untested and _left_out(store, session.id):
+            code = Exit.UNTESTED
     raise click.exceptions.Exit(code)
 
 
 def _options(*, allow_untested: bool, through: str | None) -> "dict[str, str | int | float]":
     """What the record says of how the session was run."""
     return {**({"allow_untested": 1} if allow_untested else {}), **({"through": through} if through else {})}
-
-
-def _cohorts(fabric: "Fabric", given: "Sequence[str]") -> "dict[str, str | int | float]":
-    """The options that record the cohorts of a session; BadInput for one that could be taken for another label."""
-    from console.record import COHORT
-    from topology.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
-
-    sweeps = (stage.sweep for suite in fabric.suites.values() for stage in suite.stages if stage.sweep is not None)
-    axes = {axis.name for sweep in sweeps for axis in sweep.axes}
-    taken = {dimension for node in fabric.nodes.values() for dimension, _ in node.cohorts}
-    found: dict[str, str | int | float] = {}
-    for text in given:
-        dimension, sign, name = text.partition("=")
-        if not sign or not is_dimension(dimension, axes):
-            raise BadInput(f"benchconsole: --cohort {text}: expected DIMENSION=NAME, the dimension {DIMENSION_WORDS}")
-        if not is_value(name):
-            raise BadInput(f"benchconsole: --cohort {text}: expected as its name {VALUE_WORDS}")
-        if dimension in taken or COHORT + dimension in found:
-            where = "the topology file" if dimension in taken else "another --cohort"
-            raise BadInput(f"benchconsole: --cohort {text}: {where} has cohorts of {dimension}; use another dimension")
-        found[COHORT + dimension] = name
-    return found
 
 
 def _resumed(store: "Store", name: str, topology: Path, probes: "Mapping[str, Probe]") -> "Session":
@@ -163,6 +140,17 @@ def _refuse_in_use(session: "Session", rounds: "Sequence[Round]") -> None:
         ) from error
 
 
+def _left_out(store: "Store", session: str) -> bool:
+    """Whether the record says of a session that some of its suite was not run; each is complained about."""
+    from console.plain import plain
+    from console.session import LEFT_OUT
+
+    found = [note.text for note in store.notes(session) if note.kind == LEFT_OUT]
+    for words in found:
+        complain(f"{LEFT_OUT}: {plain(words)}")
+    return bool(found)
+
+
 def _typed(
     fabric: "Fabric", suite: str | None, nodes: "Sequence[NodeId] | None", probes: "Mapping[str, Probe]"
 ) -> tuple[str, ...]:
@@ -175,28 +163,43 @@ def _typed(
         raise BadInput(f"benchconsole: {asked[0].lost} would be lost; only a person at a terminal can confirm that")
     for each in asked:
         complain(f"{each.lost} will be lost.")
-        if click.prompt("Type its serial number to go on", default="", show_default=False, err=True) != each.typed:
+        if not each.accepts(click.prompt("Type its serial number to go on", "", show_default=False, err=True)):
             raise BadInput("benchconsole: that is not its serial number; nothing was started")
     return tuple(each.typed for each in asked)
 
 
-def _writable(jsonl: Path | None) -> None:
-    """BadInput where events are to go to what is no file, or cannot be written; nothing is started."""
+def _require_fresh(jsonl: Path | None, *, force: bool) -> None:
+    """BadInput where the events would replace a file that is there; a pipe or a device is written to as it is."""
+    if jsonl is not None and str(jsonl) != "-" and jsonl.is_file() and not force:
+        raise BadInput(
+            f"benchconsole: {jsonl}: it is there already. Choose another name, or overwrite it with --force; "
+            "nothing was started"
+        )
+
+
+def _events(jsonl: Path | None) -> TextIO | None:
+    """The file for events, opened; BadInput where it cannot be, or has come to be there meanwhile."""
     if jsonl is None or str(jsonl) == "-":
-        return
+        return sys.stdout if jsonl is not None else None
     try:
-        jsonl.open("a", encoding="utf-8").close()
+        return jsonl.open("w" if jsonl.exists() else "x", encoding="utf-8")
     except OSError as error:
-        raise BadInput(f"benchconsole: {jsonl}: {error.strerror}; name a file for --jsonl, or -") from error
+        raise BadInput(
+            f"benchconsole: {jsonl}: {error.strerror}; name a file for --jsonl, or -; nothing was started"
+        ) from error
 
 
 def _print_plan(session: "Session", rounds: "Sequence[Round]") -> None:
+    from console.plain import plain
     from console.planned import plan_lines
+    from console.session import LEFT_OUT
     from probes.planning import summarise
 
     summary = summarise(session.fabric, rounds, session.probes)
     for line in plan_lines(session.fabric, summary, rounds):
         click.echo(line)
+    for words in session.proposed.left_out:
+        click.echo(f"{LEFT_OUT}: {plain(words)}")
 
 
 def run_session(
@@ -210,7 +213,7 @@ def run_session(
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)  # a fan-out makes many short-lived objects: fewer collections, less time
     to_stdout = str(jsonl) == "-"
-    stream = sys.stdout if to_stdout else jsonl.open("w", encoding="utf-8") if jsonl else None
+    stream = _events(jsonl)
     from store.errors import StoreError
 
     try:

@@ -80,6 +80,7 @@ class Bench(Commanding):
         try:
             # In a thread: it imports what is slow, and the first frame must not wait for that.
             self.conductor = await asyncio.to_thread(self.make)
+            self.conductor.answered_by(self.ask_password)
             await self.bridge.follow(self.conductor)
         except Exception as error:  # a worker's edge: the screen must outlive what it shows
             self.failure = error

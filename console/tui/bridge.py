@@ -5,7 +5,7 @@ latest view, in whatever thread they come; the application asks for that on a ti
 are one repaint.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -13,6 +13,7 @@ from typing import Protocol
 from console.events import Event, SessionOpened
 from console.fold import advance_all, in_order, opened
 from console.view import RunView
+from probes.hygiene.devices import Confirmation
 from probes.model import Round, Test
 from topology.analysis.finding import Finding
 from topology.model import Fabric, LinkId
@@ -49,14 +50,25 @@ class PlanNotes:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Rounds that would run, and what they do; nothing of it has been sent."""
+    """Rounds that would run, and what they do; nothing of it has been sent.
+
+    ``unconfirmed`` are disks that are left out because nobody has confirmed that they may be overwritten.
+    ``ends`` says what is still to be done of an interrupted session whose rounds are all closed: it is started
+    with no rounds. Empty where there is nothing to run, or rounds.
+    """
 
     rounds: tuple[Round, ...]
     notes: PlanNotes = field(default_factory=PlanNotes)
+    unconfirmed: tuple[Confirmation, ...] = ()
+    ends: str = ""
 
 
 Hear = Callable[[Sequence[Event]], None]
 """Told what happened since the last time, in order; in any thread, one call after the other."""
+
+
+AskPassword = Callable[[str], Awaitable[str | None]]
+"""Asks the operator for the password of ``sudo`` on the nodes, given what to say; None where none is given."""
 
 
 class Conductor(Protocol):
@@ -75,17 +87,34 @@ class Conductor(Protocol):
         """Whether the next round waits for ``go_on``."""
 
     @property
+    def resumable(self) -> bool:
+        """Whether an interrupted session can be gone on with: ``propose(None)`` proposes what it still owes."""
+
+    @property
     def follows(self) -> str:
         """Who drives the session where that is another console, in a sentence: no order is taken; empty else."""
 
     async def follow(self, hear: Hear) -> None:
         """Tell ``hear`` every event, from SessionOpened on, until the session is closed; raises what ends it badly."""
 
-    async def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> Proposal:
-        """The rounds that would run: a suite, or the tests that failed, or those whose ids are ``only``."""
+    def answered_by(self, ask: AskPassword) -> None:
+        """From now on ``ask``, which runs on the loop of the caller, is asked for the password of ``sudo``."""
+
+    async def propose(
+        self,
+        suite: str | None,
+        *,
+        failed_only: bool = False,
+        only: Collection[str] = (),
+        typed: Collection[str] = (),
+    ) -> Proposal:
+        """The rounds that would run: a suite, or the tests that failed, or those whose ids are ``only``.
+
+        ``typed`` are serial numbers of disks that the operator has typed, who agrees to lose what is on them.
+        """
 
     async def start(self, rounds: Sequence[Round]) -> None:
-        """Run ``rounds``; PlanError where they must not be run."""
+        """Run ``rounds``, or with none end an interrupted session; PlanError where they must not be run."""
 
     def pause(self) -> None:
         """Wait before the next round."""

@@ -1,18 +1,23 @@
 """Owns what the application does on a key: tabs, freeze, plans, stopping, export, leaving."""
 
+import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 
 from console.tui import messages
-from console.tui.bridge import Proposal
+from console.tui.bridge import Conductor, Proposal
 from console.tui.screens.choice import Choice
+from console.tui.screens.disk import DiskSheet, seen
 from console.tui.screens.export import Export, Target
+from console.tui.screens.password import PasswordSheet
 from console.tui.screens.plan import PlanSheet
+from console.tui.terminal import Terminal
 from console.tui.ways import Ways
 from console.tui.widgets.options import Option
 from console.view import RunView
 from console.wording import plain
 from probes.errors import PlanError
+from probes.hygiene.devices import Confirmation
 from probes.model import Round
 
 STOP = (
@@ -27,6 +32,11 @@ class Operations(Ways):
     """Actions that are valid everywhere, by their keys."""
 
     is_leaving = False
+
+    def __init__(self, make: Callable[[], Conductor], terminal: Terminal, now: Callable[[], float]) -> None:
+        super().__init__(make, terminal, now)
+        self.begins = asyncio.Lock()
+        """Held while a run begins: then the screen in front changes, and with it every sheet goes."""
 
     def action_fabric(self) -> None:
         """The fabric."""
@@ -148,29 +158,58 @@ class Operations(Ways):
             return
         fixed = failed_only or bool(only)
 
-        async def propose(name: str | None) -> Proposal:
-            return await conductor.propose(None if fixed else name, failed_only=failed_only, only=only)
+        async def propose(name: str | None, typed: Sequence[str]) -> Proposal:
+            return await conductor.propose(None if fixed else name, failed_only=failed_only, only=only, typed=typed)
 
         suites = () if fixed else conductor.suites
-        self.push_screen(PlanSheet(suites, propose, self.badges(), suite=suite), self.start_rounds)
+        owed = conductor.resumable and not fixed
+        self.push_screen(
+            PlanSheet(suites, propose, self.disk_sheet, self.badges(), suite=suite, owed=owed), self.start_rounds
+        )
+
+    def disk_sheet(self, asked: Confirmation) -> DiskSheet:
+        """What is asked before a disk may be overwritten."""
+        return DiskSheet(asked, seen(self.bridge.view, asked.node, asked.serial), self.badges())
+
+    async def ask_password(self, prompt: str) -> str | None:
+        """Ask for a password in front of the screen; None where none is given."""
+        sheet = PasswordSheet(prompt, self.badges())
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+        def answered(text: str | None) -> None:
+            if not answer.done():
+                answer.set_result(text)
+
+        def show() -> None:
+            if not answer.done():
+                self.push_screen(sheet, answered)
+
+        async with self.begins:
+            self.call_later(show)
+        try:
+            return await answer
+        finally:
+            if sheet.is_current:
+                sheet.dismiss(None)
 
     def on_plan(self, message: messages.Plan) -> None:
         self.plan(message.suite, failed_only=message.failed_only, only=message.only)
 
     def start_rounds(self, rounds: tuple[Round, ...] | None) -> None:
         """Start what was shown, and show the run."""
-        if rounds:
+        if rounds is not None:
             self.run_worker(self._begin(rounds), exit_on_error=False, group="orders")
 
     async def _begin(self, rounds: tuple[Round, ...]) -> None:
         if self.conductor is None:
             return
-        try:
-            await self.conductor.start(rounds)
-        except PlanError as error:
-            self.say(f"Not started: {error}", wrong=True, stay=True)
-        else:
-            self.go_to("run", base=True)
+        async with self.begins:
+            try:
+                await self.conductor.start(rounds)
+            except PlanError as error:
+                self.say(f"Not started: {error}", wrong=True, stay=True)
+            else:
+                self.go_to("run", base=True)
 
     def write(self, target: Target | None) -> None:
         """Write a report beside the screen, and say where it is."""

@@ -32,6 +32,7 @@ BUILTIN = (
     "sysbench:Sysbench",
     "dd:Dd",
     "fio:Fio",
+    "fio_clients:FioClients",
     "fio_device:FioDevice",
     "iozone:Iozone",
     "bonnie:Bonnie",

@@ -8,26 +8,22 @@ bonnie++ 2.00a opens the file for direct I/O only to write it first, as a trace 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from probes import scratch
 from probes.api import (
-    Contact,
-    Demands,
     Given,
     Metric,
     Output,
     PlanError,
-    Probe,
     Reading,
-    Safety,
     Shown,
     Target,
     Unit,
 )
 from probes.builtin import bonnie_text
 from probes.builtin.captured import refuse_failed
+from probes.builtin.node_scratch import ScratchProbe
 
 _MIB = 2**20
 _MOST = 2**40
@@ -62,7 +58,7 @@ _SCRIPT = scratch.script(
 )
 
 
-class Bonnie(Probe):
+class Bonnie(ScratchProbe):
     """Options: ``scratch`` (absolute path), ``size`` of the file, ``files`` in units of 1,024, ``direct`` (1 or 0),
     ``characters`` (1: also one byte at a time), ``rate`` (the slowest expected, for the time),
     and ``shared``: the name of the storage system that ``scratch`` is on, where all nodes write into one.
@@ -91,7 +87,6 @@ class Bonnie(Probe):
             "shared": "",
         }
     )
-    safety = Safety.LOADS
     timeout = 600.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
@@ -101,13 +96,6 @@ class Bonnie(Probe):
         files = 6 * 1024 * given.whole("files", 0, 4096) / _FILES_A_SECOND
         characters = 2 * _CHARACTERS / _CHARACTER_RATE if given.flag("characters") else 0.0
         return _START + _PASSES * given.size("size", _MIB, _MOST) / rate + files + characters
-
-    def demands(self, target: Target) -> Demands:
-        """The node to itself and the files; of a storage system that all share, their bytes are taken."""
-        given = self.given(target.options)
-        taken, system = self._bytes(given), given.text("shared")
-        shared = MappingProxyType({f"filesystem:{system}": taken} if system else {})
-        return replace(super().demands(target), shared=shared, writes=taken)
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         """Bytes of the large file and the small ones."""
@@ -124,13 +112,6 @@ class Bonnie(Probe):
         files = given.whole("files", 0, 4096)
         numbers = (size // _MIB, files, int(direct), int(characters), int(self._bytes(given)), files * 1024 + 16)
         return ["sh", "-c", _SCRIPT, "benchconsole-bonnie", given.text("scratch"), *map(str, numbers)]
-
-    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Run the script when the round is ready; RemoteError where it refuses the directory."""
-        argv = self.command(target)
-        await contact.together()
-        said = await contact.here.run(argv, timeout=3 * self.estimate(target.options) + 60)
-        return (scratch.heed(said, contact.here.node),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the CSV line, or what is exact in the table. ProbeOutputError when bonnie++ failed."""

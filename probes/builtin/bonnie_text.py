@@ -193,7 +193,7 @@ def _latency(cell: str) -> float | None:
 
 def _tables(lines: Sequence[str]) -> Iterator[_Run]:
     """Each half of each table, where all of its lines stand together."""
-    clients = 0
+    clients, of = 0, ""
     for index, line in enumerate(lines):
         head = re.match(r"Version +([12]\.\d\d[a-z]?) ", line)
         version = head[1] if head else "1.03" if line.startswith(f"{' ' * 20}------Sequential Create") else ""
@@ -205,9 +205,11 @@ def _tables(lines: Sequence[str]) -> Iterator[_Run]:
         if "------Sequential Output------" in line:
             found = re.match(r"Concurrency +(\d+) ", body[0])
             clients = _count(found[1], "the concurrency") if found else int(not "1.9" <= version < "1.98")
-            yield from _throughput(version, clients, body)
-        elif "------Sequential Create------" in line and version < "1.98" and (clients or version < "1.9"):
-            yield from _created(version, clients or 1, body)
+            of = version
+            yield from _throughput(version, clients, body) if clients or version >= "1.98" else ()
+        elif "------Sequential Create------" in line and version < "1.98":
+            clients = 1 if version < "1.9" else clients if of == version else 0
+            yield from _created(version, clients, body) if clients else ()
 
 
 def _throughput(version: str, clients: int, body: Sequence[str]) -> Iterator[_Run]:

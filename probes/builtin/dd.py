@@ -6,25 +6,21 @@ back to the page cache where direct I/O is refused: that is a failure unless ``d
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from probes import scratch
 from probes.api import (
-    Contact,
-    Demands,
     Metric,
     Output,
-    Probe,
     ProbeOutputError,
     Reading,
-    Safety,
     Shown,
     Target,
     Unit,
 )
 from probes.builtin import dd_text
 from probes.builtin.captured import refuse_failed
+from probes.builtin.node_scratch import ScratchProbe
 
 _SECTOR = 512
 
@@ -58,7 +54,7 @@ _SCRIPT = scratch.script(
 )
 
 
-class Dd(Probe):
+class Dd(ScratchProbe):
     """Options: ``scratch`` (absolute path), ``size`` of the file and of a ``block``, ``direct`` (1 or 0), ``sync``
     (1: writing ends when the disk has it), ``drop`` (1: with ``direct=0`` the file is forgotten before it is read),
     ``rate`` (the slowest that is expected, for the time), and ``shared``: the name of the storage system that
@@ -82,7 +78,7 @@ class Dd(Probe):
             "shared": "",
         }
     )
-    safety = Safety.LOADS
+    patience = 5.0
     timeout = 300.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
@@ -94,14 +90,6 @@ class Dd(Probe):
         """Bytes of the file."""
         return float(self.given(options).size("size", _SECTOR))
 
-    def demands(self, target: Target) -> Demands:
-        """The node to itself, and the file; of a storage system that all share, its bytes are taken."""
-        size, system = self.space(target.options), self.given(target.options).text("shared")
-        taken = MappingProxyType({f"filesystem:{system}": size} if system else {})
-        self.command(target)
-        self.estimate(target.options)
-        return replace(super().demands(target), shared=taken, writes=size)
-
     def command(self, target: Target) -> Sequence[str]:
         """One fixed script; the options go in as its arguments. PlanError for options that cannot be used."""
         given = self.given(target.options)
@@ -112,12 +100,6 @@ class Dd(Probe):
             raise given.refused("block", f"a multiple of {_SECTOR} bytes with direct=1")
         flags = [str(int(given.flag(name))) for name in ("direct", "sync", "drop")]
         return ["sh", "-c", _SCRIPT, "benchconsole-dd", given.path("scratch"), str(size), str(block), *flags]
-
-    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Run the script with the time that its options ask for; RemoteError where it refuses the directory."""
-        allowed = 5.0 * self.estimate(target.options) + 60.0
-        said = await contact.here.run(self.command(target), timeout=allowed)
-        return (scratch.heed(said, contact.here.node),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read every run that dd reports, on either stream. ProbeOutputError where one failed or none is whole."""

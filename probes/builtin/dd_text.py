@@ -21,7 +21,7 @@ MARK = "benchconsole-dd"
 
 _MARKED = re.compile(
     MARK + r" operation=(?P<operation>read|write) size=(?P<size>[0-9]{1,15}) block=(?P<block>[0-9]{1,15})"
-    r" direct=(?P<direct>[01]) sync=(?P<sync>[01]) cache=(?P<cache>[01])"
+    r" direct=(?P<direct>[01]) sync=(?P<sync>[01]) cache=(?P<cache>[01])\Z"
 )
 _NUMBER = r"[0-9]{1,15}(?:[.,][0-9]{1,15})?(?:e[+-]?[0-9]{1,3})?"
 _RECORDS = re.compile(r"[^0-9+]*(?P<full>[0-9]{1,15})\+(?P<part>[0-9]{1,15})\s*[^0-9+\s][^0-9+]*")
@@ -79,8 +79,8 @@ def _runs(text: str) -> Iterator[tuple[_Copied, Labels]]:
     ours, mark, number = MARK in text, None, 0
     records: list[_Records] = []
     for line, progress in _lines(text):
-        if found := _MARKED.fullmatch(line):
-            mark, records = found, []
+        if MARK in line:
+            mark, records = _MARKED.search(line), []
         elif found := _RECORDS.fullmatch(line):
             records = [*records[-1:], (int(found["full"]), int(found["part"]))]
         elif copied := _copied(line):
@@ -167,6 +167,6 @@ _USUAL = {"direct": "1", "sync": "1", "cache": "0"}
 
 def _others(copied: _Copied, records: Sequence[_Records], number: int) -> Labels:
     marks: dict[str, object] = {"number": number, "size": binary(copied.size)}
-    if len(records) == 2 and records[1][1] == 0:
+    if len(records) == 2 and records[0] == records[1] and records[1][1] == 0:
         marks["block"] = binary(copied.size / records[1][0])
     return labels(**marks)

@@ -9,6 +9,7 @@ and to fall back to the page cache: a file system without direct I/O is a failur
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import ClassVar
 
 from probes import scratch
 from probes.api import (
@@ -26,30 +27,37 @@ from probes.api import (
 from probes.builtin import fio_json
 from probes.builtin.captured import refuse_failed
 
-_SIZES = {"size": "64 MiB", "large": "1 MiB", "small": "4 KiB"}
-_RUNS = ("write", "read", "randwrite", "randread")
+_BLOCKS = {"large": "1 MiB", "small": "4 KiB"}
+_WAYS = ("write", "read", "randwrite", "randread")
 
-# $1 scratch directory, $2 bytes, $3 seconds, $4 direct, $5 block of the sequential runs, $6 of the random ones, $7 jobs
-# at once, each with a file of its own, $8 requests of each under way, $9 per cent of reads in a mixed run (0: none).
+# Calls ``one NAME OPTION...`` for each of ``$runs``, the options written as on fio's command line.
 # One fio per run: a common one would lay out the files of all before the first begins.
-_SCRIPT = scratch.script(
-    r"""
-    bytes=$2 seconds=$3 direct=$4 large=$5 small=$6 jobs=$7 depth=$8 mix=$9;
-    command -v fio >/dev/null 2>&1 || { say "fio: command not found"; exit 127; };
-    case $1 in *:*) refuse "fio cannot work in a path with a colon, $1";; esac;
-    scratch "$1" "$((bytes * jobs))" "$((jobs + 16))";
-    runs="write read randwrite randread" engine=psync;
-    [ "$mix" = 0 ] || runs="$runs randrw";
+RUNS = r"""
+    engine=psync;
     [ "$depth" = 1 ] || engine=libaio;
     for rw in $runs; do
         case $rw in rand*) pattern=random block=$small;; *) pattern=sequential block=$large;; esac;
         case $rw in randrw) kind=mixed; set -- --rwmixread="$mix";; *) kind=${rw#rand}; set -- ;; esac;
-        run fio --output-format=json --eta=never --allow_mounted_write=0 --directory="$made" --unlink=1
-            --name="$pattern-$kind" --rw="$rw" --bs="$block" --size="$bytes" --ioengine="$engine"
-            --numjobs="$jobs" --iodepth="$depth" "$@" --direct="$direct" --end_fsync=1
+        one "$pattern-$kind" --allow_mounted_write=0 --unlink=1 --rw="$rw" --bs="$block" --size="$bytes"
+            --ioengine="$engine" --numjobs="$jobs" --iodepth="$depth" "$@" --direct="$direct" --end_fsync=1
             --time_based --runtime="$seconds" --stonewall || exit $?;
     done
     """
+# $1 scratch directory, $2 bytes, $3 seconds, $4 direct, $5 block of the sequential runs, $6 of the random ones, $7 jobs
+# at once, each with a file of its own, $8 requests of each under way, $9 per cent of reads in a mixed run (0: none).
+WORDS = "place=$1 bytes=$2 seconds=$3 direct=$4 large=$5 small=$6 jobs=$7 depth=$8 mix=$9; shift 9;\n"
+
+_SCRIPT = scratch.script(
+    WORDS
+    + r"""
+    command -v fio >/dev/null 2>&1 || { say "fio: command not found"; exit 127; };
+    case $place in *:*) refuse "fio cannot work in a path with a colon, $place";; esac;
+    scratch "$place" "$((bytes * jobs))" "$((jobs + 16))";
+    one() { name=$1; shift; run fio --output-format=json --eta=never --directory="$made" --name="$name" "$@"; };
+    runs="write read randwrite randread";
+    [ "$mix" = 0 ] || runs="$runs randrw";
+    """
+    + RUNS
 )
 
 
@@ -63,7 +71,7 @@ class Fio(Probe):
     name = "fio"
     summary = "Throughput, operations and latency of the file system under a scratch directory"
     source = "Jetstream acceptance report, random reads and writes"
-    metrics = (
+    metrics: ClassVar[Sequence[Metric]] = (
         Metric("fio.read", Unit.BYTE_RATE, "bytes read", Shown.STORAGE),
         Metric("fio.write", Unit.BYTE_RATE, "bytes written", Shown.STORAGE),
         Metric("fio.read_iops", Unit.PER_SECOND, "read operations"),
@@ -77,7 +85,8 @@ class Fio(Probe):
     options = MappingProxyType(
         {
             "scratch": "/tmp",  # noqa: S108 - mktemp inside
-            **_SIZES,
+            "size": "64 MiB",
+            **_BLOCKS,
             "seconds": 5,
             "direct": 1,
             "jobs": 1,
@@ -88,36 +97,42 @@ class Fio(Probe):
     )
     safety = Safety.LOADS
     timeout = 120.0
+    file: ClassVar[str] = "size"
+    """The option for the bytes of each job's file."""
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds of the runs with what fio needs to lay out its file before each."""
-        given = self.given(options)
-        runs = len(_RUNS) + (given.whole("mix", 0, 100) > 0)
-        return runs * (given.number("seconds") + 1.0)
+        return len(self.runs(options)) * (self.given(options).number("seconds") + 1.0)
+
+    def runs(self, options: Mapping[str, str | int | float]) -> Sequence[str]:
+        """The runs that follow each other, by fio's words."""
+        return (*_WAYS, "randrw") if self.given(options).whole("mix", 0, 100) else _WAYS
 
     def demands(self, target: Target) -> Demands:
         """The node to itself, and the file of each run; of a storage system that all share, its bytes are taken."""
         given = self.given(target.options)
         size, system = self.space(target.options), given.text("shared")
-        runs = len(_RUNS) + (given.whole("mix", 0, 100) > 0)
         taken = MappingProxyType({f"filesystem:{system}": size} if system else {})
-        return replace(super().demands(target), shared=taken, writes=size * runs)
+        return replace(super().demands(target), shared=taken, writes=size * len(self.runs(target.options)))
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         """Bytes of the files of all jobs of one run."""
         given = self.given(options)
-        return float(given.size("size", 512) * given.whole("jobs", 1, 256))
+        return float(given.size(self.file, 512) * given.whole("jobs", 1, 256))
 
     def command(self, target: Target) -> Sequence[str]:
         """One fixed script; the options go in as its arguments. PlanError for options that cannot be read."""
+        return ["sh", "-c", _SCRIPT, "benchconsole-fio", *self.words(target)]
+
+    def words(self, target: Target) -> list[str]:
+        """The arguments that ``WORDS`` reads. PlanError for options that cannot be read or do not go together."""
         given = self.given(target.options)
-        sizes = [str(given.size(name, 512)) for name in _SIZES]
+        sizes = [str(given.size(name, 512)) for name in (self.file, *_BLOCKS)]
         seconds, direct = given.whole("seconds", 1), given.whole("direct", 0, 1)
         jobs, depth, mix = given.whole("jobs", 1, 256), given.whole("depth", 1, 4096), given.whole("mix", 0, 100)
         if depth > 1 and not direct:
             raise given.refused("depth", "1 without direct I/O, because the page cache takes one request at a time")
-        values = [given.text("scratch"), sizes[0], str(seconds), str(direct), *sizes[1:], *map(str, (jobs, depth, mix))]
-        return ["sh", "-c", _SCRIPT, "benchconsole-fio", *values]
+        return [given.text("scratch"), sizes[0], str(seconds), str(direct), *sizes[1:], *map(str, (jobs, depth, mix))]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Run the script with the time that its options ask for; RemoteError where it refuses the directory."""

@@ -3,8 +3,8 @@
 ``bw`` is KiB/s, ``bw_bytes`` byte/s; ``clat`` is in microseconds up to version 2 and ``clat_ns``
 in nanoseconds from 3 on. With ``--status-interval`` a capture holds several documents of which
 only finished ones are results, so a job that was still running is left out. Jobs of several hosts
-(``--client``) are labelled with their host, and fio's own sum with ``client=all``. Clones of one job
-(``numjobs``) are read one by one, with their sum beside them.
+(``--client``, see ``fio_hosts``) are labelled with their host, and fio's own sum with ``client=all`` and the number
+of jobs in it. Clones of one job (``numjobs``) are read one by one, with their sum beside them.
 
 Refuses fio's text for people and its terse lines, whose numbers are rounded or without names.
 
@@ -12,13 +12,20 @@ Source: fio 2.2.10, 3.0 and 3.33, ``stat.c`` and HOWTO.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
+from probes.builtin import fio_hosts
 from probes.builtin.captured import Document, decimal, documents, mapping, one_line, positive, real, sequence
 
 _FIRST = "fio version|timestamp|timestamp_ms|time|global options|jobs"
-_COMPLAINT = re.compile(r"^(?:<[^>\n]*> )?fio: .*(?:\berr=[1-9]|io_u error|No space left).*$", re.MULTILINE)
+_COMPLAINT = re.compile(
+    r"^(?:<[^>\n]*> )?fio: .*(?:\berr=[1-9]|io_u error|No space left).*$"
+    r"|^fio: (?:connect[:;]|failed to connect|client \S+ timed out).*$"
+    r"|^client(?: <[^>\n]*>: exited with error|: host=\S+ disconnected).*$",
+    re.MULTILINE,
+)
 _FOR_PEOPLE = re.compile(r"^(?:<[^>\n]*> )?\S+: \(groupid=\d+, jobs=\d+\): err=|^[2-5];fio-", re.MULTILINE)
 _KIB = 1024.0
 _OWN = re.compile(r"(?:sequential|random)-(?:read|write|mixed)")
@@ -34,11 +41,11 @@ def readings(text: str, errors: str = "") -> Sequence[Reading]:
 
     ``errors`` is what fio said on its other stream, searched for complaints only.
     """
-    if complaint := _COMPLAINT.search(text) or _COMPLAINT.search(errors):
-        raise ProbeOutputError(one_line(complaint[0]), "jobs without error")
+    if said := complaint(text) or complaint(errors):
+        raise ProbeOutputError(said, "jobs without error")
     found: list[Reading] = []
     for document in documents(text, first=_FIRST):
-        found.extend(_document(document))
+        found.extend(_hosts(document, text) if "client_stats" in document else _document(document))
     if not found and (people := _FOR_PEOPLE.search(text)):
         raise ProbeOutputError(
             one_line(people[0]), "fio --output-format=json: its text rounds and its terse lines vary"
@@ -49,18 +56,40 @@ def readings(text: str, errors: str = "") -> Sequence[Reading]:
     return tuple(dict.fromkeys(found))
 
 
+def complaint(text: str) -> str:
+    """The first line in which fio, or one of its clients, says that something failed; empty where none does."""
+    found = _COMPLAINT.search(text)
+    return one_line(found[0]) if found else ""
+
+
 def _document(document: Document) -> Iterator[Reading]:
-    shared = mapping(document.get("global options"))
-    jobs = [mapping(job) for key in ("jobs", "client_stats") for job in sequence(document.get(key))]
-    for job in jobs:
-        for key in ("error", "total_err"):
-            if job.get(key) not in (0, None):
-                raise ProbeOutputError(f"job {_name(job)} with {key} {one_line(str(job[key]))}", "jobs without error")
+    jobs = [mapping(job) for job in sequence(document.get("jobs"))]
+    yield from _jobs(jobs, mapping(document.get("global options")))
+
+
+def _hosts(document: Document, text: str) -> Iterator[Reading]:
+    """The jobs of every host, then fio's own sum where it is that of all of them."""
+    jobs, totals = fio_hosts.listed(document)
+    if not jobs:  # fio ends with status 0 when its servers started nothing
+        raise ProbeOutputError("client_stats without a job", "jobs of every client")
+    shared = fio_hosts.agreed(document, text)
+    if shared is None:  # what a job leaves to the global options is not known, and what it has itself is not all
+        jobs, shared = [{**job, "job options": {}} for job in jobs], {}
+    _refuse_errors(totals)
+    yield from _jobs(jobs, shared)
+    total = next((total for total in totals if fio_hosts.holds(total, jobs)), None)
+    listed = Counter(map(_which, jobs))
+    if total is not None and all(_finished(job, _options(job, shared), listed[_which(job)]) for job in jobs):
+        yield from _total(total, jobs, shared)
+
+
+def _jobs(jobs: Sequence[Document], shared: Document) -> Iterator[Reading]:
+    _refuse_errors(jobs)
     alike: dict[tuple[str, str], list[Document]] = {}
     for job in jobs:
-        alike.setdefault((_name(job), _client(job)), []).append(job)
+        alike.setdefault(_which(job), []).append(job)
     for job in jobs:
-        clones = alike[_name(job), _client(job)]
+        clones = alike[_which(job)]
         number = next(index for index, each in enumerate(clones, 1) if each is job) if len(clones) > 1 else None
         options = _options(job, shared)
         if _finished(job, options, len(clones)):
@@ -69,15 +98,36 @@ def _document(document: Document) -> Iterator[Reading]:
         yield from _together(clones, shared)
 
 
+def _refuse_errors(jobs: Sequence[Document]) -> None:
+    for job in jobs:
+        for key in ("error", "total_err"):
+            if job.get(key) not in (0, None):
+                raise ProbeOutputError(f"job {_name(job)} with {key} {one_line(str(job[key]))}", "jobs without error")
+
+
+def _which(job: Document) -> tuple[str, str]:
+    return _name(job), _client(job)
+
+
+def _total(total: Document, jobs: Sequence[Document], shared: Document) -> Iterator[Reading]:
+    """fio's sum over all hosts, with the labels that all jobs have in common."""
+    options, listed = [_options(job, shared) for job in jobs], Counter(map(_which, jobs))
+    # one entry for all clones of a job (group_reporting) stands for as many
+    counts = [1 if listed[_which(job)] > 1 else _clones(given) for job, given in zip(jobs, options, strict=True)]
+    for way in _ways(total):
+        marks = [_labels(given, way, job) for job, given in zip(jobs, options, strict=True)]
+        common = {name: value for name, value in marks[0].items() if all(each.get(name) == value for each in marks)}
+        every = labels(**{**common, "client": "all", "clients": sum(counts)})
+        yield from _direction(way, mapping(total.get(way)), every, "All clients")
+
+
 def _options(job: Document, shared: Document) -> Document:
     return {**shared, **mapping(job.get("job options"))}
 
 
 def _client(job: Document) -> str:
-    """The host that a job ran on, where fio drove several; ``all`` for fio's own sum over them."""
-    if "hostname" not in job:
-        return ""
-    return "all" if job.get("jobname") == "All clients" else one_line(str(job["hostname"]), 60)
+    """The host that a job ran on, where fio drove several."""
+    return str(job.get("hostname", ""))
 
 
 def _name(job: Document) -> str:
@@ -95,6 +145,7 @@ def _ways(job: Document) -> Sequence[str]:
 
 
 def _job(job: Document, options: Document, number: int | None) -> Iterator[Reading]:
+    _refuse_several(job, options)
     ways = _ways(job)
     if not ways and not str(options.get("rw", "")).startswith(("trim", "randtrim")):
         raise ProbeOutputError(f"job {_name(job)} with zero bytes", "a job that read or wrote")
@@ -105,6 +156,26 @@ def _job(job: Document, options: Document, number: int | None) -> Iterator[Readi
         elif _clones(options) > 1:  # one entry for all of them: group_reporting
             marks["clients"] = _clones(options)
         yield from _direction(way, mapping(job.get(way)), labels(**marks), _name(job))
+
+
+def _refuse_several(job: Document, options: Document) -> None:
+    """Refuse a group of different jobs in one entry (``group_reporting``): it has the name of its first job and the
+    options of its last, so that its numbers would get labels of a job that did not reach them.
+    """
+    kind = str(options.get("rw", options.get("readwrite", ""))).partition(":")[0].removeprefix("rand")
+    ways = _ways(job)
+    others = {"read": ["write"], "write": [] if "verify" in options else ["read"]}.get(kind, [])
+    several = options.get("name", _name(job)) != _name(job) or any(way in ways for way in others)
+    for way in ways:
+        got, size = mapping(job.get(way)), _one_size(options, way)
+        moved, count = real(got.get("io_bytes")), real(got.get("total_ios"))
+        if kind and size and moved and count and "bw_bytes" in got and got.get("short_ios") == 0:
+            spare = 0.01 * moved + size * _clones(options)
+            several = several or abs(moved - count * size) > spare
+    if several:
+        raise ProbeOutputError(
+            f"{_name(job)} with options of another job", "a group of one job and its clones, or no group_reporting"
+        )
 
 
 def _clones(options: Document) -> int:
@@ -184,17 +255,24 @@ def _labels(options: Document, way: str, job: Document) -> dict[str, object]:
     return found
 
 
+def _part(options: Document, way: str) -> str:
+    """The block of one direction: of ``4k,64k`` one of both."""
+    parts = str(options.get("bs", options.get("blocksize", "4k"))).split(",")
+    return parts[1] if way == "write" and len(parts) > 1 and parts[1] else parts[0]
+
+
+def _one_size(options: Document, way: str) -> int | None:
+    """Bytes of every block of one direction; None where they differ or cannot be told."""
+    is_plain = not any(key in options for key in _SPREAD_SIZES) and str(options.get("kb_base", "1024")) == "1024"
+    return _size(_part(options, way)) if is_plain else None
+
+
 def _block(options: Document, way: str) -> str:
-    """``4k`` as ``4KiB``; of ``4k,64k`` the part for the direction; sizes of which one is drawn as they were given."""
-    text = str(options.get("bs", options.get("blocksize", "4k")))
-    spread = [str(options[key]) for key in _SPREAD_SIZES if key in options]
-    if spread or str(options.get("kb_base", "1024")) != "1024":
-        return one_line(spread[0] if spread else text, 20)
-    parts = text.split(",")
-    part = parts[1] if way == "write" and len(parts) > 1 and parts[1] else parts[0]
-    size = _size(part)
+    """``4k`` as ``4KiB``; sizes of which one is drawn, and those that cannot be told, as they were given."""
+    size = _one_size(options, way)
     if size is None:
-        return one_line(part, 20)
+        spread = [str(options[key]) for key in _SPREAD_SIZES if key in options]
+        return one_line(spread[0] if spread else str(options.get("bs", options.get("blocksize", "4k"))), 20)
     for letter, factor in (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
         if size >= factor and size % factor == 0:
             return f"{size // factor}{letter}B"

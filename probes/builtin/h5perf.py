@@ -7,25 +7,21 @@ the page cache: it opens files without direct I/O, so data sets smaller than twi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from probes import scratch
 from probes.api import (
-    Contact,
-    Demands,
     Metric,
     Output,
-    Probe,
     ProbeOutputError,
     Reading,
-    Safety,
     Shown,
     Target,
     Unit,
 )
 from probes.builtin import h5perf_text
 from probes.builtin.captured import one_line, refuse_failed
+from probes.builtin.node_scratch import ScratchProbe
 
 _KIB = 1024
 _APIS = ("posix", "hdf5", "posix,hdf5")
@@ -48,7 +44,7 @@ _SCRIPT = scratch.script(
 )
 
 
-class H5perf(Probe):
+class H5perf(ScratchProbe):
     """Options: ``scratch`` (absolute path), ``size`` of the data set, ``buffer`` of one transfer, ``iterations``,
     ``apis`` (posix, hdf5 or both), ``driver`` of HDF5 (sec2 or stdio), ``write_only``, ``rate`` (the slowest
     expected, for the time), and ``shared``: the name of the storage system that ``scratch`` is on.
@@ -75,7 +71,6 @@ class H5perf(Probe):
             "shared": "",
         }
     )
-    safety = Safety.LOADS
     timeout = 120.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
@@ -84,13 +79,6 @@ class H5perf(Probe):
         apis = len(given.choice("apis", _APIS).split(","))
         passes = apis * given.whole("iterations", 1, 1000) * (1 if given.flag("write_only") else 2)
         return _START + passes * given.size("size", _KIB) / given.quantity("rate", Unit.BYTE_RATE)
-
-    def demands(self, target: Target) -> Demands:
-        """The node to itself and one data set; of a storage system that all share, its bytes are taken."""
-        given = self.given(target.options)
-        size, system = float(given.size("size", _KIB)), given.text("shared")
-        taken = MappingProxyType({f"filesystem:{system}": size} if system else {})
-        return replace(super().demands(target), shared=taken, writes=size)
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         """Bytes of the data set; h5perf removes its file after each iteration."""
@@ -108,13 +96,6 @@ class H5perf(Probe):
         words = (given.choice("apis", _APIS), given.choice("driver", _DRIVERS), int(given.flag("write_only")))
         values = map(str, (given.text("scratch"), *numbers, *words))
         return ["sh", "-c", _SCRIPT, "benchconsole-h5perf", *values]
-
-    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Run the script when the round is ready; RemoteError where it refuses the directory."""
-        argv = self.command(target)
-        await contact.together()
-        said = await contact.here.run(argv, timeout=3 * self.estimate(target.options) + 60)
-        return (scratch.heed(said, contact.here.node),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the report. ProbeOutputError when a file failed, which only words on either stream and zeros tell."""

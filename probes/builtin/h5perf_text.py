@@ -2,7 +2,8 @@
 
 Both print MB/s and mean 2^20 byte/s. ``Write`` counts the time of the transfers alone, ``Write Open-Close`` that from
 opening to closing the file, ``Raw Data Write`` that of the data without what HDF5 adds. Refuses rows of zeros, which
-both print with exit status 0 where a file could not be opened, and rows whose order (maximum, average, minimum) is
+both print with exit status 0 where a file could not be opened, the raw reading of h5perf_serial, which is that from
+opening to closing under another name, and rows whose order (maximum, average, minimum) is
 not theirs.
 
 Source: HDF5 1.8 and 1.10, ``tools/perform/sio_perf.c`` and ``pio_perf.c``.
@@ -28,9 +29,11 @@ _METHOD = re.compile(r"rank \d+: I/O Method for MPI and HDF5=(Collective|Indepen
 _PROCESSORS = re.compile(r"Number of processors = ([1-9]\d{0,6})")
 _SERIAL_BUFFER = re.compile(r"Transfer Buffer Size \(bytes\): ([1-9]\d{0,14})")
 _SERIAL_SIZE = re.compile(r"File Size\(MB\): (\d{1,12}\.\d\d)")
-_PARALLEL = re.compile(r" *Transfer Buffer Size: ([1-9]\d{0,14}) bytes, File size: (\d{1,12}\.\d\d) MBs")
+_PARALLEL = re.compile(r" *Transfer Buffer Size: ([1-9]\d{0,14}) bytes, File size: (\d{1,12}\.\d\d) MBs?")
 _API = re.compile(r" *IO API = (POSIX|MPIO|PHDF5|HDF5)(?: \(w/(MPI-?[A-Za-z/]+) driver\))?")
 _HEADING = re.compile(r" *(Raw Data )?(Write|Read)( Open-Close)? \(([1-9]\d{0,6}) iteration\(s\)\):")
+_ORDER = ("Raw Data Write", "Write", "Write Open-Close", "Raw Data Read", "Read", "Read Open-Close")
+"""How the headings below one interface follow each other."""
 _ROWS = ("Maximum", "Average", "Minimum")
 _ROW = re.compile(r" *(Maximum|Average|Minimum) Throughput: +(\S+) MB/s(?: \( *\d+\.\d+ s\))?")
 _STATISTICS = {"Maximum": "max", "Average": "mean", "Minimum": "min"}
@@ -44,11 +47,23 @@ class _Place:
     marks: dict[str, object] = field(default_factory=dict)
     api: str = ""
     cached: dict[str, object] = field(default_factory=dict)
+    told: set[object] = field(default_factory=set)
+    rank: int = -1
+    serial: bool = False
 
     @property
     def known(self) -> bool:
         """Whether the buffer, the size and the interface have been said."""
         return bool(self.api) and {"block", "size"} <= self.marks.keys()
+
+    def admit(self, heading: str) -> bool:
+        """Whether rows below ``heading`` are of this place: headings are in order, unless a line between is lost."""
+        key, rank = (*self.marks.items(), self.api, heading), _ORDER.index(heading.partition(" (")[0])
+        if key in self.told or rank <= self.rank:
+            self.api = ""
+        self.told.add(key)
+        self.rank = rank
+        return self.known
 
 
 def readings(text: str) -> Sequence[Reading]:
@@ -71,32 +86,45 @@ def _readings(lines: Sequence[str]) -> Iterator[Reading]:
     for index, line in enumerate(lines):
         _read_place(place, line.rstrip())
         heading = _HEADING.fullmatch(line.rstrip())
-        if heading and place.known:
+        if heading and place.admit(heading[0].strip()) and not (place.serial and _is_raw_read(heading)):
             yield from _block(place, heading, lines[index + 1 : index + 4])
 
 
 def _read_place(place: _Place, line: str) -> None:
     """Note what ``line`` says of the rows below it."""
     if _BEGIN.fullmatch(line):
-        place.run, place.marks, place.api = {}, {}, ""
+        place.run, place.marks, place.api, place.told = {}, {}, "", set()
     elif match := _METHOD.fullmatch(line):
         place.run["method"] = match[1].lower()
     elif match := _CONTEXT.fullmatch(line):
         place.cached = {"cached": "possible"} if int(match[1]) < 2 * int(match[2]) else {}
     elif match := _PROCESSORS.fullmatch(line):
-        place.marks, place.api = {"tasks": match[1]}, ""
+        place.marks, place.api, place.serial = {"tasks": match[1]}, "", False
     elif match := _SERIAL_BUFFER.fullmatch(line):
-        place.marks, place.api = {"tasks": 1, "block": f"{match[1]}B"}, ""
+        place.marks, place.api, place.serial = {"tasks": 1, "block": f"{match[1]}B"}, "", True
     elif match := _SERIAL_SIZE.fullmatch(line):
         place.marks["size"] = f"{match[1]}MiB"
     elif match := _PARALLEL.fullmatch(line):
+        _next_buffer(place, int(match[1]))
         place.marks |= {"block": f"{match[1]}B", "size": f"{match[2]}MiB"}
         place.api = ""
     elif match := _API.fullmatch(line):
-        place.api = _APIS[match[1]]
+        place.api, place.rank = _APIS[match[1]], -1
         place.marks.pop("driver", None)
         if match[2]:
             place.marks["driver"] = match[2]
+
+
+def _is_raw_read(heading: re.Match[str]) -> bool:
+    """Whether rows are of raw reading, for which h5perf_serial prints the times from opening to closing again."""
+    return bool(heading[1]) and heading[2] == "Read"
+
+
+def _next_buffer(place: _Place, size: int) -> None:
+    """Forget the processors where the buffer does not grow: the line of their next number is lost."""
+    before = str(place.marks.get("block", "0B")).removesuffix("B")
+    if size <= int(before):
+        place.marks.pop("tasks", None)
 
 
 def _block(place: _Place, heading: re.Match[str], lines: Sequence[str]) -> Iterator[Reading]:

@@ -8,23 +8,10 @@ that was not understood: the summary has the word (``hpcc_text``).
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from probes.api import (
-    Contact,
-    Demands,
-    Metric,
-    Output,
-    Part,
-    Probe,
-    Reading,
-    Safety,
-    Shape,
-    Shown,
-    Target,
-    Unit,
-)
+from probes.api import Demands, Metric, Output, Part, Reading, Shape, Shown, Target, Unit
 from probes.builtin import hpcc_text, hpl_input
-from probes.builtin.mpi_program import input_sent, refuse_died
-from probes.launch import DEFAULTS, Job, Options, launch
+from probes.builtin.mpi_program import MpiProgram, input_sent, refuse_died
+from probes.launch import DEFAULTS, Job, Options
 
 _RESULT = "hpccoutf.txt"
 _LATENCY_BYTES = 1.6e9
@@ -70,7 +57,7 @@ _SUMMARIES = {
 }
 
 
-class Hpcc(Probe):
+class Hpcc(MpiProgram):
     """Options: ``problem`` (N of HPL) and ``block`` (NB), ``ranks`` on each node (0: its slots), ``rate`` (the slowest
     node link) and ``speed`` (floating point of one rank, at least), from which the time is estimated, and those of
     ``probes.launch.Options``.
@@ -86,7 +73,6 @@ class Hpcc(Probe):
     options = MappingProxyType(
         {"problem": 2000, "block": 64, "ranks": 0, "rate": "1 Gb/s", "speed": "1 GFLOP/s", **DEFAULTS}
     )
-    safety = Safety.LOADS
     shape = Shape.SET
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
@@ -115,12 +101,6 @@ class Hpcc(Probe):
         job = Job(nodes, ("hpcc",), ranks, seconds, options, {_INPUT: text}, (_RESULT,))
         job.arguments()
         return job
-
-    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Wait for the round, then launch."""
-        job = self.job(target)
-        await contact.together()
-        return (await launch(contact, job),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the summary that hpcc wrote. ProbeOutputError when hpcc failed, whatever it printed by then.

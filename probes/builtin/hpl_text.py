@@ -19,7 +19,7 @@ _ROW = re.compile(
     r"(?P<variant>W[RC]\w{1,20})\s+(?P<n>\d{1,9})\s+(?P<nb>\d{1,6})\s+(?P<p>\d{1,6})\s+(?P<q>\d{1,6})"
     r"\s+(?P<time>\d{1,9}\.\d{1,6})\s+(?P<gflops>\d[\d.]*(?:[eE][+-]?\d{1,3})?)(?:\s+\(\s*[\d.eE+-]+\s*\))?"
 )
-_CHECK = re.compile(r"(?P<what>\|\|Ax-b\|\|_oo ?/ ?\(.*\)) *= *(?P<value>\S+) \.{6} (?P<verdict>[A-Z]+)")
+_CHECK = re.compile(r"(?P<what>\|\|Ax-b\|\|_oo ?/ ?\([^=]*\)) *= *(?P<value>\S+) \.{6} (?P<verdict>[A-Z]+)")
 _RULE = re.compile(r"={40,}")
 _BAD = re.compile(
     r"\.{6} (?!PASSED\b)\w+|HPL ERROR|[1-9]\d* tests completed and failed residual"
@@ -74,7 +74,10 @@ def _closed(lines: Sequence[str]) -> Iterator[_Test]:
         elif headed and (match := _ROW.fullmatch(line)):
             headed, test = False, _Test(match.groupdict(), line)
         elif test is not None and (match := _CHECK.fullmatch(line)):
-            test.checks.append((match["what"], match["value"]))
+            if match["what"] in dict(test.checks):
+                test = None  # the rule between it and the next test was lost
+            else:
+                test.checks.append((match["what"], match["value"]))
         elif test is not None and _RULE.fullmatch(line):
             if test.checks:
                 yield test

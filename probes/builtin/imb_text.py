@@ -9,16 +9,19 @@ it wrong. Source: ``IMB_output.c`` of 3.2, 4.0 and 2018 to 2021 and the user's g
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
 from probes.builtin.captured import decimal, one_line, whole
+from probes.builtin.message_tables import Row, SizeTable, numbered
 from probes.builtin.printed import Span, fits, plain_lines, span, times
 
 MEBI, MEGA = 2.0**20, 1e6
 _LAST_MEBI, _FIRST_MEGA = 4, 2018
+_USUAL_LARGEST = "4194304"
+"""Bytes that IMB goes to unless it is told otherwise; meant where the heading that tells was cut off."""
 _MOST_DEFECT = 0.01
 """``TOL`` of IMB: a larger difference of data means that they arrived wrong."""
 
@@ -27,6 +30,7 @@ _BENCHMARK = re.compile(r"# Benchmarking (?:Multi-)?(\w+)")
 _PROCESSES = re.compile(r"# #processes = (\d{1,7})(?:;.*)?")
 _GROUPS = re.compile(r"# \( \d+ groups of (\d{1,7}) processes each running simultaneous \)")
 _MODE = re.compile(r"#\s+MODE: ((?:NON-)?AGGREGATE)")
+_LARGEST = re.compile(r"# Maximum message length in bytes:\s*(\d{1,12})")
 _WRONG = re.compile(r"Got invalid buffer|Application error code \d+ occurred")
 _END = "# All processes entering MPI_Finalize"
 
@@ -42,24 +46,20 @@ _BOTH_WAYS = {"Sendrecv": 2, "Exchange": 4, "Biband": 2}
 _ONE_WAY = {"PingPong", "PingPing", "PingPongSpecificSource", "PingPingSpecificSource", "PingPongAnySource",
             "PingPingAnySource", "Uniband", "Unidir_Get", "Unidir_Put", "One_put_all", "One_get_all"}  # fmt: skip
 
-_Row = dict[str, str]
-
 
 @dataclass(slots=True)
-class _Table:
+class _Table(SizeTable):
     """One benchmark as printed: its rows by column, and whether its end was seen."""
 
     benchmark: str
     unit: float | None
+    largest: str = ""
     processes: int = 0
     mode: str = ""
-    columns: tuple[str, ...] = ()
-    rows: list[_Row] = field(default_factory=list)
     doubted: bool = False
-    run: int = 1
     ended: bool = False
 
-    def labels(self, row: _Row | None = None, **more: object) -> Labels:
+    def labels(self, row: Row | None = None, **more: object) -> Labels:
         """What tells its numbers from those of others; ``row`` adds those of one row."""
         marks: dict[str, object] = {"benchmark": self.benchmark, "processes": self.processes, **more}
         if self.mode:
@@ -78,7 +78,7 @@ def readings(text: str, probe: str = "imb") -> Sequence[Reading]:
     if wrong := next((line for line in lines if _WRONG.search(line)), None):
         raise ProbeOutputError(one_line(wrong), "data that arrive as they were sent")
     tables = _tables(lines)
-    whole_ones = list(_numbered(tables))
+    whole_ones = list(numbered(tables))
     found = [one for table in whole_ones if table.processes > 1 for one in _readings(table, probe)]
     if not found:
         lonely = any(table.processes == 1 for table in whole_ones)
@@ -88,15 +88,6 @@ def readings(text: str, probe: str = "imb") -> Sequence[Reading]:
     return found
 
 
-def _numbered(tables: Sequence[_Table]) -> Iterator[_Table]:
-    """The tables that have rows; the second of the same benchmark is ``run`` 2, and so on."""
-    seen: Counter[Labels] = Counter()
-    for table in tables:
-        if table.rows:
-            seen[table.labels()] += 1
-            yield replace(table, run=seen[table.labels()])
-
-
 def _complaint(text: str) -> str:
     lines = [line for line in plain_lines(text) if re.search(r"(?i)invalid|not found|unknown|need|error", line)]
     return one_line(lines[0]) if lines else "no table"
@@ -104,39 +95,63 @@ def _complaint(text: str) -> str:
 
 def _tables(lines: Sequence[str]) -> list[_Table]:
     unit: float | None = None
+    largest = _USUAL_LARGEST
     found: list[_Table] = []
     for line in lines:
+        if told := _LARGEST.fullmatch(line):
+            largest = told[1]
         if match := _VERSION.fullmatch(line):
             major = int(match[1])
+            largest = ""
             unit = MEBI if major <= _LAST_MEBI else MEGA if major >= _FIRST_MEGA else None
         begins = _BENCHMARK.fullmatch(line)
         if found and (begins or line == _END):
             found[-1].ended = True
         if begins:
-            found.append(_Table(begins[1], unit))
+            found.append(_Table(begins[1], unit, largest))
         elif found and not found[-1].ended:
-            _take(found[-1], line)
+            found += _take(found[-1], line)
     return found
 
 
-def _take(table: _Table, line: str) -> None:
-    """Add what one line says of ``table``; lines of others are passed over."""
+def _take(table: _Table, line: str) -> list[_Table]:
+    """Add what one line says of ``table``; the next table where the same benchmark goes on in another mode."""
     words = tuple(line.split())
-    if match := _PROCESSES.fullmatch(line) or _GROUPS.fullmatch(line):
+    if table.rows and (match := _MODE.fullmatch(line)):
+        table.ended = True
+        return [replace(table, mode=match[1], columns=(), rows=[], doubted=False, ended=False)]
+    if table.rows and (_PROCESSES.fullmatch(line) or _GROUPS.fullmatch(line) or _is_heading(words)):
+        table.ended = table.doubted = True  # by the head of another table, whose first line was lost
+    elif match := _PROCESSES.fullmatch(line) or _GROUPS.fullmatch(line):
         table.processes = int(match[1])
     elif match := _MODE.fullmatch(line):
         table.mode = match[1]
-    elif not table.columns and len(words) > 2 and set(words) <= _COLUMNS and "#repetitions" in words:
+    elif not table.columns and _is_heading(words):
         table.columns = words
     elif table.columns and len(words) == len(table.columns) and all(span(word) is not None for word in words):
         row = dict(zip(table.columns, words, strict=True))
-        if _is_row(table, row):
-            table.rows.append(row)
-        else:
+        if not _is_row(table, row):
             table.doubted = True
+        elif _is_of_another(table, row):
+            table.ended = table.doubted = True
+        else:
+            table.rows.append(row)
+    return []
 
 
-def _is_row(table: _Table, row: _Row) -> bool:
+def _is_heading(words: Sequence[str]) -> bool:
+    known = len(words) > 2 and set(words) <= _COLUMNS and "#repetitions" in words
+    return known and ("#bytes" in words or _RATE not in words)
+
+
+def _is_of_another(table: _Table, row: Row) -> bool:
+    """Whether ``row`` is of a table whose head was lost: within one the sizes grow."""
+    if not table.rows or "Group" in row or "#bytes" not in row:
+        return False
+    return int(row["#bytes"]) <= int(table.rows[-1]["#bytes"])
+
+
+def _is_row(table: _Table, row: Row) -> bool:
     """Whether the numbers of a row are what IMB prints, and fit each other."""
     defect = decimal(row.get("defects", "0"))
     if defect is None or defect > _MOST_DEFECT:
@@ -151,7 +166,7 @@ def _is_row(table: _Table, row: _Row) -> bool:
     return ordered and (_RATE not in row or bool(_units(table, row)))
 
 
-def _units(table: _Table, row: _Row) -> set[float]:
+def _units(table: _Table, row: Row) -> set[float]:
     """The units that the rate of ``row`` may have by its size and its time, or by its messages."""
     rate, moved = span(row[_RATE]), _moved(table, row)
     if rate is None or moved is None:
@@ -159,7 +174,7 @@ def _units(table: _Table, row: _Row) -> set[float]:
     return {unit for unit in (MEBI, MEGA) for each in moved if _overlap(times(rate, (unit, unit)), each)}
 
 
-def _moved(table: _Table, row: _Row) -> list[Span] | None:
+def _moved(table: _Table, row: Row) -> list[Span] | None:
     """byte/s by the other columns of a row, for each number of messages that the benchmark may count; None: unknown."""
     size = float(row["#bytes"])
     if _MESSAGES in row:
@@ -201,14 +216,23 @@ def _readings(table: _Table, probe: str) -> Iterator[Reading]:
             rates.append((rate * unit, raw))
         if messages:
             yield Reading(f"{probe}.message_rate", messages, Unit.PER_SECOND, table.labels(row), raw)
-    if rates and table.ended and not table.doubted and "Group" not in table.columns:
+    if rates and _has_every_size(table):
         best, raw = max(rates)
         name = "peak_both" if table.benchmark in _BOTH_WAYS else "peak"
         if _is_known(table.benchmark):
             yield Reading(f"{probe}.{name}", best, Unit.BYTE_RATE, table.labels(statistic="max"), raw)
 
 
-def _times(table: _Table, row: _Row, probe: str) -> Iterator[Reading]:
+def _has_every_size(table: _Table) -> bool:
+    """Whether the rows are all there are: where the heading tells the largest size, all doubled sizes up to it."""
+    if not table.ended or table.doubted or "Group" in table.columns:
+        return False
+    sizes = [int(row["#bytes"]) for row in table.rows if row["#bytes"] != "0"]
+    doubled = all(later == 2 * before for before, later in pairwise(sizes))
+    return not table.largest or (doubled and sizes[-1:] == [int(table.largest)])
+
+
+def _times(table: _Table, row: Row, probe: str) -> Iterator[Reading]:
     for column, statistic in _TIMES.items():
         took = decimal(row.get(column, "0"))
         if took:

@@ -32,7 +32,9 @@ def _summary(document: Document) -> Iterator[Reading]:
     way, raw = document.get("operation"), one_line(str(dict(document)), 400)
     if way not in _WAYS or "bwMaxMIB" not in document:
         return
-    marks = {"operation": str(way), "api": one_line(str(document.get("API")), 20)}
+    marks = {"operation": str(way)}
+    if isinstance(api := document.get("API"), str):
+        marks["api"] = one_line(api, 20)
     sizes = {name: real(document.get(key)) for name, key in (("transfer", "transferSize"), ("block", "blockSize"))}
     marks.update({name: binary(size) for name, size in sizes.items() if size})
     tasks, one = real(document.get("numTasks")), real(document.get("filePerProc"))
@@ -49,7 +51,9 @@ def _iterations(document: Document) -> Iterator[Reading]:
     for test in map(mapping, sequence(document.get("tests"))):
         options, seen = mapping(test.get("Options")), Counter[str]()
         for result in _flat(test.get("Results")):
-            way = str(result.get("access"))
+            if "access" not in result:
+                break  # what comes after cannot be numbered
+            way = str(result["access"])
             if way in _WAYS:
                 yield _iteration(result, options, seen[way])
                 seen[way] += 1

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import decimal, one_line, positive, whole, whole_lines
+from probes.builtin.captured import decimal, one_line, positive, whole
 from probes.builtin.ior_sizes import binary
+from probes.builtin.printed import plain_lines
 
 MIB = 2.0**20
 _FAILED = re.compile(
@@ -35,8 +36,17 @@ _HUMAN = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>bytes|[MGT]iB)")
 _FACTORS = {"bytes": 1.0, "MiB": MIB, "GiB": 2.0**30, "TiB": 2.0**40}
 _BANNER = re.compile(r"\s*IOR-[0-9]")
 _BEGINS = re.compile(r"\s*(?:IOR-[0-9]|TestID\b|Test [0-9]+ started)")
+_ENDS = re.compile(r"\s*(?:Run finished|Finished) *:.*")
+_API = re.compile(
+    r"(?P<api>POSIX|MPIIO|HDF5|NCMPI|NC4|HDFS|S3|DFS|DAOS|DUMMY|MMAP|RADOS|CEPHFS|GFARM|Gfarm|IME|PMDK|LIBNFS"
+    r"|CHFS|FINCHFS|AIO|aio|BFS|PLFS)(?![A-Za-z0-9_])"
+)
+"""What IOR calls its interfaces; versions and drivers may follow."""
 _STATISTICS = {"max": "Max", "min": "Min", "mean": "Mean"}
-_TASKS = ("clients", "tasks")
+_TASKS = {
+    "tasks": re.compile(r"([0-9]{1,7})"),
+    "clients": re.compile(r"([0-9]{1,7}) \([0-9]{1,7} per node\)"),
+}
 _SIZES = {"xfersize": "transfer", "blocksize": "block"}
 _TAIL_OF_2_10 = "#Tasks tPN reps fPP reord reordoff reordrand seed segcnt blksiz xsize aggsize Test# API"
 """What the rows of 2.10 with ``-v`` hold after the seconds; its heading has other words, as many."""
@@ -66,7 +76,7 @@ def refuse_complaints(text: str) -> None:
 
 def readings(text: str) -> list[Reading]:
     """Every rate in ``text``, each once; ProbeOutputError for one that cannot be."""
-    return once(_walk(whole_lines(text)))
+    return once(_walk(plain_lines(text)))
 
 
 def once(found: Iterable[Reading]) -> list[Reading]:
@@ -83,7 +93,10 @@ def _walk(lines: Sequence[str]) -> Iterator[Reading]:
         if _BEGINS.match(line):
             unanswered = refuse_beside(line, unanswered) if _BANNER.match(line) else unanswered
             test = _Test()
+        elif _ENDS.fullmatch(line):
+            test, columns = _Test(), []
         elif heading := _columns(line):
+            test = _Test() if "," in line else test
             columns = heading
         elif match := _MAX.fullmatch(line):
             unanswered = False
@@ -130,12 +143,12 @@ def _row(line: str, columns: Sequence[str]) -> dict[str, str]:
 
 def _note(key: str, value: str, test: _Test) -> None:
     """Keep what a line of the head says of the test."""
-    if key in _TASKS and (count := re.match(r"[0-9]{1,7}(?![0-9.])", value)):
-        test.marks["tasks"] = count[0]
-    elif key == "api" and (word := re.match(r"[A-Za-z0-9_]{1,20}", value)):
-        test.marks["api"] = word[0]
-    elif key == "access":
-        test.marks["access"] = access(one=value.startswith("file-per-proc"))
+    if key in _TASKS and (count := _TASKS[key].fullmatch(value.strip())):
+        test.marks["tasks"] = count[1]
+    elif key == "api" and (word := _API.match(value)):
+        test.marks["api"] = word["api"]
+    elif key == "access" and (word := re.match(r"(single-shared-file|file-per-proc)", value)):
+        test.marks["access"] = access(one=word[0] == "file-per-proc")
     elif key in _SIZES and (size := _HUMAN.fullmatch(value.strip())):
         found = float(size["number"]) * _FACTORS[size["unit"]]
         test.marks[_SIZES[key]] = binary(found)

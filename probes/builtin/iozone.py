@@ -5,25 +5,21 @@ believe the exit status, which is 0 also for rows of zeros (``iozone_text``).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from probes import scratch
 from probes.api import (
-    Contact,
-    Demands,
     Metric,
     Output,
-    Probe,
     ProbeOutputError,
     Reading,
-    Safety,
     Shown,
     Target,
     Unit,
 )
 from probes.builtin import iozone_text
 from probes.builtin.captured import refuse_failed, told_apart
+from probes.builtin.node_scratch import ScratchProbe
 
 _KIB = 1024
 
@@ -47,7 +43,7 @@ _SCRIPT = scratch.script(
 )
 
 
-class Iozone(Probe):
+class Iozone(ScratchProbe):
     """Options: ``scratch`` (absolute path), ``size`` of each file and of a ``block``, ``streams`` (processes, each with
     a file), ``random`` (1: also random reading and writing), ``retest`` (1: everything twice), ``direct`` (1: past
     the page cache), ``sync`` (1: writing ends when the disk has it), ``rate`` (of all, the slowest that is expected,
@@ -80,7 +76,7 @@ class Iozone(Probe):
             "iozone": "iozone",
         }
     )
-    safety = Safety.LOADS
+    patience = 5.0
     timeout = 600.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
@@ -93,13 +89,6 @@ class Iozone(Probe):
         """Bytes of all files."""
         given = self.given(options)
         return float(given.size("size", 64 * _KIB)) * given.whole("streams", 1, 256)
-
-    def demands(self, target: Target) -> Demands:
-        """The node to itself, and the files; of a storage system that all share, their bytes are taken."""
-        self.command(target)
-        size, system = self.space(target.options), self.given(target.options).text("shared")
-        taken = MappingProxyType({f"filesystem:{system}": size} if system else {})
-        return replace(super().demands(target), shared=taken, writes=size)
 
     def command(self, target: Target) -> Sequence[str]:
         """One fixed script; the options go in as its arguments. PlanError for options that cannot be used."""
@@ -117,12 +106,6 @@ class Iozone(Probe):
     def _iozone(self, target: Target) -> str:
         given = self.given(target.options)
         return given.text("iozone") if given.text("iozone") == "iozone" else given.path("iozone")
-
-    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Run the script with the time that its options ask for; RemoteError where it refuses the directory."""
-        allowed = 5.0 * self.estimate(target.options) + 60.0
-        said = await contact.here.run(self.command(target), timeout=allowed)
-        return (scratch.heed(said, contact.here.node),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read every whole row. ProbeOutputError where iozone failed, or wrote zeros, or none is whole."""

@@ -11,7 +11,7 @@ Source: iozone 3.263, 3.397 and 3.507, ``src/current/iozone.c``.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from probes.api import ProbeOutputError, Reading, Unit, labels
 from probes.builtin.captured import one_line, positive, whole_lines
@@ -60,7 +60,8 @@ _UNITS = {
     "us": ("iozone.latency", Unit.SECOND, 1e-6),
 }
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,6})?"
-_BEGINS = re.compile(r"\s*(?:Iozone: Performance Test of File I/O|Run began: .*)")
+_LIMITS = re.compile(r"\s*(?:Iozone: Performance Test of File I/O|Run began: .*|iozone test complete\.)\s*")
+"""Before and behind a run."""
 _MODES = (
     (re.compile(r"\s*Output is in [kK][bB]ytes/sec\s*"), "kB"),
     (re.compile(r"\s*OPS Mode\. Output is in operations per second\.\s*"), "ops"),
@@ -106,10 +107,11 @@ def readings(text: str) -> list[Reading]:
     for line in whole_lines(text):
         if _FAILED.search(line):
             raise ProbeOutputError(one_line(line), "iozone to run to its end without errors")
-        if _BEGINS.fullmatch(line):
+        if _LIMITS.fullmatch(line):
             run = _Run()
         elif heading := _heading(line):
-            run.heading = heading
+            # a second result of one run belongs to another, whose unit is lost
+            run = replace(run, mode=None if run.heading or run.group else run.mode, heading=heading)
         elif run.heading and re.fullmatch(r"[\s0-9]*[0-9]\s+[0-9][\s0-9]*", line):
             found.extend(_row(line, run))
         else:
@@ -173,12 +175,20 @@ def _row(line: str, run: _Run) -> Iterator[Reading]:
     operations = _operations(fields, run)
     if operations is None:
         raise ProbeOutputError(raw, "a number for each test, below its title")
-    for operation, text in zip(operations, values, strict=True):
+    if len(operations) < _expected(run):
+        operations.pop()  # the line ended early, maybe within this number
+    for operation, text in zip(operations, values, strict=False):
         if not (text == "0" and not run.retests and operation in _RETESTS):
             number = positive(text, f"{operation} of {raw}") * factor
             yield Reading(
                 metric, number, unit, labels(operation=operation, size=binary(size), block=binary(block)), raw
             )
+
+
+def _expected(run: _Run) -> int:
+    """How many numbers a row has at least, where the command line tells."""
+    titles = {name for name, _ in run.heading[2:]}
+    return sum(_OPERATIONS[column] in titles for column in run.tests or ())
 
 
 def _operations(fields: Sequence[tuple[str, int]], run: _Run) -> list[str] | None:

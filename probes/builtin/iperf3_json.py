@@ -18,6 +18,9 @@ _COUNTS_OMITTED = re.compile(r"iperf 3\.[01](?![0-9])")
 """Versions whose reversed runs count what was omitted as received (esnet/iperf issue 443)."""
 _OVERFLOWN = 2**31 - 1
 """Where the counters of datagrams of versions before 3.14 end (esnet/iperf issue 1534)."""
+_IN_END = re.compile(r"sum|streams$|cpu_utilization")
+_IN_SUM = frozenset(("bits_per_second", "bytes", "seconds", "start", "socket"))
+"""Names that stand in ``end`` only, and in its sums only."""
 _FASTEST = 1e14
 """byte/s; what is above it is a division by a vanishing time, not a network."""
 
@@ -66,7 +69,9 @@ def _run(document: Document) -> Iterator[Reading]:
     start, end = mapping(document.get("start")), mapping(document.get("end"))
     if not end:
         raise ProbeOutputError("JSON without an end", "end with sum_received")
+    _refuse_torn(document, end)
     _refuse_inflated(start)
+    _refuse_overwritten(mapping(start.get("test_start")), end)
     server = "accepted_connection" in start
     ways = [way for way in _ways(start, end) if not (server and way.unheard)]
     if not ways:
@@ -77,10 +82,30 @@ def _run(document: Document) -> Iterator[Reading]:
         yield from _streams(way)
 
 
+def _refuse_torn(document: Document, end: Document) -> None:
+    """ProbeOutputError where braces were lost, so that what belongs into ``end`` or its sums stands beside it."""
+    strayed = [name for name in document if _IN_END.match(name)] + [name for name in end if name in _IN_SUM]
+    if strayed:
+        raise ProbeOutputError(f"{one_line(strayed[0])} outside its place", "iperf3 JSON as iperf3 wrote it")
+
+
 def _refuse_inflated(start: Document) -> None:
     test, version = mapping(start.get("test_start")), one_line(str(start.get("version", "")))
-    if test.get("reverse") == 1 and (real(test.get("omit")) or 0.0) > 0 and _COUNTS_OMITTED.match(version):
-        raise ProbeOutputError(f"a reversed run of {version} that omits a start", "omit 0, or version 3.2 or later")
+    if not test or (version and not _COUNTS_OMITTED.match(version)):
+        return
+    missing = 1 if version else 0  # an old version writes both down: where one is missing it was lost
+    if test.get("reverse", missing) == 1 and (real(test.get("omit", missing)) or 0.0) > 0:
+        found = f"a reversed run of {version or 'an unknown version'} that omits a start"
+        raise ProbeOutputError(found, "omit 0, or version 3.2 or later")
+
+
+def _refuse_overwritten(test: Document, end: Document) -> None:
+    """ProbeOutputError for both directions under one name, as 3.7 writes them: only the second is left of them."""
+    if any(name.endswith("_bidir_reverse") for name in end):
+        return
+    wanted, found = real(test.get("num_streams")), len(sequence(end.get("streams")))
+    if real(test.get("bidir")) or (wanted and found == 2 * wanted):
+        raise ProbeOutputError("the sums of one direction of two", "sums with _bidir_reverse in their names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +145,16 @@ def _ways(start: Document, end: Document) -> Iterator[_Way]:
     if not test:  # its event was cut off: the streams tell which end they are of, in versions that do
         sends = _sends(streams[0]) if streams else None
         first = "out" if sends is True else "in" if sends is False else ""
+    told = {_sends(stream) for stream in streams} & {True, False}
     if not any(name.endswith("_bidir_reverse") for name in end):
-        yield _Way(end, first, "", protocol, tuple(streams))
+        agreed = told <= {first == "out"}  # else what says that the run was reversed was lost
+        yield _Way(end, first if agreed else "", "", protocol, tuple(streams))
         return
     if not first:
         raise ProbeOutputError("both directions, and no word of whose they are", "iperf3 JSON with its start")
     for direction, suffix in ((first, ""), ("in" if first == "out" else "out", "_bidir_reverse")):
         own = [stream for stream in streams if _sends(stream) is (direction == "out")]
-        yield _Way(end, direction, suffix, protocol, tuple(own))
+        yield _Way(end, direction, suffix, protocol, tuple(own) if 2 * len(own) == len(streams) else ())
 
 
 def _sends(stream: Document) -> object:
@@ -136,7 +163,7 @@ def _sends(stream: Document) -> object:
 
 def _throughput(way: _Way) -> Iterator[Reading]:
     name, got = "sum_received", way.sum("sum_received")
-    if not got and way.udp:
+    if not got and way.udp and not way.sum("sum_sent"):  # versions that tell what was sent apart tell what arrived
         name, got = "sum", way.sum("sum")
     value = _rate(got, f"end.{name}{way.suffix}")
     if name == "sum":

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, UnitError, labels, parse
 from probes.builtin.captured import decimal, one_line, told_apart, whole_lines
+from probes.builtin.printed import Span, fits, span, times
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _COMPLAINT = re.compile(
-    r"(?<!\S)(?:\^C)?iperf3: (?:error|interrupt(?P<server> - the server has terminated)?).*$", re.MULTILINE
+    r"(?<!\S)(?:\^C)?iperf3: (?:(?:parameter )?error|interrupt(?P<server> - the server has terminated)?).*$",
+    re.MULTILINE,
 )
 _LISTENING = "Server listening on "
 _BEGIN = re.compile(r"(?P<client>Connecting to host )|Accepted connection from ")
@@ -24,8 +26,8 @@ _HEADING = re.compile(r"(?<!\S)\[ ID\](?:\[Role\])? Interval ")
 _FINISHED = re.compile(rf"(?<!\S)(?:iperf Done\.|CPU Utilization: |{_LISTENING})")
 _STREAM = re.compile(r"\[\s*\d+\] local \S+ port \d+ connected to ")
 _LINE = re.compile(
-    r"\[\s*(?P<id>\d+|SUM)\](?:\[(?P<role>[TR]X)-[CS]\])?\s+[\d.]+-(?P<end>[\d.]+)\s+sec\s+\S+\s+[KMGT]?Bytes\s+"
-    r"(?P<rate>\S+)\s+(?P<prefix>[KMGT]?)(?P<symbol>bits|Bytes)/sec(?P<rest>[^\[\]]*)$",
+    r"\[\s*(?P<id>\d+|SUM)\](?:\[(?P<role>[TR]X)-[CS]\])?\s+(?P<begin>[\d.]+)-(?P<end>[\d.]+)\s+sec\s+"
+    r"(?P<moved>\S+)\s+(?P<size>[KMGT]?)Bytes\s+(?P<rate>\S+)\s+(?P<prefix>[KMGT]?)(?P<symbol>bits|Bytes)/sec(?P<rest>[^\[\]]*)$",
     re.ASCII,
 )
 _DATAGRAMS = re.compile(
@@ -38,6 +40,9 @@ _OVERFLOWN = 2**31 - 1
 """Where the counters of datagrams of versions before 3.14 end (esnet/iperf issue 1534)."""
 _TWO_DIGITS = 0.06
 """By what part of itself a share printed with two digits may differ from its counts."""
+_CARELESS = 0.03
+"""Share by which a rate may miss what its own line says of bytes and seconds; digits were lost beyond it."""
+_KIBI = {letter: 1024.0**power for power, letter in enumerate(("", "K", "M", "G", "T"))}
 
 
 def plain(text: str) -> str:
@@ -80,21 +85,27 @@ class _Run:
         summary = list(self._summary())
         streams = self._streams(summary)
         udp = any("Total Datagrams" in line for line in self.lines) or any(" ms " in one["rest"] for _, one in summary)
-        seen = {"in": 0, "out": 0, "": 0}
+        ids = {role: self._ids(role) for role in {match["role"] for _, match in summary}}
         for line, match in summary:
             direction = self._direction(match["role"])
             receiver = "sender" not in match["rest"]
-            seen[direction] += receiver and match["id"] != "SUM"
             known = {"direction": direction, "protocol": "udp" if udp else "tcp", "streams": str(streams or "")}
             marks = labels(**{name: value for name, value in known.items() if value})
-            if streams and receiver and match["id"] != "SUM":
-                yield from _stream(match, line, seen[direction], marks)
+            own = ids[match["role"]]
+            if streams == len(own) and receiver and match["id"] != "SUM":
+                yield from _stream(match, line, own.index(int(match["id"])) + 1, marks)
             if match["id"] == "SUM" or streams == 1:
                 yield from _received(match, line, marks) if receiver else _resent(match, line, marks)
 
     def _direction(self, role: str | None) -> str:
         sends = self.out if role is None else role == "TX"
         return "" if sends is None else "out" if sends else "in"
+
+    def _ids(self, role: str | None) -> list[int]:
+        """The numbers that iperf3 gave to the streams of one direction, in order, as any line of the run has them."""
+        told = (one for line in self.lines for one in (_LINE.search(line), _SENT.search(line)) if one)
+        mine = {one["id"] for one in told if one.groupdict().get("role", role) == role} - {"SUM"}
+        return sorted(map(int, mine))
 
     def _streams(self, summary: Sequence[_Told]) -> int:
         """How many streams the run had, 0 if unknown: as its whole summary has, else as were set up."""
@@ -155,6 +166,7 @@ def _rate(match: re.Match[str], line: str) -> float:
         value = parse(f"{match['rate']} {letter}", Unit.BYTE_RATE)
     except UnitError as error:
         raise ProbeOutputError(one_line(line), "a rate in the receiver's line") from error
+    _refuse_misfit(match, line, value)
     datagrams = _DATAGRAMS.search(match["rest"])
     if datagrams and "receiver" not in match["rest"]:
         loss = _loss(datagrams)
@@ -162,6 +174,26 @@ def _rate(match: re.Match[str], line: str) -> float:
             raise ProbeOutputError(one_line(line), "counts of datagrams that the share beside them agrees with")
         value *= 1.0 - loss
     return value
+
+
+def _refuse_misfit(match: re.Match[str], line: str, value: float) -> None:
+    """ProbeOutputError when a rate is not the bytes of its line over the seconds, as closely as they were printed."""
+    began, ended, moved = (span(match[name]) for name in ("begin", "end", "moved"))
+    if began is None or ended is None or moved is None or ended[1] <= began[0]:
+        raise ProbeOutputError(one_line(line), "bytes that arrived in some seconds")
+    size = _KIBI[match["size"]]
+    lasted: Span = (max(ended[0] - began[1], 0.0), ended[1] - began[0])
+    low, high = times(lasted, _as_printed(match, value))
+    if not (fits(low, (0.0, moved[1] * size), _CARELESS) and fits(high, (moved[0] * size, float("inf")), _CARELESS)):
+        raise ProbeOutputError(one_line(line), "a rate that is the bytes of its line over the seconds")
+
+
+def _as_printed(match: re.Match[str], value: float) -> Span:
+    """byte/s that may have been rounded to the rate ``value`` of the line."""
+    number, rounded = decimal(match["rate"]), span(match["rate"])
+    if not number or rounded is None:
+        return 0.0, value
+    return value * rounded[0] / number, value * rounded[1] / number
 
 
 def _stream(match: re.Match[str], line: str, number: int, marks: Labels) -> Iterator[Reading]:

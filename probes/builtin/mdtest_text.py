@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from probes.api import ProbeOutputError, Reading, Unit, labels
-from probes.builtin.captured import one_line, positive, whole_lines
+from probes.builtin.captured import one_line, positive
 from probes.builtin.ior_text import refuse_beside
+from probes.builtin.printed import plain_lines
 
 _SUMMARY = re.compile(r"\s*SUMMARY\b")
 _RATES = re.compile(r"\s*SUMMARY(?: rate)?(?: \(in ops/sec\))?: ?\(of [0-9]+ iterations?\)\s*")
@@ -23,7 +24,8 @@ _ROW = re.compile(
     r"(?P<numbers>(?:\s+\S+)+)\s*"
 )
 _TASKS = re.compile(r"(?P<tasks>[0-9]{1,7}) tasks, (?P<items>[0-9]{1,12}) (?:files|directories|files/directories)\s*")
-_LAUNCHED = re.compile(r"\s*mdtest-\S+ was launched with (?P<tasks>[0-9]{1,7}) total task\(s\).*")
+_LAUNCHED = re.compile(r"\s*mdtest-\S+ was launched with [0-9]{1,7} total task\(s\).*")
+_FINISHED = re.compile(r"\s*-- finished at .*")
 _OPERATIONS = {"creation": "create", "removal": "remove"}
 _STATISTICS = {"Max": "max", "Min": "min", "Mean": "mean"}
 _NOT_RUN = re.compile(r"0\.0+|-?nan", re.IGNORECASE)
@@ -32,31 +34,46 @@ _ROUNDING = 0.0011
 
 @dataclass(slots=True)
 class _Table:
-    """Where the text stands: the columns of the summary that goes on, and what its test said of itself."""
+    """Where the text stands: the columns of the summary that goes on, the rows it had, what its test said of itself."""
 
     columns: list[str] = field(default_factory=list)
     marks: dict[str, str] = field(default_factory=dict)
     of_rates: bool = False
+    rows: set[tuple[str, str]] = field(default_factory=set)
+
+    def summarize(self, *, of_rates: bool) -> None:
+        """Begin a summary. What one test said of itself is not said of the next."""
+        self.marks = {} if self.rows else self.marks
+        self.columns, self.of_rates, self.rows = [], of_rates, set()
+
+    def admit(self, row: tuple[str, str]) -> bool:
+        """Whether ``row`` is of this table: no operation stands twice in one."""
+        if row in self.rows:
+            self.columns = []
+        self.rows.add(row)
+        return bool(self.columns)
 
 
 def readings(text: str) -> list[Reading]:
     """The rates of every phase that was run; ProbeOutputError for a row that cannot be."""
     found: list[Reading] = []
     table, unanswered = _Table(), False
-    for line in whole_lines(text):
-        if launched := _LAUNCHED.fullmatch(line):
-            unanswered = refuse_beside(line, unanswered)
-            table = _Table(marks={"tasks": launched["tasks"]})
-        elif counted := _TASKS.fullmatch(line.strip()):
+    for index, line in enumerate(plain_lines(text)):
+        if _LAUNCHED.fullmatch(line):
+            unanswered, table = refuse_beside(line, unanswered), _Table()
+        elif _FINISHED.fullmatch(line):
+            table = _Table()
+        elif index and (counted := _TASKS.fullmatch(line)):
+            # a capture that begins in the middle of its first line may have lost digits
             table = _Table(marks={"tasks": counted["tasks"], "items": counted["items"]})
         elif _SUMMARY.match(line):
             unanswered = False
-            table.columns, table.of_rates = [], _RATES.fullmatch(line) is not None
+            table.summarize(of_rates=_RATES.fullmatch(line) is not None)
         elif heading := _HEADING.fullmatch(line):
             # a second heading below one summary belongs to a table whose own title is lost
             table.columns, table.of_rates = _columns(heading["columns"]), table.of_rates and not table.columns
         elif table.of_rates and table.columns and (row := _ROW.fullmatch(line)):
-            found.extend(_row(row, table))
+            found.extend(_row(row, table) if table.admit((row["object"], row["operation"])) else ())
     return found
 
 

@@ -13,16 +13,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from probes.api import (
-    Contact,
     Demands,
     Metric,
     Output,
     Part,
     PlanError,
-    Probe,
     ProbeOutputError,
     Reading,
-    Safety,
     Shape,
     Shown,
     Target,
@@ -30,7 +27,8 @@ from probes.api import (
     labels,
 )
 from probes.builtin.captured import documents, one_line, positive, refuse_failed, whole
-from probes.launch import DEFAULTS, Job, Options, launch
+from probes.builtin.mpi_program import MpiProgram
+from probes.launch import DEFAULTS, Job, Options
 
 _SCRIPT = "pingpong.py"
 _START = (
@@ -109,7 +107,7 @@ if rank == 0:
 """
 
 
-class MpiPingpong(Probe):
+class MpiPingpong(MpiProgram):
     """Options: ``seconds`` of sending in each direction, ``message`` (size) and ``window`` (messages under way),
     ``python`` (its name or path), and those of ``probes.launch.Options``.
     """
@@ -123,7 +121,6 @@ class MpiPingpong(Probe):
     )
     tools = MappingProxyType({"mpirun": "openmpi-bin", "python3": "python3-mpi4py"})
     options = MappingProxyType({"seconds": 2, "message": "256 KiB", "window": 16, "python": "python3", **DEFAULTS})
-    safety = Safety.LOADS
     shape = Shape.PAIR
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
@@ -148,12 +145,6 @@ class MpiPingpong(Probe):
         job = Job(nodes, program, 2, seconds, Options.of(given.values), {_SCRIPT: _PINGPONG})
         job.arguments()
         return job
-
-    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Wait for the round, then launch."""
-        job = self.job(target)
-        await contact.together()
-        return (await launch(contact, job),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the one document that rank 0 prints. ProbeOutputError when it is not whole."""

@@ -1,14 +1,16 @@
-"""Owns what MPI programs that somebody installed have in common: their name, their input, and words of a bad end.
+"""Owns what MPI programs that somebody installed have in common: name, launch, input, and words of a bad end.
 
 Launchers of other MPI libraries end with 0 after ranks that died, and what somebody captured has no exit status at
 all: the words on either stream tell. Refuses to know any one program.
 """
 
 import re
+from abc import abstractmethod
 from collections.abc import Sequence
 
-from probes.api import Given, Output, ProbeOutputError
+from probes.api import Contact, Given, Output, Probe, ProbeOutputError, Safety, Target
 from probes.builtin.captured import one_line, refuse_failed
+from probes.launch import Job, launch
 
 _DIED = re.compile(
     r"MPI_ABORT (?:was )?invoked|MPI_ERRORS_ARE_FATAL|An error occurred in MPI_|BAD TERMINATION OF ONE OF YOUR"
@@ -18,8 +20,23 @@ _DIED = re.compile(
     r"|srun: error: \S+ tasks? \S+ (?:Exited|Killed|Aborted|Terminated|Segmentation|Bus error)"
 )
 
-
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}|/[A-Za-z0-9_./+@-]{1,400}")
+
+
+class MpiProgram(Probe):
+    """A probe that is one launch: a subclass says which in ``job``."""
+
+    safety = Safety.LOADS
+
+    @abstractmethod
+    def job(self, target: Target) -> Job:
+        """What is launched; PlanError for options, names and networks that do not fit."""
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        """Wait for the round, then launch."""
+        job = self.job(target)
+        await contact.together()
+        return (await launch(contact, job),)
 
 
 def program(given: Given) -> str:

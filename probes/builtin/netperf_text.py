@@ -1,8 +1,9 @@
 """Reads what netperf prints, versions 2.1 to 2.7: the classic tables, and omni as table, CSV (``-o``) or keys (``-k``).
 
 MBytes are 2^20 bytes and 10^6bits what they say, whichever ``-f`` chose; the unit stands in the heading, so a row
-without its heading (``-P 0``) is refused. Of UDP the second row arrived, the first was only sent; omni's THROUGHPUT is
-what arrived. Latencies are round trips. Refuses runs that netperf itself complains about.
+without its heading (``-P 0``) is refused, and so is a table without its banner, since complaints stand between them.
+Of UDP the second row arrived, the first was only sent; omni's THROUGHPUT is what arrived. Latencies are round trips.
+Refuses runs that netperf itself complains about.
 Formats read off netperf 2.7.0 and its source (nettest_bsd.c, nettest_omni.c: send_omni).
 """
 
@@ -20,7 +21,7 @@ _LONGEST = 400
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _COMPLAINT = re.compile(
     r"\s*(?:netperf: \S|netserver: \S|establish[ _]control\b|(?:send|recv)_\w+: |catcher: |shutdown_control: "
-    r"|\w+: data (?:send|recv) error|!!! Desired confidence was not achieved)"
+    r"|\w+: data (?:send|recv) error|!!! )"
 )
 _RATE = r"(?P<unit>10\^[369]bits|[KMG]Bytes) */s(?:ec)?"
 _STREAM = re.compile(rf"\s*bytes +bytes +bytes +secs\. +{_RATE}\s*(?P<cpu>%.*)?$")
@@ -44,6 +45,7 @@ _BANNER = re.compile(
     r"|REQUEST/RESPONSE|CONNECT REQUEST/RESPONSE|Connect/Request/Response|Send\|Recv|Send|Recv|Receive)\s+TEST\b",
     re.ASCII,
 )
+_OTHER_BANNER = re.compile(r"(?:MIGRATED )?[A-Z][\w|/ -]{2,60} TEST (?:from|to) ")
 _KINDS = {
     "STREAM": ("STREAM", "out"), "UNIDIRECTIONAL SEND": ("STREAM", "out"), "MAERTS": ("MAERTS", "in"),
     "SENDFILE": ("SENDFILE", "out"), "REQUEST/RESPONSE": ("RR", ""), "CONNECT REQUEST/RESPONSE": ("CRR", ""),
@@ -101,6 +103,7 @@ class _Reader:
     """One line after the other. A banner begins a run, a heading its table, a key that comes again its next result."""
 
     marks: Mapping[str, str]
+    begun: bool = False
     protocol: str = ""
     test: str = ""
     answered: bool = False
@@ -118,10 +121,13 @@ class _Reader:
             omni, (kind, self.direction) = banner["protocol"] == "OMNI", _KINDS[banner["kind"]]
             self.protocol = "" if omni else banner["protocol"].lower()
             self.test, self.answered = "omni" if omni else f"{banner['protocol']}_{kind}", kind.endswith("RR")
-            self.heading, self.sent, self.csv, self.keys, self.told = None, None, (), {}, set()
-            self.columns = []
+            self._begin()
+        elif _OTHER_BANNER.match(line):
+            self.protocol, self.test, self.answered, self.direction = "", "", False, ""
+            self._begin()
         elif heading := next((found for each in _TABLES if (found := each.match(line))), None):
-            self.heading, self.sent = heading, None
+            # what netperf complains of stands between the banner and the table
+            self.heading, self.sent = heading if self.begun else None, None
         elif self.heading is not None and line.strip():
             yield from self._row(self.heading, line)
         elif pair := _KEY.match(line):
@@ -134,6 +140,11 @@ class _Reader:
             names = tuple(line.split(","))
             self.csv = names if {"Throughput", "Throughput Units"} <= set(names) else self.csv
             yield from self._column(line)
+
+    def _begin(self) -> None:
+        """Forget the run before."""
+        self.begun = True
+        self.heading, self.sent, self.csv, self.columns, self.keys, self.told = None, None, (), [], {}, set()
 
     @property
     def labels(self) -> dict[str, str]:
@@ -208,6 +219,8 @@ class _Reader:
     # -- keys
 
     def _key(self, key: str, value: str) -> Iterator[Reading]:
+        if self.keys.get(key) == value and next(reversed(self.keys)) == key:
+            return  # the same line twice is not another result
         if key in self.keys:
             self.keys, self.told = {}, set()
         self.keys[key] = value
@@ -234,6 +247,8 @@ class _Reader:
             yield from self._rate(keys["THROUGHPUT"], keys["THROUGHPUT_UNITS"], text)
         elif key == "TRANSACTION_RATE" and (decimal(value) or 0) > 0:
             yield self._transactions(value, raw)
+        elif key == "MEAN_LATENCY" and "TRANSACTION_RATE" in keys:
+            return  # where all keys are told the mean is RT_LATENCY, and that one may be lost
         elif key in _STATISTICS and (self.answered or key == "RT_LATENCY") and (decimal(value) or 0) > 0:
             marks = labels(**self.labels, statistic=_STATISTICS[key])
             yield Reading("netperf.latency", positive(value, key) * 1e-6, Unit.SECOND, marks, raw)

@@ -7,41 +7,21 @@ status 0 says nothing here: with the wrong number of ranks some versions end so.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from probes.api import (
-    Contact,
-    Demands,
-    Metric,
-    Output,
-    Part,
-    PlanError,
-    Probe,
-    Reading,
-    Safety,
-    Shape,
-    Shown,
-    Target,
-    Unit,
-)
-from probes.builtin import osu_text
+from probes.api import Given, Metric, Output, Reading, Shape, Unit
+from probes.builtin import mpi_messages, osu_text
+from probes.builtin.mpi_messages import START, MpiMessages
 from probes.builtin.mpi_program import program, refuse_died
-from probes.launch import DEFAULTS, Job, Options, launch
+from probes.launch import DEFAULTS
 
-_START = 8.0
 _WINDOW, _LARGE = 64, 20
 """Messages under way, and iterations of large messages, that the programs take unless they are told."""
 
 
 def _metrics(probe: str) -> tuple[Metric, ...]:
-    return (
-        Metric(f"{probe}.latency", Unit.SECOND, "time of one message or operation of a size"),
-        Metric(f"{probe}.bandwidth", Unit.BYTE_RATE, "payload of messages of a size", Shown.NETWORK),
-        Metric(f"{probe}.peak", Unit.BYTE_RATE, "greatest bandwidth over all sizes, one way", Shown.NETWORK),
-        Metric(f"{probe}.peak_both", Unit.BYTE_RATE, "the same of both directions together", Shown.NETWORK),
-        Metric(f"{probe}.message_rate", Unit.PER_SECOND, "messages of a size (osu_mbw_mr)"),
-    )
+    return mpi_messages.metrics(probe, both="both directions", rated="osu_mbw_mr")
 
 
-class Osu(Probe):
+class Osu(MpiMessages):
     """Options: ``program`` (name or absolute path), ``smallest`` and ``largest`` message, ``iterations`` of each size
     (0: the program's own), ``check`` (1: have the data validated, from version 6 on), ``ranks`` on each node,
     ``rate`` (the slowest node link), from which the time is estimated, and those of ``probes.launch.Options``.
@@ -58,43 +38,22 @@ class Osu(Probe):
             "rate": "1 Gb/s", **DEFAULTS,
         }
     )  # fmt: skip
-    safety = Safety.LOADS
-    shape = Shape.PAIR
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds of the start, and of all windows of all sizes at the rate of the slowest link."""
         given = self.given(options)
         rounds = given.whole("iterations", 0, 1_000_000) or _LARGE
         sent = 2.0 * given.size("largest", 1, 2**30) * _WINDOW * rounds * given.whole("ranks", 1, 4096)
-        return _START + sent / given.quantity("rate", Unit.BYTE_RATE)
+        return START + sent / given.quantity("rate", Unit.BYTE_RATE)
 
-    def demands(self, target: Target) -> Demands:
-        """Every node to itself: ranks that wait take a whole processor each."""
-        if self.job(target).ranks < 2:
-            raise PlanError(f"{self.name} needs two ranks or more: two nodes, or the option ranks")
-        return Demands(frozenset(Part))
-
-    def job(self, target: Target) -> Job:
-        """What is launched; PlanError for options, names and networks that do not fit."""
-        given = self.given(target.options)
-        each, nodes = given.whole("ranks", 1, 4096), target.nodes
-        options = Options.of({**given.values, "slots": given.whole("slots", 0, 99_999) or each})
+    def words(self, given: Given, ranks: int) -> Sequence[str]:
+        """One of the programs, with the sizes, the iterations and the check that it is to do."""
         least, most = given.size("smallest", 1, 2**30), given.size("largest", 1, 2**30)
         if least > most:
             raise given.refused("smallest", f"at most largest, {most} bytes")
-        words = ["-m", f"{least}:{most}"]
-        words += ["-i", str(rounds)] if (rounds := given.whole("iterations", 0, 1_000_000)) else []
-        words += ["-c"] if given.flag("check") else []
-        argv = (program(given), *words)
-        job = Job(nodes, argv, each * len(nodes), 3 * self.estimate(target.options) + 60, options)
-        job.arguments()
-        return job
-
-    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Wait for the round, then launch."""
-        job = self.job(target)
-        await contact.together()
-        return (await launch(contact, job),)
+        rounds = given.whole("iterations", 0, 1_000_000)
+        checked = ["-c"] if given.flag("check") else []
+        return [program(given), "-m", f"{least}:{most}", *(["-i", str(rounds)] if rounds else []), *checked]
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read every table. ProbeOutputError when a rank died, when data were wrong, and when there is no table."""

@@ -10,13 +10,13 @@ versions 2.1, 3.1, 5.x, 6.2 and 7.x.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from probes.api import Labels, ProbeOutputError, Reading, Unit, labels
 from probes.builtin.captured import decimal, one_line, whole
+from probes.builtin.message_tables import Row, SizeTable, numbered
 from probes.builtin.printed import fits, plain_lines, span, times
 
 _TITLE = re.compile(
@@ -41,28 +41,25 @@ _CHECKED = "Validation"
 _SHORT = ("Size", "Avg Latency(us)")
 _FULL = (*_SHORT, "Min Latency(us)", "Max Latency(us)", "Iterations")
 """7.3 prints the cells of ``-f`` below the heading without it."""
+_UNTITLED = ("?", "?")
+"""Of a table whose title was lost: its benchmark may be one that counts both directions."""
 _BOTH = "bi-directional"
 _SIZED = "Size"
 _HEADING = re.compile(
     "|".join(map(re.escape, sorted({_SIZED, *_LATENCY, *_BANDWIDTH, _MESSAGES, *_LEFT_OUT, _CHECKED}, key=len)[::-1]))
 )
 
-_Row = dict[str, str]
-
 
 @dataclass(slots=True)
-class _Table:
+class _Table(SizeTable):
     """One table as printed, with what stood around it."""
 
     title: str
     device: str = ""
     datatype: str = ""
     pairs: str = ""
-    columns: tuple[str, ...] = ()
-    rows: list[_Row] = field(default_factory=list)
-    run: int = 1
 
-    def labels(self, row: _Row | None = None, **more: object) -> Labels:
+    def labels(self, row: Row | None = None, **more: object) -> Labels:
         """What tells its numbers from those of others; ``row`` adds the size of one row."""
         marks: dict[str, object] = {"benchmark": self.title, **more}
         around = {"datatype": self.datatype, "pairs": self.pairs, "device": self.device}
@@ -78,20 +75,11 @@ def readings(text: str, argv: Sequence[str] = (), probe: str = "osu") -> Sequenc
     """Every time, bandwidth and message rate, in base units; ProbeOutputError when there is none, or one in doubt."""
     lines = plain_lines(text)
     last = _last_size(argv)
-    found = [one for table in _numbered(_tables(lines)) for one in _readings(table, probe, last)]
+    found = [one for table in numbered(_tables(lines)) for one in _readings(table, probe, last)]
     if not found:
         told = [line for line in lines if re.search(r"(?i)requires|must be|usage|invalid|error|unrecognized", line)]
         raise ProbeOutputError(one_line(told[0]) if told else "no table", "a table of the OSU Micro-Benchmarks")
     return found
-
-
-def _numbered(tables: Sequence[_Table]) -> Iterator[_Table]:
-    """The tables that have rows; the second of the same benchmark is ``run`` 2, and so on."""
-    seen: Counter[Labels] = Counter()
-    for table in tables:
-        if table.rows:
-            seen[table.labels()] += 1
-            yield replace(table, run=seen[table.labels()])
 
 
 def _last_size(argv: Sequence[str]) -> str | None:
@@ -122,14 +110,16 @@ def _take(table: _Table, line: str) -> list[_Table]:
     """Add what one line says of ``table``; the next table where the same benchmark goes on with another data type."""
     if match := _TYPE.fullmatch(line):
         if table.rows:
-            return [replace(table, datatype=match[1], rows=[])]
+            columns = _UNTITLED if match[1] == table.datatype else table.columns
+            return [replace(table, datatype=match[1], columns=columns, rows=[])]
         table.datatype = match[1]
     elif match := _PAIRS.fullmatch(line):
         table.pairs = match[1]
     elif columns := _columns(line):
         if table.rows:
-            return [replace(table, columns=columns, rows=[])]
-        table.columns = columns
+            return [replace(table, columns=_UNTITLED, rows=[])]
+        if table.columns != _UNTITLED:
+            table.columns = columns
     elif row := _row(table, line):
         table.rows.append(row)
     return []
@@ -145,7 +135,7 @@ def _columns(line: str) -> tuple[str, ...]:
     return ("?",) if unknown or len(set(columns)) < len(columns) or columns == (_SIZED,) else columns
 
 
-def _row(table: _Table, line: str) -> _Row | None:
+def _row(table: _Table, line: str) -> Row | None:
     """The cells of a row by column; None for a line that is no row of this table."""
     words = line.split()
     columns = _FULL if table.columns == _SHORT and len(words) == len(_FULL) else table.columns
@@ -165,7 +155,7 @@ def _row(table: _Table, line: str) -> _Row | None:
     return row
 
 
-def _refuse_misfit(table: _Table, row: _Row) -> None:
+def _refuse_misfit(table: _Table, row: Row) -> None:
     """ProbeOutputError for a row that no run prints in this place, as of another table whose heading was lost."""
     if _SIZED in row and table.rows and int(row[_SIZED]) <= int(table.rows[-1][_SIZED]):
         raise ProbeOutputError(f"size {row[_SIZED]} after {table.rows[-1][_SIZED]}", "sizes that grow within a table")

@@ -159,13 +159,16 @@ class Ping(Probe):
         return outputs
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read ping's summary, or what our search printed. Exit status 1 is that of a ping without any answer.
+        """Read ping's summary, or what our search printed. Without any answer the exit status is 1, of the BSDs' 2.
 
         ProbeOutputError when ping failed or its summary is not whole.
         """
-        if output.exit_status != 1:
+        if output.exit_status not in (1, 2):
             refuse_failed(output, "ping")
-        return ping_text.readings(output.text, output.error_text)
+        found = ping_text.readings(output.text, output.error_text)
+        if output.exit_status == 2 and any(one.metric != "ping.loss" or one.value < 1 for one in found):
+            refuse_failed(output, "ping")
+        return found
 
 
 def _peer(target: Target) -> Node:

@@ -59,6 +59,10 @@ _METRICS: Mapping[str, tuple[str, Unit, Mapping[str, float]]] = {
     "latency": ("qperf.latency", Unit.SECOND, _TIME),
     "msg_rate": ("qperf.messages", Unit.PER_SECOND, _RATE),
 }
+_TOLD = {
+    "_bw": ("bw", "send_bw", "recv_bw", "msg_rate"), "_lat": ("latency", "msg_rate"), "_mr": ("msg_rate",),
+}  # fmt: skip
+"""What the tests of a kind measure, by the end of their names."""
 _AMBIGUOUS = len("msg_rate")
 """Width at which ``-vs`` and ``-vs -vu`` cannot be told apart once the block is cut behind its rate."""
 
@@ -102,6 +106,10 @@ class _Block:
         width = max((line.width for line in self.lines), default=0)
         if any(line.width not in (0, width) for line in self.lines):
             raise ProbeOutputError(f"names of unlike width below {self.test}", "the lines of one test of qperf")
+        measured = [line.name for line in self.lines if line.name in _METRICS]
+        own = next(names for end, names in _TOLD.items() if self.test.endswith(end))
+        if len(set(measured)) < len(measured) or not set(measured) <= set(own):
+            raise ProbeOutputError(f"{', '.join(measured)} below {self.test}", "the lines of one test of qperf")
         if width and all(len(line.name) < width for line in self.lines):
             return
         marks = self._labels(width)

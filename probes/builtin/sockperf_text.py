@@ -21,14 +21,19 @@ _AGREE = 2e-3
 _PRINTED = 6e-4
 """What three printed decimals leave open."""
 
+_SILENT = 1472.0
+"""Bytes of a message that sockperf has nothing to note about."""
+
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _PREFIX = re.compile(r"^(?:sockperf(?:\[CLIENT\])?: ?)?")
 _FAILED = re.compile(
     r"ERROR|No messages were received|No valid observations|interrupted by (?:user|signal (?:1|3|15)\b)"
     r"|Test ends uncompleted|Test end before test start|integrity test failed|Invalid message|Is the server down"
 )
-_BEGIN = re.compile(r"== version #\S+ ==\s*")
-_PLACE = re.compile(r"\[ *[0-9]+\] IP = \S+ +PORT = +[0-9]+ +# (?P<protocol>UDP|TCP)\s*")
+_BEGIN = re.compile(r"== version #(?P<major>[0-9]{0,4})\S* ==\s*")
+_PLACE = re.compile(
+    r"(?:sockperf\[CLIENT\] send on:)?\[ *[0-9]+\] IP = \S+ +PORT = +[0-9]+ +# (?P<protocol>UDP|TCP)\s*"
+)
 _SERVER = re.compile(r"=+ Printing statistics for Server No: (?P<server>[0-9]{1,4})")
 _MEAN = re.compile(r"====> avg-(?P<kind>lat|latency|rtt)= *(?P<mean>\S+) \(std-dev=(?P<deviation>[^\s,)]+).*\)")
 _COUNTS = re.compile(
@@ -152,24 +157,27 @@ def _quantiles(lines: Sequence[str], name: str, own: Mapping[str, object]) -> It
 def _throughput(lines: Sequence[str], own: Mapping[str, object], *, told: bool) -> Iterator[Reading]:
     """Messages and bytes per second that this end handed to the network; TCP alone tells that they were taken."""
     size = next((float(match["size"]) for line in lines if (match := _NOTE.fullmatch(line))), None)
+    plain = any(int(match["major"] or 0) > 1 for line in lines if (match := _BEGIN.fullmatch(line)))
     rate: float | None = None
     for line in lines:
         if match := _RATE.fullmatch(line):
             rate = positive(match["rate"], "the message rate")
             yield Reading("sockperf.messages", rate, Unit.PER_SECOND, labels(**own, direction="out"), line)
         elif match := _WIDTH.fullmatch(line):
-            value = _width(match, rate * size if rate and size else None)
+            # version 1 counted headers, and the line that tells the version may be lost
+            told_size = size or (None if plain or match["prefix"] == "G" else _SILENT)
+            value = _width(match, rate * told_size if rate and told_size else None, plain=plain)
             name = "sockperf.throughput" if told else "sockperf.sent"
             yield Reading(name, value, Unit.BYTE_RATE, labels(**own, direction="out"), line)
 
 
-def _width(match: re.Match[str], expected: float | None) -> float:
-    """byte/s. ``expected`` is what messages times size come to, where both are told."""
+def _width(match: re.Match[str], expected: float | None, *, plain: bool) -> float:
+    """byte/s. ``expected`` is what messages times size come to, where both are told; ``plain`` MBps need no proof."""
     printed, bits = positive(match["bytes"], "the bandwidth"), positive(match["bits"], "the bandwidth")
     if abs(bits - 8 * printed) > 8 * _PRINTED + _AGREE * bits:
         raise ProbeOutputError(one_line(match[0]), "eight bits for each byte")
     factors = (_MEBI,) if match["prefix"] == "M" else _GBPS
-    if expected is None and len(factors) == 1:
+    if expected is None and plain and len(factors) == 1:
         return printed * _MEBI
     for factor in factors:
         if expected is not None and abs(printed * factor - expected) <= _PRINTED * factor + _AGREE * expected:

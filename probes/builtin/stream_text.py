@@ -1,7 +1,8 @@
-"""Reads McCalpin's STREAM 5.6 to 5.10, in C, in Fortran and over MPI: rates and times of a run that validated.
+"""Reads McCalpin's STREAM 4 to 5.10, in C, in Fortran and over MPI: rates and times of a run that validated.
 
 ``MB/s`` is 10^6 byte/s. The table is read when all four of its rows are whole, when the rates are the bytes of the
 arrays over the least times as closely as both were printed, and when the words ``Solution Validates`` follow it.
+Versions before 5.6, whose tables have a column ``RMS time``, do not validate: their rates are read, that column is not.
 A clock with less than 20 ticks for one test measures nothing, as STREAM itself says. Refuses rates per second of any
 other unit. Source: ``stream.c`` 5.9 and 5.10, ``stream.f`` 5.6, ``stream_mpi.c`` 1.8.
 """
@@ -14,7 +15,7 @@ from probes.api import ProbeOutputError, Reading, Unit, labels
 from probes.builtin.captured import decimal, one_line, told_apart
 from probes.builtin.printed import Span, fits, plain_lines, span, times
 
-_HEADING = re.compile(r"Function\s+(?:Best )?Rate \(?MB/s\)?\s+Avg time\s+Min time\s+Max time")
+_HEADING = re.compile(r"Function\s+(?:Best )?Rate\s+\(?MB/s\)?\s+(?P<mean>Avg|RMS) time\s+Min time\s+Max time")
 _ROW = re.compile(r"(Copy|Scale|Add|Triad):\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)")
 _VALID = re.compile(r"Solution Validates(?:!|: avg error less than \S+ on all three arrays)?")
 _BAD = re.compile(r"(?i)Failed Validation|malloc.* failed|allocation of array .* failed|AvgRelAbsErr > epsilon")
@@ -50,28 +51,28 @@ def _runs(lines: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _of_run(lines: Sequence[str]) -> Iterator[Reading]:
     """The readings of one run."""
-    rows = _table(lines)
+    rows, mean = _table(lines)
     ticks = [int(match[1]) for line in lines if (match := _TICKS.fullmatch(line))]
     if any(count < _LEAST_TICKS for count in ticks):
         raise ProbeOutputError(f"{min(ticks)} clock ticks", f"{_LEAST_TICKS} or more: larger arrays")
     _refuse_misfit(lines, rows)
     threads = _threads(lines)
     for name, cells in rows.items():
-        yield from _of_kernel(name, cells, threads)
+        yield from _of_kernel(name, cells, threads, mean=mean)
 
 
-def _table(lines: Sequence[str]) -> _Rows:
-    """The cells of the one table, by kernel, when it was validated."""
-    headings = [index for index, line in enumerate(lines) if _HEADING.fullmatch(line)]
+def _table(lines: Sequence[str]) -> tuple[_Rows, bool]:
+    """The cells of the one table, by kernel, when it was validated; whether their first times are averages."""
+    headings = [(index, match) for index, line in enumerate(lines) if (match := _HEADING.fullmatch(line))]
     if len(headings) != 1:
         raise ProbeOutputError(f"{len(headings)} tables of rates in MB/s", "one table of STREAM")
-    after = lines[headings[0] + 1 :]
+    after, mean = lines[headings[0][0] + 1 :], headings[0][1]["mean"] == "Avg"
     matches = [match for line in after if (match := _ROW.fullmatch(line))]
     if [match[1] for match in matches] != list(_WORDS):
         raise ProbeOutputError(", ".join(match[1] for match in matches) or "no rows", "Copy, Scale, Add and Triad")
-    if not any(_VALID.fullmatch(line) for line in after):
+    if mean and not any(_VALID.fullmatch(line) for line in after):
         raise ProbeOutputError("no validation", "Solution Validates below the table")
-    return {match[1]: match.groups()[1:] for match in matches}
+    return {match[1]: match.groups()[1:] for match in matches}, mean
 
 
 def _refuse_misfit(lines: Sequence[str], rows: _Rows) -> None:
@@ -121,12 +122,12 @@ def _threads(lines: Sequence[str]) -> int | None:
     return counted or asked or told.get(None)
 
 
-def _of_kernel(name: str, cells: Sequence[str], threads: int | None) -> Iterator[Reading]:
+def _of_kernel(name: str, cells: Sequence[str], threads: int | None, *, mean: bool) -> Iterator[Reading]:
     raw = f"{name}: {' '.join(cells)}"
     marks = {"threads": threads} if threads else {}
     rate, *took = (float(cell) for cell in cells)
     yield Reading(f"stream.{name.lower()}", rate * 1e6, Unit.BYTE_RATE, labels(**marks), raw)
-    for statistic, seconds in zip(("mean", "min", "max"), took, strict=True):
+    for statistic, seconds in list(zip(("mean", "min", "max"), took, strict=True))[not mean :]:
         yield Reading(
             "stream.time", seconds, Unit.SECOND, labels(kernel=name.lower(), statistic=statistic, **marks), raw
         )

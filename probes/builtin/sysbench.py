@@ -6,25 +6,22 @@ than twice the memory of the node are labelled ``cached=possible``.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from probes import scratch
 from probes.api import (
-    Contact,
     Demands,
     Metric,
     Output,
     Part,
-    Probe,
     Reading,
-    Safety,
     Shown,
     Target,
     Unit,
 )
 from probes.builtin import sysbench_text
 from probes.builtin.captured import refuse_failed
+from probes.builtin.node_scratch import ScratchProbe
 
 _TESTS = ("fileio", "cpu", "memory", "threads")
 _MODES = ("seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw")
@@ -63,7 +60,7 @@ _OTHERS = scratch.one_line(
 )
 
 
-class Sysbench(Probe):
+class Sysbench(ScratchProbe):
     """Options: ``test`` (fileio, cpu, memory or threads), ``threads`` and ``seconds`` of each run; of files
     ``scratch``, ``size``, ``files``, ``block``, ``direct`` (1 or 0), ``mode`` (one, or all) and ``shared``, the name
     of the storage system that all nodes write into; of the processor ``primes``; of memory ``memory_block`` and
@@ -104,7 +101,7 @@ class Sysbench(Probe):
             "operation": "write",
         }
     )
-    safety = Safety.LOADS
+    patience = 2.0
     timeout = 120.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
@@ -116,13 +113,10 @@ class Sysbench(Probe):
         return len(self._modes(options)) * seconds + given.size("size", 512) / _PREPARING
 
     def demands(self, target: Target) -> Demands:
-        """The node to itself; with files their bytes, which are taken of a storage system that all share."""
-        given = self.given(target.options)
-        if given.choice("test", _TESTS) != "fileio":
+        """The node to itself and the files; processor and memory where nothing is written."""
+        if self.given(target.options).choice("test", _TESTS) != "fileio":
             return Demands(frozenset((Part.CPU, Part.MEMORY)))
-        size, system = float(given.size("size", 512)), given.text("shared")
-        taken = MappingProxyType({f"filesystem:{system}": size} if system else {})
-        return replace(super().demands(target), shared=taken, writes=size)
+        return super().demands(target)
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         """Bytes of the files."""
@@ -143,13 +137,6 @@ class Sysbench(Probe):
             raise given.refused("size", f"a multiple of {files} files of whole blocks of {block} bytes")
         values = (given.text("scratch"), size, files, block, int(given.flag("direct")), threads, seconds)
         return ["sh", "-c", _FILES, "benchconsole-sysbench", *map(str, values), " ".join(self._modes(target.options))]
-
-    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Run the script when the round is ready; RemoteError where it refuses the directory."""
-        argv = self.command(target)
-        await contact.together()
-        said = await contact.here.run(argv, timeout=2 * self.estimate(target.options) + 60)
-        return (scratch.heed(said, contact.here.node),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the reports. ProbeOutputError when sysbench failed, whatever it printed by then."""

@@ -11,7 +11,6 @@ Source: sysbench 0.4.12, 0.5 and 1.0.20, ``sb_fileio.c``, ``sb_memory.c``, ``sb_
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from probes.api import ProbeOutputError, Reading, Unit, labels
 from probes.builtin.captured import one_line, positive, told_apart
@@ -38,30 +37,37 @@ _MODES = {
     "random r/w": ("random", "read+write"),
 }
 _NUMBER = r"(\d+(?:\.\d+)?)"
+_EXACT = r"(\d+\.\d\d)"
+"""As sysbench prints what stands last on a line: with fewer decimals it was cut."""
 _VALUE = r"(\d+(?:\.\d+)?)([KMGTP]?)[bB]"
 _BLOCK = re.compile(r"Block size (\d+(?:\.\d+)?)([KMGTP]?)(?:i?[bB])")
 _FILE_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)(?:i?[bB]) total file size")
-_FLAGS = re.compile(r"Extra file open flags: (.*)")
+_EACH = re.compile(r"([1-9]\d{0,6}) files, (\d+(?:\.\d+)?)([KMGTP]?)i?[bB] each")
+_FLAGS = re.compile(r"Extra file open flags: ((?:(?:sync|dsync|directio) ?)+|[0-9a-f]{1,8})\s*")
 _PRIMES = re.compile(r"(?:Primer? numbers limit|Maximum prime number checked in CPU test): ([1-9]\d{0,11})")
 _MEMORY_BLOCK = re.compile(r"(?:  block size|Memory block size): (\d+)K(?:iB)?")
 _MEMORY_WAY = re.compile(r"(?:  operation|Memory operations type): (read|write|none)")
 _MEMORY_SCOPE = re.compile(r"(?:  scope|Memory scope type): (global|local)")
 _TIME = re.compile(rf"    total time: +{_NUMBER}s")
+_EXACT_FROM = 0.05
+"""Seconds from which the four decimals of the total time tell it to a thousandth."""
 _EVENTS = re.compile(r"    total number of events: +(\d+)")
-_LATENCY = re.compile(rf" +(min|avg|max|(?:approx\. +)?\d+(?:th)? percentile): +{_NUMBER}(ms|s|)")
+_FAIRNESS = re.compile(rf"    events \(avg/stddev\): +{_NUMBER}/.*")
+_LATENCY = re.compile(rf" +(min|avg|max|(?:approx\. +)?\d+(?:th)? percentile): +(?:{_NUMBER}(ms|s)|{_EXACT})")
+_LATENCIES = ("Latency (ms):", "per-request statistics:", "response time:")
 _UNITS = {"ms": 1e-3, "s": 1.0}
 
 # of 1.0, of 1.1, and of 0.4 with 0.5
 _FILES = {
-    "reads": re.compile(rf"    reads/s: +{_NUMBER}"),
-    "writes": re.compile(rf"    writes/s: +{_NUMBER}"),
-    "read": re.compile(rf"    read, MiB/s: +{_NUMBER}"),
-    "written": re.compile(rf"    written, MiB/s: +{_NUMBER}"),
+    "reads": re.compile(rf"    reads/s: +{_EXACT}"),
+    "writes": re.compile(rf"    writes/s: +{_EXACT}"),
+    "read": re.compile(rf"    read, MiB/s: +{_EXACT}"),
+    "written": re.compile(rf"    written, MiB/s: +{_EXACT}"),
     "both": re.compile(rf" +(read|write): +IOPS={_NUMBER} {_NUMBER} MiB/s \({_NUMBER} MB/s\)"),
     "moved": re.compile(rf"Read {_VALUE}  Written {_VALUE}  Total transferred {_VALUE}  \({_VALUE}/sec\)"),
     "requests": re.compile(rf" *{_NUMBER} Requests/sec executed"),
 }
-_SPEED = re.compile(rf"    events per second: +{_NUMBER}")
+_SPEED = re.compile(rf"    events per second: +{_EXACT}")
 _MOVED = re.compile(rf"{_NUMBER} Mi?B transferred \({_NUMBER} Mi?B/sec\)")
 
 
@@ -97,12 +103,12 @@ def readings(text: str) -> Sequence[Reading]:
 def _runs(lines: Sequence[str]) -> Iterator[_Run]:
     """Each run between a line with the version and the next, whose header says its threads; no preparing between."""
     begins = [index for index, line in enumerate(lines) if _VERSION.match(line)]
-    for begin, end in pairwise([*begins, len(lines)]):
+    for before, begin, end in zip([0, *begins], begins, [*begins[1:], len(lines)], strict=False):
         own, match = lines[begin:end], _VERSION.match(lines[begin])
         threads = [found for line in own if (found := _THREADS.fullmatch(line.strip()))]
         if match and len(threads) == 1 and any(line.strip() == _BEGIN for line in own):
             version = tuple(int(part or 0) for part in match.groups())
-            yield _Run(own, version, int(threads[0][1]), *_note(lines[:begin]))
+            yield _Run(own, version, int(threads[0][1]), *_note(lines[before:begin]))
 
 
 def _note(lines: Sequence[str]) -> tuple[str, bool]:
@@ -115,8 +121,10 @@ def _note(lines: Sequence[str]) -> tuple[str, bool]:
 
 
 def _readings(run: _Run) -> Iterator[Reading]:
-    mode = next((match for line in run.lines if (match := _MODE.fullmatch(line.strip()))), None)
-    primes, memory = run.find(_PRIMES), run.find(_MEMORY_WAY)
+    mode, primes, memory = run.find(_MODE), run.find(_PRIMES), run.find(_MEMORY_WAY)
+    reports = sum(line.strip() in _LATENCIES for line in run.lines)
+    if reports > 1 or sum(map(bool, (mode, primes, memory))) > 1:
+        raise ProbeOutputError("the reports of two tests below one heading", "one run after the other")
     if mode:
         yield from _files(run, mode[1])
     elif primes:
@@ -139,6 +147,7 @@ def _files(run: _Run, mode: str) -> Iterator[Reading]:
     block, size = run.find(_BLOCK), run.find(_FILE_SIZE)
     if block is None or size is None:
         return
+    _refuse_other_size(run, _value(size, 1))
     marks: dict[str, object] = {"pattern": pattern, "threads": run.threads}
     marks |= {"block": _size(block), "size": _size(size)}
     if way in ("rewrite", "read+write"):
@@ -147,20 +156,25 @@ def _files(run: _Run, mode: str) -> Iterator[Reading]:
         marks["flags"] = _extra_flags(run)
     if run.cached:
         marks["cached"] = "possible"
-    for name, value, raw in _transfers(run, way):
+    for name, value, raw in _transfers(run, way, _value(block, 1)):
         unit = Unit.PER_SECOND if name.endswith(("iops", "requests")) else Unit.BYTE_RATE
         yield Reading(f"sysbench.{name}", value, unit, labels(**marks), raw)
     yield from _latencies(run, {**marks, "test": "fileio", "operation": way})
 
 
-def _transfers(run: _Run, way: str) -> Iterator[tuple[str, float, str]]:
-    """Name, value in base units and line of each rate of the ways that the test goes."""
+def _transfers(run: _Run, way: str, block: float) -> Iterator[tuple[str, float, str]]:
+    """Name, value in base units and line of each rate of the ways that the test goes.
+
+    Requests of 0.4 and 0.5 are read where they are the rate by the ``block``: nothing stands before them on their
+    line, so that they may have lost digits.
+    """
     ways = [each for each in ("read", "write") if each in way]
     if moved := run.find(_FILES["moved"]):
         name = ways[0] if len(ways) == 1 else "moved"
-        yield name, _value(moved, 7), moved[0]
-        if requests := run.find(_FILES["requests"]):
-            yield f"{name}_iops", positive(requests[1], "requests of a second"), requests[0].strip()
+        total, requests = _value(moved, 7), run.find(_FILES["requests"])
+        yield name, total, moved[0]
+        if requests and _agree(positive(requests[1], "requests of a second") * block, total):
+            yield f"{name}_iops", float(requests[1]), requests[0].strip()
     for each, rate, count in (("read", "read", "reads"), ("write", "written", "writes")):
         for key, suffix, factor in ((rate, "", _MIB), (count, "_iops", 1.0)):
             match = run.find(_FILES[key])
@@ -171,6 +185,17 @@ def _transfers(run: _Run, way: str) -> Iterator[tuple[str, float, str]]:
         if match and match[1] in ways:
             yield match[1], positive(match[3], f"{match[1]} MiB/s") * _MIB, match[0].strip()
             yield f"{match[1]}_iops", positive(match[2], f"{match[1]} IOPS"), match[0].strip()
+
+
+def _agree(one: float, other: float) -> bool:
+    """Whether two amounts are the same but for the digits that were rounded away."""
+    return abs(one - other) <= 0.01 * max(one, other)
+
+
+def _refuse_other_size(run: _Run, total: float) -> None:
+    """Raise ProbeOutputError where the files are not of ``total`` bytes together."""
+    if (each := run.find(_EACH)) and not _agree(int(each[1]) * _value(each, 2), total):
+        raise ProbeOutputError(f"{each[0]}, of {total:.0f} bytes together", "a size of all files that is their sum")
 
 
 def _value(match: re.Match[str], group: int) -> float:
@@ -185,7 +210,7 @@ def _size(match: re.Match[str]) -> str:
 def _extra_flags(run: _Run) -> str:
     """``directio`` and the like as 1.0 prints them; the hexadecimal number of older versions tells less."""
     match = run.find(_FLAGS)
-    return " ".join(match[1].split()) if match and not re.fullmatch(r"\(none\)|0", match[1].strip()) else ""
+    return " ".join(match[1].split()) if match and match[1] != "0" else ""
 
 
 # -- the other tests
@@ -228,17 +253,18 @@ def _events(run: _Run, name: str, direct: re.Pattern[str] | None, marks: Mapping
             rate = positive(match[1], "events per second")
             yield Reading(f"sysbench.{name}", rate, Unit.PER_SECOND, labels(**told), match[0].strip())
         return
-    events, seconds = run.find(_EVENTS), run.find(_TIME)
-    if events and seconds:
-        rate = positive(events[1], "events") / positive(seconds[1], "total time")
+    events, seconds, fairness = run.find(_EVENTS), run.find(_TIME), run.find(_FAIRNESS)
+    if events and fairness and abs(float(fairness[1]) * run.threads - int(events[1])) > 1 + 1e-3 * run.threads:
+        raise ProbeOutputError(f"{events[0].strip()} and {fairness[0].strip()}", "as many events as of all threads")
+    if events and seconds and float(seconds[1]) >= _EXACT_FROM:
+        rate = positive(events[1], "events") / float(seconds[1])
         raw = f"{' '.join(events[0].split())}, {' '.join(seconds[0].split())}"
         yield Reading(f"sysbench.{name}", rate, Unit.PER_SECOND, labels(**told), raw)
 
 
 def _latencies(run: _Run, marks: Mapping[str, object]) -> Iterator[Reading]:
     """Latencies behind their heading; zeros are below 0.01 ms and left out."""
-    heading = ("Latency (ms):", "per-request statistics:", "response time:")
-    begin = next((index for index, line in enumerate(run.lines) if line.strip() in heading), None)
+    begin = next((index for index, line in enumerate(run.lines) if line.strip() in _LATENCIES), None)
     if begin is None:
         return
     default = "ms" if run.lines[begin].strip() == "Latency (ms):" else ""
@@ -247,12 +273,12 @@ def _latencies(run: _Run, marks: Mapping[str, object]) -> Iterator[Reading]:
         match = _LATENCY.fullmatch(line.rstrip())
         if match is None:
             return
-        word, unit = match[1], match[3] or default
+        word, number, unit = match[1], match[2] or match[4], match[3] or default
         if bool(match[3]) is bool(default) or (inaccurate and "percentile" in word):
             continue
-        if float(match[2]) > 0:
+        if float(number) > 0:
             every = {**marks, "statistic": _statistic(word)}
-            time = positive(match[2], f"latency {word}") * _UNITS[unit]
+            time = positive(number, f"latency {word}") * _UNITS[unit]
             yield Reading("sysbench.latency", time, Unit.SECOND, labels(**every), " ".join(line.split()))
 
 

@@ -122,6 +122,10 @@ class Confirmation:
         """The words to be typed, exactly."""
         return self.serial
 
+    def accepts(self, text: str) -> bool:
+        """Whether ``text``, as a person typed it, agrees to the loss."""
+        return text == self.typed
+
 
 async def blank_device(remote: Remote, serial: str, *, sysfs: str = SYSFS) -> Device | Refusal:
     """The disk with this serial number when it is blank now, or why not. Read-only, as the administrator.

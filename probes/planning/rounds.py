@@ -22,6 +22,7 @@ from probes.planning.options import Options, unknown
 from probes.planning.packing import fewest, first_fit
 from probes.planning.sets import SET_OPTIONS, sets
 from probes.planning.sweeps import Point, Turn, labelled, stage_name, swept, turns, words
+from probes.planning.withholding import withhold
 from topology.model import Fabric, NodeId, Stage, Suite
 from topology.routing import Routes
 from topology.sweep import CLIENTS, Sweep
@@ -52,10 +53,12 @@ def plan(
 ) -> tuple[Round, ...]:
     """Rounds of at most ``most`` tests for every stage of ``suite`` on ``nodes`` (None: all), numbered from ``first``.
 
-    ``cohorts`` are labels of the whole session, by dimension. Raises PlanError for an unknown probe,
-    design or option, a demand that cannot be met, or when nothing is left to run.
+    ``cohorts`` are labels of the whole session, by dimension. What nothing can hold to the caps of the file is
+    left out, as ``withhold`` says. Raises PlanError for an unknown probe, design or option, a demand that
+    cannot be met, or when nothing is left to run.
     """
     chosen = set(fabric.nodes if nodes is None else nodes)
+    suite, left = withhold(fabric, suite, probes, nodes=chosen)
     routes = Routes(fabric)
     kinds = Kinds(routes, caps=fabric.caps)
     rounds: list[Round] = []
@@ -73,7 +76,8 @@ def plan(
         name = f"{name} ({named[name]})" if named[name] > 1 else name
         rounds += own if name == planner.name else (replace(each, stage=name) for each in own)
     if not rounds:
-        raise PlanError(f"suite {suite.name!r} has nothing to run on the selected nodes")
+        why = "".join(f"; {each}" for each in left)
+        raise PlanError(f"suite {suite.name!r} has nothing to run on the selected nodes{why}")
     return labelled(tuple(held(fabric, rounds, routes)), cohorts or {})
 
 

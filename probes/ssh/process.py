@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from probes.model import FailedAt, Output
-from probes.remote import RemoteError, Running
+from probes.remote import Remote, RemoteError, Running
 from probes.ssh.beginning import begun, nonce
 from probes.ssh.ending import Call
+from probes.ssh.joining import joined
 from probes.ssh.lanes import Lanes
 from probes.ssh.link import Link
 from probes.ssh.privilege import Administrator, Question
@@ -37,6 +38,11 @@ class SshRemote:
     def node(self) -> NodeId:
         """The node's name."""
         return self._lanes.first.node
+
+    @property
+    def link(self) -> Link:
+        """The first of its connections, which lasts as long as the node is reached."""
+        return self._lanes.first
 
     @property
     def boot(self) -> str:
@@ -99,6 +105,15 @@ class SshRemote:
         finally:
             watch.cancel()
             await call.end()
+
+    @asynccontextmanager
+    async def joined(self, path: str, far: Remote, far_path: str) -> AsyncIterator[None]:
+        """Join the socket ``path`` with ``far_path`` on ``far``; see ``probes.remote.Joining``."""
+        if not isinstance(far, SshRemote):
+            detail = f"its Unix sockets cannot be joined with those of {far.node}, which is not reached over SSH"
+            raise RemoteError(self.link.failure(FailedAt.REFUSED, detail))
+        async with joined(self.link, path, far.link, far_path):
+            yield
 
 
 class SshRunning:

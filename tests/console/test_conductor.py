@@ -1,9 +1,12 @@
 """A session in its engine, as the screens drive it: events come in batches, orders cross, all of it ends."""
 
 import asyncio
+import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -15,11 +18,13 @@ from console.record import Choice
 from console.session import Session
 from console.tui.bridge import Bridge
 from console.view import RunView, State
-from probes.api import Safety
+from probes.api import Demands, Metric, Probe, Safety, Target, Unit
 from probes.errors import PlanError
+from probes.hygiene.devices import agreed
+from store.model import SessionState
 from store.store import Store
 from tests.fabrics import SMALL, fabric
-from tests.probes.played import PROBES, Pair, PlayedReach
+from tests.probes.played import PROBES, Alone, Pair, PlayedReach
 
 SUITE = SMALL.replace("  default:\n", "  default:\n    - {probe: inventory}\n")
 
@@ -64,11 +69,16 @@ def over(events: list[Event]) -> bool:
 
 
 def conducted(
-    folder: Path, *, start: bool = False, choice: Choice | None = None, text: str = SUITE
+    folder: Path,
+    *,
+    start: bool = False,
+    choice: Choice | None = None,
+    text: str = SUITE,
+    probes: Mapping[str, Probe] = MappingProxyType({}),
 ) -> tuple[SessionConductor, Session]:
     store = Store.open(folder / "sessions.db")
-    probes = {**PROBES, "iperf3": Loading()}
-    session = Session(fabric(folder, text), probes, store, choice, make_reach=lambda _fabric, _session: PlayedReach())
+    known = {**PROBES, "iperf3": Loading(), **probes}
+    session = Session(fabric(folder, text), known, store, choice, make_reach=lambda _fabric, _session: PlayedReach())
     return SessionConductor(session, Engine(), start=start, closing=store.close), session
 
 
@@ -166,3 +176,97 @@ async def test_closing_while_it_runs_leaves_the_store_closed_and_the_thread_ende
     with Store.open(tmp_path / "sessions.db") as again:
         assert again.session(again.find("last")).id == session.id
     following.cancel()
+
+
+class Wiping(Alone):
+    """A probe that overwrites the disk that its options name."""
+
+    name = "wipe"
+    summary = "nothing"
+    metrics = (Metric("wipe.rate", Unit.ONE, "nothing"),)
+    safety = Safety.DESTROYS
+    options = MappingProxyType({"serial": "", "confirmed": ""})
+
+    def demands(self, target: Target) -> Demands:
+        agreed(target.node, target.options, self.name)
+        return Demands()
+
+
+WIPING = SUITE.replace(
+    "  st[1-2]: {role: storage}", "  st1: {role: storage, blank_disks: [WD-1]}\n  st2: {role: storage}"
+)
+AGREED = "    - {probe: wipe, nodes: st1, serial: WD-1, confirmed: WD-1}\n    - {probe: inventory, nodes: st1}\n"
+WIPING = WIPING.replace("  default:\n", "  wipe:\n    - {probe: wipe, nodes: st1, serial: WD-1}\n  default:\n") + (
+    "    - {probe: wipe, nodes: st1, serial: WD-1}\n"
+)
+
+
+async def test_a_disk_that_nobody_confirmed_is_left_out_told_and_recorded(tmp_path: Path) -> None:
+    conductor, session = conducted(tmp_path, text=WIPING, probes={"wipe": Wiping()})
+    proposal = await conductor.propose("default")
+    assert [(each.node, each.serial) for each in proposal.unconfirmed] == [("st1", "WD-1")]
+    assert "wipe" not in {each.probe for each in proposal.rounds}
+    assert any(line.startswith("wipe is not run: everything on the disk") for line in proposal.notes.held_back)
+    bridge = Watched()
+    following = asyncio.create_task(bridge.follow(conductor))
+    await conductor.start(proposal.rounds)
+    view = await bridge.ended()
+    assert view.complete
+    assert any("left out: wipe is not run" in line.text for line in view.log)
+    with Store.open(tmp_path / "sessions.db") as again:
+        assert [(note.kind, note.text[:15]) for note in again.notes(session.id)] == [("left out", "wipe is not run")]
+    following.cancel()
+    await conductor.finished()
+    await conductor.close()
+
+
+async def test_what_was_typed_is_planned_once_and_kept_for_no_other_plan(tmp_path: Path) -> None:
+    conductor, _ = conducted(tmp_path, text=WIPING, probes={"wipe": Wiping()})
+    alone = await conductor.propose("wipe")
+    assert alone.rounds == ()
+    assert len(alone.unconfirmed) == 1
+    typed = await conductor.propose("wipe", typed=["WD-1"])
+    assert typed.unconfirmed == ()
+    assert typed.notes.held_back == ()
+    assert [test.target.options["confirmed"] for each in typed.rounds for test in each.tests] == ["WD-1"]
+    assert (await conductor.propose("wipe", typed=["WD-2"])).rounds == ()
+    assert (await conductor.propose("wipe")).rounds == ()
+    await conductor.close()
+
+
+async def test_a_session_interrupted_after_its_last_round_is_ended_as_the_command_line_does(tmp_path: Path) -> None:
+    first, session = conducted(tmp_path, start=True)
+    bridge = Watched()
+    following = asyncio.create_task(bridge.follow(first))
+    await bridge.ended()
+    assert not first.resumable
+    following.cancel()
+    await first.finished()
+    await first.close()
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection, connection:
+        connection.execute("DELETE FROM proof")
+        connection.execute("UPDATE driver SET ended = NULL, complete = NULL, pid = 1, born = 'another boot'")
+    store = Store.open(tmp_path / "sessions.db")
+    stored = Session.stored(store, session.id, session.probes, make_reach=lambda *_: PlayedReach())
+    conductor = SessionConductor(stored, Engine(), closing=store.close)
+    assert conductor.resumable
+    proposal = await conductor.propose(None)
+    assert (proposal.rounds, bool(proposal.ends)) == ((), True)
+    assert (await conductor.propose("default")).rounds
+    await conductor.start(proposal.rounds)
+    await conductor.finished()
+    assert not conductor.resumable
+    assert store.session(session.id).state is SessionState.COMPLETE
+    assert store.proofs(session.id)
+    assert len(stored.plan) == len(session.plan)
+    await conductor.close()
+
+
+async def test_only_the_stage_that_nobody_confirmed_is_left_out(tmp_path: Path) -> None:
+    conductor, _ = conducted(tmp_path, text=WIPING + AGREED, probes={"wipe": Wiping()})
+    proposal = await conductor.propose("default")
+    assert [each.probe for each in proposal.rounds].count("wipe") == 1
+    assert len(proposal.unconfirmed) == 1
+    assert sum("wipe is not run" in line for line in proposal.notes.held_back) == 1
+    assert any(test.target.node.id == "st1" for each in proposal.rounds for test in each.tests)
+    await conductor.close()

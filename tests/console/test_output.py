@@ -79,3 +79,27 @@ def test_events_that_cannot_be_written_start_nothing(
     assert where in said(capsys.readouterr().err)
     assert run(monkeypatch, "sessions", "--db", tmp_path / "s.db") == Exit.PASSED
     assert "no session yet" in capsys.readouterr().out
+
+
+def test_events_of_another_run_stay_without_force(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = tmp_path / "events.jsonl"
+    events.write_text("of another run")
+    ran = ("run", topology, "--db", tmp_path / "s.db", "-w", "n1", "--suite", "nosuch", "--jsonl", events)
+    assert run(monkeypatch, *ran) == Exit.BAD_INPUT
+    words = said(capsys.readouterr().err)
+    assert "it is there already" in words
+    assert "--force" in words
+    assert run(monkeypatch, *ran, "--force") == Exit.BAD_INPUT
+    assert "nosuch" in said(capsys.readouterr().err)
+    assert events.read_text() == "of another run"
+
+
+def test_a_dry_run_leaves_no_file_of_events_behind(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = tmp_path / "events.jsonl"
+    assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db", "--dry-run", "--jsonl", events) == Exit.PASSED
+    assert not events.exists()
+    assert "plan: " in capsys.readouterr().out

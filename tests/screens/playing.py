@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from console.events import Event, RoundJudged, RoundStarted, SessionEnded, SessionOpened, TestEnded, TestStarted
-from console.tui.bridge import Hear, Hop, PlanNotes, Proposal
+from console.tui.bridge import AskPassword, Hear, Hop, PlanNotes, Proposal
 from console.view import RunView
 from probes.errors import PlanError
+from probes.hygiene.devices import Confirmation
 from probes.model import Round, Test
 from tests.screens.story import Story
 
@@ -27,6 +29,11 @@ class Player:
         self.started: list[tuple[Round, ...]] = []
         self.stopped: list[bool] = []
         self.follows = ""
+        self.resumable = False
+        self.owed: tuple[Round, ...] = ()
+        self.disks: tuple[Confirmation, ...] = ()
+        self.typed: list[tuple[str, ...]] = []
+        self.ask: AskPassword | None = None
         self.refusal = ""
         self.abandoned = False
         self.exported: list[tuple[str, Path]] = []
@@ -47,15 +54,31 @@ class Player:
         for event in events:
             self.queue.put_nowait(event)
 
-    async def propose(self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = ()) -> Proposal:
-        """The story's rounds, or fewer."""
+    def answered_by(self, ask: AskPassword) -> None:
+        """Remember whom to ask."""
+        self.ask = ask
+
+    async def propose(
+        self,
+        suite: str | None,
+        *,
+        failed_only: bool = False,
+        only: Collection[str] = (),
+        typed: Collection[str] = (),
+    ) -> Proposal:
+        """The story's rounds, or fewer; what is owed is the last of them, ``disks`` are asked for until typed."""
         self.proposed.append((suite, failed_only, tuple(only)))
+        self.typed.append(tuple(typed))
+        if suite is None and self.resumable and not failed_only and not only:
+            return Proposal(self.owed, self.notes()) if self.owed else Proposal((), ends="The nodes are searched.")
         rounds = tuple(self.story.rounds)
         if suite == "network":
             rounds = tuple(each for each in rounds if each.probe == "iperf3")
         elif failed_only or only:
             rounds = rounds[:1]
-        return Proposal(rounds, self.notes())
+        left = tuple(each for each in self.disks if each.serial not in typed)
+        held = tuple(f"fio-device is not run: {each.lost} would be lost; nobody confirmed it" for each in left)
+        return Proposal(rounds, replace(self.notes(), held_back=held), left)
 
     def notes(self) -> PlanNotes:
         """Words."""

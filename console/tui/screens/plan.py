@@ -1,6 +1,7 @@
 """A plan before it is run: what would be sent, for how long, what it does to the nodes. Enter starts it."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -12,34 +13,56 @@ from console.tui.widgets.plan import PlanView
 from console.tui.widgets.tabs import Badges
 from console.wording import plain
 from probes.errors import PlanError
+from probes.hygiene.devices import Confirmation
 from probes.model import Round
 
-Propose = Callable[[str | None], Awaitable[Proposal]]
+OWED = "what this session still owes"
+
+Propose = Callable[[str | None, Sequence[str]], Awaitable[Proposal]]
+"""Works a plan out: of a suite, and with the serial numbers of disks that were typed."""
+
+MakeDiskSheet = Callable[[Confirmation], Sheet[str]]
 
 
 class PlanSheet(Sheet[tuple[Round, ...]]):
-    """Dismisses with the rounds to start. ``tab`` takes the next suite where there are several."""
+    """Dismisses with the rounds to start; with none where an interrupted session is only to be ended.
 
-    KEYS = (("enter", "start"), ("tab", "next suite"), ("up down", "scroll"), ("esc", "send nothing"))
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "suite", show=False, priority=True)]
+    ``tab`` takes the next suite where there are several, after what is ``owed`` by an interrupted session.
+    ``c`` has the disks confirmed that the suite would overwrite; what was typed counts for this plan only.
+    """
+
+    KEYS = (
+        ("enter", "start"),
+        ("tab", "next suite"),
+        ("c", "confirm disks"),
+        ("up down", "scroll"),
+        ("esc", "send nothing"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "suite", show=False, priority=True),
+        Binding("c", "confirm", show=False),
+    ]
     DEFAULT_CSS = "PlanSheet PlanView { height: auto; }"
 
     def __init__(
         self,
         suites: Sequence[str],
         propose: Propose,
+        disk: MakeDiskSheet,
         badges: Badges,
         *,
         suite: str | None = None,
+        owed: bool = False,
     ) -> None:
         super().__init__("plan", badges)
-        if len(suites) < 2:
-            self.foot.pairs = tuple(pair for pair in self.KEYS if pair[0] != "tab")
-        self.suites = tuple(suites)
-        self.suite = suite if suite is not None or not suites else suites[0]
+        self.suites: tuple[str | None, ...] = (None, *suites) if owed else tuple(suites)
+        self.suite = suite if suite is not None or not self.suites else self.suites[0]
         self.propose = propose
-        self.rounds: tuple[Round, ...] = ()
+        self.disk = disk
+        self.typed: tuple[str, ...] = ()
+        self.proposal: Proposal | None = None
         self.plan = PlanView()
+        self._name_keys()
 
     def inside(self) -> Sequence[Widget]:
         """The plan."""
@@ -54,23 +77,33 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         """As high as it needs to be, and as there is room."""
         self.plan.styles.height = max(min(self.plan.wanted, self.size.height - 4), 1)
 
-    def _work_out(self) -> None:
-        self.rounds = ()
-        self.plan.wait(self.suite or "")
-        self.on_resize()
-        self.run_worker(self._propose(self.suite), exit_on_error=False)
+    def _name_keys(self) -> None:
+        """Only those that do something now."""
+        idle = {"tab"} if len(self.suites) < 2 else set()
+        idle |= set() if self.proposal is not None and self.proposal.unconfirmed else {"c"}
+        self.foot.pairs = tuple(pair for pair in self.KEYS if pair[0] not in idle)
+        self.foot.redraw()
 
-    async def _propose(self, suite: str | None) -> None:
+    def _work_out(self) -> None:
+        self.proposal = None
+        self.plan.wait(self.suite or "")
+        self._name_keys()
+        self.on_resize()
+        self.run_worker(self._propose(self.suite, self.typed), exit_on_error=False)
+
+    async def _propose(self, suite: str | None, typed: Sequence[str]) -> None:
         """Ask for the plan; planning ten thousand nodes takes its time, and the screen goes on meanwhile."""
         try:
-            proposal = await self.propose(suite)
+            proposal = await self.propose(suite, typed)
         except PlanError as error:
-            self.plan.refuse(plain(str(error)))
+            if (suite, typed) == (self.suite, self.typed):
+                self.plan.refuse(plain(str(error)))
         else:
-            if suite != self.suite:
-                return  # another suite was asked for meanwhile
-            self.rounds = proposal.rounds
-            self.plan.show(suite or "", proposal.rounds, proposal.notes, self.suites)
+            if (suite, typed) != (self.suite, self.typed):
+                return  # another plan was asked for meanwhile
+            self.proposal = proposal
+            self.plan.show(suite or (OWED if self.suites else ""), proposal, self.suites)
+        self._name_keys()
         self.on_resize()
 
     def action_suite(self) -> None:
@@ -79,6 +112,24 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
             self.suite = self.suites[(self.suites.index(self.suite) + 1) % len(self.suites)]
             self._work_out()
 
+    def action_confirm(self) -> None:
+        """Ask for the serial number of each disk that nobody has confirmed, one after the other."""
+        if self.proposal is not None:
+            self._ask(self.proposal.unconfirmed)
+
+    def _ask(self, disks: Sequence[Confirmation]) -> None:
+        if disks:
+            self.app.push_screen(self.disk(disks[0]), partial(self._typed, disks[1:]))
+
+    def _typed(self, others: Sequence[Confirmation], serial: str | None) -> None:
+        if serial is not None:
+            self.typed = (*self.typed, serial)
+        if others:
+            self._ask(others)
+        elif self.typed:
+            self._work_out()
+
     def action_choose(self) -> None:
         """Start."""
-        self.dismiss(self.rounds or None)
+        found = self.proposal
+        self.dismiss(found.rounds if found is not None and (found.rounds or found.ends) else None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from console.tui.bridge import PlanNotes
+from console.tui.bridge import PlanNotes, Proposal
 from console.tui.clock import lasting
 from console.tui.drawing import ACTIVE, BLANK, BOLD, MUTED, STRONG, TEXT, Line, Row, clip, width_of, wrapped
 from console.tui.widgets.listing import Listing
@@ -19,9 +19,10 @@ class PlanView(Listing):
     def __init__(self) -> None:
         super().__init__()
         self.suite = ""
-        self.suites: Sequence[str] = ()
+        self.suites: Sequence[str | None] = ()
         self.rounds: Sequence[Round] = ()
         self.notes = PlanNotes()
+        self.ends = ""
         self.instead = ""
         self._lines: tuple[int, list[Row]] = (0, [])
 
@@ -34,14 +35,15 @@ class PlanView(Listing):
         self._say(why)
 
     def _say(self, words: str) -> None:
-        self.instead, self.rounds, self.notes = words, (), PlanNotes()
+        self.instead, self.rounds, self.notes, self.ends = words, (), PlanNotes(), ""
         self._lines = (0, [])
         self.redraw()
 
-    def show(self, suite: str, rounds: Sequence[Round], notes: PlanNotes, suites: Sequence[str]) -> None:
+    def show(self, suite: str, proposal: Proposal, suites: Sequence[str | None]) -> None:
         """Another plan."""
         self.instead = ""
-        self.suite, self.rounds, self.notes, self.suites = suite, rounds, notes, suites
+        self.suite, self.suites = suite, suites
+        self.rounds, self.notes, self.ends = proposal.rounds, proposal.notes, proposal.ends
         self._lines = (0, [])
         self.redraw()
 
@@ -69,26 +71,30 @@ class PlanView(Listing):
         if self.instead:
             return _paragraphs("", [self.instead], width)
         if not self.rounds:
-            return [Line(width).to(1).put("There is nothing to run.", STRONG).row()]
+            return self._without_rounds(width)
         tests = sum(len(each.tests) for each in self.rounds)
         seconds = sum(each.seconds for each in self.rounds)
         head = Line(width).to(1)
         head.put(f"{plain(self.suite) + ': ' if self.suite else ''}{count(len(self.rounds), 'round')}", STRONG)
         head.put(f", {count(tests, 'test')}, about {lasting(seconds)}.", TEXT)
         if len(self.suites) > 1:
-            head.put("   ").put("tab", ACTIVE).put(f" one of {len(self.suites)} suites", MUTED)
+            words = f" one of {len(self.suites)} suites" if self.suite in self.suites else " a suite instead"
+            head.put("   ").put("tab", ACTIVE).put(words, MUTED)
         rows = [head.row(), BLANK, *self._stages(width)]
         for name, texts in (("does", self.notes.effects), ("covers", self.notes.covers)):
             rows += [BLANK, *_paragraphs(name, texts, width)] if texts else []
-        if self.notes.held_back:
-            rows += [
-                BLANK,
-                *_paragraphs(
-                    "held back", [f"{SIGNS[State.HELD].glyph} {each}" for each in self.notes.held_back], width
-                ),
-            ]
-        line = Line(width).to(1).put("Nothing is sent to any node before you press ", MUTED).put("enter", ACTIVE)
-        return [*rows, BLANK, line.put(".", MUTED).row()]
+        return [*rows, *self._held_back(width), *_promise(width)]
+
+    def _without_rounds(self, width: int) -> list[Row]:
+        """What else there is to do, and what is held back."""
+        if self.ends:
+            head = Line(width).to(1).put("This session was interrupted after its last round.", STRONG).row()
+            return [head, BLANK, *_paragraphs("does", [self.ends], width), *_promise(width)]
+        return [Line(width).to(1).put("There is nothing to run.", STRONG).row(), *self._held_back(width)]
+
+    def _held_back(self, width: int) -> list[Row]:
+        texts = [f"{SIGNS[State.HELD].glyph} {each}" for each in self.notes.held_back]
+        return [BLANK, *_paragraphs("held back", texts, width)] if texts else []
 
     def _stages(self, width: int) -> list[Row]:
         stages: dict[str, list[Round]] = {}
@@ -106,6 +112,11 @@ class PlanView(Listing):
             line.put(lasting(sum(each.seconds for each in rounds)), TEXT, 8, ">").put("  ")
             rows.append(line.put(clip(plain(rounds[0].because), max(line.room - 1, 0)), MUTED).row())
         return rows
+
+
+def _promise(width: int) -> list[Row]:
+    line = Line(width).to(1).put("Nothing is sent to any node before you press ", MUTED).put("enter", ACTIVE)
+    return [BLANK, line.put(".", MUTED).row()]
 
 
 def _paragraphs(name: str, texts: Sequence[str], width: int) -> list[Row]:

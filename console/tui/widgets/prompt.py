@@ -14,7 +14,10 @@ _CURSOR = Tone(Ink.ON_ACCENT, Ground.ACCENT)
 
 
 class Prompt(Canvas, can_focus=True):
-    """Text with a cursor. ``note`` stands behind the text, ``wrong`` marks one word of it as not understood."""
+    """Text with a cursor. ``note`` stands behind the text, ``wrong`` marks one word of it as not understood.
+
+    ``masked`` text is drawn as stars and in no message: who asked reads ``text``.
+    """
 
     DEFAULT_CSS = "Prompt { height: 1; }"
 
@@ -45,9 +48,10 @@ class Prompt(Canvas, can_focus=True):
         prompt: "Prompt"
         key: str
 
-    def __init__(self, mark: str) -> None:
+    def __init__(self, mark: str, *, masked: bool = False) -> None:
         super().__init__()
         self.mark = mark
+        self.masked = masked
         self.text = ""
         self.at = 0
         self.note: Row = ()
@@ -67,8 +71,9 @@ class Prompt(Canvas, can_focus=True):
     def draw(self, width: int, height: int) -> list[Row]:
         """Mark, text with its cursor, note, aside."""
         line = Line(width).to(1).put(self.mark, ACCENT).put(" ")
-        start = max(0, width_of(self.text[: self.at]) - max(line.room - 4, 1))
-        shown, at = self.text[start:], self.at - start
+        text = "*" * len(self.text) if self.masked else self.text
+        start = max(0, width_of(text[: self.at]) - max(line.room - 4, 1))
+        shown, at = text[start:], self.at - start
         if self.has_focus:
             line.extend(self._marked(shown[:at]))
             line.put(shown[at : at + 1] or " ", _CURSOR).extend(self._marked(shown[at + 1 :]))
@@ -96,9 +101,10 @@ class Prompt(Canvas, can_focus=True):
         self.redraw()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take pasted text, one line of it, made plain."""
+        """Take pasted text, one line of it, made plain; masked text is nowhere shown, and taken as it is."""
         event.stop()
-        self._insert(plain(event.text.splitlines()[0] if event.text else ""))
+        line = event.text.splitlines()[0] if event.text else ""
+        self._insert(line if self.masked else plain(line))
 
     def on_key(self, event: events.Key) -> None:
         """Edit; every key ends here, so that no letter is an action while one types."""
@@ -109,7 +115,7 @@ class Prompt(Canvas, can_focus=True):
         if event.is_printable and event.character:
             self._insert(event.character)
         elif event.key == "enter":
-            self.post_message(self.Entered(self, self.text))
+            self.post_message(self.Entered(self, self._told))
         elif event.key == "escape" or (event.key == "backspace" and not self.text):
             self.post_message(self.Left(self))
         elif event.key in ("up", "down", "tab", "shift+tab"):
@@ -142,4 +148,9 @@ class Prompt(Canvas, can_focus=True):
         self.text, self.at = text, max(0, min(at, len(text)))
         self.redraw()
         if changed:
-            self.post_message(self.Changed(self, text))
+            self.post_message(self.Changed(self, self._told))
+
+    @property
+    def _told(self) -> str:
+        """The text as messages have it, which may be logged."""
+        return "" if self.masked else self.text

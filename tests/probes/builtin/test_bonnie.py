@@ -7,14 +7,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from probes import scratch
-from probes.api import Output, PlanError, ProbeOutputError, RemoteError, Target
+from probes.api import Output, PlanError, ProbeOutputError, Target
 from probes.builtin.bonnie import Bonnie
-from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
-from tests.probes.builtin.captures import ROOT, noise, output, read, said, text
+from probes.testing import PROBE_CHECKS, Check, a_node
+from tests.probes.builtin.captures import ROOT, output, read, said, text
+from tests.probes.builtin.spoiled import SPOILED_CHECKS, SpoiledCheck
 
 NAMES = sorted(path.name for path in (ROOT / "bonnie").iterdir())
 GIB16 = {"clients": "2", "size": "16GiB"}
@@ -112,6 +110,21 @@ EXPECTED: Mapping[str, Mapping[tuple[str, frozenset[tuple[str, str]]], float]] =
     },
 }
 EXPECTED = {**EXPECTED, "1.97-table.txt": EXPECTED["1.97.txt"]}
+EXPECTED["real-1.96-fast.csv"] = {
+    ("bonnie.write", marked(access="block", clients="1", size="7423MiB")): 72853 * 1024,
+    ("bonnie.rewrite", marked(access="block", clients="1", size="7423MiB")): 47358 * 1024,
+    ("bonnie.read", marked(access="block", clients="1", size="7423MiB")): 156821 * 1024,
+    ("bonnie.seeks", marked(clients="1", size="7423MiB")): 537.7,
+    **{
+        ("bonnie.files", marked(operation=operation, pattern=pattern, clients="1", files="102400")): value
+        for pattern, operation, value in (
+            ("sequential", "create", 49223),
+            ("sequential", "remove", 54405),
+            ("random", "create", 2898),
+            ("random", "remove", 59089),
+        )
+    },
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -124,6 +137,7 @@ def test_every_rate_of_every_version(name: str) -> None:
     [
         ("1.03e.txt", []),
         ("1.97.txt", [1.045, 2.21, 0.091203, 0.128, 803e-6, 412e-6, 1090e-6, 622e-6, 38e-6, 1180e-6]),
+        ("real-1.96-fast.csv", [0.512, 0.67, 0.04466, 0.2, 3747e-6, 1759e-6, 1643e-6, 33518e-6, 192e-6, 839e-6]),
         ("1.96-files.csv", [3.874, 6.645, 101, 0.505, 7.257, 9.627]),
         ("2.00-characters.txt", [0.078863, 0.02201, 0.004091, 0.037992, 306e-6, 0.026628]),
         (
@@ -206,21 +220,23 @@ def test_a_line_of_another_length_is_refused() -> None:
         Bonnie().parse(Output((), text("bonnie/1.98-two-runs.csv").replace(",8192,5,", ",8192,").encode()))
 
 
-@given(st.sampled_from(NAMES), noise, noise)
-@settings(max_examples=60, deadline=None)
-def test_noise_around_it_changes_nothing(name: str, before: str, after: str) -> None:
-    assert read(Bonnie(), before + text(f"bonnie/{name}") + after) == said(Bonnie().parse(output(f"bonnie/{name}")))
+def test_a_concurrency_that_is_lost_is_no_label() -> None:
+    whole = text("bonnie/1.97-table.txt")
+    head, _, rest = whole.partition("Concurrency")
+    assert read(Bonnie(), head + "urrency" + rest) == []
 
 
-@given(st.sampled_from(NAMES), st.data())
-@settings(max_examples=60, deadline=None)
-def test_noise_inside_and_a_cut_give_no_other_value(name: str, data: st.DataObject) -> None:
-    whole = text(f"bonnie/{name}")
-    lines = whole.splitlines(keepends=True)
-    place = data.draw(st.integers(0, len(lines)))
-    spoiled = "".join([*lines[:place], data.draw(noise), *lines[place:]])
-    spoiled = spoiled[: data.draw(st.integers(0, len(spoiled)))]
-    assert set(read(Bonnie(), spoiled)) <= set(said(Bonnie().parse(output(f"bonnie/{name}"))))
+def test_tables_of_two_versions_do_not_lend_each_other_their_clients() -> None:
+    modern, old = text("bonnie/1.97-table.txt"), text("bonnie/1.03c-fast-table.txt")
+    creating = old[old.index(f"{' ' * 20}------Sequential Create") :]
+    found = read(Bonnie(), modern[: modern.index("Version", 9)] + creating)
+    files = [dict(marks)["clients"] for name, _, marks in found if name == "bonnie.files"]
+    assert (len(files), set(files)) == (6, {"1"})
+
+
+@pytest.mark.parametrize("check", SPOILED_CHECKS, ids=lambda check: check.__name__)
+def test_spoiled_output_gives_no_other_number(check: SpoiledCheck) -> None:
+    check(Bonnie(), [f"bonnie/{name}" for name in NAMES])
 
 
 def test_line_ends_of_another_system_change_nothing() -> None:
@@ -302,12 +318,6 @@ def test_what_it_writes_is_declared() -> None:
     demands = Bonnie().demands(target)
     assert demands.writes == 2**30 + 2 * 1024 * 4096 == Bonnie().space(target.options)
     assert dict(demands.shared) == {"filesystem:home": demands.writes}
-
-
-async def test_a_refusal_of_the_node_is_no_failed_tool() -> None:
-    answer = Output((), b"", b"benchconsole: refused: no room\n", scratch.REFUSED, node="n1")
-    with pytest.raises(RemoteError, match="no room"):
-        await Bonnie().run(FakeContact(FakeRemote("n1").when("sh", answers=answer)), Target(a_node()))
 
 
 @pytest.mark.skipif(shutil.which("bonnie++") is None, reason="bonnie++ is not installed here")

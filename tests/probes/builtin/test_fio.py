@@ -136,6 +136,19 @@ def test_a_group_says_how_many_it_sums() -> None:
     assert rates == [({"pattern": "sequential", "block": "64KiB", "job": "c", "clients": "3"}, printed)]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"name": "other"}, {"rw": "randread"}, {"bs": "4k"}, {"bs": "1m"}],
+    ids=lambda options: " ".join(*options.items()),
+)
+def test_a_group_with_the_options_of_its_last_job_is_refused(options: dict[str, str]) -> None:
+    """fio 3.33 prints one entry for all jobs of a group, with the name of the first and the options of the last."""
+    document = json.loads(text("fio/group-3.33.json"))
+    document["jobs"][0]["job options"].update(options)
+    with pytest.raises(ProbeOutputError, match="c with options of another job"):
+        Fio().parse(Output((), json.dumps(document).encode()))
+
+
 def test_hosts_that_one_fio_drove_are_told_apart_from_their_sum() -> None:
     rates = {labels["client"]: value for metric, labels, value in found_in("client-3.33.json") if metric == "fio.write"}
     assert rates == {"192.0.2.2": 5114295880, "192.0.2.1": 5016351968, "all": 10130647848}
@@ -195,6 +208,14 @@ def test_half_a_document_is_an_error_and_messages_before_a_whole_one_are_not() -
         Fio().parse(Output((), whole[: whole.index('"read"') + 300].encode()))
     messages = "fio: this platform does not support process shared mutexes\nnote: both iodepth >= 1\n{ half\n"
     assert read(Fio(), messages + whole) == said(Fio().parse(output("fio/own-3.33.json")))
+
+
+def test_servers_that_started_nothing_are_no_result() -> None:
+    """fio 3.43 ends with status 0 and an empty list where its servers refused the job."""
+    nothing = '{"fio version": "fio-3.43", "global options": {}, "client_stats": [], "disk_util": []}'
+    for captured in (nothing, text("fio/client-3.33.json") + nothing):
+        with pytest.raises(ProbeOutputError, match="client_stats without a job"):
+            Fio().parse(Output((), captured.encode()))
 
 
 def test_a_job_that_moved_nothing_is_no_result() -> None:

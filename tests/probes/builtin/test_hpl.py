@@ -15,6 +15,8 @@ from probes.planning import plan
 from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote
 from tests.probes.builtin.captures import ROOT, noise, output, read, said, text, values
 from tests.probes.builtin.played import Local, node, play
+from tests.probes.builtin.spoiled import a_line_that_is_lost_gives_no_other_number
+from tests.probes.builtin.torn import noise_changes_nothing_and_a_cut_gives_fewer
 from topology.model import Node, Stage, Suite
 from topology.resolve import load_text
 
@@ -115,14 +117,7 @@ def test_a_row_is_not_read_before_the_rule_below_its_last_check() -> None:
 @settings(max_examples=60)
 @given(noise, st.sampled_from(ALL), st.data())
 def test_noise_and_cuts_never_give_another_number(around: str, name: str, data: st.DataObject) -> None:
-    whole = said(Hpl().parse(output(name)))
-    lines = text(name).splitlines(keepends=True)
-    at = data.draw(st.integers(0, len(lines)))
-    full = around + "".join(lines[:at]) + around + "".join(lines[at:]) + around
-    full = full.replace("\n", data.draw(st.sampled_from(["\n", "\r\n"])))
-    assert read(Hpl(), full) == whole
-    cut = data.draw(st.integers(0, len(full)))
-    assert all(one in whole for one in read(Hpl(), full[:cut]))
+    noise_changes_nothing_and_a_cut_gives_fewer(Hpl(), name, around, data)
 
 
 @settings(max_examples=60)
@@ -234,3 +229,7 @@ def test_a_run_that_fails_is_a_failure(tmp_path: Path) -> None:
     target = nodes_of(big(1), mpirun=mpirun.path, scratch=str(tmp_path), as_root=1)
     with pytest.raises(RemoteError, match="out of memory"):
         asyncio.run(Hpl().run(FakeContact(Local()), target))
+
+
+def test_a_line_that_is_lost_gives_no_other_number() -> None:
+    a_line_that_is_lost_gives_no_other_number(Hpl(), ALL)

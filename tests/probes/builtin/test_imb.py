@@ -13,6 +13,7 @@ from probes.launch import Options
 from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote
 from tests.probes.builtin.captures import ROOT, noise, output, read, said, text
 from tests.probes.builtin.played import Local, node, play
+from tests.probes.builtin.torn import noise_changes_nothing_and_a_cut_gives_fewer, one_line_lost_or_twice
 
 ALL = sorted(f"imb/{path.name}" for path in (ROOT / "imb").iterdir())
 OLD, NEW, BANDS = "imb/3.2-pingpong.txt", "imb/2018-sendrecv.txt", "imb/2021.3-bands-allreduce.txt"
@@ -64,7 +65,7 @@ def test_a_rate_that_is_not_size_over_time_in_the_unit_of_its_version_is_left_ou
 
 def test_without_a_heading_and_with_a_single_ambiguous_row_no_unit_is_guessed() -> None:
     table = text(OLD)[text(OLD).index("# Benchmarking") :]
-    short = re.sub(r"\n +(?:64|4096|65536|1048576|4194304) .*", "", table)
+    short = re.sub(r"\n +[0-9]{2,} .*|\n +[248] .*", "", table)
     ambiguous = re.sub(r"\n +1 +1000.*", "\n            1         1000         0.11         8.70", short)
     assert {name for name, _, _ in read(Imb(), table)} == {"imb.latency", "imb.bandwidth", "imb.peak"}
     assert {name for name, _, _ in read(Imb(), ambiguous)} == {"imb.latency"}
@@ -73,11 +74,38 @@ def test_without_a_heading_and_with_a_single_ambiguous_row_no_unit_is_guessed() 
 def test_sums_of_both_directions_are_told_from_one_way() -> None:
     assert found(NEW, "peak") == {("PingPong", "", "2", "max"): pytest.approx(3708.75e6)}
     assert found(NEW, "peak_both") == {
-        ("Sendrecv", "", "2", "max"): pytest.approx(6965.66e6),
-        ("Exchange", "", "2", "max"): pytest.approx(6850.86e6),
+        ("Sendrecv", "", "2", "max"): pytest.approx(7017.23e6),
+        ("Exchange", "", "2", "max"): pytest.approx(6924.55e6),
     }
     both = [one for one in Imb().parse(output(NEW)) if ("direction", "both") in one.labels]
     assert {dict(one.labels)["benchmark"] for one in both} == {"Sendrecv", "Exchange"}
+
+
+def test_a_peak_is_over_every_size_that_was_asked_for() -> None:
+    for lost in ("4194304", "2097152", "1048576"):
+        short = re.sub(rf"\n +{lost} .*", "", text(OLD))
+        assert {name for name, _, _ in read(Imb(), short)} == {"imb.latency", "imb.bandwidth"}
+    untold = re.sub(r"# Maximum message length.*\n", "", text(OLD))
+    assert [value for name, value, _ in read(Imb(), untold) if name == "imb.peak"] == [3536.94 * MEBI]
+
+
+def test_modes_below_one_another_are_told_apart() -> None:
+    name = "imb/2019-u3-modes.txt"
+    readings = [one for one in Imb().parse(output(name)) if isinstance(one, Reading)]
+    modes: list[Any] = [
+        (dict(one.labels)["mode"], one.value) for one in readings if dict(one.labels).get("size") == "4"
+    ]
+    assert modes == [
+        ("aggregate", pytest.approx(0.5e-6)), ("aggregate", pytest.approx(8e6)),
+        ("non-aggregate", pytest.approx(2e-6)), ("non-aggregate", pytest.approx(2e6)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [BANDS, NEW, "imb/4.1-pingpong-allreduce.txt"])
+def test_rows_below_a_head_that_was_lost_are_not_those_of_the_table_before(name: str) -> None:
+    whole = {(metric, marks): value for metric, value, marks in read(ImbSet(), text(name))}
+    for spoiled in one_line_lost_or_twice(text(name)):
+        assert all(whole.get((metric, marks), value) == value for metric, value, marks in read(ImbSet(), spoiled))
 
 
 def test_message_rates_and_collectives_are_read_and_one_process_is_not() -> None:
@@ -154,21 +182,17 @@ def test_data_that_arrived_wrong_are_an_error() -> None:
 @settings(max_examples=60)
 @given(noise, st.sampled_from(ALL), st.data())
 def test_noise_and_cuts_never_give_another_number(around: str, name: str, data: st.DataObject) -> None:
-    whole = said(Imb().parse(output(name)))
-    lines = text(name).splitlines(keepends=True)
-    at = data.draw(st.integers(0, len(lines)))
-    full = around + "".join(lines[:at]) + around + "".join(lines[at:]) + around
-    assert read(Imb(), full.replace("\n", data.draw(st.sampled_from(["\n", "\r\n"])))) == whole
-    cut = data.draw(st.integers(0, len(full)))
-    assert all(one in whole for one in read(Imb(), full[:cut]))
+    noise_changes_nothing_and_a_cut_gives_fewer(Imb(), name, around, data)
 
 
 @settings(max_examples=60)
 @given(st.sampled_from([OLD, NEW]), st.data())
 def test_a_wrong_digit_never_gives_another_bandwidth(name: str, data: st.DataObject) -> None:
     true = [value for metric, value, _ in said(Imb().parse(output(name))) if metric == "imb.bandwidth"]
-    places = [match.start() for match in re.finditer(r"\d(?=\S*(?: +\S+)*\n)", text(name))]
-    at = data.draw(st.sampled_from([each for each in places if each > text(name).index("Mbytes/sec")]))
+    begin = text(name).index("Mbytes/sec")
+    at = data.draw(
+        st.sampled_from([match.start() for match in re.finditer(r"\d", text(name)) if match.start() > begin])
+    )
     spoiled = text(name)[:at] + data.draw(st.sampled_from("0123456789- x")) + text(name)[at + 1 :]
     for metric, value, _ in read(Imb(), spoiled):
         assert metric != "imb.bandwidth" or any(value == pytest.approx(each, rel=0.02) for each in true)
@@ -229,3 +253,9 @@ def test_a_played_run_that_fails_gives_its_words(tmp_path: Path) -> None:
     target = pair(mpirun=mpirun.path, scratch=str(tmp_path), as_root=1)
     with pytest.raises(RemoteError, match="not enough slots"):
         asyncio.run(Imb().run(FakeContact(Local(), FakeRemote("n2", lenient=True)), target))
+
+
+def test_a_rate_without_a_size_is_no_table() -> None:
+    strange = "# Benchmarking PingPong\n# #processes = 2\n#repetitions t[usec] Mbytes/sec\n1000 1.65 0.61\n"
+    with pytest.raises(ProbeOutputError):
+        Imb().parse(Output((), strange.encode()))

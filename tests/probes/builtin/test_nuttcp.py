@@ -1,5 +1,4 @@
 import random
-import re
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -12,6 +11,11 @@ from probes.builtin.nuttcp import Nuttcp
 from probes.model import FailedAt
 from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from tests.probes.builtin.captures import ROOT, noise, output, read, said, text
+from tests.probes.builtin.spoiled import (
+    a_line_that_is_lost_gives_no_other_number,
+    noise_inside_and_a_cut_give_no_other_number,
+)
+from tests.probes.builtin.torn import line_ends_and_colours_change_nothing
 
 ALL = sorted(path.name for path in (ROOT / "nuttcp").iterdir())
 NAMES = [name for name in ALL if not name.startswith("broken")]
@@ -209,22 +213,13 @@ def test_noise_around_it_changes_nothing(name: str, before: str, after: str) -> 
     assert read(Nuttcp(), before + whole + after) == said(Nuttcp().parse(output(f"nuttcp/{name}")))
 
 
-@given(st.sampled_from(NAMES), noise, st.data())
-@settings(max_examples=60, deadline=None)
-def test_noise_inside_and_a_cut_give_nothing_else(name: str, between: str, data: st.DataObject) -> None:
-    lines = text(f"nuttcp/{name}").splitlines(True)
-    at = data.draw(st.integers(0, len(lines)))
-    noisy = "".join([*lines[:at], between, *lines[at:]])
-    whole = said(Nuttcp().parse(output(f"nuttcp/{name}")))
-    assert all(each in whole for each in read(Nuttcp(), noisy[: data.draw(st.integers(0, len(noisy)))]))
+def test_noise_inside_and_a_cut_give_nothing_else() -> None:
+    noise_inside_and_a_cut_give_no_other_number(Nuttcp(), [f"nuttcp/{name}" for name in NAMES])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_line_ends_and_colours_change_nothing(name: str) -> None:
-    whole = text(f"nuttcp/{name}")
-    expected = said(Nuttcp().parse(output(f"nuttcp/{name}")))
-    assert read(Nuttcp(), whole.replace("\n", "\r\n")) == expected
-    assert read(Nuttcp(), re.sub(r"(?m)^(.+)$", "\x1b[32m\\1\x1b[0m", whole)) == expected
+    line_ends_and_colours_change_nothing(Nuttcp(), f"nuttcp/{name}")
 
 
 def test_two_runs_in_one_capture_are_two_results() -> None:
@@ -321,3 +316,7 @@ def test_runs_of_one_capture_are_told_apart() -> None:
     rates = [21401.1338e6 / 8, 22135.0164e6 / 8, 21707.4017e6 / 8]
     assert [value for value, _ in found] == pytest.approx(rates, rel=1e-12)
     assert [marks.get("run") for _, marks in found] == [None, "2", "3"]
+
+
+def test_a_line_that_is_lost_gives_no_other_number() -> None:
+    a_line_that_is_lost_gives_no_other_number(Nuttcp(), [f"nuttcp/{name}" for name in NAMES])

@@ -12,6 +12,8 @@ from probes.builtin.osu import Osu, OsuSet
 from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote
 from tests.probes.builtin.captures import ROOT, noise, output, read, said, text
 from tests.probes.builtin.played import Local, node, play
+from tests.probes.builtin.spoiled import a_line_that_is_lost_gives_no_other_number
+from tests.probes.builtin.torn import noise_changes_nothing_and_a_cut_gives_fewer
 
 ALL = sorted(f"osu/{path.name}" for path in (ROOT / "osu").iterdir())
 LATENCY, BW, MANY = "osu/5.3.2-latency.txt", "osu/3.1.1-bw.txt", "osu/5.0-mbw-mr.txt"
@@ -146,6 +148,14 @@ def test_what_is_in_doubt_is_refused_though_it_ended_with_0(old: str, new: str) 
         Osu().parse(Output((), text("osu/7.5-bw-checked.txt").replace(old, new, 1).encode()))
 
 
+@pytest.mark.parametrize("name", [LATENCY, "osu/2.1-bibw.txt"])
+def test_a_table_whose_title_was_lost_is_not_of_the_benchmark_before(name: str) -> None:
+    untitled = text(name)[text(name).index("# Size") :]
+    assert read(Osu(), text(BW) + untitled) == read(Osu(), text(BW))
+    typed = text(BW).replace("# Size", "# Datatype: MPI_CHAR.\n# Size")
+    assert read(Osu(), typed + "# Datatype: MPI_CHAR.\n" + untitled) == read(Osu(), typed) != []
+
+
 @pytest.mark.parametrize(
     "said_instead",
     ["This test requires exactly two processes\n", "# OSU MPI Latency Test v5.3.2\n# Size          Latency (us)\n", ""],
@@ -170,14 +180,7 @@ def test_numbers_that_are_none_are_left_out() -> None:
 @settings(max_examples=60)
 @given(noise, st.sampled_from(ALL), st.data())
 def test_noise_and_cuts_never_give_another_number(around: str, name: str, data: st.DataObject) -> None:
-    whole = said(Osu().parse(output(name)))
-    lines = text(name).splitlines(keepends=True)
-    at = data.draw(st.integers(0, len(lines)))
-    full = around + "".join(lines[:at]) + around + "".join(lines[at:]) + around
-    full = full.replace("\n", data.draw(st.sampled_from(["\n", "\r\n"])))
-    assert read(Osu(), full) == whole
-    cut = data.draw(st.integers(0, len(full)))
-    assert all(one in whole for one in read(Osu(), full[:cut]))
+    noise_changes_nothing_and_a_cut_gives_fewer(Osu(), name, around, data)
 
 
 def test_colours_do_not_hide_a_row() -> None:
@@ -230,3 +233,7 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     target = pair(mpirun=mpirun.path, scratch=str(tmp_path), as_root=1)
     with pytest.raises(RemoteError, match="osu_bw is not installed"):
         asyncio.run(Osu().run(FakeContact(Local(), FakeRemote("n2", lenient=True)), target))
+
+
+def test_a_line_that_is_lost_gives_no_other_number() -> None:
+    a_line_that_is_lost_gives_no_other_number(Osu(), ALL)

@@ -13,6 +13,8 @@ from probes.api import Output, PlanError, ProbeOutputError, Shape, Target
 from probes.builtin.ping import Ping
 from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from tests.probes.builtin.captures import ROOT, Said, noise, output, read, said, text
+from tests.probes.builtin.spoiled import a_line_that_is_lost_gives_no_other_number
+from tests.probes.builtin.torn import line_ends_and_colours_change_nothing
 
 BROKEN = ("mtu-none.json",)
 NAMES = sorted(path.name for path in (ROOT / "ping").iterdir() if path.name not in BROKEN)
@@ -83,10 +85,15 @@ def test_the_largest_packet_counts_its_headers() -> None:
         Ping().parse(output("ping/mtu-none.json"))
 
 
-@pytest.mark.parametrize("status", [1, 0])
+@pytest.mark.parametrize("status", [2, 1, 0])
 def test_no_answer_at_all_is_a_result_whatever_ping_ends_with(status: int) -> None:
     lost = replace(output("ping/no-answer-20221126.txt"), exit_status=status)
     assert said(Ping().parse(lost)) == [("ping.loss", 1.0, (("size", "56"),))]
+
+
+def test_a_status_of_2_with_answers_is_a_failure() -> None:
+    with pytest.raises(ProbeOutputError, match="exit status 2"):
+        Ping().parse(replace(output("ping/quiet-df-20221126.txt"), exit_status=2))
 
 
 @pytest.mark.parametrize(
@@ -166,8 +173,8 @@ def test_noise_inside_it_gives_no_other_value(name: str, data: st.DataObject) ->
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_carriage_returns_change_nothing(name: str) -> None:
-    assert read(Ping(), text(f"ping/{name}").replace("\n", "\r\n")) == parsed(name)
+def test_line_ends_and_colours_change_nothing(name: str) -> None:
+    line_ends_and_colours_change_nothing(Ping(), f"ping/{name}")
 
 
 # -- what is run
@@ -317,7 +324,5 @@ def test_a_missing_ping_is_said_as_such(tmp_path: Path, argv: list[str]) -> None
     assert (done.exit_status, done.error_text) == (127, "ping: command not found\n")
 
 
-def test_colours_of_the_terminal_change_nothing() -> None:
-    whole = text("ping/quiet-df-20221126.txt")
-    coloured = "".join(f"\x1b[?2004l\x1b[0m{line}\x1b[K\n" for line in whole.splitlines())
-    assert read(Ping(), coloured) == read(Ping(), whole) != []
+def test_a_line_that_is_lost_gives_no_other_number() -> None:
+    a_line_that_is_lost_gives_no_other_number(Ping(), [f"ping/{name}" for name in NAMES])

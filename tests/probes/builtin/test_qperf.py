@@ -11,6 +11,11 @@ from probes.api import Output, PlanError, ProbeOutputError, Target
 from probes.builtin.qperf import Qperf
 from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from tests.probes.builtin.captures import ROOT, noise, output, read, said, text
+from tests.probes.builtin.spoiled import (
+    a_line_that_is_lost_gives_no_other_number,
+    noise_inside_and_a_cut_give_no_other_number,
+)
+from tests.probes.builtin.torn import line_ends_and_colours_change_nothing
 
 ALL = sorted(path.name for path in (ROOT / "qperf").iterdir())
 NAMES = [name for name in ALL if not name.startswith("broken")]
@@ -214,22 +219,13 @@ def test_noise_around_it_changes_nothing(name: str, before: str, after: str) -> 
     assert read(Qperf(), before + whole + after) == said(Qperf().parse(output(f"qperf/{name}")))
 
 
-@given(st.sampled_from(NAMES), noise, st.data())
-@settings(max_examples=60, deadline=None)
-def test_noise_inside_and_a_cut_give_nothing_else(name: str, between: str, data: st.DataObject) -> None:
-    lines = text(f"qperf/{name}").splitlines(True)
-    at = data.draw(st.integers(0, len(lines)))
-    noisy = "".join([*lines[:at], between, *lines[at:]])
-    whole = said(Qperf().parse(output(f"qperf/{name}")))
-    assert all(each in whole for each in read(Qperf(), noisy[: data.draw(st.integers(0, len(noisy)))]))
+def test_noise_inside_and_a_cut_give_nothing_else() -> None:
+    noise_inside_and_a_cut_give_no_other_number(Qperf(), [f"qperf/{name}" for name in NAMES])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_line_ends_and_colours_change_nothing(name: str) -> None:
-    whole = text(f"qperf/{name}")
-    expected = said(Qperf().parse(output(f"qperf/{name}")))
-    assert read(Qperf(), whole.replace("\n", "\r\n")) == expected
-    assert read(Qperf(), re.sub(r"(?m)^(.+)$", "\x1b[1m\\1\x1b[0m", whole)) == expected
+    line_ends_and_colours_change_nothing(Qperf(), f"qperf/{name}")
 
 
 # -- the commands
@@ -292,3 +288,17 @@ def test_a_test_that_was_repeated_is_told_apart() -> None:
     found = read(Qperf(), text("qperf/latencies-logged-0.4.11.txt"))
     assert [value for _, value, _ in found] == pytest.approx([7.66e-3, 5.38e-3])
     assert [dict(marks) for _, _, marks in found] == [{"test": "tcp_lat"}, {"test": "tcp_lat", "run": "2"}]
+
+
+def test_a_line_that_is_lost_gives_no_other_number() -> None:
+    a_line_that_is_lost_gives_no_other_number(
+        Qperf(), [f"qperf/{name}" for name in NAMES if not name.startswith("statused")]
+    )
+
+
+@pytest.mark.parametrize("lost", ["tcp_lat:\n", "udp_bw:\n", "udp_lat:\n"])
+def test_lines_below_a_heading_that_was_lost_are_not_of_the_test_before(lost: str) -> None:
+    whole = text("qperf/default-0.4.11.txt")
+    assert lost in whole
+    with pytest.raises(ProbeOutputError, match="the lines of one test"):
+        Qperf().parse(Output((), whole.replace(lost, "", 1).encode()))

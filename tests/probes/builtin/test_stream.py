@@ -11,6 +11,7 @@ from probes.builtin.stream import Stream
 from probes.testing import PROBE_CHECKS, Check, FakeContact
 from tests.probes.builtin.captures import ROOT, noise, output, read, said, text, values
 from tests.probes.builtin.played import Local, node, play
+from tests.probes.builtin.spoiled import a_line_that_is_lost_gives_no_other_number
 
 ALL = sorted(f"stream/{path.name}" for path in (ROOT / "stream").iterdir())
 THREADS, SERIAL, C59, FORTRAN = (
@@ -37,10 +38,17 @@ def test_contract(check: Check) -> None:
         (C59, [11081.4835, 10955.1523, 11761.8231, 11706.7460]),
         (FORTRAN, [2186.3897, 2160.7022, 2386.8722, 2373.6525]),
         ("stream/1.8-mpi.txt", [101056.0, 99800.9, 111426.4, 110583.7]),
+        ("stream/5.4-rms.txt", [220.6927, 215.8473, 266.8000, 243.0946]),
     ],
 )
 def test_rates_are_in_powers_of_ten(name: str, megabytes: list[float]) -> None:
     assert rates(name) == pytest.approx([each * 1e6 for each in megabytes], rel=1e-9)
+
+
+def test_versions_that_did_not_validate_have_no_average() -> None:
+    found = said(Stream().parse(output("stream/5.4-rms.txt")))
+    copy = [(dict(marks)["statistic"], value) for _, value, marks in found if ("kernel", "copy") in marks]
+    assert copy == [("min", 0.1450), ("max", 0.1466)]
 
 
 def test_threads_are_a_label_and_times_are_read() -> None:
@@ -155,3 +163,7 @@ def test_a_played_run_gets_its_environment_and_is_read(tmp_path: Path) -> None:
     assert played.environment["OMP_PROC_BIND"] == "close"
     assert played.environment["LC_ALL"] == "C"
     assert said(Stream().parse(ran)) == said(Stream().parse(output(THREADS)))
+
+
+def test_a_line_that_is_lost_gives_no_other_number() -> None:
+    a_line_that_is_lost_gives_no_other_number(Stream(), ALL)

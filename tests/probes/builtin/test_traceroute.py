@@ -9,6 +9,8 @@ from probes.api import Fact, Output, PlanError, ProbeOutputError, Shape, Target
 from probes.builtin.traceroute import Traceroute
 from probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
 from tests.probes.builtin.captures import ROOT, Said, noise, output, read, said, text
+from tests.probes.builtin.spoiled import noise_inside_and_a_cut_give_no_other_number
+from tests.probes.builtin.torn import line_ends_and_colours_change_nothing
 
 BROKEN = (
     "no-host-2.1.2.txt",
@@ -129,13 +131,8 @@ def test_noise_around_it_changes_nothing(name: str, before: str, after: str) -> 
     assert read(Traceroute(), before + text(f"traceroute/{name}") + after) == parsed(name)
 
 
-@given(st.sampled_from(NAMES), st.data())
-@settings(max_examples=60, deadline=None)
-def test_noise_inside_it_gives_no_other_value(name: str, data: st.DataObject) -> None:
-    lines = text(f"traceroute/{name}").splitlines(keepends=True)
-    place = data.draw(st.integers(0, len(lines)))
-    seen = read(Traceroute(), "".join([*lines[:place], data.draw(noise), *lines[place:]]))
-    assert set(seen) <= set(parsed(name))
+def test_noise_inside_and_a_cut_give_nothing_else() -> None:
+    noise_inside_and_a_cut_give_no_other_number(Traceroute(), [f"traceroute/{name}" for name in NAMES])
 
 
 @given(st.sampled_from(NAMES), st.data())
@@ -148,8 +145,8 @@ def test_a_line_that_is_lost_gives_no_other_number_of_hops(name: str, data: st.D
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_carriage_returns_change_nothing(name: str) -> None:
-    assert read(Traceroute(), text(f"traceroute/{name}").replace("\n", "\r\n")) == parsed(name)
+def test_line_ends_and_colours_change_nothing(name: str) -> None:
+    line_ends_and_colours_change_nothing(Traceroute(), f"traceroute/{name}")
 
 
 # -- what is run
@@ -199,9 +196,3 @@ def test_paths_of_tracepath_in_one_capture_are_told_apart() -> None:
         (3.0, {}),
         (2.0, {"run": "2"}),
     ]
-
-
-def test_colours_of_the_terminal_change_nothing() -> None:
-    whole = text("traceroute/two-hops-2.1.2.txt")
-    coloured = "".join(f"\x1b[?2004l\x1b[0m{line}\x1b[K\n" for line in whole.splitlines())
-    assert read(Traceroute(), coloured) == read(Traceroute(), whole) != []

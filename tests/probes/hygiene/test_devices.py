@@ -370,6 +370,8 @@ def test_a_person_is_asked_for_each_disk_and_the_answer_goes_into_the_plan() -> 
     (asked,) = confirmations(fabric, suite, probes)
     assert asked == Confirmation(st1, "WD-1", "everything on the disk with serial number WD-1 of node st1")
     assert asked.typed == "WD-1"
+    assert asked.accepts("WD-1")
+    assert not any(map(asked.accepts, ("", "wd-1", " WD-1", "WD-1 ", "yes", "WD-11")))
     assert confirmations(fabric, suite, probes, nodes=[NodeId("n1")]) == ()
     assert confirmed(suite, ["WD-2"]) == suite
     after = confirmed(suite, [asked.typed])

@@ -1,0 +1,125 @@
+"""Agreeing to lose what is on one disk: which disk that is, and its serial number typed out."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from textual import on
+from textual.widget import Widget
+
+from console.tui.drawing import BLANK, BOLD, FAIL, MUTED, STRONG, Line, Piece, Row, wrapped
+from console.tui.screens.sheet import Sheet
+from console.tui.themes import Tone
+from console.tui.widgets.canvas import Canvas
+from console.tui.widgets.prompt import Prompt
+from console.tui.widgets.tabs import Badges
+from console.view import RunView
+from console.wording import plain
+from probes.hygiene.devices import Confirmation
+from topology.model import NodeId
+from topology.units import disk_size
+
+_INDENT = 11
+_NOT_KNOWN = "not known: no inventory of this session shows it"
+_LAST_LOOK = (
+    "The node is asked once more right before the write: unless the disk is blank then, nothing is written and the "
+    "test fails. Without the serial number, the plan leaves this disk out."
+)
+
+
+class Seen(NamedTuple):
+    """What inventories of the session show of a disk; empty where none does."""
+
+    device: str = ""
+    size: str = ""
+
+
+def seen(view: RunView | None, node: NodeId, serial: str) -> Seen:
+    """The disk with this serial number, as the newest inventory of ``node`` shows it."""
+    if view is None or node not in view.nodes:
+        return Seen()
+    sizes: dict[str, float] = {}
+    names: list[str] = []
+    for fact in (fact for result in view.nodes[node].results for fact in result.facts):
+        name = dict(fact.labels).get("disk", "")
+        if fact.fact == "disk.size" and isinstance(fact.value, float):
+            sizes[name] = fact.value
+        elif fact.fact == "disk.serial" and fact.value == serial:
+            names.append(name)
+    if not names:
+        return Seen()
+    size = sizes.get(names[-1])
+    return Seen(f"/dev/{names[-1]}", disk_size(size) if size is not None else "")
+
+
+class Loss(Canvas):
+    """Node, device, serial number, size, and what is lost."""
+
+    DEFAULT_CSS = "Loss { height: auto; }"
+
+    def __init__(self, asked: Confirmation, disk: Seen) -> None:
+        super().__init__()
+        self.asked = asked
+        self.disk = disk
+
+    def lines(self, width: int) -> Iterator[Row]:
+        """As many as it takes."""
+        device, size = self.disk.device or _NOT_KNOWN, self.disk.size or ("unknown" if self.disk.device else _NOT_KNOWN)
+        for name, text in (
+            ("node", self.asked.node),
+            ("serial", self.asked.serial),
+            ("device", device),
+            ("size", size),
+        ):
+            yield Line(width).to(1).put(name, MUTED).to(_INDENT).put(plain(text), BOLD).row()
+        yield from _paragraph("lost", f"{self.asked.lost}, for good", width, STRONG)
+        yield BLANK
+        yield from _paragraph("", _LAST_LOOK, width, MUTED)
+        yield BLANK
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """All rows."""
+        return list(self.lines(width))
+
+
+class DiskSheet(Sheet[str]):
+    """Dismisses with the serial number as it was typed when it is the right one."""
+
+    KEYS = (("enter", "agree"), ("esc", "leave this disk out"))
+
+    def __init__(self, asked: Confirmation, disk: Seen, badges: Badges) -> None:
+        super().__init__("overwrite a disk", badges)
+        self.asked = asked
+        self.loss = Loss(asked, disk)
+        self.prompt = Prompt("type its serial number:")
+
+    def inside(self) -> Sequence[Widget]:
+        """What would be lost above what is typed."""
+        return (self.loss, self.prompt)
+
+    def on_mount(self) -> None:
+        """Whatever is typed is the serial number."""
+        self.prompt.focus()
+
+    def on_resize(self) -> None:
+        """As high as it needs to be, and as there is room."""
+        self.loss.styles.height = max(min(len(list(self.loss.lines(self.size.width))), self.size.height - 3), 1)
+
+    @on(Prompt.Changed)
+    def _changed(self) -> None:
+        self.prompt.show()
+
+    @on(Prompt.Entered)
+    def _entered(self, event: Prompt.Entered) -> None:
+        if self.asked.accepts(event.text):
+            self.dismiss(self.asked.typed)
+        else:
+            self.prompt.show(note=(Piece("that is not it", FAIL),))
+
+    @on(Prompt.Left)
+    def _left(self) -> None:
+        self.dismiss(None)
+
+
+def _paragraph(name: str, text: str, width: int, tone: Tone) -> Iterator[Row]:
+    for index, line in enumerate(wrapped(plain(text), width - _INDENT - 1, 4)):
+        yield Line(width).to(1).put("" if index else name, MUTED).to(_INDENT).put(line, tone).row()
