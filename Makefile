@@ -39,7 +39,7 @@ unit: $(BIN)/.dev
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line unit-lab unit-rest
 
 unit-lab: $(BIN)/.dev
-	$(BIN)/python -m pytest -m lab
+	$(BIN)/python -m pytest -m lab tests/lab tests/scenarios
 
 unit-rest: $(BIN)/.dev
 	$(BIN)/python -m pytest -m "not lab"

@@ -34,13 +34,13 @@ _SCRIPT = one_line(
         done;
         return 1;
     };
-    brief() { timeout 5 "$@" </dev/null 2>&1 | head -n 1; };
+    brief() { timeout -k 1 5 "$@" </dev/null 2>&1 | head -n 1; };
     PATH=$PATH:/usr/sbin:/sbin;
     said now "$(date +%s.%N)";
     said uid "$(id -u)";
     if [ "$(id -u)" = 0 ]; then said sudo root;
     elif command -v sudo >/dev/null 2>&1; then
-        if s=$(timeout 5 sudo -n true 2>&1 </dev/null); then said sudo yes; else said sudo "no $(echo $s)"; fi;
+        if s=$(timeout -k 1 5 sudo -n true 2>&1 </dev/null); then said sudo yes; else said sudo "no $(echo $s)"; fi;
     else said sudo absent; fi;
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         if command -v "$1" >/dev/null 2>&1; then

@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ import pytest
 
 from tests.lab import Lab, LabError, LabSpec, in_slot, wait_for
 from tests.lab.fixtures import require_lab
+from tests.lab.flows import mbit, mbit_together, send
 from tests.lab.host import Identity, run
 from tests.lab.nodes import PROJECT
 from tests.lab.state import NETNS, entry
@@ -152,11 +152,11 @@ def test_nobody_has_slurm_who_did_not_ask_for_it(lab: Lab) -> None:
 
 def test_a_cable_can_be_made_faster(healthy_lab: Lab) -> None:
     with healthy_lab.nic_rate("n1", 300), healthy_lab.nic_rate("n2", 300):
-        assert _mbit(healthy_lab, ["n1 n2"]) > 150
+        assert mbit(healthy_lab, "n1 n2") > 120, "no more than the cable carried before"
 
 
 def test_rate_in_a_leaf(lab: Lab) -> None:
-    assert 85 <= _mbit(lab, ["n1 n2"]) <= 100
+    assert 75 <= mbit(lab, "n1 n2") <= 100
 
 
 def test_disks_have_the_same_rate(lab: Lab) -> None:
@@ -175,16 +175,17 @@ def test_disks_have_the_same_rate(lab: Lab) -> None:
 
 def test_flows_to_storage_take_one_spine_and_flows_between_leaves_both(lab: Lab) -> None:
     before = _carried(lab)
-    _mbit(lab, ["n1 st1", "n2 st1"])
+    send(lab, ["n1 st1", "n2 st1"], streams=16)
     between = _carried(lab)
-    # The kernel hashes flows over four ways: of 64, one way stays empty once in 25 million runs; of 16, once in 25.
-    _mbit(lab, ["n3 n7", "n4 n8"], streams=32)
+    send(lab, ["n3 n7", "n4 n8"], streams=32)
     after = _carried(lab)
 
+    # The kernel draws a way for each stream: of 32, one of two ways stays empty once in 2 billion runs, of 64 one of four
+    # once in 25 million. A stream alone on its way carries some 700 kB; what clients and servers agree upon, a few kB.
     storage = [b - a for a, b in zip(before, between, strict=True)]
     leaves = [b - a for a, b in zip(between, after, strict=True)]
-    assert min(storage[:2]) > 1_000_000 > max(storage[2:])
-    assert min(leaves) > 1_000_000
+    assert min(storage[:2]) > 100_000 > max(storage[2:])
+    assert min(leaves) > 100_000
 
 
 def _carried(lab: Lab) -> list[int]:
@@ -212,27 +213,26 @@ def test_marks_and_listeners_are_seen_from_outside(lab: Lab) -> None:
 def test_slow_nic_is_slow_one_way(healthy_lab: Lab, direction: str, out: int, back: int) -> None:
     healthy_lab.slow_nic("n1", 30, direction)
 
-    assert _mbit(healthy_lab, ["n1 n2"]) == pytest.approx(out, rel=0.15)
-    assert _mbit(healthy_lab, ["n1 n2"], "-R") == pytest.approx(back, rel=0.15)
+    assert mbit(healthy_lab, "n1 n2") == pytest.approx(out, rel=0.15)
+    assert mbit(healthy_lab, "n1 n2", "-R") == pytest.approx(back, rel=0.15)
 
 
 @pytest.mark.parametrize("way", ["", "-R"])
 def test_member_down_halves_the_way_to_storage(healthy_lab: Lab, way: str) -> None:
     pairs = ["n1 st1", "n2 st1", "n3 st1", "n4 st1"]
-    whole = _mbit(healthy_lab, pairs, way)
+    whole = mbit_together(healthy_lab, pairs, way)
 
     with healthy_lab.member_down(*UPLINK):
-        half = _mbit(healthy_lab, pairs, way)
+        half = mbit_together(healthy_lab, pairs, way)
 
-    # Runs do not start together, so a sum of means may exceed what the cables carry.
-    assert 160 <= whole <= 260
-    assert 80 <= half <= min(165, 0.85 * whole)
+    assert 130 <= whole <= 205
+    assert 65 <= half <= 103
 
 
 def test_member_slow_carries_less(healthy_lab: Lab) -> None:
     healthy_lab.member_slow("spine1", "leaf1", 1, 10)
     before = healthy_lab.counters("leaf1", "spine1")
-    _mbit(healthy_lab, ["n1 st1", "n2 st1"])
+    send(healthy_lab, ["n1 st1", "n2 st1"], streams=16)
     slow, sound = (
         b.forward_bytes - a.forward_bytes for a, b in zip(before, healthy_lab.counters("leaf1", "spine1"), strict=True)
     )
@@ -322,7 +322,7 @@ def test_dead_node_and_reboot(healthy_lab: Lab) -> None:
     newest = healthy_lab.ssh("n1", "cat /proc/sys/kernel/random/boot_id").stdout
 
     assert len({old, new, newest}) == 3
-    assert _mbit(healthy_lab, ["n1 n2"]) > 85
+    assert 75 <= mbit(healthy_lab, "n1 n2") <= 100
 
 
 def test_faults_are_healed_by_another_process(healthy_lab: Lab) -> None:
@@ -336,18 +336,3 @@ def test_faults_are_healed_by_another_process(healthy_lab: Lab) -> None:
 
     assert healthy_lab.active() == []
     assert healthy_lab.ssh("n1", "fio --version").returncode == 0
-
-
-def _mbit(lab: Lab, pairs: Iterable[str], way: str = "", *, streams: int = 8) -> float:
-    """The sum of what these pairs carry at once, in Mbit/s, ``streams`` each."""
-
-    def flow(numbered: tuple[int, str]) -> float:
-        port, (client, server) = 5300 + numbered[0], numbered[1].split()
-        lab.ssh(server, f"iperf3 -s -1 -D -p {port} --idle-timeout 10")
-        address = lab.plan.node(server).data
-        command = f"iperf3 -J -c {address} -p {port} -P {streams} -t 2 -O 1 {way}"
-        report = json.loads(lab.ssh(client, command).stdout)
-        return float(report["end"]["sum_received"]["bits_per_second"]) / 1e6
-
-    with ThreadPoolExecutor(8) as hands:
-        return sum(hands.map(flow, enumerate(pairs)))

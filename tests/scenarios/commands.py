@@ -1,12 +1,18 @@
-"""Runs the real command in a process of its own, as an operator would."""
+"""Runs the real command in a process of its own, as an operator would, and reads what it stored."""
 
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from click.testing import CliRunner
+
+from console.cli import report as stored
+from tests.lab import wait_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +43,22 @@ def benchconsole(*arguments: str | Path, seconds: float = 240, **environment: st
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+def await_while(console: "subprocess.Popen[Any]", predicate: Callable[[], bool], seconds: float, what: str) -> None:
+    """Wait until the predicate holds; a console that has ended instead fails the test at once."""
+
+    def holds() -> bool:
+        ended = console.poll()
+        if predicate():
+            return True
+        assert ended is None, f"the console ended with {ended} before there was {what}"
+        return False
+
+    wait_for(holds, seconds, what)
+
+
 def report(db: Path, session: str = "last") -> dict[str, Any]:
-    """A stored session as its JSON report."""
-    ran = benchconsole("report", session, "--format", "json", "--db", db)
-    assert ran.code == 0, ran.err
-    found: dict[str, Any] = json.loads(ran.out)
+    """A stored session as its JSON report; asked for in this process, for it is asked for after every run."""
+    done = CliRunner().invoke(stored.command, [session, "--format", "json", "--db", str(db)])
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
     return found

@@ -30,8 +30,8 @@ suites:
 """
 DISK = 16e6
 """byte/s that a node's scratch disk is held to."""
-TOO_MUCH = 1.25
-"""Of the rate of the disk, whose throttle lets the first tenth of a second through."""
+SPARE = 0.25
+"""Seconds: the throttle counts in slices of a tenth of a second, and lets a slice through at either end of a time."""
 
 
 @pytest.fixture
@@ -79,12 +79,17 @@ def test_what_is_stored_is_what_the_scripts_counted_and_what_disk_and_link_allow
     skims(found, raw(db, "skim"))
     archives(found, raw(db, "archive"))
     if healthy_lab.disk_throttled:
-        assert max(values(found, "detector-stream.throughput")) < DISK * TOO_MUCH
-        assert max(values(found, "aggregate.rate")) < DISK * TOO_MUCH
-        assert sum(values(found, "skim.read")) < DISK * TOO_MUCH
+        assert max(values(found, "detector-stream.throughput")) < most(10 * 2e6)
+        assert max(values(found, "aggregate.rate")) < most(100 * 65536)
+        assert 2 * 4 * 2**20 / max(values(found, "skim.time")) < most(2 * 4 * 2**20)
         assert min(values(found, "detector-stream.late")) > 0.5  # 40 MB/s are asked of 16
     cached = {dict(each["labels"]).get("cache") for each in found["measurements"]} - {None}
     assert cached == {"dropped"}
+
+
+def most(size: float) -> float:
+    """byte/s that the disk can seem to give to what moves so many bytes."""
+    return size / (size / DISK - SPARE)
 
 
 def detectors(found: dict[str, Any], outputs: list[str]) -> None:
@@ -117,7 +122,7 @@ def archives(found: dict[str, Any], outputs: list[str]) -> None:
     assert values(found, "archive.transfer") == [pytest.approx(each) for each in sorted(rates)]
     (verdict,) = (each for each in found["verdicts"] if each["probe"] == "archive")
     assert verdict["level"] == "pass"
-    assert 0.5 < verdict["value"] / verdict["expected"] < 1.03
+    assert 0.5 < verdict["value"] / verdict["expected"] < 1.1
 
 
 def test_hdf5_is_written_where_h5py_is_and_skipped_by_name_where_it_is_not(

@@ -21,6 +21,8 @@ pytestmark = pytest.mark.lab
 
 LINK = 100e6 / 8
 """byte/s of a node's link in the laboratory."""
+ROUNDED = 0.006
+"""Seconds: HPL tells its time to a hundredth, which is much of it on a fast machine."""
 WORK = """\
 suites:
   default:
@@ -135,5 +137,6 @@ def test_all_four_run_and_store_what_they_printed(ran: Path) -> None:
     )
     assert row[1:5] == ["1000", "100", "1", "1"]
     assert measured(found, "hpl.rate") == {"": pytest.approx(float(row[6]) * 1e9)}
-    assert measured(found, "hpl.rate")[""] == pytest.approx(2 / 3 * 1000**3 / float(row[5]), rel=0.3)
+    rate, seconds, operations = measured(found, "hpl.rate")[""], float(row[5]), 2 / 3 * 1000**3 + 3 / 2 * 1000**2
+    assert rate * (seconds - ROUNDED) < operations < rate * (seconds + ROUNDED)
     assert {one["level"] for one in found["verdicts"] if one["metric"] == "hpl.rate"} == {"pass"}

@@ -73,7 +73,7 @@ def test_what_is_stored_is_what_the_receivers_said(healthy_lab: Lab, topology: P
     sent = measured(found, 1)
     assert sent["nuttcp.throughput"] == pytest.approx(float(keys(tcp, "r")["rate_KBps"]) * 1024, rel=1e-4)
     assert sent["nuttcp.rtt"] == pytest.approx(float(keys(tcp, "t")["rtt_ms"]) / 1000)
-    assert 0.8 * 60e6 / 8 < sent["nuttcp.throughput"] < 1.02 * 60e6 / 8
+    assert 0.7 * 60e6 / 8 < sent["nuttcp.throughput"] < 1.1 * 60e6 / 8  # of a cable that carries 94
 
     back = measured(found, 2)
     assert udp.startswith("nuttcp-r")

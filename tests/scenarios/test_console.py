@@ -9,22 +9,31 @@ import pytest
 from tests.lab import Lab, wait_for
 from tests.scenarios.commands import benchconsole, report
 from tests.scenarios.terminal import Terminal
-from tests.scenarios.test_laboratory import marked, topology
+from tests.scenarios.test_laboratory import QUICK, SHORT_TESTS, marked, short, written
 
-__all__ = ["topology"]
+__all__ = ["short"]
 
 pytestmark = pytest.mark.lab
 
 
+@pytest.fixture(scope="module")
+def slow(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a run on nodes of which n3 sends slowly."""
+    folder = tmp_path_factory.mktemp("slow")
+    home = str(folder)  # each test has places of its own; what is made once for several does not
+    with written(lab, "slow.yaml", QUICK) as path, lab.slow_nic("n3", 30, "out"):
+        ran = benchconsole(
+            "run", path, "--db", folder / "s.db", "-w", "n[1-4]", XDG_DATA_HOME=home, XDG_STATE_HOME=home
+        )
+    assert ran.code == 1, ran.out
+    return folder / "s.db"
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 def test_from_the_first_screen_to_the_raw_output_of_a_failing_node_in_three_keys(
-    healthy_lab: Lab, topology: Path, tmp_path: Path, size: tuple[int, int]
+    slow: Path, tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    healthy_lab.slow_nic("n3", 30, "out")
-    db = tmp_path / "s.db"
-    ran = benchconsole("run", topology, "--db", db, "-w", "n[1-4]")
-    assert ran.code == 1, ran.out
-    with Terminal(tmp_path, size, "open", "last", "--db", db) as terminal:
+    with Terminal(tmp_path, size, "open", "last", "--db", slow) as terminal:
         terminal.wait("n3 out gives")
         terminal.press("n")
         terminal.press("Enter")
@@ -37,13 +46,13 @@ def test_from_the_first_screen_to_the_raw_output_of_a_failing_node_in_three_keys
         terminal.wait("EXIT=0")
 
 
-def test_a_run_is_started_from_its_plan_killed_and_resumed(healthy_lab: Lab, topology: Path, tmp_path: Path) -> None:
+def test_a_run_is_started_from_its_plan_killed_and_resumed(healthy_lab: Lab, short: Path, tmp_path: Path) -> None:
     db = tmp_path / "s.db"
-    with Terminal(tmp_path, (120, 40), topology, "--db", db) as terminal:
+    with Terminal(tmp_path, (120, 40), short, "--db", db) as terminal:
         terminal.wait("leaf1")
         assert marked(healthy_lab) == []
         terminal.press("R")
-        terminal.wait("92 tests")
+        terminal.wait(f"{SHORT_TESTS} tests")
         assert marked(healthy_lab) == []
         terminal.press("Enter")
         terminal.press("3")
@@ -53,22 +62,22 @@ def test_a_run_is_started_from_its_plan_killed_and_resumed(healthy_lab: Lab, top
         terminal.wait("EXIT=137")
     wait_for(lambda: not marked(healthy_lab), 20, "the watchdogs to end everything of ours")
     before = report(db)
-    assert 0 < before["coverage"]["tested"] < 92
-    ran = benchconsole("run", topology, "--db", db, "--resume", "last")
+    assert 0 < before["coverage"]["tested"] < SHORT_TESTS
+    ran = benchconsole("run", short, "--db", db, "--resume", "last")
     assert ran.code == 0, ran.out
     after = report(db)
-    assert after["coverage"]["tested"] == 92
+    assert after["coverage"]["tested"] == SHORT_TESTS
     assert {each["id"] for each in before["measurements"]} <= {each["id"] for each in after["measurements"]}
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_the_console_in_good_order(
-    healthy_lab: Lab, topology: Path, tmp_path: Path, number: signal.Signals, code: int
+    healthy_lab: Lab, short: Path, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
-    with Terminal(tmp_path, (120, 40), topology, "--db", tmp_path / "s.db") as terminal:
+    with Terminal(tmp_path, (120, 40), short, "--db", tmp_path / "s.db") as terminal:
         terminal.wait("leaf1")
         terminal.press("R")
-        terminal.wait("92 tests")
+        terminal.wait(f"{SHORT_TESTS} tests")
         terminal.press("Enter")
         wait_for(lambda: bool(marked(healthy_lab)), 60, "something of ours on a node")
         os.kill(terminal.console(), number)

@@ -9,7 +9,7 @@ from tests.lab import Lab
 from tests.scenarios.crash_loop import CrashLoop
 
 pytestmark = pytest.mark.lab
-KILLS = 8
+KILLS = 5
 
 
 def test_what_was_acknowledged_is_there_nothing_lives_on_and_resume_completes(healthy_lab: Lab, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.lab import Lab, wait_for
 from tests.lab.observe import Process
-from tests.scenarios.commands import Ran, argv, benchconsole, report
+from tests.scenarios.commands import Ran, argv, await_while, benchconsole, report
 from tests.scenarios.test_laboratory import marked
 
 pytestmark = pytest.mark.lab
@@ -98,8 +98,8 @@ def test_no_server_outlives_its_client_its_console_or_its_node(healthy_lab: Lab,
         foreign_server(lab, "n2"),
         going("run", path, "-w", "n[1-6]", "--db", tmp_path / "s.db", "--quiet") as console,
     ):
-        wait_for(lambda: len(serving(lab, *nodes)) >= 2, 60, "servers of ours")
-        wait_for(lambda: bool(iperf3(lab, "-c", *nodes)), 30, "clients of ours")
+        await_while(console, lambda: len(serving(lab, *nodes)) >= 2, 60, "servers of ours")
+        await_while(console, lambda: bool(iperf3(lab, "-c", *nodes)), 30, "clients of ours")
         clients = iperf3(lab, "-c", *nodes)
         node, client = clients[0]
         server = next(each for each in nodes if lab.plan.node(each).data == client.argv[2])
@@ -132,8 +132,8 @@ def test_an_old_server_a_reset_and_a_refused_directory_are_each_told_as_what_the
         "{probe: fio, nodes: st2, scratch: /scratch, size: 1 GiB, seconds: 1}",
     )
     with going("run", path, "--db", db, "--quiet") as console:
-        wait_for(lambda: bool(iperf3(lab, "-s", "n3", "n4")), 60, "a server of ours on n3 or n4")
-        wait_for(lambda: bool(iperf3(lab, "-c", "n3", "n4")), 30, "its client")
+        await_while(console, lambda: bool(iperf3(lab, "-s", "n3", "n4")), 60, "a server of ours on n3 or n4")
+        await_while(console, lambda: bool(iperf3(lab, "-c", "n3", "n4")), 30, "its client")
         for _, server in iperf3(lab, "-s", "n3", "n4"):
             server.identity.signal(signal.SIGKILL)
         assert console.wait(120) == 3
@@ -161,7 +161,9 @@ def test_what_a_killed_run_left_is_proven_shown_and_removed_and_nothing_else(hea
     foreign.mkdir()
     (foreign / "results").write_text("of a year's work")
     with going("run", path, "--db", db, "--quiet") as console:
-        wait_for(lambda: len(_ours(lab)) == 1, 60, "a directory of ours")
+        await_while(
+            console, lambda: _is_writing(lab) and len(_ours(lab)) == 1, 60, "a directory of ours that is in use"
+        )
         for process in lab.processes("st1"):
             if process.session:
                 process.identity.signal(signal.SIGSTOP)  # so that its shell cannot tidy up
@@ -178,6 +180,11 @@ def test_what_a_killed_run_left_is_proven_shown_and_removed_and_nothing_else(hea
     assert (done.code, _ours(lab)) == (0, []), done.out + done.err
     assert (foreign / "results").read_text() == "of a year's work"
     assert "nothing of ours is left" in clean(path, db).out
+
+
+def _is_writing(lab: Lab) -> bool:
+    """A shell that has only made its directory may be about to remove it again."""
+    return any(process.session and process.argv[0].endswith("fio") for process in lab.processes("st1") if process.argv)
 
 
 def _ours(lab: Lab) -> list[Path]:

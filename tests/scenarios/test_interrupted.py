@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab, wait_for
-from tests.scenarios.commands import argv, benchconsole, report
+from tests.scenarios.commands import argv, await_while, benchconsole, report
 from tests.scenarios.crash_loop import quick_topology
 from tests.scenarios.test_laboratory import marked
 
@@ -39,9 +39,9 @@ def test_a_second_interrupt_leaves_at_once_and_the_nodes_end_everything_themselv
 ) -> None:
     db = tmp_path / "s.db"
     with subprocess.Popen(
-        argv("run", topology, "--db", db), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        argv("run", topology, "--db", db, "-w", "n[1-4]"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as console:
-        wait_for(lambda: bool(marked(healthy_lab)), 60, "something of ours on a node")
+        await_while(console, lambda: bool(marked(healthy_lab)), 60, "something of ours on a node")
         console.send_signal(signal.SIGINT)
         assert console.stderr is not None
         assert "stopping" in console.stderr.readline()
@@ -68,11 +68,13 @@ def test_a_database_that_is_moved_away_holds_the_run_until_it_is_back(
 ) -> None:
     db, away, events = tmp_path / "s.db", tmp_path / "away.db", tmp_path / "events.jsonl"
     with subprocess.Popen(
-        argv("run", topology, "--db", db, "--jsonl", events), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        argv("run", topology, "--db", db, "-w", "n[1-4]", "--jsonl", events),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     ) as console:
-        wait_for(lambda: len(told(events, "RoundStarted")) == 2, 60, "a round of transfers under way")
+        await_while(console, lambda: len(told(events, "RoundStarted")) > 1, 60, "a round of transfers under way")
         db.rename(away)
-        wait_for(lambda: bool(told(events, "Held")), 60, "the console to notice")
+        await_while(console, lambda: bool(told(events, "Held")), 60, "a console that noticed")
         assert list(tmp_path.glob("*.spool"))
         wait_for(lambda: not marked(healthy_lab), 60, "the round under way to come to its end")
         away.rename(db)

@@ -3,34 +3,102 @@
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
 
 from tests.lab import Lab, wait_for
-from tests.scenarios.commands import argv, benchconsole, report
+from tests.scenarios.commands import argv, await_while, benchconsole, report
 
 pytestmark = pytest.mark.lab
 
+CABLES = """\
+criteria:
+  - {metric: iperf3.throughput, at_least: 75 %, of: capacity}
+suites:
+  default:
+    - {probe: iperf3, design: neighbours, streams: 4, seconds: 2}
+    - {probe: iperf3, design: trunks, streams: 8, seconds: 3}
+"""
+"""Every cable both ways. Half of a LAG stays below 75 % as long as clients begin and end within half of their time:
+means of flows that were alone for a while add up to more."""
 QUICK = """\
+criteria:
+  - {metric: iperf3.throughput, at_least: 50 %, of: capacity}
+  - {metric: fio.read, where: {pattern: sequential}, at_least: 10 MB/s}
+  - {metric: fio.write, where: {pattern: sequential}, at_least: 10 MB/s}
 suites:
   default:
     - {probe: inventory}
     - {probe: iperf3, design: neighbours, streams: 4, seconds: 2}
     - {probe: iperf3, design: trunks, streams: 8, seconds: 3}
-    - {probe: fio, nodes: "@storage", scratch: /scratch, size: 16 MiB, seconds: 1}
+    - {probe: fio, nodes: "@storage", scratch: /scratch, size: 4 MiB, seconds: 1}
 """
+"""Every kind of test, on every cable. A sum of flows that ended apart is doubted by that much, and must pass all the
+same on a busy machine: hence 50 %, and bounds on what was measured beside it."""
+SHORT = """\
+criteria:
+  - {metric: iperf3.throughput, at_least: 50 %, of: capacity}
+suites:
+  default:
+    - {probe: inventory}
+    - {probe: iperf3, design: neighbours, streams: 4, seconds: 1, omit: 0}
+    - {probe: iperf3, design: neighbours, streams: 2, seconds: 1, omit: 0}
+"""
+SHORT_TESTS = 10 + 2 * 2 * 8
+TROUBLED = """\
+criteria:
+  - {metric: iperf3.throughput, at_least: 50 %, of: capacity}
+suites:
+  default:
+    - {probe: inventory, nodes: "n[2-8],@storage"}
+    - {probe: iperf3, design: neighbours, seconds: 1, omit: 0, nodes: "n[3-7]"}
+    - {probe: iperf3, design: trunks, streams: 8, seconds: 1, omit: 0, nodes: "n[2-8],@storage"}
+    - {probe: fio, nodes: st2, scratch: /scratch, size: 4 MiB, seconds: 1}
+"""
+
+
+@contextmanager
+def written(lab: Lab, name: str, text: str) -> Iterator[Path]:
+    """The laboratory's file with this as its end, beside the SSH files that it names."""
+    whole = lab.topology.read_text()
+    path = lab.topology.with_name(name)
+    path.write_text(whole[: whole.index(text[: text.index(":") + 1])] + text)
+    try:
+        yield path
+    finally:
+        path.unlink()
 
 
 @pytest.fixture
 def topology(healthy_lab: Lab) -> Iterator[Path]:
-    """The laboratory's file with a suite of short tests, beside the SSH files that it names."""
-    text = healthy_lab.topology.read_text()
-    path = healthy_lab.topology.with_name("quick.yaml")
-    path.write_text(text[: text.index("suites:")] + QUICK)
-    yield path
-    path.unlink()
+    """The laboratory with a suite of every kind of test, on every cable."""
+    with written(healthy_lab, "quick.yaml", QUICK) as path:
+        yield path
+
+
+@pytest.fixture
+def cables(healthy_lab: Lab) -> Iterator[Path]:
+    """The laboratory with a suite that sees every cable, and nothing else."""
+    with written(healthy_lab, "cables.yaml", CABLES) as path:
+        yield path
+
+
+@pytest.fixture
+def short(healthy_lab: Lab) -> Iterator[Path]:
+    """The laboratory with five rounds of a second each; what a second gives is judged mildly."""
+    with written(healthy_lab, "short.yaml", SHORT) as path:
+        yield path
+
+
+@pytest.fixture
+def troubled(healthy_lab: Lab) -> Iterator[Path]:
+    """The laboratory with the fewest rounds that show a tool hanging twice and being held back."""
+    with written(healthy_lab, "troubled.yaml", TROUBLED) as path:
+        yield path
 
 
 def findings(found: dict[str, Any]) -> set[tuple[str, str]]:
@@ -59,17 +127,20 @@ def test_a_healthy_fabric_passes(healthy_lab: Lab, topology: Path, tmp_path: Pat
     found = report(db)
     assert found["findings"] == []
     assert found["coverage"]["tested"] == found["coverage"]["planned"] > 50
+    shares = [each["value"] / each["expected"] for each in found["verdicts"] if each["expected_from"] == "capacity"]
+    assert median(shares) > 0.8
+    assert min(shares) > 0.55, "half of a LAG, and no more of it"
     assert marked(healthy_lab) == []
     assert scratch(healthy_lab) <= before
 
 
 def test_a_slow_nic_and_half_a_lag_are_both_named_and_nothing_else(
-    healthy_lab: Lab, topology: Path, tmp_path: Path
+    healthy_lab: Lab, cables: Path, tmp_path: Path
 ) -> None:
     healthy_lab.slow_nic("n3", 30, "out")
     healthy_lab.member_down("leaf2", "spine1", 1)
     db = tmp_path / "s.db"
-    ran = benchconsole("run", topology, "--db", db)
+    ran = benchconsole("run", cables, "--db", db)
     assert ran.code == 1, ran.out + ran.err
     found = report(db)
     assert findings(found) == {("nic", "n3 out"), ("lag", "leaf2 to spine1")}, ran.out
@@ -80,21 +151,39 @@ def test_a_slow_nic_and_half_a_lag_are_both_named_and_nothing_else(
     assert by_suspect["nic"]["value"] / by_suspect["nic"]["expected"] == pytest.approx(0.3, abs=0.05)
 
 
-def test_every_kind_of_trouble_is_reported_as_what_it_is_and_the_others_stand(
-    healthy_lab: Lab, topology: Path, tmp_path: Path
-) -> None:
+def passed(found: dict[str, Any]) -> set[str]:
+    return {
+        verdict["subject"]
+        for verdict in found["verdicts"]
+        if verdict["expected_from"] == "capacity" and verdict["level"] == "pass"
+    }
+
+
+def test_a_silent_node_is_unreachable_and_the_others_stand(healthy_lab: Lab, short: Path, tmp_path: Path) -> None:
+    """Alone, for whoever logs in to it is busy for 20 seconds: once here, whatever else there is in the suite."""
     healthy_lab.silent_sshd("n1")
+    ran = benchconsole("run", short, "--db", tmp_path / "s.db", "-w", "n[1,3-4]")
+    assert ran.code == 3, ran.out + ran.err
+    found = report(tmp_path / "s.db")
+    assert {(each["node"], each["stage"]) for each in found["failures"]} == {("n1", "unreachable")}
+    assert all("banner" in each["detail"] for each in found["failures"])
+    assert found["findings"] == [], ran.out
+    assert passed(found) == {"n3>n4", "n4>n3"}
+
+
+def test_every_kind_of_trouble_is_reported_as_what_it_is_and_the_others_stand(
+    healthy_lab: Lab, troubled: Path, tmp_path: Path
+) -> None:
     healthy_lab.change_host_key("n5")
     healthy_lab.remove_tool("n2", "iperf3")
     healthy_lab.hang_tool("n6", "iperf3")
     healthy_lab.flood_tool("st2", "fio", 100_000_000)
     db = tmp_path / "s.db"
-    ran = benchconsole("run", topology, "--db", db)
+    ran = benchconsole("run", troubled, "--db", db)
     assert ran.code == 3, ran.out + ran.err
     found = report(db)
     stages = {(failure["node"], failure["stage"]) for failure in found["failures"]}
     assert stages == {
-        ("n1", "unreachable"),
         ("n5", "host key changed"),
         ("n2", "tool missing"),
         ("n6", "timed out"),
@@ -102,28 +191,21 @@ def test_every_kind_of_trouble_is_reported_as_what_it_is_and_the_others_stand(
         ("st2", "too much output"),
     }, ran.out
     details = {failure["node"]: failure["detail"] for failure in found["failures"]}
-    assert "banner" in details["n1"]
     assert details["n5"].count("SHA256:") == 2
     assert "Debian package iperf3" in details["n2"]
     assert found["findings"] == [], ran.out
-    levels = {
-        (verdict["subject"], verdict["level"])
-        for verdict in found["verdicts"]
-        if verdict["expected_from"] == "capacity"
-    }
-    assert ("n3>n4", "pass") in levels
-    assert ("n7>n8", "pass") in levels
+    assert passed(found) >= {"n3>n4", "n4>n3"}
     assert marked(healthy_lab) == []
 
 
 def test_kill_9_loses_nothing_that_was_shown_and_resume_repeats_nothing(
-    healthy_lab: Lab, topology: Path, tmp_path: Path
+    healthy_lab: Lab, short: Path, tmp_path: Path
 ) -> None:
     db, events = tmp_path / "s.db", tmp_path / "events.jsonl"
     with subprocess.Popen(
-        argv("run", topology, "--db", db, "--jsonl", events), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        argv("run", short, "--db", db, "--jsonl", events), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as console:
-        wait_for(lambda: judged(events) >= 3 and bool(marked(healthy_lab)), 120, "a fourth round under way")
+        await_while(console, lambda: judged(events) >= 2 and bool(marked(healthy_lab)), 120, "a third round under way")
         shown = judged(events)
         console.send_signal(signal.SIGKILL)
     wait_for(lambda: not marked(healthy_lab), 20, "the watchdogs to end everything of ours")
@@ -131,7 +213,7 @@ def test_kill_9_loses_nothing_that_was_shown_and_resume_repeats_nothing(
     closed = {verdict["round"] for verdict in before["verdicts"]}
     assert len(closed) >= shown - 1  # the inventory of a class without declared hardware may have no verdict
     assert before["coverage"]["tested"] < before["coverage"]["planned"]
-    ran = benchconsole("run", topology, "--db", db, "--resume", "last")
+    ran = benchconsole("run", short, "--db", db, "--resume", "last")
     assert ran.code == 0, ran.out + ran.err
     after = report(db)
     assert after["session"]["id"] == before["session"]["id"]
@@ -153,7 +235,7 @@ def test_a_signal_ends_everything_on_the_nodes_and_has_its_exit_code(
     with subprocess.Popen(
         argv("run", topology, "--db", tmp_path / "s.db"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as console:
-        wait_for(lambda: bool(marked(healthy_lab)), 60, "something of ours on a node")
+        await_while(console, lambda: bool(marked(healthy_lab)), 60, "something of ours on a node")
         console.send_signal(number)
         said, _ = console.communicate(timeout=30)
     assert console.returncode == code, said

@@ -11,7 +11,7 @@ import pytest
 from probes.launch import Job, Options, launch
 from probes.model import FailedAt
 from probes.remote import RemoteError
-from probes.ssh import SshReach
+from probes.ssh import Limits, SshReach
 from probes.testing import FakeContact
 from tests.lab import Lab, Process, wait_for
 from tests.scenarios.commands import benchconsole, report
@@ -31,7 +31,10 @@ suites:
 """
 RATE = 5000
 """Mbit/s for hpcc: at 100 its messages of 2 MB take two minutes, whatever the problem is."""
-SECONDS = 30
+SECONDS = 60
+"""Until what must happen has happened: a dead node is known to mpirun after 11."""
+LIMITS = Limits(keepalive=2.0, comeback=2.0)
+"""A connection into a dead node is given up after 8 seconds, not 20."""
 
 
 @pytest.fixture
@@ -61,7 +64,7 @@ def test_a_pingpong_fills_the_data_link_and_leaves_management_alone(
     found = report(tmp_path / "s.db")
     shares = [each["value"] / each["expected"] for each in found["verdicts"] if each["expected_from"] == "capacity"]
     assert shares
-    assert all(0.5 <= share <= 1.03 for share in shares), shares
+    assert all(0.5 <= share <= 1.1 for share in shares), shares
     assert {each["metric"] for each in found["measurements"]} == {"mpi-pingpong.latency", "mpi-pingpong.bandwidth"}
     assert data > 10_000_000 > management
     assert _left(mpi_lab) == []
@@ -116,7 +119,7 @@ class Launched:
 @pytest.fixture
 async def launched(mpi_lab: Lab) -> AsyncIterator[Launched]:
     fabric = load_text(mpi_lab.topology.read_text(), str(mpi_lab.topology))
-    reach = SshReach(fabric.access, "launched")
+    reach = SshReach(fabric.access, "launched", limits=LIMITS)
     made = Launched(mpi_lab, reach, fabric)
     try:
         await made.start()

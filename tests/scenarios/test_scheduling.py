@@ -25,6 +25,9 @@ from topology.routing import Routes
 pytestmark = pytest.mark.lab
 
 SECONDS = 2
+STREAMS = 16
+"""Of each flow: where flows cross four ways, the hash then leaves the median above 0.85, and a chosen link full, but
+once in millions of runs; of four streams it leaves the median at 0.6 once in three thousand."""
 ABOVE = 1.10
 """What the cable carries beyond payload and the plan knows nothing of: headers, what is sent again, a full bucket."""
 
@@ -79,7 +82,7 @@ async def run(lab: Lab, fabric: Fabric, rounds: tuple[Round, ...]) -> list[Ran]:
 
 
 def staged(fabric: Fabric, design: str, **options: Any) -> tuple[Round, ...]:
-    rounds = planned(fabric, design, seconds=SECONDS, omit=0, **options)
+    rounds = planned(fabric, design, seconds=SECONDS, omit=0, streams=STREAMS, **options)
     assert list(violations(fabric, rounds, {"iperf3": Iperf3()})) == []
     return rounds
 
@@ -138,11 +141,11 @@ def capacity(fabric: Fabric, name: str) -> float:
 
 
 async def test_stress_fills_what_was_chosen(healthy_lab: Lab, fabric: Fabric) -> None:
-    rounds = staged(fabric, "stress", share="leaf1 to spine1", streams=8)
+    rounds = staged(fabric, "stress", share="leaf1 to spine1")
     assert len(rounds) == 1
     assert rounds[0].bundles[0].fill >= FULL
     (ran,) = await run(healthy_lab, fabric, rounds)
     chosen = fabric.links[LinkId("leaf1--spine1")]
-    assert ran.carried[chosen.id, "leaf1"] / ran.seconds > 0.75 * chosen.capacity
+    assert ran.carried[chosen.id, "leaf1"] > 0.75 * chosen.capacity * SECONDS
     (verdict,) = judge_round(Bench(fabric, {}), ran.closed)
     assert (verdict.subject, verdict.level) == ("leaf1 to spine1", Level.PASS), verdict.because

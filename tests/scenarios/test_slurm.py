@@ -66,6 +66,11 @@ def _jobs(lab: Lab) -> list[str]:
     return lab.inside(HEAD, "squeue", "--noheader", "--format=%j", "--states=RUNNING,PENDING,COMPLETING").split()
 
 
+def _await_idle(lab: Lab) -> None:
+    """A node whose job has just ended is completing for a while: then it would be draining, not drained."""
+    wait_for(lambda: set(lab.slurm_states().values()) == {"idle"}, 2 * SECONDS, "every node to be idle again")
+
+
 def _left(lab: Lab) -> list[str]:
     running = [(node, each) for node in lab.plan.nodes for each in lab.processes(node)]
     return _jobs(lab) + [f"{node}: {' '.join(each.argv)}" for node, each in running if each.session]
@@ -228,6 +233,7 @@ def test_a_node_at_fault_is_drained_on_consent_and_only_our_drains_are_lifted(
     slurm_lab.slow_nic("n3", 20, "out")
     _run(only_iperf, probes, tmp_path / "s.db", "n1", "n2", "n3", "n4")
     session = report(tmp_path / "s.db")["session"]["id"]
+    _await_idle(slurm_lab)
     slurm_lab.inside(HEAD, "scontrol", "update", "nodename=n4", "state=drain", "reason=bad DIMM")
     invoke = CliRunner().invoke
 
@@ -264,7 +270,7 @@ def _without(fabric: Fabric, *probes: str) -> Fabric:
 def test_a_run_from_the_command_line_goes_through_slurm_and_says_so(
     slurm_lab: Lab, fabric: Fabric, tmp_path: Path
 ) -> None:
-    wait_for(lambda: set(slurm_lab.slurm_states().values()) == {"idle"}, 2 * SECONDS, "every node to be idle again")
+    _await_idle(slurm_lab)
     db, quick = tmp_path / "s.db", slurm_lab.topology.with_name("quick.yaml")
     quick.write_text(fabric.text[: fabric.text.index("suites:")] + "suites: {default: [{probe: inventory}]}\n")
     try:

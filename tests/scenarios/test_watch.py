@@ -25,6 +25,8 @@ from topology.resolve import load_text
 
 pytestmark = pytest.mark.lab
 
+STEP = 4
+"""Seconds between samples: after a kill at the second two commands must have started before a fifth would be due."""
 SUITES = """\
 suites:
   availability:
@@ -85,9 +87,9 @@ async def test_a_node_that_is_stopped_and_comes_back(healthy_lab: Lab, fabric: F
 
 
 def test_a_console_that_is_killed_goes_on_where_it_was(healthy_lab: Lab, topology: Path, tmp_path: Path) -> None:
-    db = tmp_path / "s.db"
+    db, schedule = tmp_path / "s.db", ("--every", f"{STEP}s", "--for", f"{3 * STEP}s")
     with subprocess.Popen(
-        argv("watch", topology, "--every", "3s", "--for", "9s", "-w", "n[1-2]", "--db", db),
+        argv("watch", topology, *schedule, "-w", "n[1-2]", "--db", db),
         stdout=subprocess.PIPE,
         text=True,
         env={"PYTHONUNBUFFERED": "1", "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
@@ -106,7 +108,8 @@ def test_a_console_that_is_killed_goes_on_where_it_was(healthy_lab: Lab, topolog
     found = json.loads(benchconsole("availability", "last", "--at-least", "1%", "--json", "--db", db).out)
     missed = 3 - len(taken - {3})
     # A sample that is missed leaves its time not known, and part of the next where that came late.
-    assert 3 * missed - 1e-6 <= found["nodes"][0]["not_sampled"] <= 3 * missed + 3
+    least = STEP * missed
+    assert least - 1e-6 <= found["nodes"][0]["not_sampled"] <= least + STEP
     assert (found["level"], found["system"]["down"]) == ("pass", 0.0)
     sessions = json.loads(benchconsole("sessions", "--json", "--db", db).out)
     assert [each["state"] for each in sessions] == ["complete"]

@@ -1,5 +1,6 @@
 """What a node says of itself: by running the script here, and by answers that are none."""
 
+import asyncio
 import os
 import time
 from pathlib import Path
@@ -47,6 +48,14 @@ async def test_a_tool_that_hangs_or_writes_what_it_likes_spoils_nothing(tmp_path
     found = await examine(Here("x", str(tmp_path)), ["iperf3", "fio"], [])
     assert dict(found.tools) == {"iperf3": "9.9", "fio": ""}
     assert found.unfit == ()
+
+
+async def test_a_tool_that_will_not_be_ended_is_killed_and_the_others_are_told(tmp_path: Path) -> None:
+    tool(tmp_path, "iperf3", "trap '' TERM; while :; do sleep 1; done")
+    tool(tmp_path, "fio", 'echo "fio-3.33"')
+    async with asyncio.timeout(25):
+        found = await examine(Here("x", str(tmp_path)), ["iperf3", "fio"], [])
+    assert dict(found.tools) == {"iperf3": "", "fio": "3.33"}
 
 
 def said(*lines: str) -> Output:
