@@ -5,13 +5,21 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")  # a busy machine is slow, not wrong
 
 pytest_plugins = ["tests.lab.fixtures"]
 
 
 _LABORATORIES = frozenset(("lab", "healthy_lab", "slurm_lab"))
 """Fixtures behind which a laboratory stands."""
+
+
+_PLACES = {Path(__file__).parent / "lab", Path(__file__).parent / "scenarios"}
+"""Where ``make unit-lab`` looks for tests that use one."""
 
 
 def pytest_configure() -> None:
@@ -26,6 +34,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _LABORATORIES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.lab)
+            if not _PLACES & set(item.path.parents):
+                raise pytest.UsageError(f"{item.nodeid} uses the laboratory: put it below tests/lab or tests/scenarios")
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -229,7 +230,8 @@ async def bench(tmp_path: Path, keys: Keys) -> AsyncIterator[Bench]:
         server.process.terminate()
         server.process.wait()
     for pid in bench.marked():
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 USER, UID = "benchuser", 54321
