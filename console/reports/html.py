@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from console import view as session_view
 from console.columns import Column, Row, chosen, state_word
-from console.reports import checklists, conduct, content, tables
+from console.reports import checklists, conduct, content, curves, tables
 from console.reports.content import Options, folded, shortened
 from console.reports.evidence import appendix
 from console.reports.picture import draw
@@ -103,6 +103,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
     metrics = tables.metric_tables(view)
     held, unlike = tables.inventory(view)
     findings = content.ordered(view.findings)
+    sweeps, more_sweeps = curves.sections(view)
     stream = template.stream(
         view=view,
         title=content.title(view, options),
@@ -120,6 +121,8 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         picture=draw(view),
         built=tables.oversubscribed(view),
         criteria=tables.criteria(view),
+        sweeps=sweeps,
+        more_sweeps=more_sweeps,
         metrics=metrics,
         folding=any(table.note for table in metrics),
         used_columns=used_columns,

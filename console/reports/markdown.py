@@ -10,7 +10,7 @@ from typing import TextIO
 
 from console import view as picture
 from console.columns import chosen
-from console.reports import checklists, conduct, content, tables
+from console.reports import checklists, conduct, content, curves, tables
 from console.reports.content import Options, folded, shortened
 from console.view import NotJudged, RunView, State, state_of_failure, state_of_level
 from console.wording import SIGNS, count, plain
@@ -35,6 +35,7 @@ def render(view: RunView, out: TextIO, options: Options) -> None:
         _findings(view),
         _not_judged(view),
         _results(view),
+        _sweeps(view),
         _inventory(view),
         _criteria(view),
         _built(view),
@@ -104,6 +105,26 @@ def _conduct(view: RunView, options: Options) -> Iterator[str]:
     yield from _table(("kind", "when", "what"), ((line.kind, line.when, line.text) for line in lines[:ROWS]))
     if len(lines) > ROWS:
         yield f"And {count(len(lines) - ROWS, 'more line')}; they are in the JSON report."
+        yield ""
+
+
+def _sweeps(view: RunView) -> Iterator[str]:
+    sections, left = curves.sections(view)
+    if sections:
+        yield "## Sweeps"
+        yield ""
+    for section in sections:
+        yield f"### {inline(section.stage)}: {inline(section.name)}"
+        yield ""
+        for said in section.said:
+            yield f"{inline(said)}."
+            yield ""
+        right = [index for index, name in enumerate(section.headings) if name not in ("cohort", "note")]
+        headings = ("", *(cell(name) for name in section.headings))
+        rows = ((SIGNS[row.state].glyph if row.state else "", *texts) for row, texts in section.rows)
+        yield from _table(headings, rows, [index + 1 for index in right])
+    if left:
+        yield left
         yield ""
 
 

@@ -61,6 +61,7 @@ _TABLE = (
     Action("column_right", "greater_than_sign,full_stop", ">", "column", "the column to the right"),
     Action("in_fabric", "o", "o", "in fabric", "show it in the fabric"),
     Action("facts", "i", "i", "facts", "all that the node told of itself"),
+    Action("sweeps", "w", "w", "sweeps", "what was swept, as curves: clients, tasks, streams, sizes"),
     Action("finding", "f", "f", "finding", "the finding that explains it"),
     Action("repeat", "r", "r", "repeat", "repeat what failed, or what is selected; the plan comes first"),
     Action("plan", "R", "R", "plan a run", "plan a run and show it before anything is sent", "plan", "SUITE"),

@@ -45,6 +45,11 @@ class OpenFacts(Message):
 
 
 @dataclass
+class OpenSweeps(Message):
+    """Show what was swept, as curves."""
+
+
+@dataclass
 class OpenRaw(Message):
     """Show the output from which a measurement was read; any output of ``test`` when there is no measurement."""
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from console.sums import Sums
+from console.sweeps import Sweeps
 from console.tui import messages
 from console.tui.actions import GLOBAL
 from console.tui.bridge import Bridge, Conductor, Hop
@@ -20,6 +21,7 @@ from console.tui.screens.node import NodeScreen
 from console.tui.screens.nodes import NodesScreen
 from console.tui.screens.raw import RawScreen
 from console.tui.screens.run import RunScreen
+from console.tui.screens.sweeps import SweepsScreen
 from console.tui.terminal import Terminal
 from console.tui.widgets.tabs import Badges, Tabs
 from console.view import RunView
@@ -43,6 +45,7 @@ class Ways(Dressed[int]):
         self.frozen_at: float | None = None
         self.frozen_generation = 0
         self.history: list[str] = []
+        self.sweeps = Sweeps()
         sums = Sums()
         self.fabric_screen = FabricScreen(sums)
         self.nodes_screen = NodesScreen()
@@ -152,6 +155,10 @@ class Ways(Dressed[int]):
 
     def on_open_facts(self, message: messages.OpenFacts) -> None:
         self.push_screen(FactsScreen(message.node, tab=self._tab()))
+        self.tick()
+
+    def on_open_sweeps(self) -> None:
+        self.push_screen(SweepsScreen(self.sweeps, tab=self._tab()))
         self.tick()
 
     def on_open_raw(self, message: messages.OpenRaw) -> None:

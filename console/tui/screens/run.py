@@ -9,13 +9,15 @@ from textual import on
 from textual.widget import Widget
 
 from console.sums import Sum, Sums
+from console.sweeps import is_swept
 from console.tui.actions import MOVES
 from console.tui.clock import hour, lasting
 from console.tui.drawing import BOLD, MUTED, RUNNING, Piece, Row, sign, width_of
-from console.tui.messages import Copy, OpenNode, OpenRaw, Plan
+from console.tui.messages import Copy, OpenNode, OpenRaw, OpenSweeps, Plan
 from console.tui.quantities import share_of
 from console.tui.screens.frame import Frame
 from console.tui.widgets.events import Events
+from console.tui.widgets.footer import Shown
 from console.tui.widgets.headline import Headline, clauses
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.loads import Loads, loads
@@ -43,7 +45,7 @@ class RunScreen(Frame):
     """``R`` plans, ``S`` asks how to stop."""
 
     TAB = "Run"
-    VALID = (*MOVES, "stop", "repeat", "copy")
+    VALID = (*MOVES, "stop", "repeat", "copy", "sweeps")
     KEYS = ("plan", ("repeat", "repeat failed"), ("enter", "raw"), "freeze", "export", "command", "help")
     KEYS_RUNNING = ("stop", "freeze", ("enter", "open"), "findings", "command", "help")
 
@@ -78,7 +80,7 @@ class RunScreen(Frame):
 
     def paint(self, view: RunView) -> None:
         """Everything anew."""
-        self.keys.show(self.KEYS if view.current is None else self.KEYS_RUNNING)
+        self.keys.show(self._offered(view))
         self._say_time(view)
         self.loads.show(loads(view))
         self._show_tests(view)
@@ -86,6 +88,11 @@ class RunScreen(Frame):
         self.proofs.show(() if view.current is not None else view.proofs)
         self.events.show(view.log)
         self._share_height()
+
+    def _offered(self, view: RunView) -> tuple[Shown, ...]:
+        """The keys; that of the sweeps only where there are any."""
+        found = self.KEYS if view.current is None else self.KEYS_RUNNING
+        return (*found[:2], "sweeps", *found[2:]) if is_swept(view) else found
 
     def _say_time(self, view: RunView) -> None:
         """Everything that changes by the second."""
@@ -156,6 +163,13 @@ class RunScreen(Frame):
     def action_repeat(self) -> None:
         """Repeat what failed."""
         self.post_message(Plan(failed_only=True))
+
+    def action_sweeps(self) -> None:
+        """The curves of what was swept, where anything is."""
+        if self.run_view is not None and is_swept(self.run_view):
+            self.post_message(OpenSweeps())
+        else:
+            self.say("Nothing of this session was swept: a suite may vary clients, tasks, streams or sizes.")
 
     def action_copy(self) -> None:
         """Copy the test."""

@@ -1,0 +1,258 @@
+"""Owns the picture of a chart: curves in braille dots, or in characters where the terminal has no more.
+
+A line joins neighbouring points only: what was not measured leaves a gap, with its sign below. Each curve has
+a sign and a colour of its own, so that either tells it apart.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from console.curve_words import chart_name, cohort_name
+from console.curves import Chart, Curve, Point, Rise, rise
+from console.tui.drawing import (
+    ACCENT,
+    BOLD,
+    BRIGHT,
+    FAINT,
+    LOAD,
+    MUTED,
+    RUNNING,
+    TEXT,
+    Line,
+    Piece,
+    Row,
+    row_width,
+    width_of,
+    wrapped,
+)
+from console.tui.scales import Scale, scale_for
+from console.tui.themes import Depth, Tone
+from console.tui.widgets.canvas import Canvas
+from console.view import State
+from console.wording import SIGNS, plain
+
+MARKS = (("●", "o"), ("◆", "*"), ("×", "x"), ("+", "+"), ("a", "a"), ("b", "b"), ("c", "c"), ("d", "d"))
+TONES = (ACCENT, BRIGHT, RUNNING, TEXT, LOAD)
+
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+
+
+def mark(curve: int, *, ascii_only: bool) -> Piece:
+    """The sign of a curve by its place in the chart."""
+    return Piece(MARKS[curve % len(MARKS)][ascii_only], TONES[curve % len(TONES)]._replace(bold=True))
+
+
+@dataclass(slots=True)
+class Grid:
+    """Cells of the plot: characters by row and column, and dots, four rows and two columns to a cell."""
+
+    width: int
+    height: int
+    cells: dict[tuple[int, int], Piece] = field(default_factory=dict)
+    dots: dict[tuple[int, int], tuple[int, Tone]] = field(default_factory=dict)
+
+    def put(self, row: int, column: int, piece: Piece) -> None:
+        """One character, over what is there."""
+        if 0 <= row < self.height and 0 <= column < self.width:
+            self.cells[row, column] = piece
+
+    def dot(self, x: int, y: int, tone: Tone) -> None:
+        """One dot, counted in dots from the upper left corner."""
+        place = (y // 4, x // 2)
+        if 0 <= place[0] < self.height and 0 <= place[1] < self.width:
+            bits = self.dots.get(place, (0, tone))[0]
+            self.dots[place] = (bits | _DOTS[y % 4][x % 2], tone)
+
+    def row(self, row: int) -> Iterator[Piece]:
+        """One row of cells; characters are above dots."""
+        for column in range(self.width):
+            found = self.cells.get((row, column))
+            if found is None and (row, column) in self.dots:
+                bits, tone = self.dots[row, column]
+                found = Piece(chr(0x2800 + bits), tone)
+            yield found or Piece(" ")
+
+
+class CurvePlot(Canvas):
+    """One chart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chart: Chart | None = None
+        self.chosen = ""
+
+    def show(self, chart: Chart | None, chosen: str = "") -> None:
+        """Another chart, or another point of it under the cursor."""
+        self.chart, self.chosen = chart, chosen
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """Legend, curves, axis."""
+        chart = self.chart
+        if chart is None or height < 5 or width < 24 or not chart.curves:
+            return []
+        scale = scale_for(chart.unit, chart.shown, chart.numbers) if chart.unit is not None else None
+        up = rise(chart.numbers, scale.factor if scale else 1.0)
+        ticks = [(tick, _tick(tick, scale)) for tick in up.ticks]
+        margin = max((width_of(words) for _, words in ticks), default=0) + 2
+        legend = self._legend(chart, scale, width)
+        grid = Grid(width - margin - 3, height - 2 - len(legend))
+        if grid.height < 2:
+            return legend
+        self._fill(grid, chart, up)
+        labels = {_height(up, tick, grid): words for tick, words in ticks}
+        rows = legend
+        for index in range(grid.height):
+            line = Line(width).to(1).put(labels.get(index, ""), MUTED, margin - 1, ">").put(" ")
+            rows.append(line.put("┼" if index in labels else "│", FAINT).extend(grid.row(index)).row())
+        axis = f" {plain(chart.axis)}"
+        foot = Line(width).to(margin + 1).put("└" + "─" * max(grid.width - width_of(axis) + 1, 1), FAINT)
+        return [*rows, foot.put(axis, MUTED).row(), self._values(chart, grid, margin + 2)]
+
+    @property
+    def _is_fine(self) -> bool:
+        """Whether there are dots; the fonts of plain consoles lack them."""
+        return not self.painter.ascii and self.painter.palette.depth is not Depth.SIXTEEN
+
+    @property
+    def _dash(self) -> str:
+        return "┄" if self._is_fine else "-"
+
+    def _legend(self, chart: Chart, scale: Scale | None, width: int) -> list[Row]:
+        """What is drawn: metric and unit, the sign of each curve, what was required; as many rows as it takes."""
+        unit = f", {scale.symbol}" if scale is not None and scale.symbol else ""
+        items: list[Row] = [(Piece(chart_name(chart), BOLD), Piece(unit, MUTED))]
+        for index, curve in enumerate(chart.curves if len(chart.curves) > 1 else ()):
+            items.append((mark(index, ascii_only=self.painter.ascii), Piece(f" {cohort_name(chart, curve)}", TEXT)))
+        if any(point.bounds for curve in chart.curves for point in curve.points):
+            items.append((Piece(f"{self._dash} required", MUTED),))
+        lines = [Line(width).to(1)]
+        for item in items:
+            if lines[-1].at > 1 and row_width(item) + 3 > lines[-1].room:
+                lines.append(Line(width).to(1))
+            lines[-1].put("   " if lines[-1].at > 1 else "").extend(item)
+        return [line.row() for line in lines]
+
+    def _fill(self, grid: Grid, chart: Chart, up: Rise) -> None:
+        """Bounds first, then lines, spreads and marks: what comes later is above."""
+        columns = {value: 1 + round(place * (grid.width - 3)) for value, place in chart.places.items()}
+        knees = [knee for _, knee in chart.knees() if knee is not None]
+        for knee in knees:
+            for row in range(grid.height):
+                grid.put(row, columns[knee.point.value], Piece("┊" if not self.painter.ascii else ":", FAINT))
+        for curve in chart.curves:
+            self._bounds(grid, curve, columns, up)
+        for index, curve in enumerate(chart.curves):
+            self._line(grid, curve, columns, (up, TONES[index % len(TONES)]))
+        for index, curve in enumerate(chart.curves):
+            for point in curve.points:
+                self._mark(grid, point, columns[point.value], (up, index))
+
+    def _bounds(self, grid: Grid, curve: Curve, columns: dict[str, int], up: Rise) -> None:
+        """What was required, from half way before each point to half way after it."""
+        for index, point in enumerate(curve.points):
+            here = columns[point.value]
+            before = columns[curve.points[index - 1].value] if index else here - 2
+            after = columns[curve.points[index + 1].value] if index + 1 < len(curve.points) else here + 2
+            for bound in {point.bounds[0], point.bounds[-1]} if point.bounds else ():
+                for column in range(min((before + here) // 2, here), max((here + after) // 2, here) + 1):
+                    grid.put(_height(up, bound, grid), column, Piece(self._dash, MUTED))
+
+    def _line(self, grid: Grid, curve: Curve, columns: dict[str, int], look: tuple[Rise, Tone]) -> None:
+        up, tone = look
+        is_fine = self._is_fine
+        across, along = (2, 4) if is_fine else (1, 1)
+        if any(point.at is None for point in curve.points):
+            return  # words have no order that a line could follow
+        for one, other in pairwise(curve.points):
+            if one.median is None or other.median is None:
+                continue
+            ends = [
+                (columns[point.value] * across, _level(up, point.median or 0.0, grid.height * 4) // (4 // along))
+                for point in (one, other)
+            ]
+            for x, y in _between(*ends):
+                if is_fine:
+                    grid.cells.pop((y // 4, x // 2), None)
+                    grid.dot(x, y, tone)
+                else:
+                    grid.put(y, x, Piece("·", tone))
+
+    def _mark(self, grid: Grid, point: Point, column: int, look: tuple[Rise, int]) -> None:
+        """The median of a point with its spread, or the sign of what became of it on the axis."""
+        up, index = look
+        tone = TONES[index % len(TONES)]
+        if point.median is None or point.low is None or point.high is None:
+            if not point.planned:
+                return
+            state = min((each.state for each in point.missing), key=lambda each: each.rank, default=State.SKIPPED)
+            sign = SIGNS[state]
+            grid.put(grid.height - 1, column, Piece(sign.ascii if self.painter.ascii else sign.glyph, MUTED))
+            return
+        for row in range(_height(up, point.high, grid), _height(up, point.low, grid) + 1):
+            grid.put(row, column, Piece("│", tone))
+        row = _height(up, point.median, grid)
+        taken = {piece.text for piece in (mark(other, ascii_only=self.painter.ascii) for other in range(index))}
+        while index and (row, column) in grid.cells and grid.cells[row, column].text in taken:
+            column += 1
+        grid.put(row, column, mark(index, ascii_only=self.painter.ascii))
+
+    def _values(self, chart: Chart, grid: Grid, margin: int) -> Row:
+        """The values below their points, as far as they fit."""
+        line = Line(margin + grid.width + 2)
+        knees = {knee.point.value for _, knee in chart.knees() if knee is not None}
+        for value, place in chart.places.items():
+            column = margin + 1 + round(place * (grid.width - 3)) - width_of(value) // 2
+            if column > line.at and column + width_of(value) <= line.width:
+                line.to(column).put(value, BRIGHT if value == self.chosen else BOLD if value in knees else MUTED)
+        return line.row()
+
+
+def _tick(value: float, scale: Scale | None) -> str:
+    if scale is None:
+        return f"{value:g}"
+    return f"{value / scale.factor:,.6g}"
+
+
+def _height(up: Rise, value: float, grid: Grid) -> int:
+    return _level(up, value, grid.height * 4) // 4
+
+
+def _level(up: Rise, value: float, rows: int) -> int:
+    """The row of ``value`` among ``rows``, from the top."""
+    return round((1 - min(max(up.of(value), 0.0), 1.0)) * (rows - 1))
+
+
+def _between(one: tuple[int, int], other: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Every dot on the line from one to the other."""
+    steps = max(abs(other[0] - one[0]), abs(other[1] - one[1]), 1)
+    for step in range(steps + 1):
+        yield (
+            one[0] + round((other[0] - one[0]) * step / steps),
+            one[1] + round((other[1] - one[1]) * step / steps),
+        )
+
+
+class CurveSaid(Canvas):
+    """Sentences on a chart, one after the other as far as there is room."""
+
+    DEFAULT_CSS = "CurveSaid { height: 2; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: Sequence[tuple[str, Tone]] = ()
+
+    def show(self, said: Sequence[tuple[str, Tone]]) -> None:
+        """Other sentences, each with its tone."""
+        self.said = said
+        self.redraw()
+
+    def wanted(self, width: int) -> int:
+        """Rows that it would fill."""
+        return sum(len(wrapped(text, width - 2, 3)) for text, _ in self.said)
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """Each sentence in at most three rows."""
+        lines = [(line, tone) for text, tone in self.said for line in wrapped(text, width - 2, 3)]
+        return [Line(width).to(1).put(line, tone).row() for line, tone in lines[:height]]

@@ -1,0 +1,226 @@
+"""Owns the two lists of the page of sweeps: every chart with its knees, and every point of the chosen one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from console.curve_words import (
+    PointRow,
+    chart_name,
+    cohort_name,
+    heading,
+    point_rows,
+    sentences,
+    wanted_columns,
+)
+from console.curves import Chart
+from console.tui.drawing import ACTIVE, BOLD, BRIGHT, MUTED, TEXT, Line, Row, clip, sign, value_tone, width_of
+from console.tui.filtering import EVERYTHING, Filter
+from console.tui.scales import Scale
+from console.tui.widgets.curve import mark
+from console.tui.widgets.listing import Listing
+from console.wording import NOT_MEASURED, count, plain
+
+COLUMNS: Mapping[str, Scale | None] = {"stage": None, "metric": None, "axis": None, "cohort": None}
+"""What a filter may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartRow:
+    """One chart as text."""
+
+    chart: Chart
+    name: str
+    points: str
+    knees: str
+
+    def words(self, column: str) -> str:
+        """The text of a column."""
+        cohorts = " ".join(cohort_name(self.chart, curve) for curve in self.chart.curves)
+        return {
+            "stage": plain(self.chart.stage), "metric": self.name, "axis": plain(self.chart.axis), "cohort": cohorts,
+        }[column]  # fmt: skip
+
+    def number(self, column: str) -> float | None:
+        """Charts have no number of their own."""
+        return None
+
+    @property
+    def everything(self) -> str:
+        """All its text, lower case."""
+        return " ".join((*map(self.words, COLUMNS), self.knees)).lower()
+
+
+def chart_row(chart: Chart) -> ChartRow:
+    """What the list says of one chart."""
+    values = chart.values
+    seen = {point.value for curve in chart.curves for point in curve.measured}
+    spared = f"{len(seen)} of {count(len(values), 'point')}" if len(seen) < len(values) else count(len(seen), "point")
+    return ChartRow(chart, chart_name(chart), spared, "; ".join(sentences(chart)))
+
+
+class ChartList(Listing):
+    """Charts that pass the filter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.charts: Sequence[ChartRow] = ()
+        self.kept: Sequence[ChartRow] = ()
+        self.filter: Filter = EVERYTHING
+
+    def show(self, charts: Sequence[Chart]) -> None:
+        """Other charts; the cursor stays on its own."""
+        here = self.chosen
+        self.charts = [chart_row(chart) for chart in charts]
+        self.sift()
+        if here is not None:
+            same = (i for i, each in enumerate(self.kept) if _is_same(each.chart, here))
+            self.cursor = next(same, self.cursor)
+            self.redraw()
+
+    def sift(self) -> None:
+        """Apply the filter anew."""
+        self.kept = [row for row in self.charts if self.filter.keeps(row)]
+        self.cursor = max(min(self.cursor, len(self.kept) - 1), 0)
+        self.redraw()
+
+    @property
+    def chosen(self) -> Chart | None:
+        """The chart under the cursor."""
+        return self.kept[self.cursor].chart if self.cursor < len(self.kept) else None
+
+    @property
+    def count(self) -> int:
+        """Charts that pass the filter."""
+        return len(self.kept)
+
+    def empty(self, width: int) -> list[Row]:
+        """Why nothing is shown."""
+        why = "no curve passes the filter" if self.charts else "nothing of this session was swept"
+        return [Line(width).to(1).put(clip(why, width - 2), MUTED).row()]
+
+    def heading(self, width: int) -> list[Row]:
+        """Names of the columns."""
+        stage, name, points = self._places(width)
+        line = Line(width).to(1).put("sweep", ACTIVE if self.has_focus else MUTED).to(stage).put("metric", MUTED)
+        return [line.to(name).put("points", MUTED).to(points).put("knee", MUTED).row()]
+
+    def row(self, index: int, width: int) -> Row:
+        """One chart."""
+        each = self.kept[index]
+        stage, name, points = self._places(width)
+        line = Line(width).to(1).put(clip(plain(each.chart.stage), stage - 2), MUTED).to(stage)
+        line.put(clip(each.name, name - stage - 1), BRIGHT).to(name).put(each.points, MUTED).to(points)
+        return line.put(clip(each.knees, max(line.room - 1, 0)), TEXT).row()
+
+    def _places(self, width: int) -> tuple[int, int, int]:
+        """Where metric, points and knee begin; what is longer than its share of the width is cut."""
+        stage = min(max((width_of(plain(row.chart.stage)) for row in self.charts), default=0), max(width // 4, 12))
+        name = min(max((width_of(row.name) for row in self.charts), default=0), max(width // 3, 20))
+        points = max((width_of(row.points) for row in self.charts), default=0)
+        return stage + 3, stage + name + 5, stage + name + points + 7
+
+    def on_focus(self) -> None:
+        """Mark the pane."""
+        self.redraw()
+
+    def on_blur(self) -> None:
+        """Unmark the pane."""
+        self.redraw()
+
+
+def _is_same(one: Chart, other: Chart) -> bool:
+    """Whether two charts, of an earlier view and a later one, are the same question."""
+    same = (one.stage, one.metric, one.axis, one.held) == (other.stage, other.metric, other.axis, other.held)
+    return same and one.labels == other.labels
+
+
+class PointTable(Listing):
+    """Every point of one chart with its numbers, or why it has none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chart: Chart | None = None
+        self.points: Sequence[PointRow] = ()
+        self.columns: Sequence[str] = ()
+
+    def show(self, chart: Chart | None) -> None:
+        """Another chart, or more of it."""
+        self.chart = chart
+        self.points = point_rows(chart) if chart is not None else ()
+        self.columns = wanted_columns(self.points)
+        self.redraw()
+
+    @property
+    def chosen(self) -> PointRow | None:
+        """The point under the cursor."""
+        return self.points[self.cursor] if self.cursor < len(self.points) else None
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        return len(self.points)
+
+    @property
+    def wanted(self) -> int:
+        """Columns that it would fill."""
+        return max((x + wide for name, x, wide in self._placed(1_000) if name != "note"), default=0) + 2 + self._note
+
+    @property
+    def _note(self) -> int:
+        """Columns of the longest note."""
+        return max((width_of(row.cells["note"]) + 2 for row in self.points if row.cells["note"]), default=0)
+
+    def heading(self, width: int) -> list[Row]:
+        """Names of the columns."""
+        line = Line(width)
+        for name, x, wide in self._placed(width):
+            word = heading(self.chart, name) if self.chart is not None and name != "note" else ""
+            tone = ACTIVE if name == "point" and self.has_focus else MUTED
+            line.to(x).put(word, tone, wide, "<" if name == "note" else ">")
+        return [line.row()]
+
+    def row(self, index: int, width: int) -> Row:
+        """One point."""
+        each = self.points[index]
+        line = Line(width).to(1)
+        if each.state is not None:
+            line.extend((sign(each.state),))
+        if self.chart is not None and len(self.chart.curves) > 1:
+            line.to(3).extend((mark(each.curve, ascii_only=self.painter.ascii),))
+        for name, x, wide in self._placed(width):
+            tone = TEXT if name in ("min", "max", "gain", "each") else MUTED
+            if name in ("point", "median"):
+                tone = BRIGHT if name == "point" else BOLD
+                if name == "median" and each.state is not None and each.cells[name] != NOT_MEASURED:
+                    tone = value_tone(each.state)._replace(bold=True)
+            line.to(x).put(clip(each.cells[name], wide), tone, wide, "<" if name == "note" else ">")
+        return line.row()
+
+    def _placed(self, width: int) -> list[tuple[str, int, int]]:
+        """Name, column and width; what matters less goes first where it is tight."""
+        if self.chart is None:
+            return []
+        wide = {
+            name: max(width_of(text) for text in (heading(self.chart, name), *(row.cells[name] for row in self.points)))
+            for name in self.columns
+            if name != "note"
+        }
+        start = 5 if len(self.chart.curves) > 1 else 3
+        room = width - start - min(self._note, 12)
+        for dropped in ("required", "tests", "reps", "each", "min", "max"):
+            if sum(wide.values()) + 2 * len(wide) <= room:
+                break
+            wide.pop(dropped, None)
+        made, x = [], start
+        for name, cells in wide.items():
+            made.append((name, x, cells))
+            x += cells + 2
+        return [*made, ("note", x, max(width - x - 1, 0))] if self._note else made
+
+    def on_focus(self) -> None:
+        """Mark the pane."""
+        self.redraw()
+
+    def on_blur(self) -> None:
+        """Unmark the pane."""
+        self.redraw()
