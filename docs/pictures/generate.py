@@ -14,6 +14,7 @@ from pathlib import Path
 
 from console.cli.common import installed
 from console.conductor import SessionConductor
+from console.engine import Engine
 from console.session import Session
 from console.tui.app import Bench
 from console.tui.start import Past, StartApp, StartModel
@@ -27,6 +28,7 @@ PICTURES = {
     "fabric-200x60": ((200, 60), ["n"]),
     "nodes-120x40": ((120, 40), ["2"]),
     "node-120x40": ((120, 40), ["2", "down", "enter"]),
+    "facts-120x40": ((120, 40), ["2", "enter", "i", "n"]),
     "run-120x40": ((120, 40), ["3"]),
     "findings-120x40": ((120, 40), ["4"]),
 }
@@ -37,7 +39,7 @@ FONT = re.compile(r"@font-face\s*{[^}]*}")
 async def draw(database: Path, size: tuple[int, int], keys: list[str]) -> str:
     """The screen as SVG."""
     with Store.open(database, create=False) as store:
-        conductor = SessionConductor(Session.stored(store, "last", installed()))
+        conductor = SessionConductor(Session.stored(store, "last", installed()), Engine())
         app = Bench(lambda: conductor, TERMINAL)
         async with app.run_test(size=size) as pilot:
             while app.shown is None or app.shown.ended is None or app.shown.static is None:
