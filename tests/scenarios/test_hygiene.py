@@ -164,14 +164,17 @@ def test_what_a_killed_run_left_is_proven_shown_and_removed_and_nothing_else(hea
         await_while(
             console, lambda: _is_writing(lab) and len(_ours(lab)) == 1, 60, "a directory of ours that is in use"
         )
-        for process in lab.processes("st1"):
-            if process.session:
-                process.identity.signal(signal.SIGSTOP)  # so that its shell cannot tidy up
+        # Told to end, its shell would tidy up, and so would the console: first nobody moves, then all are gone.
+        console.send_signal(signal.SIGSTOP)
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for process in lab.processes("st1"):
+                if process.session:
+                    process.identity.signal(number)
         console.send_signal(signal.SIGKILL)
         console.wait()
-    wait_for(lambda: not marked(lab), GRACE, "the watchdog to end what was stopped")
+    wait_for(lambda: not marked(lab), GRACE, "the watchdog to end what is left")
     left = _ours(lab)
-    assert len(left) == 1, "the directory is gone although its shell was stopped"
+    assert len(left) == 1, "the directory is gone although its shell was killed"
     done = clean(path, db)
     assert done.code == 3, done.out + done.err
     assert f"directory /scratch/{left[0].name}" in done.out
