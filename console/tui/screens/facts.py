@@ -1,25 +1,24 @@
 """Everything that one node told of itself, to be searched: what was declared otherwise carries its sign."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from textual import on
 from textual.widget import Widget
 
 from console.tui.actions import MOVES
-from console.tui.drawing import FAIL, KEY, MUTED, Piece, Row
-from console.tui.filtering import EVERYTHING, FilterError, compile_filter
+from console.tui.drawing import KEY, MUTED, Piece, Row
+from console.tui.filtering import Filter
 from console.tui.messages import Copy
-from console.tui.screens.frame import Frame
+from console.tui.scales import Scale
+from console.tui.screens.filtered import FilteredScreen
 from console.tui.widgets.fact_table import COLUMNS, FactTable, fact_rows
 from console.tui.widgets.listing import Listing
-from console.tui.widgets.prompt import Prompt
 from console.view import RunView
 from console.wording import count, plain
 from store.errors import StoreError
 from topology.model import NodeId
 
 
-class FactsScreen(Frame):
+class FactsScreen(FilteredScreen):
     """``/`` filters. The facts are read when the screen opens and when the node has told more."""
 
     VALID = (*MOVES, "filter", "copy", "copy_all", "next_fault", "previous_fault")
@@ -33,18 +32,12 @@ class FactsScreen(Frame):
         self.TAB = tab  # type: ignore[misc]  # the tab is where one came from
         super().__init__()
         self.node = node
-        self.prompt = Prompt("/")
         self.table = FactTable()
         self.told: tuple[object, ...] | None = None
 
     def parts(self) -> Sequence[Widget]:
         """Filter row, facts."""
         return (self.prompt, self.table)
-
-    def on_mount(self) -> None:
-        """The facts have the keys."""
-        super().on_mount()
-        self.table.focus()
 
     def paint(self, view: RunView) -> None:
         """Read what is new, and say how much there is."""
@@ -59,14 +52,30 @@ class FactsScreen(Frame):
             except StoreError as error:
                 self.table.show((), f"what it told cannot be read now: {plain(str(error))}")
         self.crumb.show((plain(view.fabric.name), plain(self.node), "facts"))
-        self._annotate()
+        self.annotate()
 
     @property
     def listing(self) -> Listing:
         """The facts, wherever the focus is."""
         return self.table
 
-    def _annotate(self) -> None:
+    @property
+    def sifted(self) -> FactTable:
+        """The facts."""
+        return self.table
+
+    @property
+    def filter_columns(self) -> Mapping[str, Scale | None]:
+        """Words all of them."""
+        return COLUMNS
+
+    def sift(self, chosen: Filter) -> None:
+        """Show the facts that ``chosen`` keeps."""
+        self.table.filter = chosen
+        self.table.sift()
+
+    def annotate(self) -> None:
+        """How many facts are shown."""
         total, shown = len(self.table.facts), self.table.count
         note: Row = (Piece("text, !text, fact~word, joined by &", MUTED),) if self.prompt.has_focus else ()
         if self.table.filter.text:
@@ -74,56 +83,6 @@ class FactsScreen(Frame):
         elif not self.prompt.has_focus:
             note = (Piece(count(total, "fact"), MUTED),)
         self.prompt.show(note=note)
-
-    def filter_by(self, text: str) -> None:
-        """Apply ``text``; what is not understood is named, and the last valid filter stays in force."""
-        try:
-            self.table.filter = compile_filter(text, COLUMNS) if text.strip() else EVERYTHING
-        except FilterError as error:
-            self.prompt.show(note=(Piece(error.expected, FAIL),), wrong=error.word)
-            return
-        self.table.sift()
-        self._annotate()
-
-    def action_filter(self) -> None:
-        """Type a filter."""
-        self.prompt.focus()
-        self.call_after_refresh(self._annotate)
-
-    def command_filter(self, text: str) -> None:
-        """A filter from the command line."""
-        self.prompt.fill(text)
-        self.filter_by(text)
-
-    @on(Prompt.Changed)
-    def _typed(self, event: Prompt.Changed) -> None:
-        event.stop()
-        self.filter_by(event.text)
-
-    @on(Prompt.Entered)
-    def _entered(self) -> None:
-        self.table.focus()
-        self.call_after_refresh(self._annotate)
-
-    @on(Prompt.Asked)
-    def _asked(self, event: Prompt.Asked) -> None:
-        self.step({"up": -1, "down": 1}.get(event.key, 0))
-
-    @on(Prompt.Left)
-    def _left(self) -> None:
-        self._clear()
-
-    def _clear(self) -> None:
-        self.prompt.fill("")
-        self.table.focus()
-        self.call_after_refresh(self.filter_by, "")
-
-    def action_back(self) -> None:
-        """Clear the filter first."""
-        if self.prompt.text:
-            self._clear()
-        else:
-            super().action_back()
 
     def action_next_fault(self) -> None:
         """The next fact that is not as declared."""

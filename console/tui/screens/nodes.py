@@ -36,7 +36,7 @@ class NodesScreen(TableScreen):
         if self.table.metrics != self.columns_known:
             self.columns_known = self.table.metrics
             self.filter_by(self.prompt.text)
-        self._annotate()
+        self.annotate()
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:

@@ -1,6 +1,6 @@
 """What was swept, as curves: every chart in a list, the chosen one drawn, its points as numbers with what they lack."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual import on
 from textual.containers import Container
@@ -9,13 +9,14 @@ from textual.widget import Widget
 from console.curve_words import as_text, chart_name, sentences, value_words
 from console.sweeps import Sweeps
 from console.tui.actions import MOVES
-from console.tui.drawing import FAIL, KEY, MUTED, TEXT, Piece, Row
-from console.tui.filtering import EVERYTHING, FilterError, compile_filter
+from console.tui.drawing import KEY, MUTED, TEXT, Piece, Row
+from console.tui.filtering import Filter
 from console.tui.messages import Copy
+from console.tui.scales import Scale
+from console.tui.screens.filtered import FilteredScreen
 from console.tui.screens.frame import Frame
 from console.tui.widgets.curve import CurvePlot, CurveSaid
 from console.tui.widgets.listing import Listing
-from console.tui.widgets.prompt import Prompt
 from console.tui.widgets.sweep_lists import COLUMNS, ChartList, PointTable
 from console.view import RunView
 from console.wording import count, plain
@@ -29,7 +30,7 @@ TALL = 30
 _PICTURE, _LEAST = 9, 6
 
 
-class SweepsScreen(Frame):
+class SweepsScreen(FilteredScreen):
     """``/`` filters the curves, ``tab`` goes between them and the points of one. Points appear as rounds are judged."""
 
     VALID = (*MOVES, "filter", "copy", "copy_all", "pane", "pane_back", "left", "right")
@@ -46,7 +47,6 @@ class SweepsScreen(Frame):
         self.TAB = tab  # type: ignore[misc]  # the tab is where one came from
         super().__init__()
         self.sweeps = sweeps or Sweeps()
-        self.prompt = Prompt("/")
         self.charts = ChartList()
         self.told = CurveSaid()
         self.plot = CurvePlot()
@@ -58,11 +58,6 @@ class SweepsScreen(Frame):
         """Filter row, charts, what is said of the chosen one, its picture and its points."""
         return (self.prompt, self.charts, self.told, self.body)
 
-    def on_mount(self) -> None:
-        """The charts have the keys."""
-        super().on_mount()
-        self.charts.focus()
-
     def paint(self, view: RunView) -> None:
         """Take what is new of the sweeps; nothing where nothing of them is."""
         found = self.sweeps.of(view)
@@ -71,7 +66,7 @@ class SweepsScreen(Frame):
             self.charts.show(found)
         self.crumb.show((plain(view.fabric.name), plain(view.label or "run"), "sweeps"))
         self._show_chosen()
-        self._annotate()
+        self.annotate()
 
     def _show_chosen(self) -> None:
         """The chart under the cursor, and the point of it."""
@@ -104,7 +99,24 @@ class SweepsScreen(Frame):
         self.points.styles.width = min(self.points.wanted, width * 3 // 5) if is_wide else "1fr"
         self.plot.styles.height = "1fr"
 
-    def _annotate(self) -> None:
+    @property
+    def sifted(self) -> ChartList:
+        """The curves."""
+        return self.charts
+
+    @property
+    def filter_columns(self) -> Mapping[str, Scale | None]:
+        """Words all of them."""
+        return COLUMNS
+
+    def sift(self, chosen: Filter) -> None:
+        """Show the curves that ``chosen`` keeps."""
+        self.charts.filter = chosen
+        self.charts.sift()
+        self._show_chosen()
+
+    def annotate(self) -> None:
+        """How many curves are shown."""
         total, shown = len(self.charts.charts), self.charts.count
         note: Row = (Piece("text, !text, metric~word, joined by &", MUTED),) if self.prompt.has_focus else ()
         if self.charts.filter.text:
@@ -113,56 +125,10 @@ class SweepsScreen(Frame):
             note = (Piece(count(total, "curve"), MUTED),)
         self.prompt.show(note=note)
 
-    def filter_by(self, text: str) -> None:
-        """Apply ``text``; what is not understood is named, and the last valid filter stays in force."""
-        try:
-            self.charts.filter = compile_filter(text, COLUMNS) if text.strip() else EVERYTHING
-        except FilterError as error:
-            self.prompt.show(note=(Piece(error.expected, FAIL),), wrong=error.word)
-            return
-        self.charts.sift()
-        self._show_chosen()
-        self._annotate()
-
-    def action_filter(self) -> None:
-        """Type a filter."""
-        self.prompt.focus()
-        self.call_after_refresh(self._annotate)
-
-    def command_filter(self, text: str) -> None:
-        """A filter from the command line."""
-        self.prompt.fill(text)
-        self.filter_by(text)
-
-    @on(Prompt.Changed)
-    def _typed(self, event: Prompt.Changed) -> None:
-        event.stop()
-        self.filter_by(event.text)
-
-    @on(Prompt.Entered)
-    def _entered(self) -> None:
-        self.charts.focus()
-        self.call_after_refresh(self._annotate)
-
-    @on(Prompt.Asked)
-    def _asked(self, event: Prompt.Asked) -> None:
-        self.charts.move({"up": -1, "down": 1}.get(event.key, 0))
-
-    @on(Prompt.Left)
-    def _left(self) -> None:
-        self._clear()
-
-    def _clear(self) -> None:
-        self.prompt.fill("")
-        self.charts.focus()
-        self.call_after_refresh(self.filter_by, "")
-
     def action_back(self) -> None:
-        """Out of the points, then clear the filter, then leave."""
+        """Out of the points first."""
         if self.points.has_focus:
             self.action_pane()
-        elif self.prompt.text:
-            self._clear()
         else:
             super().action_back()
 

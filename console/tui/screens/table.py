@@ -1,6 +1,6 @@
 """Owns what a screen with a table has: the filter row, sorting by a picked column, folding, the count of rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual import on
@@ -8,17 +8,17 @@ from textual.widget import Widget
 
 from console.tui.actions import MOVES
 from console.tui.drawing import BOLD, FAIL, KEY, MUTED, Piece, Row
-from console.tui.filtering import EVERYTHING, FilterError, compile_filter
+from console.tui.filtering import Filter, FilterError
 from console.tui.node_columns import filter_columns
-from console.tui.screens.frame import Frame
+from console.tui.scales import Scale
+from console.tui.screens.filtered import FilteredScreen
 from console.tui.widgets.listing import Listing
 from console.tui.widgets.node_table import NodeTable
-from console.tui.widgets.prompt import Prompt
 from console.tui.widgets.status import Status
 from console.wording import count, plain
 
 
-class TableScreen(Frame):
+class TableScreen(FilteredScreen):
     """``/`` filters, ``s`` sorts by the column picked with ``<`` and ``>``."""
 
     VALID: ClassVar[tuple[str, ...]] = (*MOVES, "filter", "sort", "sort_also", "column_left", "column_right", "fold")
@@ -29,7 +29,6 @@ class TableScreen(Frame):
 
     def __init__(self) -> None:
         super().__init__()
-        self.prompt = Prompt("/")
         self.table = NodeTable()
         self.status = Status()
 
@@ -37,23 +36,28 @@ class TableScreen(Frame):
         """Filter row, table, status."""
         return (self.prompt, self.table, self.status)
 
-    def on_mount(self) -> None:
-        """The table has the keys."""
-        super().on_mount()
-        self.table.focus()
+    @property
+    def sifted(self) -> NodeTable:
+        """The table."""
+        return self.table
 
-    def filter_by(self, text: str) -> None:
-        """Apply ``text``; what is not understood is named, and the last valid filter stays in force."""
-        try:
-            self.table.filter = compile_filter(text, filter_columns(self.table.metrics)) if text.strip() else EVERYTHING
-        except FilterError as error:
-            note = (Piece(error.expected, FAIL), Piece("   the last valid filter still applies", MUTED))
-            self.prompt.show(note=note, wrong=error.word, aside=self._sorted_by())
-            return
+    @property
+    def filter_columns(self) -> Mapping[str, Scale | None]:
+        """The columns that stand for this session."""
+        return filter_columns(self.table.metrics)
+
+    def sift(self, chosen: Filter) -> None:
+        """Show the rows that ``chosen`` keeps."""
+        self.table.filter = chosen
         self.table.sort_and_filter()
-        self._annotate()
 
-    def _annotate(self) -> None:
+    def complain(self, error: FilterError) -> None:
+        """Name the word that was not understood."""
+        note = (Piece(error.expected, FAIL), Piece("   the last valid filter still applies", MUTED))
+        self.prompt.show(note=note, wrong=error.word, aside=self._sorted_by())
+
+    def annotate(self) -> None:
+        """How many rows are shown, and how they are sorted."""
         total = len(self.run_view.nodes) if self.run_view else 0
         shown = self.table.count
         note: Row = (Piece("text, !text, column>value, joined by &", MUTED),) if self.prompt.has_focus else ()
@@ -97,22 +101,12 @@ class TableScreen(Frame):
     def _moved(self) -> None:
         self._count()
 
-    def action_filter(self) -> None:
-        """Type a filter."""
-        self.prompt.focus()
-        self.call_after_refresh(self._annotate)
-
-    def command_filter(self, text: str) -> None:
-        """A filter from the command line."""
-        self.prompt.fill(text)
-        self.filter_by(text)
-
     def command_sort(self, text: str) -> None:
         """Sort by a column that was typed."""
         column = text.strip().lower()
         if column in self.table.columns:
             self.table.sort_by(column)
-            self._annotate()
+            self.annotate()
         else:
             self.say(f"no column {plain(text)}; the columns are {' '.join(self.table.columns)}", wrong=True)
 
@@ -120,46 +114,15 @@ class TableScreen(Frame):
         """What ``:sort`` takes."""
         return self.table.columns
 
-    @on(Prompt.Changed)
-    def _typed(self, event: Prompt.Changed) -> None:
-        event.stop()
-        self.filter_by(event.text)
-
-    @on(Prompt.Entered)
-    def _entered(self) -> None:
-        self.table.focus()
-        self.call_after_refresh(self.filter_by, self.prompt.text)
-
-    @on(Prompt.Asked)
-    def _asked(self, event: Prompt.Asked) -> None:
-        self.step({"up": -1, "down": 1}.get(event.key, 0))
-
-    @on(Prompt.Left)
-    def _left(self) -> None:
-        self.clear_filter()
-
-    def clear_filter(self) -> None:
-        """Show everything again."""
-        self.prompt.fill("")
-        self.table.focus()
-        self.call_after_refresh(self.filter_by, "")
-
-    def action_back(self) -> None:
-        """Clear the filter first."""
-        if self.prompt.text:
-            self.clear_filter()
-        else:
-            super().action_back()
-
     def action_sort(self) -> None:
         """Sort by the picked column."""
         self.table.sort_by(self.table.columns[self.table.picked])
-        self._annotate()
+        self.annotate()
 
     def action_sort_also(self) -> None:
         """Sort by the picked column after the others."""
         self.table.sort_by(self.table.columns[self.table.picked], also=True)
-        self._annotate()
+        self.annotate()
 
     def action_column_left(self) -> None:
         """Pick the column to the left."""
