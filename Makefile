@@ -14,15 +14,26 @@ LAB_PACKAGES := iperf3 fio openssh-server openssh-client iproute2 util-linux e2f
 # Debian starts daemons as it installs them; this file is asked before, and says no. One that is there stays.
 NO_DAEMONS := /usr/sbin/policy-rc.d
 
-.PHONY: demo test check lint types contracts unit unit-lab unit-rest lab lab-down crash-loop tools clean
+# Two test runs write to one terminal at once: each line says whose it is, and comes out when it is written.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+export PYTHONUNBUFFERED := 1
+WORKERS ?= 2
+LABORATORIES ?= 2
+
+.PHONY: demo serve test check lint types contracts dead unit unit-lab unit-rest lab lab-down crash-loop tools clean
 
 # With a terminal: the console on a simulated cluster. Without one: the same run, summarised.
 demo: $(BIN)/.run
 	@$(BIN)/benchconsole demo
 
-test: $(BIN)/.dev tools lint types contracts unit
+# The demo with Textual's development console: `.venv/bin/textual console` in another terminal shows events and prints.
+serve: $(BIN)/.dev
+	@$(BIN)/textual run --dev --command $(BIN)/benchconsole demo
 
-check: $(BIN)/.dev lint types contracts
+test: $(BIN)/.dev tools lint types contracts dead unit
+
+check: $(BIN)/.dev lint types contracts dead
 
 lint: $(BIN)/.dev
 	$(BIN)/ruff format --check .
@@ -34,15 +45,19 @@ types: $(BIN)/.dev
 contracts: $(BIN)/.dev
 	$(BIN)/lint-imports
 
+# Product code that nothing in the product uses. The allow-list with its reasons is in the test.
+dead: $(BIN)/.dev
+	$(BIN)/python -m pytest tests/architecture/test_dead_code.py
+
 # What waits for the laboratory's cables runs beside what needs the processor.
 unit: $(BIN)/.dev
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line unit-lab unit-rest
+	@$(MAKE) --no-print-directory --jobs 2 unit-lab unit-rest
 
 unit-lab: $(BIN)/.dev
-	$(BIN)/python -m pytest -m lab tests/lab tests/scenarios
+	@$(BIN)/python -m pytest -m lab tests/lab tests/scenarios --numprocesses $(LABORATORIES) --dist loadfile 2>&1 | sed -u 's/^/laboratory: /'
 
 unit-rest: $(BIN)/.dev
-	$(BIN)/python -m pytest -m "not lab"
+	@$(BIN)/python -m pytest -m "not lab" --numprocesses $(WORKERS) --dist worksteal 2>&1 | sed -u 's/^/others: /'
 
 # The laboratory: namespaces with real sshd, iperf3 and fio. Needs root.
 lab: $(BIN)/.dev tools

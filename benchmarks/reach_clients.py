@@ -28,14 +28,14 @@ async def by_hand(directory: Path) -> dict[str, float]:
 
     class Session(asyncssh.SSHClientSession[bytes]):
         def __init__(self) -> None:
-            self.said, self.over = b"", asyncio.get_running_loop().create_future()
+            self.content, self.over = b"", asyncio.get_running_loop().create_future()
 
         def data_received(self, data: bytes, datatype: int | None) -> None:
-            self.said += data
+            self.content += data
 
         def connection_lost(self, exc: Exception | None) -> None:
             if not self.over.done():
-                self.over.set_result(self.said)
+                self.over.set_result(self.content)
 
     async def command(connection: asyncssh.SSHClientConnection) -> bytes:
         _, session = await connection.create_session(Session, "echo reached", encoding=None)
@@ -83,9 +83,9 @@ def _tune() -> None:
 
 async def client(directory: Path) -> dict[str, float]:
     """Our side: all connections, then the command three times more on them."""
-    from probes.remote import Remote, RemoteError
-    from probes.ssh import SshReach
-    from topology.model import Access, Hardware, Node, NodeId, NodeRole
+    from benchconsole.probes.model.remote import Remote, RemoteError
+    from benchconsole.probes.reach.ssh import SshReach
+    from benchconsole.topology.model.fabric import Access, Hardware, Node, NodeId, NodeRole
 
     _tune()
     hosts = (directory / "hosts").read_text().split()

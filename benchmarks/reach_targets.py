@@ -79,7 +79,7 @@ def farm(directory: Path) -> Iterator[None]:
 
 async def serve(directory: Path) -> None:
     """The farm's process."""
-    from probes.testing.server import Reply, ScriptedSshd
+    from benchconsole.probes.testing.server import Reply, ScriptedSshd
 
     reply = Reply(b"reached\n")
 

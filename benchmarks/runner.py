@@ -10,14 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
 
-from probes.api import Output, Probe, Reading, Target
-from probes.guards.guard import Guard
-from probes.model import Result, Round, Test
-from probes.remote import Remote
-from probes.runner import Runner, Watchers
-from probes.testing import FakeRemote
-from probes.testing.fake import a_node
-from topology.model import Node
+from benchconsole.probes.api import Output, Probe, Reading, Target
+from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.probes.model.remote import Remote
+from benchconsole.probes.running.guards.guard import Guard
+from benchconsole.probes.running.runner import RoundObserver, Runner
+from benchconsole.probes.testing import FakeRemote
+from benchconsole.probes.testing.fake import a_node
+from benchconsole.topology.model.fabric import Node
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
 SIZES = (100, 1_000, 10_000)
@@ -65,11 +65,11 @@ async def bare(each: Round) -> None:
 
 
 async def plain(each: Round) -> None:
-    await Runner(Reaching(), {"asks": Asks()}).run(each, Watchers())
+    await Runner(Reaching(), {"asks": Asks()}).run(each, RoundObserver())
 
 
 async def guarded(each: Round) -> None:
-    await Runner(Reaching(), {"asks": Asks()}).run(each, Watchers(stored=stored), guard=Guard())
+    await Runner(Reaching(), {"asks": Asks()}).run(each, RoundObserver(store=stored), guard=Guard())
 
 
 async def stopped(each: Round) -> None:
@@ -83,7 +83,7 @@ async def stopped(each: Round) -> None:
         if left == 0:
             guard.trip("benchmark")
 
-    await Runner(Reaching(), {"asks": Asks()}).run(each, Watchers(started=started, stored=stored), guard=guard)
+    await Runner(Reaching(), {"asks": Asks()}).run(each, RoundObserver(on_start=started, store=stored), guard=guard)
 
 
 def microseconds(work: Callable[[Round], Coroutine[None, None, None]], size: int) -> float:

@@ -21,18 +21,19 @@ from pathlib import Path
 
 import asyncssh
 
-from console.demo.cluster import SimulatedCluster
-from console.events import NodesProven, RoundJudged, SessionEnded, SessionOpened, TestEnded
-from console.fold import advance, advance_all, opened
-from console.record import Choice
-from console.session import Session, metrics, read_fabric
-from console.view import coverage
-from probes.judging.bench import Bench
-from probes.judging.findings import Findings
-from probes.judging.judge import judge_round
-from probes.plugins import load
-from store.store import Store
-from topology.model import Access, Fabric
+from benchconsole.console.session.judged_rounds import make_judging_context
+from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.session import Session
+from benchconsole.console.session.topology_file import read_fabric
+from benchconsole.console.simulator.cluster import SimulatedCluster
+from benchconsole.console.view.events import NodesProven, RoundJudged, SessionEnded, SessionOpened, TestEnded
+from benchconsole.console.view.reducer import advance, advance_all, opened
+from benchconsole.console.view.run_view import coverage
+from benchconsole.probes.judging.findings import Findings
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Access, Fabric
 
 SIZES = tuple(map(int, sys.argv[1:])) or (1000, 10_000)
 BARE = 600
@@ -155,17 +156,18 @@ def kept_megabytes(folder: Path) -> float:
 
 def again(store: Store, session: Session, fabric: Fabric) -> tuple[int, dict[str, float], int]:
     """Results in the store; CPU seconds of judging, of findings and of folding them; how many findings."""
-    bench = Bench(fabric, metrics(session.probes))
+    bench = make_judging_context(fabric, session.probes)
     found, kept, spent = (), Findings(bench), dict.fromkeys(("judge", "findings", "fold, in batches"), 0.0)
     view = opened(SessionOpened(session.id, "", fabric, "", session.plan, 0.0))
     results = 0
-    for stored in store.rounds(session.id, fabric):
+    for stored in store.session(session.id).read_rounds(fabric):
         closed = stored.closed
         results += len(closed.results)
         first = cpu()
         verdicts = judge_round(bench, closed)
         second = cpu()
-        found = kept.add(closed, verdicts)
+        kept.add_round(closed, verdicts)
+        found = kept.rank()
         third = cpu()
         ends = [TestEnded(result, 0.0) for result in closed.results]
         view = advance_all(view, [*ends, RoundJudged(closed, verdicts, found)])
@@ -178,14 +180,14 @@ def again(store: Store, session: Session, fabric: Fabric) -> tuple[int, dict[str
 
 async def measure(nodes: int, folder: Path) -> None:
     """One size."""
-    probes = load().probes
+    probes = load_probes().probes
     async with SimulatedCluster("large", folder, nodes=nodes) as cluster:
         assert cluster.pid is not None
         farm = Farm(cluster.pid)
         fabric = read_fabric(cluster.topology_path, probes)
         limit = await bare(fabric.access, [node.address for node in list(fabric.nodes.values())[5 : 5 + BARE]])
         with Store.open(folder / "scale.db") as store:
-            session = Session(fabric, probes, store, Choice(label="scale"))
+            session = Session(fabric, probes, store, SessionChoice(label="scale"))
             before = cpu()
             rounds = session.propose()
             planning = cpu() - before

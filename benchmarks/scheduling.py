@@ -1,6 +1,6 @@
 """Schedules beside lower bounds and peers of the same run: rounds, ratios, seconds of processor time, violations.
 
-    python benchmarks/scheduling.py [RUNS]
+    python -m benchmarks.scheduling [RUNS]
 
 All pairs of the 347 nodes of the Jetstream example at one 10 Gb/s stream a test: with links between
 switches that never bind, with only the chassis as described, and as described (four chassis to a
@@ -8,7 +8,7 @@ rack switch). The peers are serial pairs, one after the other, and the textbook'
 Python, which looks at one round after the other, on the same flows and resources in the same order.
 Permutations are of 10,032 hosts on 209 leaves, drawn, at 2:1, 3:1 and 4:1, against first-fit alone.
 The default suite is planned on 16, 347 and 10,000 nodes. Every plan is checked by
-``probes.planning.verify``, which shares no code with what made it. Medians of RUNS (3), in seconds
+``tests.probes.planning.plan_referee``, which shares no code with what made it. Medians of RUNS (3), in seconds
 of this process: the machine may be busy.
 """
 
@@ -21,18 +21,18 @@ from importlib.resources import as_file, files
 from types import MappingProxyType
 from typing import TypeVar
 
-import topology
-from probes.builtin.inventory import Inventory
-from probes.builtin.iperf3 import Iperf3
-from probes.model import Round
-from probes.planning import default_suite, describe, plan, summarise
-from probes.planning.kinds import Kinds
-from probes.planning.ledger import Ledger
-from probes.planning.packing import FULL_AT, Uses, first_fit
-from probes.planning.verify import missing, violations
-from topology.model import Fabric, Link, Stage, Suite
-from topology.resolve import load_text
-from topology.routing import Routes
+from benchconsole import topology
+from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.planning import format_plan, make_default_suite, plan, summarise
+from benchconsole.probes.planning.flow_classes import FlowClasses
+from benchconsole.probes.planning.packing import FULL_AT, Uses, first_fit
+from benchconsole.probes.planning.resource_use import ResourceUse
+from benchconsole.probes.tools.inventory.probe import Inventory
+from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric, Link, Stage, Suite
+from benchconsole.topology.routing.routes import Routes
+from tests.probes.planning.plan_referee import missing, violations
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 PROBES = {"iperf3": Iperf3(), "inventory": Inventory()}
@@ -49,7 +49,7 @@ LIMITS: Mapping[str, Mapping[str, float]] = {
 
 
 def jetstream(factors: Mapping[str, float]) -> Fabric:
-    with as_file(files("topology").joinpath("examples", "jetstream.yaml")) as path:
+    with as_file(files("benchconsole.topology").joinpath("examples", "jetstream.yaml")) as path:
         fabric = topology.load(path)
     roles = {switch.id: switch.role.value for switch in fabric.switches.values()}
 
@@ -89,7 +89,7 @@ def staged(fabric: Fabric, most: int, **options: str | int) -> tuple[Round, ...]
 
 def resources(fabric: Fabric, rounds: tuple[Round, ...], streams: int) -> Uses:
     """The flows of a plan with all that they share, in the order of cyclic shifts, for the peers."""
-    ledger = Ledger(Kinds(Routes(fabric)).sending(streams), most=1 << 30)
+    ledger = ResourceUse(FlowClasses(Routes(fabric)).sending(streams), most=1 << 30)
     number = {node: index for index, node in enumerate(fabric.nodes)}
     pairs = [(flow.source, flow.sink) for each in rounds for flow in each.flows]
     pairs.sort(key=lambda pair: ((number[pair[1]] - number[pair[0]]) % len(number), number[pair[0]]))
@@ -153,11 +153,11 @@ def suites() -> None:
     print("\nthe default suite (bars: 2 s for 347 nodes, 10 s for 10,000)")
     print(f"{'nodes':>8}{'plan s':>8}{'sum s':>8}{'violations':>11}{'rounds':>8}{'bound':>7}   plan")
     for fabric in (leaves(2, 8, 2, 20), jetstream({}), leaves(250, 40, 16, 100, nic=25)):
-        took, rounds = timed(lambda fabric=fabric: plan(fabric, default_suite(fabric), PROBES))
+        took, rounds = timed(lambda fabric=fabric: plan(fabric, make_default_suite(fabric), PROBES))
         summing, summary = timed(lambda fabric=fabric, rounds=rounds: summarise(fabric, rounds, PROBES))
         broken = sum(1 for _ in violations(fabric, rounds, PROBES))
         print(f"{len(fabric.nodes):8,}{took:8.2f}{summing:8.2f}{broken:11}{len(rounds):8,}{summary.total.bound:7,}"
-              f"   {describe(rounds)}")  # fmt: skip
+              f"   {format_plan(rounds)}")  # fmt: skip
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 9
 COUNT = "import sys, atexit; atexit.register(lambda: print(len(sys.modules), file=sys.stderr)); "
-MAIN = COUNT + "sys.argv = ['benchconsole', {arguments}]; from console.cli import main; main()"
+MAIN = COUNT + "sys.argv = ['benchconsole', {arguments}]; from benchconsole.console.cli import main; main()"
 TOPOLOGY = """\
 schema: 1
 fabric: startup
@@ -45,7 +45,7 @@ def first_frame(topology: Path, environment: dict[str, str]) -> float:
     started = time.perf_counter()
     pid, screen = pty.fork()
     if pid == 0:
-        os.execve(sys.executable, [sys.executable, "-m", "console.cli", str(topology)], environment)
+        os.execve(sys.executable, [sys.executable, "-m", "benchconsole.console.cli", str(topology)], environment)
     seen = b""
     try:
         while b"Fabric" not in seen and time.perf_counter() - started < 30:

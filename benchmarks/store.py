@@ -3,7 +3,7 @@
     python -m benchmarks.store [NODES [RESULTS]]      (10000 nodes, 20000 results for the writing table)
 
 Builds a file with 100 measurements for every node (1,000,000 at 10,000 nodes) through the public
-API, prints how long opening, the newest verdicts, following and reading back take, then how fast
+API, prints how long opening, following and reading back take, then how fast
 results of 2 kB with 4 measurements are kept: each one acknowledged by ours, against peers that
 write the same rows in the same run. Ratios count; the machine may be noisy.
 """
@@ -20,15 +20,27 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import ClosedRound, CloseReason, Measurement, Output, Reading, Result, Round, Target, Test, labels
-from store import results as rows
-from store import schema
-from store.database import Database
-from store.model import NewSession
-from store.store import Store
-from topology.model import Access, Fabric, Hardware, Node, NodeId, NodeRole
-from topology.units import Unit
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import (
+    ClosedRound,
+    CloseReason,
+    Measurement,
+    Output,
+    Reading,
+    Result,
+    Round,
+    Target,
+    Test,
+    labels,
+)
+from benchconsole.store.codec import result_rows as rows
+from benchconsole.store.files.database import Database
+from benchconsole.store.model import NewSession
+from benchconsole.store.reading.session_list import list_sessions
+from benchconsole.store.schema import tables
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Access, Fabric, Hardware, Node, NodeId, NodeRole
+from benchconsole.topology.units import Unit
 
 NODES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
 RESULTS = int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
@@ -72,7 +84,7 @@ def judged(each: Round, found: Sequence[Result]) -> tuple[Verdict, ...]:
     return tuple(
         Verdict(
             *(result.test.id, each.number, each.probe, result.test.target.key, (result.test.target.node.id,)),
-            *(number.reading.metric, number.reading.labels, Level.PASS, Kind.CAPACITY, "1.00 GB/s of 1.05 GB/s"),
+            *(number.reading.metric, number.reading.labels, Level.PASS, Yardstick.CAPACITY, "1.00 GB/s of 1.05 GB/s"),
             unit=Unit.BYTE_RATE,
             value=number.reading.value,
             expected=1.05e9,
@@ -93,7 +105,7 @@ async def keep(store: Store, key: str, attempt: int, found: Iterable[Result], *,
     async def one() -> None:
         for result in left:
             began = time.perf_counter()
-            await store.append_result(key, result.test.round, attempt, result)
+            await store.session(key).append_result(result.test.round, attempt, result)
             waits.append(time.perf_counter() - began)
 
     await asyncio.gather(*(one() for _ in range(in_flight)))
@@ -105,12 +117,12 @@ async def build(path: Path, where: Fabric) -> str:
     with Store.open(path) as store:
         key = await store.create_session(NewSession(where.text, "large.yaml", where.name, "default", 1e3), plan)
         for each in plan:
-            attempt = await store.begin_round(key, each.number, at=1e3)
+            attempt = await store.session(key).begin_round(each.number, at=1e3)
             found = [measured(test, METRICS) for test in each.tests]
             await keep(store, key, attempt, found, in_flight=1024)
             closed = ClosedRound(each, tuple(found), CloseReason.COMPLETE, 1e3, 1e3 + 10)
-            await store.close_round(key, closed, judged(each, found), attempt=attempt, judged_by="benchmark")
-        await store.end_session(key, at=2e3, complete=True)
+            await store.session(key).close_round(closed, judged(each, found), attempt=attempt, judged_by="benchmark")
+        await store.session(key).end(at=2e3, complete=True)
     return key
 
 
@@ -127,7 +139,7 @@ def median_of(what: Callable[[], object], times: int = 5) -> float:
 async def first_write(path: Path) -> float:
     began = time.perf_counter()
     with Store.open(path) as store:
-        await store.answers()
+        await store.create_session(NewSession("", "", "first write", "default", 1e3), ())
         return (time.perf_counter() - began) * 1e3
 
 
@@ -135,23 +147,14 @@ def asking(path: Path, key: str, where: Fabric) -> None:
     line = "{:58} {:>10.1f} ms   {}".format
     with Store.open(path) as store:
         print(line("open", median_of(lambda: Store.open(path).close()), "goal: < 1000"))
-        found = store.newest(fabric=where.name)
-        print(
-            line(
-                f"newest: {len(found.cells):,} verdicts of {len(found.subjects):,} subjects",
-                median_of(lambda: store.newest(fabric=where.name)),
-                "goal: < 300",
-            )
-        )
-        print(line("  of one node, in full", median_of(lambda: store.newest_on("n00042", session=key)), ""))
-        print(line("list of sessions", median_of(store.sessions), ""))
-        mark = store.news(key, where).mark
-        print(line("news, when there is none", median_of(lambda: store.news(key, where, mark), 50), ""))
-        print(line(f"plan of {NODES * ROUNDS:,} tests", median_of(lambda: store.plan(key, where), 3), ""))
+        print(line("list of sessions", median_of(store.list_sessions), ""))
+        mark = store.session(key).read_changes(where).mark
+        print(line("news, when there is none", median_of(lambda: store.session(key).read_changes(where, mark), 50), ""))
+        print(line(f"plan of {NODES * ROUNDS:,} tests", median_of(lambda: store.session(key).read_plan(where), 3), ""))
         print(
             line(
                 "rounds read back without outputs",
-                median_of(lambda: [None for _ in store.rounds(key, where)], 1),
+                median_of(lambda: [None for _ in store.session(key).read_rounds(where)], 1),
                 f"{NODES * ROUNDS:,} results, {NODES * ROUNDS * METRICS:,} verdicts",
             )
         )
@@ -164,20 +167,18 @@ def asking(path: Path, key: str, where: Fabric) -> None:
 
 
 class Looker(threading.Thread):
-    """Asks the file for the newest verdicts on one node while somebody writes."""
+    """Asks the file for the list of sessions while somebody writes."""
 
-    def __init__(self, path: Path, key: str) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)
-        self._database, self._key, self.over = Database.open(path), key, threading.Event()
+        self._database, self.over = Database.open(path), threading.Event()
         self.waits: list[float] = []
         self.cpu = 0.0
 
     def run(self) -> None:
-        from store.newest import verdicts_on
-
         while not self.over.wait(0.01):
             began = time.perf_counter()
-            verdicts_on(self._database, "n00007", session=self._key)
+            list_sessions(self._database, time.time())
             self.waits.append((time.perf_counter() - began) * 1e3)
         self.cpu = time.thread_time()
 
@@ -189,7 +190,7 @@ async def ours(path: Path, where: Fabric, *, in_flight: int, metrics: int = 4) -
         key = await store.create_session(NewSession(where.text, "l.yaml", "speed", "default", 1e3), [each])
         began, cpu, waits = time.perf_counter(), time.process_time(), []
         for _ in range(max(1, RESULTS // len(made)) if in_flight > 1 else 1):
-            attempt = await store.begin_round(key, 1, at=1e3)
+            attempt = await store.session(key).begin_round(1, at=1e3)
             few = made if in_flight > 1 else made[:200]
             waits += await keep(store, key, attempt, few, in_flight=in_flight)
         wall, used = time.perf_counter() - began, time.process_time() - cpu
@@ -206,7 +207,7 @@ def peer_file(folder: Path, name: str) -> Iterator[tuple[sqlite3.Connection, lis
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = OFF")
     one = fabric_of_peers
-    made = [rows.kept(measured(test, 4)) for test in planned(one, 1).tests[: min(RESULTS, NODES)]]
+    made = [rows.make_result_rows(measured(test, 4)) for test in planned(one, 1).tests[: min(RESULTS, NODES)]]
     yield connection, [(number, each) for number, each in enumerate(made * max(1, RESULTS // len(made)), 1)]
     connection.close()
 
@@ -240,51 +241,17 @@ def in_groups(folder: Path, size: int) -> tuple[float, float]:
         return (time.perf_counter() - began) / len(few), (time.process_time() - cpu) / len(few)
 
 
-def with_sqlite_utils(folder: Path) -> tuple[float, float]:
-    from sqlite_utils import Database as Tables
-
-    with peer_file(folder, "sqlite_utils") as (connection, pieces):
-        db = Tables(connection, execute_plugins=False)
-        result = ("started", "seconds", "drift", "failed_at", "failure_detail", "failure_node")
-        output = ("node", "argv", "stdout", "stderr", "exit_status", "signal", "seconds", "truncated")
-        began, cpu = time.perf_counter(), time.process_time()
-        db["result"].insert_all(
-            {"id": number, "attempt_id": 1, "test_id": number, **dict(zip(result, each.result, strict=True))}
-            for number, each in pieces
-        )
-        db["output"].insert_all(
-            {"result_id": number, **dict(zip(output, row, strict=True))}
-            for number, each in pieces
-            for row in each.outputs
-        )
-        db["measurement"].insert_all(
-            {
-                "result_id": number,
-                "metric_id": 1,
-                "labels_id": 1,
-                "key": row[3],
-                "value": row[4],
-                "raw": row[5],
-                "at": row[6],
-            }
-            for number, each in pieces
-            for row in each.measurements
-        )
-        return (time.perf_counter() - began) / len(pieces), (time.process_time() - cpu) / len(pieces)
-
-
 HEAD = "{:42} {:>10} {:>8} {:>7} {:>7} {:>7}".format
 
 
-def writing(folder: Path, path: Path, key: str, where: Fabric) -> None:
+def writing(folder: Path, path: Path, where: Fabric) -> None:
     print("\n" + HEAD("results of 2 kB with 4 measurements", "results/s", "of limit", "CPU us", "p50 ms", "p99 ms"))
     limit, cpu = in_groups(folder, 10**9)
     table = [("executemany, one transaction, no acks (limit)", limit, cpu, ())]
     table.append(("executemany, commit every 500, no acks", *in_groups(folder, 500), ()))
-    table.append(("sqlite-utils insert_all, no acks", *with_sqlite_utils(folder), ()))
     table.append(("sqlite3, commit per result", *in_groups(folder, 1), ()))
     for count in IN_FLIGHT:
-        looker = Looker(path, key)
+        looker = Looker(path)
         looker.start()
         wall, used, waits = asyncio.run(ours(path, where, in_flight=count))
         looker.over.set()
@@ -311,15 +278,13 @@ def main() -> None:
         key = asyncio.run(build(path, where))
         took = time.perf_counter() - began
         total = NODES * ROUNDS
-        print(
-            f"SQLite {sqlite3.sqlite_version}, shape {len(schema.STEPS)}, journal {Database.open(path).facts.journal}"
-        )
+        print(f"SQLite {sqlite3.sqlite_version}, shape {tables.newest()}, journal {Database.open(path).facts.journal}")
         print(
             f"built {total * METRICS:,} measurements and verdicts of {total:,} results in {took:.1f} s "
             f"({total / took:,.0f} results/s), {path.stat().st_size / 1e6:,.0f} MB\n"
         )
         asking(path, key, where)
-        writing(folder, path, key, where)
+        writing(folder, path, where)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Owns exit codes and every line on standard error; standard output belongs to results."""
+"""Exit codes, and every line on standard error; standard output belongs to results."""
 
 import sys
 from enum import IntEnum
 
-from console.plain import plain
+from benchconsole.console.text.sanitize import sanitize
 
 
 class Exit(IntEnum):
@@ -22,7 +22,7 @@ class Exit(IntEnum):
 def complain(text: str) -> None:
     """Say ``text`` on standard error, each line made safe for a terminal."""
     for line in text.splitlines() or [""]:
-        sys.stderr.write(f"{plain(line)}\n")
+        sys.stderr.write(f"{sanitize(line)}\n")
     sys.stderr.flush()
 
 

@@ -1,4 +1,4 @@
-"""Everything that a plugin may import, and the promise that it stays.
+"""The interface for plugins: everything that they may import, with the promise that it stays.
 
 Names in ``__all__`` change only with a major version. Hook arguments may be added at any
 time and are removed only after one minor release with a warning. A probe is a subclass of
@@ -14,19 +14,33 @@ from typing import ClassVar
 
 import pluggy
 
-from probes.errors import PlanError, ProbeError, ProbeOutputError
-from probes.given import Given
-from probes.model import Demands, Fact, FailedAt, Failure, Labels, Metric, Output, Part, Reading, Target, labels
-from probes.remote import Contact, Remote, RemoteError, Running
-from topology.model import Node, NodeRole
-from topology.units import Shown, Unit, UnitError, parse
+from benchconsole.probes.model.errors import PlanError, ProbeError, ProbeOutputError
+from benchconsole.probes.model.measuring import (
+    Against,
+    Demands,
+    Fact,
+    FailedAt,
+    Failure,
+    Labels,
+    Metric,
+    Output,
+    Part,
+    Reading,
+    Target,
+    labels,
+)
+from benchconsole.probes.model.options import Given
+from benchconsole.probes.model.remote import Contact, Remote, RemoteError, Running
+from benchconsole.probes.model.sending import Directions, Sending, SendingOptions
+from benchconsole.topology.model.fabric import Node, NodeRole
+from benchconsole.topology.units import Shown, Unit, UnitError, parse
 
 hook = pluggy.HookimplMarker("benchconsole")
 """Marks a function of a plugin module as the implementation of a hook."""
 
 
 class Safety(StrEnum):
-    """What a probe does to a node in use."""
+    """The effect of a probe on a node in use."""
 
     READS = "reads"
     LOADS = "loads"
@@ -34,7 +48,7 @@ class Safety(StrEnum):
 
 
 class Shape(StrEnum):
-    """What a probe runs on."""
+    """The nodes that one test of a probe runs on."""
 
     NODE = "node"
     PAIR = "pair"
@@ -49,7 +63,8 @@ class Probe(ABC):
     does; ``versions`` says from which version on a tool will do; ``exits`` with which statuses it ends
     where its numbers hold (ping: 1, when nobody answered); ``privileged`` whether it must be
     the administrator; ``options`` are the defaults of what a suite may set (a string for anything
-    with a unit); ``source`` names the report, paper or manual that the test is taken from.
+    with a unit), ``sending_options`` those of them by which a test between two nodes is told how to
+    send; ``source`` names the report, paper or manual that the test is taken from.
     """
 
     name: ClassVar[str]
@@ -61,6 +76,7 @@ class Probe(ABC):
     exits: ClassVar[frozenset[int]] = frozenset((0,))
     privileged: ClassVar[bool] = False
     options: ClassVar[Mapping[str, str | int | float]] = MappingProxyType({})
+    sending_options: ClassVar[SendingOptions] = SendingOptions()
     safety: ClassVar[Safety] = Safety.READS
     shape: ClassVar[Shape] = Shape.NODE
     timeout: ClassVar[float] = 30.0
@@ -98,13 +114,34 @@ class Probe(ABC):
         """Bytes that one test needs free below its option ``scratch`` while it runs, without the reserve."""
         return 0.0
 
+    def sending(self, options: Mapping[str, str | int | float]) -> Sending:
+        """The flow that a test between two nodes sends with these options; PlanError for options that are out of range.
+
+        Read from ``sending_options``. Override it where more decides, such as a mode of requests and answers.
+        """
+        return self.sending_options.read(self.given(options))
+
+    def check(self, target: Target) -> None:
+        """Raise PlanError for a test that would not run with its options. Pure.
+
+        Asked while the description of a fabric is read, for nodes that do not exist and have room for everything.
+        Override it for what else ``run`` would refuse before its first command.
+        """
+        self.estimate(target.options)
+        self.space(target.options)
+        self.demands(target)
+        if type(self).command is not Probe.command:
+            self.command(target)
+        self.sending(target.options)
+
     def given(self, options: Mapping[str, str | int | float]) -> Given:
         """``options`` over the defaults, to be read kind by kind."""
         return Given(self.name, {**self.options, **options})
 
 
 __all__ = [
-    "Contact", "Demands", "Fact", "FailedAt", "Failure", "Given", "Labels", "Metric", "Node", "NodeRole", "Output",
-    "Part", "PlanError", "Probe", "ProbeError", "ProbeOutputError", "Reading", "Remote", "RemoteError", "Running",
-    "Safety", "Shape", "Shown", "Target", "Unit", "UnitError", "hook", "labels", "parse",
+    "Against", "Contact", "Demands", "Directions", "Fact", "FailedAt", "Failure", "Given", "Labels", "Metric",
+    "Node", "NodeRole", "Output", "Part", "PlanError", "Probe", "ProbeError", "ProbeOutputError", "Reading",
+    "Remote", "RemoteError", "Running", "Safety", "Sending", "SendingOptions", "Shape", "Shown", "Target", "Unit",
+    "UnitError", "hook", "labels", "parse",
 ]  # fmt: skip

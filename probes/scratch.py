@@ -1,4 +1,4 @@
-r"""Owns the rules by which a probe writes on a node: where, how much, and how it is gone afterwards.
+r"""The rules by which a probe writes on a node: where, how much, and how it is gone afterwards.
 
 Public for authors of probes. A script made by ``script`` begins with three shell functions:
 
@@ -14,10 +14,10 @@ Public for authors of probes. A script made by ``script`` begins with three shel
 
 The directory is ``ROOT/benchconsole.SESSION.XXXXXX``, made by ``mktemp -d``, and holds the file
 ``.benchconsole`` with the session and its own path. By both, and never by the name alone, a later
-search knows it as ours (``probes.hygiene.sweep``). A probe names ROOT in its option ``scratch``,
+search knows it as ours (``probes.leftovers``). A probe names ROOT in its option ``scratch``,
 from which the search knows where to look.
 
-Refuses a ROOT that is a symbolic link, that other users could exchange under our hands (it or a
+Refused is a ROOT that is a symbolic link, that other users could exchange under our hands (it or a
 directory above it belongs to somebody else, or others may write there and it is not sticky), in
 which we cannot write or do not own what we make (root squashed by NFS), and one without room:
 twice the bytes must be free, and a tenth of the file system left, in bytes and in inodes.
@@ -25,9 +25,9 @@ twice the bytes must be free, and a tenth of the file system left, in bytes and 
 
 from collections.abc import Mapping
 
-from probes.model import FailedAt, Failure, Output
-from probes.remote import RemoteError
-from topology.model import NodeId
+from benchconsole.probes.model.measuring import FailedAt, Failure, Output
+from benchconsole.probes.model.remote import RemoteError
+from benchconsole.topology.model.fabric import NodeId
 
 REFUSED = 77
 """Exit status of a script that refuses; what automake's test driver reads as "skipped"."""

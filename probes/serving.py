@@ -1,8 +1,8 @@
-"""Owns servers of one test at the far end: a free port, known to listen before anybody connects, gone afterwards.
+"""Servers of one test at the far end: a free port, known to listen before anybody connects, gone afterwards.
 
 Public for authors of probes. Most tools say nothing when they listen, so the node's own kernel is asked.
-Refuses a port that somebody holds already, and to leave a server behind: it ends with the block, and the
-watchdog of the node ends what a lost connection left there. Servers that obey whoever can connect listen on a
+A port that is taken is not used. The server ends with the block, and the watchdog of the node ends a server that a
+lost connection left there. Servers that obey whoever can connect listen on a
 Unix socket in a directory of our own instead of a port (``joined``).
 """
 
@@ -10,10 +10,12 @@ import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from probes import scratch
-from probes.model import FailedAt, Failure
-from probes.remote import Joining, Remote, RemoteError, Running
+from benchconsole.probes import scratch
+from benchconsole.probes.model.log_records import ModuleLog
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import Joining, Remote, RemoteError, Running
 
+_LOG = ModuleLog(__name__)
 PORTS = (20_000, 32_000)
 """Above the registered services and below the ports that Linux hands out by itself."""
 
@@ -31,7 +33,7 @@ _SCRIPT = scratch.one_line(
         cat "/proc/net/$kind" "/proc/net/${kind}6" 2>/dev/null | awk -v p="$port" -v s="$state" "
             substr(\$2, length(\$2) - 4) == p && \$4 == s { f = 1 }
             END { exit f ? 0 : 1 }"; };
-    listens && { echo "benchconsole: address already in use" >&2; exit 98; };
+    listens && { echo "@TAKEN@" >&2; exit 98; };
     command -v "$1" >/dev/null 2>&1 || { echo "$1: command not found" >&2; exit 127; };
     "$@" & child=$! ;
     trap "kill $child 2>/dev/null; wait $child; exit 143" HUP INT TERM;
@@ -42,9 +44,9 @@ _SCRIPT = scratch.one_line(
         [ "$tries" -lt 300 ] || { kill "$child"; echo "benchconsole: never listened" >&2; exit 98; };
         sleep 0.05;
     done;
-    echo "benchconsole: listening";
+    echo "@READY@";
     wait "$child"
-    """
+    """.replace("@TAKEN@", TAKEN).replace("@READY@", READY)
 )
 
 
@@ -73,6 +75,7 @@ async def serving(
                 await running.says(READY, timeout=20)
             except RemoteError as error:
                 if attempt < ATTEMPTS and _taken(error):
+                    _LOG.info(remote.node, "retry: port %d is in use", port)
                     continue
                 raise
             yield port, running

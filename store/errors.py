@@ -1,7 +1,6 @@
-"""Owns what can go wrong with keeping: each error names what was found and what to do about it.
+"""The errors of the store: each names what was found and what to do about it.
 
-Carries facts, never how they are shown. Refuses to know SQLite: ``store.connection`` turns
-what SQLite raises into these.
+``store.files.connection`` turns the errors of SQLite into these.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ class StoreError(Exception):
 
     ``path`` is the database (None where no file is meant), ``found`` what was found and ``do``
     what to do now, one line each. ``to_spool`` says whether the database refuses as a whole, so
-    that what is finished belongs into a spool (``store.spool``) until it answers again; where it
+    that finished results belong into a spool (``store.spool.spool_file``) until it answers again; where it
     is False, what was to be written is at fault, and waiting cures nothing.
     """
 
@@ -32,6 +31,10 @@ class TooNewError(StoreError):
     """A database that a newer program has written: it can be looked at, never written."""
 
 
+class TooOldError(StoreError):
+    """A database that a development version has written, before the first shape that can be upgraded."""
+
+
 class LockedError(StoreError):
     """Another process holds the database for longer than we wait."""
 
@@ -41,7 +44,7 @@ class DamagedError(StoreError):
 
 
 class ForeignError(StoreError):
-    """A file that this program did not make: text, or somebody else's database."""
+    """A file that this program did not make: text, or the database of another program."""
 
 
 class ReadOnlyError(StoreError):

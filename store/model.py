@@ -1,22 +1,18 @@
-"""Owns what is asked of the store and what it answers: sessions, stored rounds, measurements.
-
-All frozen. Refuses to know rows (``store.rows``) and SQL.
-"""
+"""What is given to the store and what it answers: sessions, stored rounds, changes. All frozen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from probes.judging.verdict import Level, Verdict
-from probes.model import ClosedRound, FailedAt, Labels, Proof, Result, Round
-from topology.units import Unit
+from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.measuring import ClosedRound, FailedAt, Proof, Result, Round
 
 Options = Mapping[str, str | int | float]
 
 
 class SessionState(StrEnum):
-    """How a session stands. Interrupted: not run to its end, and nobody is at it."""
+    """The state of a session. Interrupted: not run to its end, and no process drives it."""
 
     RUNNING = "running"
     COMPLETE = "complete"
@@ -25,7 +21,7 @@ class SessionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """What a session is, before anything of it has run.
+    """A session before anything of it has run.
 
     ``topology`` is the text of the file and ``topology_path`` where it was read; ``selection``
     the nodes as they were asked for (empty: all); ``options`` whatever else was chosen for this
@@ -79,7 +75,7 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A session as it was created, and how it stands; its rounds come from ``plan`` and ``rounds``."""
+    """A session as it was created, and its state; its rounds come from ``read_plan`` and ``read_rounds``."""
 
     id: str
     new: NewSession
@@ -101,31 +97,6 @@ class StoredRound:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredMeasurement:
-    """One number with everything that tells where it comes from, for reports and comparisons.
-
-    ``current`` is False when a later attempt at the same round replaced it, and where its round was
-    never closed.
-    """
-
-    id: str
-    round: int
-    attempt: int
-    stage: str
-    probe: str
-    test: str
-    node: str
-    peer: str | None
-    metric: str
-    unit: Unit
-    value: float
-    labels: Labels
-    raw: str
-    at: float
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
 class OpenRound:
     """A round that was begun and not closed: its console died, or is at it. ``started`` is UTC seconds."""
 
@@ -136,8 +107,8 @@ class OpenRound:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """What was decided or happened while a session ran: an override, that it was held, that it went on."""
+class SessionNote:
+    """A decision or an event while a session ran: an override, that it was held, that it went on."""
 
     kind: str
     text: str
@@ -145,8 +116,8 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one test of one node, begun ``at`` (UTC seconds): its numbers by metric, and its facts.
+class ProbeOutcome:
+    """The outcome of one test of one node, begun ``at`` (UTC seconds): its numbers by metric, and its facts.
 
     ``failed_at`` is None where it gave an answer.
     """
@@ -159,52 +130,16 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
-    """What the nodes showed of ours when a run was over, all that was stored at one time (UTC seconds)."""
+class ProofSet:
+    """The proofs of all nodes at the end of a run, stored at one time (UTC seconds)."""
 
     at: float
     proofs: tuple[Proof, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """A metric with its labels; ``unit`` is None where verdicts on it are about words."""
-
-    metric: str
-    unit: Unit | None
-    labels: Labels
-
-
-@dataclass(frozen=True, slots=True)
-class Newest:
-    """The newest verdict on every subject and series of a session or a fabric.
-
-    ``cells`` are (subject, series, severity, value), sorted by the first two; the first two are keys
-    of ``subjects`` (name, and the nodes it speaks of) and ``series``; severity is ``Level.severity``.
-    Plain tuples: a cluster of 10,000 nodes has 300,000 of them.
-    """
-
-    subjects: Mapping[int, tuple[str, tuple[str, ...]]]
-    series: Mapping[int, Series]
-    cells: Sequence[tuple[int, int, int, float | None]]
-
-    def by_node(self) -> dict[str, Level]:
-        """The worst newest verdict that speaks of each node."""
-        worst: dict[int, int] = {}
-        for subject, _, severity, _ in self.cells:
-            if severity > worst.get(subject, -1):
-                worst[subject] = severity
-        found: dict[str, int] = {}
-        for subject, severity in worst.items():
-            for node in self.subjects[subject][1]:
-                found[node] = max(severity, found.get(node, -1))
-        levels = sorted(Level, key=lambda level: level.severity)
-        return {node: levels[severity] for node, severity in found.items()}
-
-
-@dataclass(frozen=True, slots=True)
 class BegunRound:
-    """A round that somebody has begun to run."""
+    """A round that a console has begun to run."""
 
     round: Round
     attempt: int
@@ -221,10 +156,9 @@ class FreshResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """How far somebody has read in a session; made by ``Store.news`` and given back to it."""
+class ChangeMark:
+    """How far somebody has read in a session; made by ``SessionStore.read_changes`` and given back to it."""
 
-    session: str
     rounds: int = 0
     attempts: int = 0
     results: int = 0
@@ -234,15 +168,15 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """What is new in a session since a mark, in the order of storing within each field.
+class SessionChanges:
+    """Everything new in a session since a mark, in the order of storing within each field.
 
     ``results`` are those of rounds that are not closed; those of ``closed`` are within. ``judged``
-    says whether stored rounds were judged again. ``late`` says that somebody has locked the file:
-    then there is nothing here, and ``mark`` is the one that was given.
+    says whether stored rounds were judged again. ``late`` says that another process has locked the
+    file: then nothing is here, and ``mark`` is the one that was given.
     """
 
-    mark: Mark
+    mark: ChangeMark
     state: SessionState
     because: str = ""
     ended: float | None = None
@@ -251,13 +185,13 @@ class News:
     results: tuple[FreshResult, ...] = ()
     closed: tuple[StoredRound, ...] = ()
     judged: bool = False
-    notes: tuple[Note, ...] = ()
-    proven: tuple[Proven, ...] = ()
+    notes: tuple[SessionNote, ...] = ()
+    proven: tuple[ProofSet, ...] = ()
     late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedLine:
     """A line of a spool that could not be brought back, and why."""
 
     line: int
@@ -265,8 +199,8 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Absorbed:
-    """What came back from a spool: results, rounds that were closed, notes and the rest in ``others``.
+class SpoolImport:
+    """The records that came back from a spool: results, rounds that were closed, notes and the rest in ``others``.
 
     ``known`` counts records that were there already. Where ``refused`` is not empty the file is kept,
     renamed to ``kept``.
@@ -276,5 +210,5 @@ class Absorbed:
     rounds: int = 0
     others: int = 0
     known: int = 0
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
     kept: str = ""

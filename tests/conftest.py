@@ -2,6 +2,8 @@
 
 import os
 import signal
+import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,9 +25,10 @@ _PLACES = {Path(__file__).parent / "lab", Path(__file__).parent / "scenarios"}
 
 
 def pytest_configure() -> None:
-    """Hear SIGINT even where a shell started the tests in the background and had it ignored: children inherit that."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Hear SIGINT and SIGHUP even where a shell or nohup had them ignored: children inherit that, and no trap helps."""
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -36,6 +39,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.lab)
             if not _PLACES & set(item.path.parents):
                 raise pytest.UsageError(f"{item.nodeid} uses the laboratory: put it below tests/lab or tests/scenarios")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name every test that was not run, and why: a gap that nobody reads of is taken for a pass."""
+    skipped = terminalreporter.getreports("skipped")
+    if not skipped:
+        return
+    reasons = Counter(
+        str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr) for report in skipped
+    )
+    terminalreporter.section(f"NOT RUN: {len(skipped)} tests", sep="!", red=True, bold=True)
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} not run: {reason.removeprefix('Skipped: ')}", red=True)
+
+
+@pytest.fixture
+def memory_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory, where the machine has one: a database there waits for no disk at each of its commits."""
+    shared = Path("/dev/shm")
+    if not os.access(shared, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="benchconsole-tests-", dir=shared) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(autouse=True)

@@ -4,14 +4,14 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
-import topology
-from probes.api import Metric, Shown, Unit, labels
-from probes.model import ClosedRound, CloseReason, Measurement, Reading, Result, Round
-from topology.expect import expect
-from topology.model import Direction, Fabric
+from benchconsole import topology
+from benchconsole.probes.api import Against, Metric, Shown, Unit, labels
+from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Measurement, Reading, Result, Round
+from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.model.fabric import Direction, Fabric
 
 METRICS = {
-    "iperf3.throughput": Metric("iperf3.throughput", Unit.BYTE_RATE, "what arrived", Shown.NETWORK),
+    "iperf3.throughput": Metric("iperf3.throughput", Unit.BYTE_RATE, "what arrived", Shown.NETWORK, Against.FABRIC),
     "fio.read": Metric("fio.read", Unit.BYTE_RATE, "read", Shown.STORAGE),
 }
 

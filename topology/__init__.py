@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from topology.model import Fabric
-    from topology.vocabulary import Vocabulary
+    from benchconsole.topology.description.vocabulary import Vocabulary
+    from benchconsole.topology.model.fabric import Fabric
 
 
 def load(
     path: Path | str, vocabulary: "Vocabulary | None" = None, parameters: "Mapping[str, int] | None" = None
 ) -> "Fabric":
-    """Read one topology file; see ``topology.resolve.load`` (imported on use: it brings pydantic)."""
-    from topology.resolve import load as resolve
+    """Read one topology file; see ``topology.description.resolve.load`` (imported on use: it brings pydantic)."""
+    from benchconsole.topology.description.resolve import load as resolve
 
     return resolve(path, vocabulary, parameters)

@@ -1,6 +1,7 @@
-"""Owns what can be wrong with a topology: facts about where and what, never how it is printed."""
+"""Errors of a topology: place, what was found, what was expected; the caller formats them."""
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -44,3 +45,9 @@ class SelectionError(Exception):
 
 class RoutingError(Exception):
     """Two nodes between which the described links give no path."""
+
+
+def find_near(word: str, known: Iterable[str]) -> str | None:
+    """The known name that ``word`` most likely meant, if any is close."""
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None

@@ -1,19 +1,18 @@
-"""Owns node sets: expanding and folding names, and choosing nodes of a fabric. ClusterShell parses.
+"""Node sets: expands and folds names, and chooses nodes of a fabric. ClusterShell parses.
 
-Counts before it expands, accepts only names that are RFC 1123 labels, and never asks a group
-source outside the fabric (ClusterShell's default would run shell commands). Refuses empty and
-unmatched selections: nothing is never read as everything.
+Counts before it expands, accepts only names that are RFC 1123 labels, and never asks a group source outside the
+fabric (ClusterShell's default would run shell commands). Empty and unmatched selections raise SelectionError:
+nothing is never read as everything.
 """
 
-import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
 
 from ClusterShell.NodeSet import NodeSet, NodeSetException
 from ClusterShell.NodeUtils import GroupResolver, GroupResolverError, GroupSource, GroupSourceError
 
-from topology.errors import SelectionError
-from topology.model import Fabric, Group, Node, NodeId, Vlan
+from benchconsole.topology.errors import SelectionError, find_near
+from benchconsole.topology.model.fabric import Fabric, Group, Node, NodeId, Vlan
 
 MAX_NODES = 200_000
 """More names than this in one set is taken for a slip of the keyboard."""
@@ -27,13 +26,7 @@ _GROUP = re.compile(r"@([A-Za-z0-9_:.-]+)")
 _NO_GROUPS = GroupResolver(GroupSource("none", {}))
 
 
-def near(word: str, known: Iterable[str]) -> str | None:
-    """The known name that ``word`` most likely meant, if any is close."""
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return found[0] if found else None
-
-
-def _terms(text: str, separators: str = ",!&^") -> list[str]:
+def _split_terms(text: str, separators: str = ",!&^") -> list[str]:
     """``text`` cut at separators that are not inside brackets."""
     found, depth = [""], 0
     for letter in text:
@@ -45,15 +38,15 @@ def _terms(text: str, separators: str = ",!&^") -> list[str]:
     return found
 
 
-def _size(text: str) -> int:
+def _count_names(text: str) -> int:
     """An upper bound of how many names ``text`` stands for, without expanding it."""
-    total = sum(_product(term) for term in _terms(text))
+    total = sum(_count_term(term) for term in _split_terms(text))
     if total > MAX_NODES:
         raise SelectionError(f"{text!r} stands for more than {MAX_NODES:,} names")
     return total
 
 
-def _product(text: str) -> int:
+def _count_term(text: str) -> int:
     total = 1
     for ranges in _RANGE.findall(text):
         members = 0
@@ -93,7 +86,7 @@ def expand(text: str) -> list[str]:
         raise SelectionError(f"{text!r} names a group, expected plain names here")
     if len(text) <= 253 and NAME.fullmatch(text):
         return [text]
-    names = _expanded(text, "a node set")
+    names = _expand_term(text, "a node set")
     for name in names:
         if not NAME.fullmatch(name) or len(name) > 253:
             raise SelectionError(f"{name!r} is not a host name, expected letters, digits, '-' and '.'")
@@ -102,10 +95,10 @@ def expand(text: str) -> list[str]:
     return names
 
 
-def _expanded(text: str, what: str) -> list[str]:
-    _size(text)
+def _expand_term(text: str, what: str) -> list[str]:
+    _count_names(text)
     _check_padding(text)
-    terms = [text] if any(sign in text for sign in "!&^") else _terms(text, ",")
+    terms = [text] if any(sign in text for sign in "!&^") else _split_terms(text, ",")
     try:
         return list(dict.fromkeys(name for term in terms for name in NodeSet(term, resolver=_NO_GROUPS)))
     except NodeSetException as error:
@@ -119,7 +112,7 @@ def expand_ports(text: str) -> list[str]:
     """``Eth[1-4]`` or ``1/1,1/3`` as port names, in the order in which they are written. Raises SelectionError."""
     if not text.strip() or "@" in text or "%" in text:
         raise SelectionError(f"{text!r} is no set of ports")
-    names = _expanded(text, "a set of ports")
+    names = _expand_term(text, "a set of ports")
     for name in names:
         if not _PORT.fullmatch(name):
             raise SelectionError(f"{name!r} is not a port name, expected letters, digits, '-', '_', '.' and '/'")
@@ -131,7 +124,7 @@ def fold(names: Iterable[str]) -> str:
     return str(NodeSet.fromlist(list(names), resolver=_NO_GROUPS))
 
 
-def groups(
+def make_groups(
     nodes: Mapping[str, tuple[str, str]],
     attached: Mapping[str, Iterable[str]],
     further: Mapping[str, Iterable[str]] | None = None,
@@ -159,14 +152,14 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collect
     """
     if not text.strip(" ,"):
         raise SelectionError("an empty node selection, expected names or @groups (all nodes are @all)")
-    _size(text)
+    _count_names(text)
     meant: dict[str, str] = {}
 
     def plain(match: re.Match[str]) -> str:
         """The group by a name without a colon, which ClusterShell would take for a source of groups."""
         group = match[1]
         if group not in known_groups:
-            hint = near(group, known_groups)
+            hint = find_near(group, known_groups)
             raise SelectionError(f"unknown group @{group}" + (f", did you mean @{hint}?" if hint else ""))
         name = f"group{len(meant)}"
         meant[name] = fold(known_groups[group])
@@ -178,7 +171,7 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collect
         raise SelectionError(f"{text!r} is not a node set: {error}") from None
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        hint = near(unknown[0], known)
+        hint = find_near(unknown[0], known)
         raise SelectionError(f"unknown node {fold(unknown)}" + (f", did you mean {hint}?" if hint else ""))
     chosen = [name for name in known if name in wanted]
     if not chosen:
@@ -186,16 +179,16 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collect
     return chosen
 
 
-def fabric_groups(fabric: Fabric) -> dict[str, list[str]]:
-    """The groups of a resolved fabric (see ``groups``)."""
-    return groups(
+def list_fabric_groups(fabric: Fabric) -> dict[str, list[str]]:
+    """The groups of a resolved fabric (see ``make_groups``)."""
+    return make_groups(
         {node.id: (node.role.value, node.hardware.name) for node in fabric.nodes.values()},
         {switch: [node.id for node in fabric.attached(switch)] for switch in fabric.switches},
-        further_groups(fabric.groups, fabric.vlans, fabric.nodes),
+        list_further_groups(fabric.groups, fabric.vlans, fabric.nodes),
     )
 
 
-def further_groups(
+def list_further_groups(
     placed: Iterable[Group], vlans: Mapping[int, Vlan], nodes: Mapping[NodeId, Node]
 ) -> dict[str, list[str]]:
     """``chassis:c01``, ``rack:r7``, ``site:west``, ``vlan:265`` and ``production`` to the nodes in them."""
@@ -206,7 +199,7 @@ def further_groups(
 
 def select(fabric: Fabric, include: str | None, exclude: str | None = None) -> tuple[NodeId, ...]:
     """The nodes of ``fabric`` in ``include`` (None: all) and not in ``exclude``; never empty."""
-    known_groups = fabric_groups(fabric)
+    known_groups = list_fabric_groups(fabric)
     chosen = list(fabric.nodes) if include is None else choose(include, fabric.nodes, known_groups)
     if exclude is not None:
         without = set(choose(exclude, fabric.nodes, known_groups))

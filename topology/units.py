@@ -1,10 +1,9 @@
-"""Owns every conversion between written quantities and base units, both ways.
+"""Every conversion between written quantities and base units, in both directions.
 
-Base units inside the program: byte, second, byte/s, FLOP/s, 1/s and 1. On screen network
-rates are bits per second with SI prefixes, storage rates are bytes per second with SI
-prefixes, memory is bytes with IEC prefixes. ``b`` is a bit and ``B`` is a byte, always;
-``k`` is 1000 and ``Ki`` is 1024. Refuses whatever could be read two ways: a bare number for
-a rate, ``mb/s``, ``KB``, a link speed in bytes.
+Base units inside the program: byte, second, byte/s, FLOP/s, 1/s and 1. On screen network rates are bits per
+second with SI prefixes, storage rates are bytes per second with SI prefixes, memory is bytes with IEC prefixes.
+``b`` is a bit and ``B`` is a byte, always; ``k`` is 1000 and ``Ki`` is 1024. UnitError for whatever could be
+read two ways: a bare number for a rate, ``mb/s``, ``KB``, a link speed in bytes.
 """
 
 import math
@@ -84,12 +83,12 @@ def _split(text: str, expected: str) -> tuple[float, str]:
     return number, match["unit"] or ""
 
 
-def _factor(prefix: str | None) -> float:
+def _find_factor(prefix: str | None) -> float:
     prefix = prefix or ""
     return _IEC[prefix] if prefix in _IEC else _SI[prefix]
 
 
-def _near(number: float, unit: str) -> str | None:
+def _find_near_unit(number: float, unit: str) -> str | None:
     """Offer the spellings that ``unit`` might have meant."""
     lower = unit.lower().replace(" ", "")
     shown = f"{number:g}"
@@ -108,34 +107,34 @@ def _near(number: float, unit: str) -> str | None:
     return f"{shown} {big}{binary}b/s (bits) or {shown} {big}{binary}B/s (bytes)"
 
 
-def _rate(number: float, unit: str, text: str) -> float:
+def _parse_rate(number: float, unit: str, text: str) -> float:
     match = _RATE.fullmatch(unit)
     if match is None:
-        guess = f"{text.strip()} Gb/s" if not unit else _near(number, unit)
+        guess = f"{text.strip()} Gb/s" if not unit else _find_near_unit(number, unit)
         if re.fullmatch(r"[kMGTP]", unit):
             guess = f"{number:g} {unit}b/s (bits) or {number:g} {unit}B/s (bytes)"
         raise UnitError(text, EXPECTED[Unit.BYTE_RATE], guess)
     bits = match["symbol"] != "B"
-    return number * _factor(match["prefix"]) / (8.0 if bits else 1.0)
+    return number * _find_factor(match["prefix"]) / (8.0 if bits else 1.0)
 
 
-def _scaled(number: float, unit: str, text: str, *, pattern: re.Pattern[str], of: Unit) -> float:
+def _parse_scaled(number: float, unit: str, text: str, *, pattern: re.Pattern[str], of: Unit) -> float:
     match = pattern.fullmatch(unit)
     if match is None:
-        guess = _near(number, unit)
+        guess = _find_near_unit(number, unit)
         if of is Unit.BYTE and unit.endswith(("/s", "ps")):
             guess = f"{number:g} {unit.removesuffix('/s').removesuffix('ps')}"
         raise UnitError(text, EXPECTED[of], guess)
-    return number * _factor(match["prefix"])
+    return number * _find_factor(match["prefix"])
 
 
-def _time(number: float, unit: str, text: str) -> float:
+def _parse_time(number: float, unit: str, text: str) -> float:
     if unit not in _TIME:
         raise UnitError(text, EXPECTED[Unit.SECOND], f"{number:g} s" if not unit else None)
     return number * _TIME[unit]
 
 
-def _one(number: float, unit: str, text: str) -> float:
+def _parse_one(number: float, unit: str, text: str) -> float:
     if unit not in ("", "%"):
         raise UnitError(text, EXPECTED[Unit.ONE])
     return number / 100.0 if unit == "%" else number
@@ -149,13 +148,13 @@ def parse(text: str, unit: Unit) -> float:
     """
     number, suffix = _split(text, EXPECTED[unit])
     if unit is Unit.BYTE_RATE:
-        return _rate(number, suffix, text)
+        return _parse_rate(number, suffix, text)
     if unit is Unit.SECOND:
-        return _time(number, suffix, text)
+        return _parse_time(number, suffix, text)
     if unit is Unit.ONE:
-        return _one(number, suffix, text)
+        return _parse_one(number, suffix, text)
     pattern = {Unit.BYTE: _SIZE, Unit.FLOP_RATE: _FLOPS, Unit.PER_SECOND: _PER_SECOND}[unit]
-    return _scaled(number, suffix, text, pattern=pattern, of=unit)
+    return _parse_scaled(number, suffix, text, pattern=pattern, of=unit)
 
 
 def parse_link_speed(text: str) -> float:
@@ -168,18 +167,18 @@ def parse_link_speed(text: str) -> float:
     if number == 0:
         raise UnitError(text, LINK_SPEED)
     if suffix in ("k", "M", "G", "T"):
-        return _port(number * _SI[suffix], text)
+        return _parse_port(number * _SI[suffix], text)
     match = _RATE.fullmatch(suffix)
     if match is None:
-        guess = f"{number:g} Gb/s" if not suffix else _near(number, suffix)
+        guess = f"{number:g} Gb/s" if not suffix else _find_near_unit(number, suffix)
         raise UnitError(text, LINK_SPEED, guess)
     if match["symbol"] == "B" or (match["prefix"] or "").endswith("i"):
         prefix = (match["prefix"] or "").rstrip("i")
         raise UnitError(text, LINK_SPEED, f"{number:g} {prefix}b/s")
-    return _port(number * _factor(match["prefix"]), text)
+    return _parse_port(number * _find_factor(match["prefix"]), text)
 
 
-def _port(bits: float, text: str) -> float:
+def _parse_port(bits: float, text: str) -> float:
     if not _SLOWEST <= bits <= _FASTEST:
         raise UnitError(text, f"{LINK_SPEED}, from 1 kb/s to 100 Tb/s")
     return bits / 8.0
@@ -210,7 +209,7 @@ def digits3(value: float) -> str:
     return f"{rounded:,.{max(places, 0)}f}"
 
 
-def _with_prefix(value: float, symbol: str) -> str:
+def _format_with_prefix(value: float, symbol: str) -> str:
     size = abs(value)
     for prefix, factor in reversed(_SI.items()):
         if size >= factor * 0.9995 and (size or not prefix):
@@ -218,19 +217,24 @@ def _with_prefix(value: float, symbol: str) -> str:
     return f"{digits3(value)} {symbol}"
 
 
+def to_bits(rate: float) -> float:
+    """A rate in byte/s as bit/s, for the documents whose keys end in ``_bps``."""
+    return rate * 8
+
+
 def network_rate(value: float) -> str:
     """byte/s as bits per second: 1.25e9 is ``10.0 Gb/s``."""
-    return _with_prefix(value * 8.0, "b/s")
+    return _format_with_prefix(value * 8.0, "b/s")
 
 
 def storage_rate(value: float) -> str:
     """byte/s as bytes per second: 149e6 is ``149 MB/s``."""
-    return _with_prefix(value, "B/s")
+    return _format_with_prefix(value, "B/s")
 
 
 def disk_size(value: float) -> str:
     """Bytes with SI prefixes, as disks are sold: ``4.00 TB``."""
-    return _with_prefix(value, "B")
+    return _format_with_prefix(value, "B")
 
 
 def memory_size(value: float) -> str:
@@ -274,15 +278,15 @@ _SHOW: dict[tuple[Unit, Shown], Callable[[float], str]] = {
     (Unit.BYTE_RATE, Shown.NETWORK): network_rate,
     (Unit.BYTE, Shown.MEMORY): memory_size,
     (Unit.ONE, Shown.PERCENT): percent,
-    (Unit.PER_SECOND, Shown.FREQUENCY): lambda value: _with_prefix(value, "Hz"),
+    (Unit.PER_SECOND, Shown.FREQUENCY): lambda value: _format_with_prefix(value, "Hz"),
     (Unit.PER_SECOND, Shown.TRANSFERS): transfer_rate,
 }
 _SHOW_BY_UNIT: dict[Unit, Callable[[float], str]] = {
     Unit.BYTE_RATE: storage_rate,
     Unit.BYTE: disk_size,
     Unit.SECOND: duration,
-    Unit.FLOP_RATE: lambda value: _with_prefix(value, "FLOP/s"),
-    Unit.PER_SECOND: lambda value: _with_prefix(value, "/s"),
+    Unit.FLOP_RATE: lambda value: _format_with_prefix(value, "FLOP/s"),
+    Unit.PER_SECOND: lambda value: _format_with_prefix(value, "/s"),
     Unit.ONE: digits3,
 }
 

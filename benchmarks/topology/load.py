@@ -17,7 +17,7 @@ from pathlib import Path
 
 import yaml
 
-import topology
+from benchconsole import topology
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 7
 HEAD = "schema: 1\nfabric: big\nswitches:\n  spine[1-16]: {role: spine}\n  leaf[001-250]: {role: leaf}\nnodes:\n"
@@ -48,7 +48,7 @@ def median(call: Callable[[], object], runs: int) -> float:
 
 
 def main() -> None:
-    jetstream = resources.files("topology").joinpath("examples/jetstream.yaml").read_text()
+    jetstream = resources.files("benchconsole.topology").joinpath("examples/jetstream.yaml").read_text()
     cases = {
         "jetstream, 801 cables": jetstream,
         "10,000 nodes, 250 ranges": by_rack(),

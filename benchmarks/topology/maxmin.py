@@ -25,13 +25,14 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, vstack
 
-import topology
-from topology.expect import capacities
-from topology.expect.crossing import Model, cross
-from topology.maxmin import Floats, Usage, certify, fill
-from topology.model import Fabric, Flow, NodeId
-from topology.resolve import load_text
-from topology.routing import Routes
+from benchconsole import topology
+from benchconsole.topology.arrays import Floats
+from benchconsole.topology.capacity.expect import compute_capacities
+from benchconsole.topology.capacity.flow_streams import Model, trace_flows
+from benchconsole.topology.capacity.maxmin import Usage, certify, fill
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
+from benchconsole.topology.routing.routes import Routes
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
 SMALL = "347 nodes, hash"
@@ -53,7 +54,7 @@ class Case(NamedTuple):
 
 
 def jetstream() -> Fabric:
-    with as_file(files("topology").joinpath("examples", "jetstream.yaml")) as path:
+    with as_file(files("benchconsole.topology").joinpath("examples", "jetstream.yaml")) as path:
         return topology.load(path)
 
 
@@ -87,9 +88,9 @@ def permutation(fabric: Fabric, times: int = 1) -> list[Flow]:
 def routed(name: str, fabric: Fabric, flows: list[Flow], model: Model, *, compared: bool = True) -> Case:
     """Flows of a described fabric, with the milliseconds that their paths took."""
     started = time.perf_counter()
-    crossed = cross(Routes(fabric), flows, model, seed=1)
+    crossed = trace_flows(Routes(fabric), flows, model, seed=1)
     took = (time.perf_counter() - started) * 1000
-    return Case(name, crossed.used, capacities(fabric, crossed.parts, {}), len(flows), took, compared)
+    return Case(name, crossed.used, compute_capacities(fabric, crossed.parts, {}), len(flows), took, compared)
 
 
 def drawn(name: str, sinks: np.ndarray, *, up: int) -> Case:

@@ -22,23 +22,23 @@ from types import MappingProxyType
 
 import networkx as nx
 
-import topology
-from topology.analysis.bisection import bisection
-from topology.analysis.bisection import findings as bisection_findings
-from topology.analysis.bottlenecks import bottlenecks
-from topology.analysis.bottlenecks import findings as bottleneck_findings
-from topology.analysis.connectivity import connectivity
-from topology.analysis.connectivity import findings as connectivity_findings
-from topology.analysis.end_to_end import end_to_end
-from topology.analysis.end_to_end import findings as end_to_end_findings
-from topology.analysis.oversubscription import findings as oversubscription_findings
-from topology.analysis.oversubscription import oversubscription
-from topology.analysis.ports import findings as port_findings
-from topology.analysis.ports import ports
-from topology.analysis.redundancy import findings as redundancy_findings
-from topology.analysis.redundancy import redundancy
-from topology.analysis.report import static_report
-from topology.model import (
+from benchconsole import topology
+from benchconsole.topology.analysis.bisection import analyse_bisection
+from benchconsole.topology.analysis.bisection import list_findings as bisection_findings
+from benchconsole.topology.analysis.bottlenecks import find_bottlenecks
+from benchconsole.topology.analysis.bottlenecks import list_findings as bottleneck_findings
+from benchconsole.topology.analysis.connectivity import analyse_connectivity
+from benchconsole.topology.analysis.connectivity import list_findings as connectivity_findings
+from benchconsole.topology.analysis.end_to_end import analyse_end_to_end
+from benchconsole.topology.analysis.end_to_end import list_findings as end_to_end_findings
+from benchconsole.topology.analysis.oversubscription import analyse_oversubscription
+from benchconsole.topology.analysis.oversubscription import list_findings as oversubscription_findings
+from benchconsole.topology.analysis.ports import analyse_ports
+from benchconsole.topology.analysis.ports import list_findings as port_findings
+from benchconsole.topology.analysis.redundancy import analyse_redundancy
+from benchconsole.topology.analysis.redundancy import list_findings as redundancy_findings
+from benchconsole.topology.analysis.static_analysis import make_static_report
+from benchconsole.topology.model.fabric import (
     Access,
     Fabric,
     Hardware,
@@ -52,19 +52,19 @@ from topology.model import (
     SwitchId,
     SwitchRole,
 )
-from topology.tables import Tables, tables
-from topology.tables.separation import separation
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.separation import find_separation
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 5
 RATE = 3.125e9
 QUESTIONS: dict[str, tuple[Callable[..., object], Callable[..., object]]] = {
-    "oversubscription": (oversubscription, oversubscription_findings),
-    "end to end": (end_to_end, end_to_end_findings),
-    "redundancy": (redundancy, redundancy_findings),
-    "bisection": (bisection, bisection_findings),
-    "ports": (ports, port_findings),
-    "connectivity": (connectivity, connectivity_findings),
-    "bottlenecks": (bottlenecks, bottleneck_findings),
+    "oversubscription": (analyse_oversubscription, oversubscription_findings),
+    "end to end": (analyse_end_to_end, end_to_end_findings),
+    "redundancy": (analyse_redundancy, redundancy_findings),
+    "bisection": (analyse_bisection, bisection_findings),
+    "ports": (analyse_ports, port_findings),
+    "connectivity": (analyse_connectivity, connectivity_findings),
+    "bottlenecks": (find_bottlenecks, bottleneck_findings),
 }
 
 
@@ -137,9 +137,12 @@ def paired() -> Fabric:
 
 def static(fabric: Fabric) -> dict[str, object]:
     """Every question about ``fabric``, over one set of tables."""
-    cabled = tables(fabric)
-    used = ports(fabric, cabled=cabled)
-    found: dict[str, object] = {"ports": used, "oversubscription": oversubscription(fabric, cabled=cabled, used=used)}
+    cabled = make_tables(fabric)
+    used = analyse_ports(fabric, cabled=cabled)
+    found: dict[str, object] = {
+        "ports": used,
+        "oversubscription": analyse_oversubscription(fabric, cabled=cabled, used=used),
+    }
     for name, (question, _) in QUESTIONS.items():
         if name not in found:
             found[name] = question(fabric, cabled=cabled)
@@ -147,7 +150,7 @@ def static(fabric: Fabric) -> dict[str, object]:
 
 
 def said(fabric: Fabric, report: dict[str, object]) -> list[object]:
-    return [findings(fabric, report[name]) for name, (_, findings) in QUESTIONS.items()]
+    return [findings(report[name]) for name, (_, findings) in QUESTIONS.items()]
 
 
 def timed(call: Callable[[], object], runs: int = RUNS) -> tuple[float, float]:
@@ -172,7 +175,7 @@ def questions(fabric: Fabric, runs: int) -> None:
     size = f"{len(fabric.nodes):,} nodes, {devices:,} devices, {len(fabric.links):,} links, {cables:,} cables"
     print(f"\n{fabric.name}: {size}")
     static(fabric)
-    line("tables", lambda: tables(fabric), runs)
+    line("tables", lambda: make_tables(fabric), runs)
     cabled = shared(fabric)
     line("tables and ways up", lambda: shared(fabric), runs)
     for name, (question, _) in QUESTIONS.items():
@@ -180,12 +183,12 @@ def questions(fabric: Fabric, runs: int) -> None:
     report = static(fabric)
     line("all, from the Fabric", lambda: static(fabric), runs)
     line("their findings", lambda: said(fabric, report), runs)
-    line("static_report", lambda: static_report(fabric), max(runs // 5, 1))
+    line("static_report", lambda: make_static_report(fabric), max(runs // 5, 1))
 
 
 def shared(fabric: Fabric) -> Tables:
-    cabled = tables(fabric)
-    assert cabled.climb.batches
+    cabled = make_tables(fabric)
+    assert cabled.uplinks.batches
     return cabled
 
 
@@ -214,11 +217,11 @@ def compared(fabric: Fabric) -> None:
     graph = nx.Graph()
     for link in fabric.links.values():
         graph.add_edge(link.a, link.b, capacity=link.capacity)
-    cabled = tables(fabric)
-    points = set(cabled.devices(separation(cabled).points))
+    cabled = make_tables(fabric)
+    points = set(cabled.devices(find_separation(cabled).points))
     theirs = {device for device in nx.articulation_points(graph) if device in fabric.switches}
     # With the nodes in the graph every leaf parts its nodes from the rest; ours tells that per device.
-    held = {name for name, cut in zip(cabled.names, separation(cabled).device.tolist(), strict=True) if cut}
+    held = {name for name, cut in zip(cabled.names, find_separation(cabled).device.tolist(), strict=True) if cut}
     assert theirs == points | held
     names = list(fabric.nodes)
     flow = nx.DiGraph()
@@ -228,16 +231,16 @@ def compared(fabric: Fabric) -> None:
     near, far = names[: len(names) // 2], names[len(names) // 2 :]
     flow.add_edges_from((("source", name) for name in near), capacity=RATE)
     flow.add_edges_from(((name, "sink") for name in far), capacity=RATE)
-    halves = bisection(fabric, cabled=cabled).halves
+    halves = analyse_bisection(fabric, cabled=cabled).halves
     assert halves is not None
     assert abs(nx.maximum_flow_value(flow, "source", "sink") - halves.bound) < 1
-    cabled.climb  # noqa: B018 - shared by all questions, paid for above
+    cabled.uplinks  # noqa: B018 - shared by all questions, paid for above
     source = (flow, "source", "sink")
     pairs = [
-        ("cut vertices", lambda: separation(cabled), lambda: list(nx.articulation_points(graph))),
+        ("cut vertices", lambda: find_separation(cabled), lambda: list(nx.articulation_points(graph))),
         (
             "flow between halves",
-            lambda: bisection(fabric, cabled=cabled),
+            lambda: analyse_bisection(fabric, cabled=cabled),
             lambda: nx.maximum_flow_value(*source),
         ),
     ]

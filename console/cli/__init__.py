@@ -1,7 +1,7 @@
-"""Owns the command line: which commands there are, and where each one lives.
+"""The command line: its commands, and the module of each.
 
 A command's module is imported when that command is called, so that help, completion and
-``sessions`` start fast. Refuses to do any work itself.
+``sessions`` start fast.
 """
 
 import errno
@@ -12,34 +12,67 @@ from pathlib import Path
 
 import click
 
-from console.exits import BadInput, Exit, complain
+from benchconsole.console.exits import BadInput, Exit, complain
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "open": ("console.cli.open", "Open the console on a topology file, or on a stored session."),
-    "demo": ("console.cli.demo", "Open the console on a simulated cluster that answers real SSH on loopback."),
-    "init": ("console.cli.init", "Write a commented topology file to start from."),
-    "check": ("console.cli.check", "Check a topology file and print what it can carry. Connects to nothing."),
-    "expect": ("console.cli.expect", "Say what flows that run at once should reach, and what limits them."),
-    "diff": ("console.cli.diff", "Compare the described cabling with what the nodes see of it: LLDP, speeds, bonds."),
-    "export": ("console.cli.export", "Write a topology as dot, mermaid, d2, containerlab, slurm or slurm-yaml."),
-    "run": ("console.cli.run", "Run a suite without the screen: one line per event, a summary at the end."),
-    "sessions": ("console.cli.sessions", "List the stored sessions."),
-    "show": ("console.cli.show", "Print the summary of a stored session."),
-    "report": ("console.cli.report", "Export a stored session as html, md, csv, json or text."),
-    "import-spool": ("console.cli.import_spool", "Bring back what a run kept in a file while its database refused."),
-    "judge": ("console.cli.judge", "Judge stored measurements again, touching no node."),
-    "parse": ("console.cli.parse", "Run one probe's parser on captured output."),
-    "ingest": ("console.cli.ingest", "Store captured output as a session, judged like any other."),
-    "watch": ("console.cli.watch", "Sample nodes over days: are they up, do services on them answer."),
-    "availability": ("console.cli.availability", "Evaluate a watch: share of time up, outages, what is not known."),
-    "checklist": ("console.cli.checklist", "Show, run and mark what is checked by hand or by script, with evidence."),
-    "probes": ("console.cli.probes", "List the probes: what they measure, need and load."),
-    "plugins": ("console.cli.plugins", "List who brought which probes, and plugins that could not be used."),
-    "trust": ("console.cli.trust", "Show the host keys of nodes and, with consent, trust them."),
-    "doctor": ("console.cli.doctor", "Say whether every node can be reached, trusted and used."),
-    "drain": ("console.cli.drain", "Drain the failing nodes of a session in Slurm, with consent."),
-    "undrain": ("console.cli.undrain", "Take back what drain did, and nothing else."),
-    "clean": ("console.cli.clean", "Show what earlier sessions left running on nodes and, with consent, end it."),
+    "open": ("benchconsole.console.cli.open", "Open the console on a topology file, or on a stored session."),
+    "demo": (
+        "benchconsole.console.cli.demo",
+        "Open the console on a simulated cluster that answers real SSH on loopback.",
+    ),
+    "init": ("benchconsole.console.cli.init", "Write a commented topology file to start from."),
+    "check": (
+        "benchconsole.console.cli.check",
+        "Check a topology file and print what it can carry. Connects to nothing.",
+    ),
+    "expect": (
+        "benchconsole.console.cli.expect",
+        "Say what flows that run at once should reach, and what limits them.",
+    ),
+    "diff": (
+        "benchconsole.console.cli.diff",
+        "Compare the described cabling with what the nodes see of it: LLDP, speeds, bonds.",
+    ),
+    "export": (
+        "benchconsole.console.cli.export",
+        "Write a topology as dot, mermaid, d2, containerlab, slurm or slurm-yaml.",
+    ),
+    "run": (
+        "benchconsole.console.cli.run",
+        "Run a suite without the screen: one line per event, a summary at the end.",
+    ),
+    "sessions": ("benchconsole.console.cli.sessions", "List the stored sessions."),
+    "show": ("benchconsole.console.cli.show", "Print the summary of a stored session."),
+    "report": ("benchconsole.console.cli.report", "Export a stored session as html, md, csv, json or text."),
+    "import-spool": (
+        "benchconsole.console.cli.import_spool",
+        "Bring back what a run kept in a file while its database refused.",
+    ),
+    "judge": ("benchconsole.console.cli.judge", "Judge stored measurements again, touching no node."),
+    "parse": ("benchconsole.console.cli.parse", "Run one probe's parser on captured output."),
+    "ingest": ("benchconsole.console.cli.ingest", "Store captured output as a session, judged like any other."),
+    "watch": ("benchconsole.console.cli.watch", "Sample nodes over days: are they up, do services on them answer."),
+    "availability": (
+        "benchconsole.console.cli.availability",
+        "Evaluate a watch: share of time up, outages, what is not known.",
+    ),
+    "checklist": (
+        "benchconsole.console.cli.checklist",
+        "Show, run and mark what is checked by hand or by script, with evidence.",
+    ),
+    "probes": ("benchconsole.console.cli.probes", "List the probes: what they measure, need and load."),
+    "plugins": (
+        "benchconsole.console.cli.plugins",
+        "List who brought which probes, and plugins that could not be used.",
+    ),
+    "trust": ("benchconsole.console.cli.trust", "Show the host keys of nodes and, with consent, trust them."),
+    "doctor": ("benchconsole.console.cli.doctor", "Say whether every node can be reached, trusted and used."),
+    "drain": ("benchconsole.console.cli.drain", "Drain the failing nodes of a session in Slurm, with consent."),
+    "undrain": ("benchconsole.console.cli.undrain", "Take back what drain did, and nothing else."),
+    "clean": (
+        "benchconsole.console.cli.clean",
+        "Show what earlier sessions left running on nodes and, with consent, end it.",
+    ),
 }
 
 
@@ -96,7 +129,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+def _print_version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value:
         from importlib.metadata import version
 
@@ -106,24 +139,31 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
 )
 @click.option("--safe-mode", is_flag=True, help="Load no probe of another distribution.")
+@click.option("--verbose", is_flag=True, help="Write what is done on standard error, one line each; not on the screen.")
+@click.option(
+    "--log",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Append what is done to FILE: each connection, command, retry and hold, with node and test.",
+)
 @click.pass_context
-def command(ctx: click.Context, safe_mode: bool) -> None:
+def command(ctx: click.Context, safe_mode: bool, verbose: bool, log: Path | None) -> None:
     """Accept, tune and repair clusters: what was measured beside what the fabric should give.
 
     Without a command the console opens on its start page; with a topology file it opens on that
     fabric. Nothing is sent to any node before you have seen a plan.
     """
+    if verbose or log is not None:
+        from benchconsole.console.cli.log_options import write_records
+
+        write_records(verbose=verbose, file=log)
     if ctx.invoked_subcommand is None:
-        ctx.exit(_open_start())
+        from benchconsole.console.cli.start import show_start_page
 
-
-def _open_start() -> int:
-    from console.cli.open import start
-
-    return start()
+        ctx.exit(show_start_page())
 
 
 def main() -> None:
@@ -143,13 +183,13 @@ def main() -> None:
         complain("interrupted")
         code = Exit.INTERRUPTED
     except OutputError as error:
-        code = _unwritten(error.__cause__)
+        code = _end_unwritten(error.__cause__)
     except Exception as error:
-        code = _internal(error)
+        code = _end_failed(error)
     sys.exit(int(code or 0))
 
 
-def _unwritten(error: BaseException | None) -> int:
+def _end_unwritten(error: BaseException | None) -> int:
     """A reader that went away (| head) is not ours to complain about; a full device is."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
@@ -158,11 +198,11 @@ def _unwritten(error: BaseException | None) -> int:
     return Exit.INTERNAL
 
 
-def _internal(error: Exception) -> int:
+def _end_failed(error: Exception) -> int:
     """Known errors of the house are bad input; anything else is ours, with its trace."""
-    from console.cli.trouble import known
+    from benchconsole.console.cli.input_errors import format_known_error
 
-    words = known(error)
+    words = format_known_error(error)
     if words is not None:
         complain(words)
         return Exit.BAD_INPUT

@@ -1,5 +1,5 @@
 """Lets ``python -m console.cli`` do what ``benchconsole`` does."""
 
-from console.cli import main
+from benchconsole.console.cli import main
 
 main()

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import db_option, encodable, open_store
-from console.exits import BadInput, Exit
+from benchconsole.console.cli.common import can_show_unicode, db_option, open_store
+from benchconsole.console.exits import BadInput, Exit
 
 if TYPE_CHECKING:
-    from console.availability import Asked, Availability, Exclusion, Standing, Time
-    from probes.judging.verdict import Level
-    from store.store import Store
+    from benchconsole.console.availability.evaluation import (
+        Availability,
+        AvailabilityResult,
+        AvailabilityTarget,
+        CountedTime,
+        Exclusion,
+    )
+    from benchconsole.probes.judging.verdict import Level
+    from benchconsole.store.store import Store
 
 LISTED = 40
 """Nodes that get a line of their own: those with an outage, or not known to hold what is asked."""
@@ -24,13 +30,27 @@ LISTED = 40
 
 @click.command("availability")
 @click.argument("session", default="last")
-@click.option("--at-least", metavar="SHARE", default="95%", show_default=True, help="Time up, of all that counts.")
-@click.option("--each", is_flag=True, help="Ask that of every node, not only of all together.")
-@click.option("--exclude", "excluded", metavar="'START/END REASON'", multiple=True, help="Do not count this; recorded.")
-@click.option("--withdraw", metavar="START/END", multiple=True, help="Count it again; recorded.")
-@click.option("--by", "by", metavar="NAME", default=None, help="Who decides that [this account].")
+@click.option(
+    "--at-least",
+    metavar="SHARE",
+    default="95%",
+    show_default=True,
+    help="Required availability (share of counted time).",
+)
+@click.option("--each", is_flag=True, help="Require it of every node, not only of all nodes together.")
+@click.option(
+    "--exclude", "excluded", metavar="'START/END REASON'", multiple=True, help="Leave this time out; recorded."
+)
+@click.option("--withdraw", metavar="START/END", multiple=True, help="Count an excluded time again; recorded.")
+@click.option("--by", "by", metavar="NAME", default=None, help="Who decides to exclude or withdraw [this account].")
 @click.option("--service", metavar="NODES", default=None, help="Nodes of a service that depends on the others.")
-@click.option("--within", metavar="SHARE", default="2%", show_default=True, help="How far it may stay behind them.")
+@click.option(
+    "--within",
+    metavar="SHARE",
+    default="2%",
+    show_default=True,
+    help="Allowed gap between the service's availability and the system's.",
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @db_option
 def command(
@@ -44,66 +64,83 @@ def command(
 
     Exit codes: 0 passed, 1 failed, 3 not known, 2 bad input.
     """
-    from console.availability import Asked
-    from console.cli.in_use import operator
-    from topology.resolve import load_text
-    from topology.selection import select
+    from benchconsole.console.availability.evaluation import AvailabilityTarget
+    from benchconsole.console.cli.in_use_option import find_operator
+    from benchconsole.topology.description.resolve import load_text
+    from benchconsole.topology.selection import select
 
     with open_store(db, create=False) as store:
-        key = store.find(session)
-        new = store.session(key).new
+        key = store.find_session(session)
+        new = store.session(key).describe().new
         chosen = tuple(select(load_text(new.topology, new.topology_path), service)) if service else ()
-        asked = Asked(_share(at_least, "--at-least"), chosen, _share(within, "--within"), each)
-        _record(store, key, excluded, withdraw, by or operator())
-        found = evaluated(store, key, asked, now=time.time())
+        asked = AvailabilityTarget(_parse_share(at_least, "--at-least"), chosen, _parse_share(within, "--within"), each)
+        _record_exclusions(store, key, excluded, withdraw, by or find_operator())
+        found = evaluate_session(store, key, asked, now=time.time())
     if as_json:
-        click.echo(json.dumps(record(key, found), indent=1, allow_nan=False))
+        click.echo(json.dumps(make_record(key, found), indent=1, allow_nan=False))
     else:
-        for line in lines(key, found):
+        for line in format_availability(key, found):
             click.echo(line)
-    raise click.exceptions.Exit(exit_code(found.level))
+    raise click.exceptions.Exit(find_exit_code(found.level))
 
 
-def exit_code(level: "Level") -> Exit:
+def find_exit_code(level: "Level") -> Exit:
     """0 where it passed, 1 where it failed, 3 where it is not known."""
-    from probes.judging.verdict import Level
+    from benchconsole.probes.judging.verdict import Level
 
     return {Level.PASS: Exit.PASSED, Level.FAIL: Exit.BELOW}.get(level, Exit.UNTESTED)
 
 
-def evaluated(store: "Store", key: str, asked: "Asked", *, now: float) -> "Availability":
+def evaluate_session(store: "Store", key: str, asked: "AvailabilityTarget", *, now: float) -> "Availability":
     """The availability that a stored watch shows; BadInput for a session that is none."""
-    from console.availability import PROBE, evaluate, sample_of, schedule_of
-    from console.exclusions import recorded
+    from benchconsole.console.availability.evaluation import evaluate, read_sample, read_schedule
+    from benchconsole.console.availability.exclusions import read_exclusions
+    from benchconsole.probes.model.probe_names import AVAILABILITY
 
-    schedule = schedule_of(store.session(key))
+    schedule = read_schedule(store.session(key).describe())
     if schedule is None:
         raise BadInput(f"benchconsole: session {key} is no watch, expected one of benchconsole watch")
     nodes: dict[str, None] = {}
     samples = []
-    for outcome in store.outcomes(key, PROBE):
+    for outcome in store.session(key).read_outcomes(AVAILABILITY):
         nodes[outcome.node] = None
-        sample = sample_of(outcome)
+        sample = read_sample(outcome)
         if sample is not None:
             samples.append(sample)
     if not nodes:
         raise BadInput(f"benchconsole: session {key} has no sample yet")
     try:
-        return evaluate(samples, tuple(nodes), schedule, now=now, exclusions=recorded(store.notes(key)), asked=asked)
+        return evaluate(
+            samples,
+            tuple(nodes),
+            schedule,
+            now=now,
+            exclusions=read_exclusions(store.session(key).read_notes()),
+            asked=asked,
+        )
     except ValueError as error:
         raise BadInput(f"benchconsole: --service: {error}; watch more nodes than those of the service") from error
 
 
-def _record(store: "Store", key: str, excluded: tuple[str, ...], withdraw: tuple[str, ...], by: str) -> None:
+def _record_exclusions(store: "Store", key: str, excluded: tuple[str, ...], withdraw: tuple[str, ...], by: str) -> None:
     """Write into the record what does not count; BadInput, and nothing written, where one of them cannot be read."""
-    from console.exclusions import KIND, WITHDRAWN, ExclusionError, exclusion_of, recorded, span_of, span_words, words
+    from benchconsole.console.availability.exclusions import (
+        KIND,
+        WITHDRAWN,
+        ExclusionError,
+        format_exclusion,
+        format_span,
+        parse_exclusion,
+        parse_span,
+        read_exclusions,
+    )
 
     try:
-        notes = [(KIND, words(exclusion_of(text, by))) for text in excluded]
-        taken_back = [span_words(*span_of(text)) for text in withdraw]
+        notes = [(KIND, format_exclusion(parse_exclusion(text, by))) for text in excluded]
+        taken_back = [format_span(*parse_span(text)) for text in withdraw]
     except ExclusionError as error:
         raise BadInput(f"benchconsole: {error}; nothing was recorded") from error
-    known = {span_words(each.start, each.end) for each in recorded(store.notes(key))}
+    known = {format_span(each.start, each.end) for each in read_exclusions(store.session(key).read_notes())}
     missing = [span for span in taken_back if span not in known]
     if missing:
         raise BadInput(f"benchconsole: --withdraw {missing[0]}: found {', '.join(known) or 'nothing'} excluded")
@@ -111,14 +148,14 @@ def _record(store: "Store", key: str, excluded: tuple[str, ...], withdraw: tuple
 
     async def write() -> None:
         for kind, text in notes:
-            await store.remark(key, kind, text, time.time())
+            await store.session(key).append_note(kind, text, time.time(), claimed=False)
 
     if notes:
         asyncio.run(write())
 
 
-def _share(text: str, option: str) -> float:
-    from topology.units import Unit, UnitError, parse
+def _parse_share(text: str, option: str) -> float:
+    from benchconsole.topology.units import Unit, UnitError, parse
 
     try:
         found = parse(text, Unit.ONE)
@@ -132,7 +169,7 @@ def _share(text: str, option: str) -> float:
 # -- as text
 
 
-def _percent(share: float | None, *, up: bool = False) -> str:
+def _format_percent(share: float | None, *, up: bool = False) -> str:
     """Three decimals, rounded down (``up``: up), so that what is below a bound never reads as if it held it."""
     if share is None:
         return "–"
@@ -140,51 +177,54 @@ def _percent(share: float | None, *, up: bool = False) -> str:
     return f"{(math.ceil if up else math.floor)(scaled) / 1000:.3f} %"
 
 
-def lines(key: str, found: "Availability") -> Iterator[str]:
+def format_availability(key: str, found: "Availability") -> Iterator[str]:
     """The answer for people: what was asked, the system, the service, nodes worth a line, the verdict."""
-    from console.plain import plain
-    from console.reports.content import moment
-    from console.wording import count
-    from probes.judging.verdict import Level
-    from topology.units import duration
+    from benchconsole.console.text.moments import format_moment
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.probes.judging.verdict import Level
+    from benchconsole.topology.units import counted as count
+    from benchconsole.topology.units import duration
 
     schedule = found.schedule
     sampled = f"a sample every {duration(schedule.every)}"
-    yield f"availability of session {key}: {moment(schedule.began)} to {moment(schedule.ends)}, {sampled}"
+    yield f"availability of session {key}: {format_moment(schedule.began)} to {format_moment(schedule.ends)}, {sampled}"
     for out in found.exclusions:
-        yield plain(f"excluded: {_span(out)} by {out.by}: {out.reason}")
+        yield sanitize(f"excluded: {_format_span(out)} by {out.by}: {out.reason}")
     yield ""
     yield f"  {'':16} {'up':>10} {'at worst':>10} {'at best':>10}  outages"
     worth = [each for each in found.nodes if each.outages or each.level is not Level.PASS]
     worth.sort(key=lambda each: each.time.worst)
     for standing in (found.system, *([found.service] if found.service else []), *worth[:LISTED]):
-        yield _line(standing)
+        yield _format_line(standing)
     if len(worth) > LISTED:
         yield f"  and {count(len(worth) - LISTED, 'more node')} with an outage, or not known to hold it"
     if len(found.nodes) > len(worth):
         yield f"  {count(len(found.nodes) - len(worth), 'more node')} without an outage"
     yield ""
-    yield _sentence(found)
+    yield _format_verdict(found)
 
 
-def _span(out: "Exclusion") -> str:
-    from console.reports.content import moment
+def _format_span(out: "Exclusion") -> str:
+    from benchconsole.console.text.moments import format_moment
 
-    return f"{moment(out.start)} to {moment(out.end)}"
+    return f"{format_moment(out.start)} to {format_moment(out.end)}"
 
 
-def _line(each: "Standing") -> str:
+def _format_line(each: "AvailabilityResult") -> str:
     """``· system (16)   99.912 %  99.701 %  99.953 %  3, longest 0:30:00 on n3, MTBF 112:00:00, MTTR 0:20:00``."""
-    from console.plain import plain
-    from console.view import state_of_level
-    from console.wording import SIGNS, count
-    from topology.units import duration
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.console.view.run_view import state_of_level
+    from benchconsole.console.view.wording import SIGNS
+    from benchconsole.topology.units import counted as count
+    from benchconsole.topology.units import duration
 
     sign = SIGNS[state_of_level(each.level)]
-    glyph = sign.glyph if encodable() else sign.ascii
+    glyph = sign.glyph if can_show_unicode() else sign.ascii
     name = each.name if each.nodes == (each.name,) else f"{each.name} ({len(each.nodes):,})"
     time = each.time
-    shares = f"{_percent(time.share):>10} {_percent(time.worst):>10} {_percent(time.best, up=True):>10}"
+    shares = (
+        f"{_format_percent(time.share):>10} {_format_percent(time.worst):>10} {_format_percent(time.best, up=True):>10}"
+    )
     reboots = sum(out.reboot for out in each.outages)
     words = [f"{len(each.outages):,}" + (f" ({count(reboots, 'reboot')})" if reboots else "")]
     if each.longest is not None:
@@ -196,36 +236,38 @@ def _line(each: "Standing") -> str:
         words.append(f"MTTR {duration(each.to_repair)}")
     if time.unsampled > 0:
         words.append(f"not sampled {duration(time.unsampled)}")
-    return plain(f"{glyph} {name:16} {shares}  {', '.join(words)}")
+    return sanitize(f"{glyph} {name:16} {shares}  {', '.join(words)}")
 
 
-def _sentence(found: "Availability") -> str:
+def _format_verdict(found: "Availability") -> str:
     """The verdict with what it rests on."""
-    from probes.judging.verdict import Level
+    from benchconsole.probes.judging.verdict import Level
 
-    parts = [_says("the system was up", found.system.time, found.system.level)]
-    parts.append(f"at least {_percent(found.asked.at_least)} is asked{' of every node' if found.asked.each else ''}")
+    parts = [_format_share("the system was up", found.system.time, found.system.level)]
+    parts.append(
+        f"at least {_format_percent(found.asked.at_least)} is asked{' of every node' if found.asked.each else ''}"
+    )
     if found.service is not None:
-        behind = f"it may stay {_percent(found.asked.within)} of all time behind"
-        parts += [_says("the service was up", found.service.time, found.service.level), behind]
+        behind = f"it may stay {_format_percent(found.asked.within)} of all time behind"
+        parts += [_format_share("the service was up", found.service.time, found.service.level), behind]
     word = {Level.PASS: "PASSED", Level.FAIL: "FAILED"}.get(found.level, "NOT KNOWN")
     return f"{word}: {'; '.join(parts)}."
 
 
-def _says(what: str, time: "Time", level: "Level") -> str:
-    from probes.judging.verdict import Level
+def _format_share(what: str, time: "CountedTime", level: "Level") -> str:
+    from benchconsole.probes.judging.verdict import Level
 
     if level is Level.PASS:
-        return f"{what} {_percent(time.worst)} of the time at worst"
+        return f"{what} {_format_percent(time.worst)} of the time at worst"
     if level is Level.FAIL:
-        return f"{what} {_percent(time.best, up=True)} of the time at best"
-    return f"{what} between {_percent(time.worst)} and {_percent(time.best, up=True)} of the time"
+        return f"{what} {_format_percent(time.best, up=True)} of the time at best"
+    return f"{what} between {_format_percent(time.worst)} and {_format_percent(time.best, up=True)} of the time"
 
 
 # -- as JSON
 
 
-def record(key: str, found: "Availability") -> dict[str, object]:
+def make_record(key: str, found: "Availability") -> dict[str, object]:
     """The answer for programs: seconds, shares from 0 to 1, moments in UTC seconds; null for what cannot be told."""
     schedule, asked = found.schedule, found.asked
     return {
@@ -236,13 +278,13 @@ def record(key: str, found: "Availability") -> dict[str, object]:
         "excluded": [
             {"start": each.start, "end": each.end, "reason": each.reason, "by": each.by} for each in found.exclusions
         ],
-        "system": _standing(found.system),
-        "service": _standing(found.service) if found.service else None,
-        "nodes": [_standing(each) for each in found.nodes],
+        "system": _make_part(found.system),
+        "service": _make_part(found.service) if found.service else None,
+        "nodes": [_make_part(each) for each in found.nodes],
     }
 
 
-def _standing(each: "Standing") -> dict[str, object]:
+def _make_part(each: "AvailabilityResult") -> dict[str, object]:
     time = each.time
     outages = [
         {"node": out.node, "start": out.start, "seconds": None if out.reboot else out.seconds, "over": out.over,

@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import db_option, encodable, installed, read_topology, topology_argument
-from console.exits import BadInput
+from benchconsole.console.cli.common import (
+    can_show_unicode,
+    db_option,
+    load_installed_probes,
+    read_topology,
+    topology_argument,
+)
+from benchconsole.console.exits import BadInput
 
 if TYPE_CHECKING:
-    from topology.model import NodeId
+    from benchconsole.topology.model.fabric import NodeId
 
 
 @click.command("check")
 @topology_argument
 @click.option("--set", "given", multiple=True, metavar="NAME=NUMBER", help="Another value for a parameter of the file.")
-@click.option("--width", type=click.IntRange(40, 1000), help="Cells to a line (default: the terminal's).")
+@click.option("--width", type=click.IntRange(40, 1000), help="Columns of a line [those of the terminal].")
 @click.option("--session", metavar="SESSION", default=None, help="Take TCP buffers from what nodes told in a session.")
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON: network in bit/s, storage in byte/s.")
@@ -30,36 +36,36 @@ def command(
     Every problem of the file is listed at once, with line and column; then the exit code is 2.
     What is contradictory or weak in a sound file is a finding, and the exit code stays 0.
     """
-    from console.checking.page import page
-    from console.checking.record import record
-    from topology.analysis.report import static_report
+    from benchconsole.console.static_report.check_json import make_check_record
+    from benchconsole.console.static_report.check_page import format_page
+    from benchconsole.topology.analysis.static_analysis import make_static_report
 
-    fabric = read_topology(topology, installed(), parameters=parameters(given))
-    report = static_report(fabric, buffers=None if session is None else _buffers(session, db))
+    fabric = read_topology(topology, load_installed_probes(), parameters=parse_parameters(given))
+    report = make_static_report(fabric, buffers=None if session is None else _read_buffers(session, db))
     if as_json:
-        click.echo(json.dumps(record(fabric, report), indent=1, allow_nan=False))
+        click.echo(json.dumps(make_check_record(fabric, report), indent=1, allow_nan=False))
         return
     cells = width or shutil.get_terminal_size((80, 24)).columns
-    for line in page(fabric, report, cells, ascii_only=not encodable()):
+    for line in format_page(fabric, report, cells, ascii_only=not can_show_unicode()):
         click.echo(line)
 
 
-def _buffers(session: str, db: Path | None) -> "dict[NodeId, float]":
+def _read_buffers(session: str, db: Path | None) -> "dict[NodeId, float]":
     """The TCP windows that nodes told to have in a stored session, newest answers first."""
-    from console.cli.common import open_store, stored_view
-    from console.wire import told_facts
-    from topology.analysis.wan import window
+    from benchconsole.console.cli.common import open_store, read_stored_view
+    from benchconsole.console.static_report.wire_diff import read_node_facts
+    from benchconsole.topology.analysis.wan import find_window
 
     with open_store(db, create=False) as store:
-        view = stored_view(store, session, installed())
-    windows = {node: window(facts)[0] for node, facts in told_facts(view).items()}
+        view = read_stored_view(store, session, load_installed_probes())
+    windows = {node: find_window(facts)[0] for node, facts in read_node_facts(view).items()}
     found = {node: size for node, size in windows.items() if size is not None}
     if not found:
         raise BadInput(f"benchconsole: no node told its TCP buffers in session {view.session}, expected an inventory")
     return found
 
 
-def parameters(given: Sequence[str]) -> dict[str, int]:
+def parse_parameters(given: Sequence[str]) -> dict[str, int]:
     """The values of ``--set``."""
     found = {}
     for text in given:

@@ -8,29 +8,41 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import db_option, encodable, installed, open_store, read_topology
-from console.exits import BadInput, Exit
+from benchconsole.console.cli.common import (
+    can_show_unicode,
+    db_option,
+    load_installed_probes,
+    open_store,
+    read_topology,
+)
+from benchconsole.console.exits import BadInput, Exit
 
 if TYPE_CHECKING:
-    from console.checklist import ChecklistFile
-    from probes.checklist import CheckedList, Evidence, Mark, Step
-    from store.store import Store
+    from benchconsole.console.session.checklist_file import ChecklistFile
+    from benchconsole.probes.model.checklist import CheckedList, Evidence, Mark, Step
+    from benchconsole.store.store import Store
 
 _STATES = ("pass", "fail", "not-done", "not-applicable")
 
 
 @click.command("checklist")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--session", metavar="SESSION", default=None, help="Session that it belongs to (id, label, last).")
-@click.option("--label", metavar="TEXT", default=None, help="Begin a session of this name, of the topology it names.")
+@click.option(
+    "--session", metavar="SESSION", default=None, help="The session that the checklist belongs to (id, label, last)."
+)
+@click.option(
+    "--label", metavar="TEXT", default=None, help="Begin a session of this name, on the topology that FILE names."
+)
 @click.option("--run", "run_", is_flag=True, help="Run the commands of the steps (--step: of one) on this machine.")
-@click.option("--step", "step", metavar="ID", default=None, help="The step that is meant.")
-@click.option("--state", type=click.Choice(_STATES), default=None, help="What is to be said of it.")
-@click.option("--note", metavar="TEXT", default="", help="What was seen.")
-@click.option("--by", metavar="NAME", default=None, help="Who says so [this account].")
-@click.option("--attach", "attach", type=click.Path(path_type=Path), multiple=True, help="A file that shows it; kept.")
+@click.option("--step", "step", metavar="ID", default=None, help="The step to run or to mark.")
+@click.option("--state", type=click.Choice(_STATES), default=None, help="The state of the step.")
+@click.option("--note", metavar="TEXT", default="", help="An observation, in words.")
+@click.option("--by", metavar="NAME", default=None, help="Who marks the step [this account].")
+@click.option(
+    "--attach", "attach", type=click.Path(path_type=Path), multiple=True, help="A file as evidence; a copy is kept."
+)
 @click.option("--fetch", metavar="SHA256", default=None, help="Write a kept file to --output.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="Where --fetch writes to; new.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="The new file that --fetch writes.")
 @db_option
 def command(
     file: Path, session: str | None, label: str | None, run_: bool, step: str | None, state: str | None, note: str,
@@ -41,31 +53,35 @@ def command(
     Exit codes within a session: 0 every step passed or does not apply, 1 one failed, 3 one is not done or none
     passed, 2 bad input. Without a session the file is only checked and shown.
     """
-    from console.checklist import read
-    from console.cli.in_use import operator
+    from benchconsole.console.cli.in_use_option import find_operator
+    from benchconsole.console.session.checklist_file import read_checklist_file
 
-    found = read(file)
+    found = read_checklist_file(file)
     _refuse_unclear(session, label, step, state, run_=run_, shows=(note.strip(), attach), fetches=(fetch, output))
     if session is None and label is None:
-        for line in _lines(_unmarked(found)):
+        for line in _format_checklist(_make_unmarked(found)):
             click.echo(line)
         return
-    chosen = _step(found, step) if step else None
-    evidence = tuple(map(_evidence, attach))
+    chosen = _find_step(found, step) if step else None
+    evidence = tuple(map(_read_evidence, attach))
     with open_store(db, create=label is not None) as store:
-        key = store.find(session) if session is not None else asyncio.run(_begin(store, found, str(label)))
+        key = (
+            store.find_session(session)
+            if session is not None
+            else asyncio.run(_begin_session(store, found, str(label)))
+        )
         if fetch is not None and output is not None:
-            _fetch(store, key, fetch, output)
+            _fetch_attachment(store, key, fetch, output)
             return
-        asyncio.run(store.keep_checklist(key, found.checklist, time.time()))
+        asyncio.run(store.session(key).append_checklist(found.checklist, time.time()))
         if run_:
-            _run(store, key, found, (chosen,) if chosen else found.checklist.steps, by or operator())
+            _run_steps(store, key, found, (chosen,) if chosen else found.checklist.steps, by or find_operator())
         elif chosen and state:
-            _mark(store, key, found, chosen, _said(state, by or operator(), note), evidence)
-        kept = next(each for each in store.checklists(key) if each.name == found.checklist.name)
-    for line in _lines(kept):
+            _mark_step(store, key, found, chosen, _make_mark(state, by or find_operator(), note), evidence)
+        kept = next(each for each in store.session(key).read_checklists() if each.name == found.checklist.name)
+    for line in _format_checklist(kept):
         click.echo(line)
-    raise click.exceptions.Exit(_code(kept))
+    raise click.exceptions.Exit(_find_exit_code(kept))
 
 
 def _refuse_unclear(
@@ -91,20 +107,20 @@ def _refuse_unclear(
             raise BadInput(f"benchconsole: {words}")
 
 
-def _step(found: "ChecklistFile", name: str) -> "Step":
-    from topology.selection import near
+def _find_step(found: "ChecklistFile", name: str) -> "Step":
+    from benchconsole.topology.errors import find_near
 
     known = {step.id: step for step in found.checklist.steps}
     if name not in known:
-        hint = near(name, known)
+        hint = find_near(name, known)
         more = f", did you mean {hint}?" if hint else f", expected one of {', '.join(known)}"
         raise BadInput(f"benchconsole: {found.path}: no step {name!r}{more}")
     return known[name]
 
 
-def _evidence(path: Path) -> "Evidence":
+def _read_evidence(path: Path) -> "Evidence":
     """The bytes of a file; BadInput for one that cannot be read, is none, or is too large to be kept."""
-    from probes.checklist import MOST_BYTES, Evidence
+    from benchconsole.probes.model.checklist import MOST_BYTES, Evidence
 
     try:
         if not path.is_file():
@@ -118,49 +134,49 @@ def _evidence(path: Path) -> "Evidence":
     return Evidence(path.name, content)
 
 
-async def _begin(store: "Store", found: "ChecklistFile", label: str) -> str:
+async def _begin_session(store: "Store", found: "ChecklistFile", label: str) -> str:
     """A session without tests, of the topology that the file names; BadInput without one, and for a label in use."""
-    from console.record import Choice, new_session
+    from benchconsole.console.session.metadata import SessionChoice, make_new_session
 
     if found.topology is None:
         raise BadInput(f"benchconsole: {found.path} names no topology; add the key, or use --session")
-    if any(each.label == label for each in store.sessions()):
+    if any(each.label == label for each in store.list_sessions()):
         raise BadInput(f"benchconsole: a session is called {label} already; go on with --session {label}")
-    fabric, now = read_topology(found.topology, installed()), time.time()
-    key = await store.create_session(new_session(fabric, Choice(label=label), now), ())
-    await store.end_session(key, at=now, complete=True)
+    fabric, now = read_topology(found.topology, load_installed_probes()), time.time()
+    key = await store.create_session(make_new_session(fabric, SessionChoice(label=label), now), ())
+    await store.session(key).end(at=now, complete=True)
     return key
 
 
-def _said(state: str, by: str, note: str) -> "Mark":
-    from probes.checklist import Mark, StepState
+def _make_mark(state: str, by: str, note: str) -> "Mark":
+    from benchconsole.probes.model.checklist import Mark, StepState
 
     if not by.strip():
         raise BadInput("benchconsole: --by: found nothing, expected a name")
     return Mark(StepState(state.replace("-", " ")), by.strip(), time.time(), note.strip())
 
 
-def _mark(
+def _mark_step(
     store: "Store", key: str, found: "ChecklistFile", step: "Step", said: "Mark", evidence: "tuple[Evidence, ...]"
 ) -> None:
-    asyncio.run(store.mark_step(key, found.checklist.name, step.id, said, evidence))
+    asyncio.run(store.session(key).mark_step(found.checklist.name, step.id, said, evidence))
 
 
-def _run(store: "Store", key: str, found: "ChecklistFile", steps: "tuple[Step, ...]", by: str) -> None:
+def _run_steps(store: "Store", key: str, found: "ChecklistFile", steps: "tuple[Step, ...]", by: str) -> None:
     """Run the commands one after the other, each kept before the next begins."""
-    from console.checklist import run
+    from benchconsole.console.session.checklist_file import run_step
 
     scripted = [step for step in steps if step.argv]
     if not scripted:
         raise BadInput("benchconsole: --run: none of these steps has a command; mark them with --step and --state")
     for step in scripted:
-        said, evidence = run(step, found.path.parent, by)
-        _mark(store, key, found, step, said, evidence)
+        said, evidence = run_step(step, found.path.parent, by)
+        _mark_step(store, key, found, step, said, evidence)
 
 
-def _fetch(store: "Store", key: str, sha256: str, output: Path) -> None:
+def _fetch_attachment(store: "Store", key: str, sha256: str, output: Path) -> None:
     """Write a kept file where nothing is yet; its bytes are neither looked at nor run."""
-    kept = store.attachment(key, sha256)
+    kept = store.session(key).read_attachment(sha256)
     try:
         with output.open("xb") as file:
             file.write(kept.content)
@@ -169,34 +185,34 @@ def _fetch(store: "Store", key: str, sha256: str, output: Path) -> None:
     click.echo(f"wrote {output}")
 
 
-def _code(kept: "CheckedList") -> Exit:
-    from console.reports.checklists import state_of
-    from console.view import State
+def _find_exit_code(kept: "CheckedList") -> Exit:
+    from benchconsole.console.reports.checklist_section import find_state
+    from benchconsole.console.view.run_view import State
 
-    return {State.PASS: Exit.PASSED, State.FAIL: Exit.BELOW}.get(state_of(kept), Exit.UNTESTED)
+    return {State.PASS: Exit.PASSED, State.FAIL: Exit.BELOW}.get(find_state(kept), Exit.UNTESTED)
 
 
-def _unmarked(found: "ChecklistFile") -> "CheckedList":
+def _make_unmarked(found: "ChecklistFile") -> "CheckedList":
     """The file as if nobody had said anything."""
-    from probes.checklist import Checked, CheckedList
+    from benchconsole.probes.model.checklist import Checked, CheckedList
 
     checklist = found.checklist
     return CheckedList(checklist.name, checklist.source, tuple(map(Checked, checklist.steps)))
 
 
-def _lines(kept: "CheckedList") -> Iterator[str]:
+def _format_checklist(kept: "CheckedList") -> Iterator[str]:
     """The checklist as the text report shows it, with what a script would run."""
     import shlex
 
-    from console.plain import plain
-    from console.reports.checklists import sections
-    from console.wording import SIGNS
+    from benchconsole.console.reports.checklist_section import make_sections
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.console.view.wording import SIGNS
 
-    (section,) = sections((kept,))
+    (section,) = make_sections((kept,))
     yield f"{section.title}; {section.tally}"
     for line, step in zip(section.lines, kept.steps, strict=True):
         sign = SIGNS[line.state]
         said = f" by {line.who}, {line.when}" if step.mark else ""
-        yield f"{sign.glyph if encodable() else sign.ascii} {line.head}: {line.word}{said}"
-        run = f"$ {plain(shlex.join(step.step.argv))}" if step.step.argv else ""
+        yield f"{sign.glyph if can_show_unicode() else sign.ascii} {line.head}: {line.word}{said}"
+        run = f"$ {sanitize(shlex.join(step.step.argv))}" if step.step.argv else ""
         yield from (f"    {text}" for text in (line.text, run, line.note, *line.evidence) if text)

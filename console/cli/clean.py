@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import (
+from benchconsole.console.cli.common import (
     db_option,
     exclude_option,
-    installed,
+    load_installed_probes,
     nodes_option,
     open_store,
     read_topology,
     topology_argument,
 )
-from console.exits import Exit, complain
+from benchconsole.console.exits import Exit, complain
 
 if TYPE_CHECKING:
-    from probes.api import Probe
-    from probes.hygiene.proof import Touched
-    from probes.hygiene.sweep import Found
-    from probes.model import Round
-    from probes.remote import Reach, Remote
-    from store.model import SessionSummary
-    from store.store import Store
-    from topology.model import Fabric, NodeId
+    from benchconsole.probes.api import Probe
+    from benchconsole.probes.hygiene.leftover_proof import Touched
+    from benchconsole.probes.leftovers import Leftovers
+    from benchconsole.probes.model.measuring import Round
+    from benchconsole.probes.model.remote import Reach, Remote
+    from benchconsole.store.model import SessionSummary
+    from benchconsole.store.store import Store
+    from benchconsole.topology.model.fabric import Fabric, NodeId
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _CleanScope:
     """What is looked for: of one session or of any, below these directories, as ourselves or for all users."""
 
     session: str | None
@@ -40,11 +40,11 @@ class _Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _OnNode:
+class _NodeLeftovers:
     """One node with something on it."""
 
     remote: "Remote"
-    found: "Found"
+    found: "Leftovers"
 
 
 @click.command("clean")
@@ -52,7 +52,7 @@ class _OnNode:
 @nodes_option
 @exclude_option
 @click.option("--session", default=None, metavar="SESSION", help="Only what this session left (id, label, last).")
-@click.option("--all-users", is_flag=True, help="As the administrator (sudo): what others left, too.")
+@click.option("--all-users", is_flag=True, help="Search as the administrator (sudo), also for what others left.")
 @db_option
 @click.option("--yes", is_flag=True, help="End and remove it without asking.")
 def command(
@@ -61,55 +61,55 @@ def command(
 ) -> None:  # fmt: skip
     """Show what sessions left on the nodes of TOPOLOGY and, with consent, end and remove it.
 
-    Found are processes that carry our marker and scratch directories with our mark in them, by
+    Leftovers are processes that carry our marker and scratch directories with our mark in them, by
     session. Where to look for directories follows from the suites of TOPOLOGY and from the
     stored sessions. What is not ours beyond doubt is named and left alone. Leftovers of a
     session that is running now are found too: its tests would fail.
 
     Exit codes: 0 nothing of ours is left, 2 bad input, 3 something is, or a node could not be searched.
     """
-    from topology.selection import select
+    from benchconsole.topology.selection import select
 
-    probes = installed()
+    probes = load_installed_probes()
     fabric = read_topology(topology, probes)
     chosen = select(fabric, nodes, exclude)
-    key, known, touched = _stored(db, fabric, session)
-    scratch = _roots(fabric, probes, touched)
-    wanted = _Wanted(key, scratch, all_users)
+    key, known, touched = _read_stored_plans(db, fabric, session)
+    scratch = _list_roots(fabric, probes, touched)
+    wanted = _CleanScope(key, scratch, all_users)
     raise click.exceptions.Exit(asyncio.run(_clean(fabric, chosen, wanted, known, yes)))
 
 
-def _stored(
+def _read_stored_plans(
     db: Path | None, fabric: "Fabric", session: str | None
 ) -> "tuple[str | None, dict[str, SessionSummary], Touched]":
     """The session's id, the sessions that the store knows, and what they touched; a store need not exist."""
-    from probes.hygiene.proof import Touched, touched
-    from store.places import default_path
+    from benchconsole.probes.hygiene.leftover_proof import Touched, touched
+    from benchconsole.store.files.paths import default_path
 
     if db is None and not default_path().exists():
         return session, {}, Touched()
     with open_store(db, create=False) as store:
-        key = store.find(session) if session is not None else None
-        known = {each.id: each for each in store.sessions()}
-        ours = [key] if key is not None else _unfinished(known.values(), fabric)
-        return key, known, touched(each for name in ours for each in _plan(store, name))
+        key = store.find_session(session) if session is not None else None
+        known = {each.id: each for each in store.list_sessions()}
+        ours = [key] if key is not None else _count_unfinished(known.values(), fabric)
+        return key, known, touched(each for name in ours for each in _read_plan(store, name))
 
 
-def _unfinished(sessions: "Iterable[SessionSummary]", fabric: "Fabric") -> list[str]:
+def _count_unfinished(sessions: "Iterable[SessionSummary]", fabric: "Fabric") -> list[str]:
     """Sessions on this fabric that did not come to their end: the others searched their nodes themselves."""
     return [each.id for each in sessions if each.fabric == fabric.name and each.state.value != "complete"]
 
 
-def _plan(store: "Store", session: str) -> "Iterable[Round]":
-    from topology.resolve import load_text
+def _read_plan(store: "Store", session: str) -> "Iterable[Round]":
+    from benchconsole.topology.description.resolve import load_text
 
-    new = store.session(session).new
-    return store.plan(session, load_text(new.topology, new.topology_path))
+    new = store.session(session).describe().new
+    return store.session(session).read_plan(load_text(new.topology, new.topology_path))
 
 
-def _roots(fabric: "Fabric", probes: "Mapping[str, Probe]", stored: "Touched") -> "dict[NodeId, tuple[str, ...]]":
+def _list_roots(fabric: "Fabric", probes: "Mapping[str, Probe]", stored: "Touched") -> "dict[NodeId, tuple[str, ...]]":
     """The scratch directories of every node: those of the suites as they are now, and those of stored plans."""
-    from probes.scratch import root_of
+    from benchconsole.probes.scratch import root_of
 
     found: dict[NodeId, dict[str, None]] = {name: dict.fromkeys(each) for name, each in stored.scratch.items()}
     for suite in fabric.suites.values():
@@ -122,31 +122,31 @@ def _roots(fabric: "Fabric", probes: "Mapping[str, Probe]", stored: "Touched") -
 
 
 async def _clean(
-    fabric: "Fabric", names: "Sequence[NodeId]", wanted: _Wanted, known: "Mapping[str, SessionSummary]", yes: bool
+    fabric: "Fabric", names: "Sequence[NodeId]", wanted: _CleanScope, known: "Mapping[str, SessionSummary]", yes: bool
 ) -> int:
-    from console.session import ssh_reach
-    from console.wording import count
+    from benchconsole.console.session.node_access import make_ssh_reach
+    from benchconsole.topology.units import counted as count
 
-    reach = ssh_reach(fabric, "clean")
+    reach = make_ssh_reach(fabric, "clean")
     try:
-        found, silent = await _search(reach, fabric, names, wanted)
-        _show(found, known)
-        total = sum(_ours(each.found) for each in found)
+        found, silent = await _search_nodes(reach, fabric, names, wanted)
+        _show_leftovers(found, known)
+        total = sum(_list_our_scratch(each.found) for each in found)
         stays = sum(len(each.found.directories) + len(each.found.processes) for each in found)
         if not stays:
             click.echo(f"nothing of ours is left on {count(len(names) - silent, 'node')}")
-        elif total and await _agreed(total, yes):
-            stays = await _end(found, wanted)
+        elif total and await _ask_consent(total, yes):
+            stays = await _end_leftovers(found, wanted)
         return Exit.UNTESTED if silent or stays else Exit.PASSED
     finally:
         await reach.close()
 
 
-def _ours(found: "Found") -> int:
+def _list_our_scratch(found: "Leftovers") -> int:
     return len(found.processes) + sum(not each.because for each in found.directories)
 
 
-async def _agreed(total: int, yes: bool) -> bool:
+async def _ask_consent(total: int, yes: bool) -> bool:
     if yes:
         return True
     try:
@@ -156,37 +156,37 @@ async def _agreed(total: int, yes: bool) -> bool:
         return False
 
 
-async def _search(
-    reach: "Reach", fabric: "Fabric", names: "Sequence[NodeId]", wanted: _Wanted
-) -> "tuple[list[_OnNode], int]":
+async def _search_nodes(
+    reach: "Reach", fabric: "Fabric", names: "Sequence[NodeId]", wanted: _CleanScope
+) -> "tuple[list[_NodeLeftovers], int]":
     """What was found, and how many nodes could not be searched (each is complained about)."""
-    from probes.errors import ProbeError
-    from probes.hygiene.proof import AT_ONCE
-    from probes.hygiene.sweep import search
+    from benchconsole.probes.hygiene.leftover_proof import AT_ONCE
+    from benchconsole.probes.leftovers import find_leftovers
+    from benchconsole.probes.model.errors import ProbeError
 
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(name: "NodeId") -> "tuple[_OnNode | None, bool]":
+    async def ask(name: "NodeId") -> "tuple[_NodeLeftovers | None, bool]":
         try:
             async with gate:
                 remote = await reach.remote(fabric.nodes[name])
                 roots = wanted.scratch.get(name, ())
-                found = await search(remote, wanted.session, roots, privileged=wanted.privileged)
+                found = await find_leftovers(remote, wanted.session, roots, privileged=wanted.privileged)
         except ProbeError as error:
             complain(str(error) if str(error).startswith(name) else f"{name}: {error}")
             return None, True
         for why in found.unseen:
             complain(f"{name}: {why}")
-        return None if found.nothing else _OnNode(remote, found), bool(found.unseen)
+        return None if found.is_empty else _NodeLeftovers(remote, found), bool(found.unseen)
 
     asked = await asyncio.gather(*(ask(name) for name in names))
     return [each for each, _ in asked if each is not None], sum(silent for _, silent in asked)
 
 
-def _show(found: Sequence[_OnNode], known: "Mapping[str, SessionSummary]") -> None:
+def _show_leftovers(found: Sequence[_NodeLeftovers], known: "Mapping[str, SessionSummary]") -> None:
     """Everything that was found, by session; what is not ours beyond doubt says why."""
-    from console.wording import plain
-    from probes.hygiene.proof import directory_words, process_words
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.probes.hygiene.leftover_proof import directory_words, process_words
 
     by_session: dict[str, list[str]] = {}
     for each in found:
@@ -196,41 +196,41 @@ def _show(found: Sequence[_OnNode], known: "Mapping[str, SessionSummary]") -> No
             words = f"{each.remote.node}: {directory_words(directory)}"
             by_session.setdefault(directory.session, []).append(words)
     for session, lines in by_session.items():
-        click.echo(_headline(session, known.get(session)))
+        click.echo(_format_headline(session, known.get(session)))
         for line in lines:
-            click.echo(f"  {plain(line)}")
+            click.echo(f"  {sanitize(line)}")
 
 
-def _headline(session: str, known: "SessionSummary | None") -> str:
-    from console.wording import plain
+def _format_headline(session: str, known: "SessionSummary | None") -> str:
+    from benchconsole.console.text.sanitize import sanitize
 
     if known is None:
-        return f"session {plain(session) or 'without an id'}, not in this database"
-    label = f" ({plain(known.label)})" if known.label else ""
+        return f"session {sanitize(session) or 'without an id'}, not in this database"
+    label = f" ({sanitize(known.label)})" if known.label else ""
     if known.state.value == "running":
         return f"session {known.id}{label}, WHICH IS RUNNING NOW: its tests would fail"
     return f"session {known.id}{label}, {known.state.value}"
 
 
-async def _end(found: Sequence[_OnNode], wanted: _Wanted) -> int:
+async def _end_leftovers(found: Sequence[_NodeLeftovers], wanted: _CleanScope) -> int:
     """End and remove; how many stay."""
-    from console.wording import plain
-    from probes.errors import ProbeError
-    from probes.hygiene.proof import directory_words, process_words
-    from probes.hygiene.sweep import end, remove
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.probes.hygiene.leftover_proof import directory_words, process_words
+    from benchconsole.probes.leftovers import end_processes, remove_directories
+    from benchconsole.probes.model.errors import ProbeError
 
-    async def one(each: _OnNode) -> int:
+    async def one(each: _NodeLeftovers) -> int:
         total = len(each.found.processes) + len(each.found.directories)
         try:
-            alive = await end(each.remote, each.found.processes, privileged=wanted.privileged)
-            stays = await remove(each.remote, each.found.directories, privileged=wanted.privileged)
+            alive = await end_processes(each.remote, each.found.processes, privileged=wanted.privileged)
+            stays = await remove_directories(each.remote, each.found.directories, privileged=wanted.privileged)
         except ProbeError as error:
             complain(f"{each.remote.node}: {error}")
             return total
         left = [*map(process_words, alive), *map(directory_words, stays)]
         click.echo(f"{each.remote.node}: ended or removed {total - len(left)} of {total}")
         for words in left:
-            click.echo(f"  left alone: {plain(words)}")
+            click.echo(f"  left alone: {sanitize(words)}")
         return len(left)
 
     return sum(await asyncio.gather(*(one(each) for each in found)))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import db_option, installed, open_store, read_topology
-from console.exits import BadInput, complain
+from benchconsole.console.cli.common import db_option, load_installed_probes, open_store, read_topology
+from benchconsole.console.exits import BadInput, complain
 
 if TYPE_CHECKING:
-    from console.demo.cluster import SimulatedCluster
-    from console.view import RunView
+    from benchconsole.console.simulator.cluster import SimulatedCluster
+    from benchconsole.console.view.run_view import RunView
 
 
 @click.command("demo")
@@ -30,7 +30,7 @@ def command(scenario: str, list_only: bool, nodes: int | None, headless: bool, d
     terminal, or with --headless, the summary is printed and the exit code is 0 when the suite
     ran through, whatever it found.
     """
-    from console.demo.scenarios import SCENARIOS, scenario_named
+    from benchconsole.console.simulator.scenarios import SCENARIOS, find_scenario
 
     if list_only:
         for each in SCENARIOS.values():
@@ -45,7 +45,7 @@ def command(scenario: str, list_only: bool, nodes: int | None, headless: bool, d
             raise BadInput(f"benchconsole: scenario {scenario} has its own size, expected --nodes alone or with large")
         scenario = "large"
         try:
-            scenario_named(scenario, nodes)
+            find_scenario(scenario, nodes)
         except ValueError as error:
             raise BadInput(f"benchconsole: --nodes: {error}") from None
     no_screen = headless or not (sys.stdin.isatty() and sys.stdout.isatty())
@@ -54,42 +54,42 @@ def command(scenario: str, list_only: bool, nodes: int | None, headless: bool, d
 
 def open_demo(scenario: str, db: Path | None, *, nodes: int | None = None, screen: bool = True) -> int:
     """Run the suite of ``scenario``, on the screen or as lines; the exit code. ``nodes``: of the large one."""
-    from console.demo.cluster import SimulatedCluster
+    from benchconsole.console.simulator.cluster import SimulatedCluster
 
     with tempfile.TemporaryDirectory(prefix="benchconsole-demo-") as folder:
         cluster = SimulatedCluster(scenario, Path(folder), nodes=nodes)
-        return _on_screen(cluster, db) if screen else _headless(cluster, db)
+        return _run_on_screen(cluster, db) if screen else _run_headless(cluster, db)
 
 
-def _headless(cluster: "SimulatedCluster", db: Path | None) -> int:
-    from console.cli.run import finish
+def _run_headless(cluster: "SimulatedCluster", db: Path | None) -> int:
+    from benchconsole.console.cli.run import print_summary
 
-    view, ended_by = asyncio.run(_run(cluster, db))
-    code = finish(view, ended_by, allow_untested=True, out=sys.stdout)
+    view, ended_by = asyncio.run(_run_suite(cluster, db))
+    code = print_summary(view, ended_by, allow_untested=True, out=sys.stdout)
     if ended_by is not None:
         return code
     return 0 if view.complete else 4
 
 
-async def _run(cluster: "SimulatedCluster", db: Path | None) -> "tuple[RunView, int | None]":
-    from console.cli.run import follow
-    from console.record import Choice
-    from console.session import Session
+async def _run_suite(cluster: "SimulatedCluster", db: Path | None) -> "tuple[RunView, int | None]":
+    from benchconsole.console.cli.run import follow_session
+    from benchconsole.console.session.metadata import SessionChoice
+    from benchconsole.console.session.session import Session
 
-    probes = installed()
-    complain(_starting(cluster))
+    probes = load_installed_probes()
+    complain(_format_start(cluster))
     async with cluster:
         with open_store(db) as store:
             fabric = read_topology(cluster.topology_path, probes)
-            session = Session(fabric, probes, store, Choice(label=f"demo {cluster.scenario.name}"))
-            return await follow(session, session.propose(), None, sys.stdout, quiet=False)
+            session = Session(fabric, probes, store, SessionChoice(label=f"demo {cluster.scenario.name}"))
+            return await follow_session(session, session.propose(), None, sys.stdout, quiet=False)
 
 
-def _on_screen(cluster: "SimulatedCluster", db: Path | None) -> int:
-    from console.cli.open import open_console
+def _run_on_screen(cluster: "SimulatedCluster", db: Path | None) -> int:
+    from benchconsole.console.cli.open import open_console
 
     with asyncio.Runner() as runner:
-        complain(_starting(cluster))
+        complain(_format_start(cluster))
         runner.run(cluster.__aenter__())
         try:
             return open_console(str(cluster.topology_path), db, f"demo {cluster.scenario.name}", start=True)
@@ -97,5 +97,5 @@ def _on_screen(cluster: "SimulatedCluster", db: Path | None) -> int:
             runner.run(cluster.__aexit__(None, None, None))
 
 
-def _starting(cluster: "SimulatedCluster") -> str:
+def _format_start(cluster: "SimulatedCluster") -> str:
     return f"starting the simulated cluster {cluster.scenario.name!r} on loopback: {cluster.scenario.summary}"

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import (
+from benchconsole.console.cli.common import (
+    can_show_unicode,
     db_option,
-    encodable,
     exclude_option,
-    installed,
     label_option,
+    load_installed_probes,
     nodes_option,
     open_store,
+    read_stored_view,
     read_topology,
-    stored_view,
     topology_argument,
 )
-from console.exits import BadInput, complain
+from benchconsole.console.exits import BadInput, complain
 
 if TYPE_CHECKING:
-    from console.wire import Compared, Told
-    from probes.api import Probe
-    from topology.model import Fabric, NodeId
+    from benchconsole.console.static_report.wire_diff import NodeObservations, WireComparison
+    from benchconsole.probes.api import Probe
+    from benchconsole.topology.model.fabric import Fabric, NodeId
 
 
 @click.command("diff")
@@ -60,87 +60,87 @@ def command(
     Exit codes: 0 all compared and as described, 1 differences, 2 bad input and nothing was
     started, 3 not everything was compared. 1 wins over 3.
     """
-    from console.wire import compared
-    from topology.selection import select
+    from benchconsole.console.static_report.wire_diff import compare_wire
+    from benchconsole.topology.selection import select
 
     if files and not saved:
         raise BadInput("benchconsole: more files than one topology, expected --from before saved outputs")
     if saved and session:
         raise BadInput("benchconsole: --from and --session, expected one of them")
-    probes = installed()
+    probes = load_installed_probes()
     fabric = read_topology(topology, probes)
     chosen = select(fabric, nodes, exclude)
     if saved:
-        found = compared(fabric, _saved(fabric, chosen, [*saved, *files]))
+        found = compare_wire(fabric, _read_saved(fabric, chosen, [*saved, *files]))
     elif session:
-        found = _stored(fabric, chosen, session, db, probes)
+        found = _read_stored(fabric, chosen, session, db, probes)
     else:
-        found = _asked(fabric, chosen, label, db, probes)
-    _print(found, as_json=as_json)
+        found = _ask_nodes(fabric, chosen, label, db, probes)
+    _print_comparison(found, as_json=as_json)
     raise click.exceptions.Exit(found.code)
 
 
-def _asked(
+def _ask_nodes(
     fabric: "Fabric", chosen: "Sequence[NodeId]", label: str, db: Path | None, probes: "Mapping[str, Probe]"
-) -> "Compared":
+) -> "WireComparison":
     """Ask the nodes now, in a session of their own."""
-    from console.cli.run import follow
-    from console.record import Choice
-    from console.session import Session
-    from console.wire import compared, of_session, survey
+    from benchconsole.console.cli.run import follow_session
+    from benchconsole.console.session.metadata import SessionChoice
+    from benchconsole.console.session.session import Session
+    from benchconsole.console.static_report.wire_diff import compare_wire, plan_inventory, read_observations
 
     with open_store(db) as store:
-        session = Session(fabric, probes, store, Choice(None, tuple(chosen), label or "diff"))
-        rounds = survey(fabric, probes, chosen)
-        view, ended_by = asyncio.run(follow(session, rounds, None, sys.stderr, True))
+        session = Session(fabric, probes, store, SessionChoice(None, tuple(chosen), label or "diff"))
+        rounds = plan_inventory(fabric, probes, chosen)
+        view, ended_by = asyncio.run(follow_session(session, rounds, None, sys.stderr, True))
     if ended_by is not None:
         complain("ended by a signal; nothing was compared")
         raise click.exceptions.Exit(128 + ended_by)
-    return compared(fabric, of_session(view, chosen), view.session)
+    return compare_wire(fabric, read_observations(view, chosen), view.session)
 
 
-def _stored(
+def _read_stored(
     fabric: "Fabric", chosen: "Sequence[NodeId]", session: str, db: Path | None, probes: "Mapping[str, Probe]"
-) -> "Compared":
+) -> "WireComparison":
     """What the nodes told before, held against the file as it is now."""
-    from console.wire import compared, of_session
+    from benchconsole.console.static_report.wire_diff import compare_wire, read_observations
 
     with open_store(db, create=False) as store:
-        view = stored_view(store, session, probes)
-    return compared(fabric, of_session(view, chosen), view.session)
+        view = read_stored_view(store, session, probes)
+    return compare_wire(fabric, read_observations(view, chosen), view.session)
 
 
-def _saved(fabric: "Fabric", chosen: "Sequence[NodeId]", sources: Sequence[Path]) -> "Told":
+def _read_saved(fabric: "Fabric", chosen: "Sequence[NodeId]", sources: Sequence[Path]) -> "NodeObservations":
     """What saved outputs tell; a chosen node without one is not compared."""
-    from console.wire import Told, observed
-    from probes.builtin.inventory import SOURCES
-    from probes.errors import ProbeOutputError
-    from topology.wire.observed import Observed
+    from benchconsole.console.static_report.wire_diff import NodeObservations, read_observed
+    from benchconsole.probes.model.errors import ProbeOutputError
+    from benchconsole.probes.tools.inventory.sources import SOURCES
+    from benchconsole.topology.wire.observations import Observed
 
-    texts = _texts(fabric, sources)
-    told = Told()
+    texts = _find_texts(fabric, sources)
+    told = NodeObservations()
     for node in chosen:
         if node not in texts:
-            told.silent(node, "no saved output")
+            told.add_silent(node, "no saved output")
             continue
         try:
-            told.nodes[node] = observed(SOURCES["lldpctl"](texts[node]))
+            told.nodes[node] = read_observed(SOURCES["lldpctl"](texts[node]))
         except ProbeOutputError as error:
             told.nodes[node] = Observed((), deaf=f"found {error.found}, expected {error.expected}")
     return told
 
 
-def _texts(fabric: "Fabric", sources: Sequence[Path]) -> dict[str, str]:
+def _find_texts(fabric: "Fabric", sources: Sequence[Path]) -> dict[str, str]:
     """Node to its saved output; BadInput names every file that is of no node or cannot be read."""
-    from topology.selection import near
-    from topology.wire.observed import SysNames
+    from benchconsole.topology.errors import find_near
+    from benchconsole.topology.wire.observations import SysNames
 
     names, found, wrong = SysNames(fabric), dict[str, str](), list[str]()
     files = [file for source in sources for file in (sorted(source.glob("*")) if source.is_dir() else [source])]
     for file in files:
         node = file.stem if file.stem in fabric.nodes else names.device(file.stem)
         if node is None or node not in fabric.nodes:
-            hint = near(file.stem, fabric.nodes)
+            hint = find_near(file.stem, fabric.nodes)
             wrong.append(f"{file}: {file.stem!r} is no node of the file" + (f"; did you mean {hint}?" if hint else ""))
             continue
         if node in found:
@@ -154,13 +154,13 @@ def _texts(fabric: "Fabric", sources: Sequence[Path]) -> dict[str, str]:
     return found
 
 
-def _print(found: "Compared", *, as_json: bool) -> None:
-    from console.wire import lines, record
-    from console.wording import in_ascii
+def _print_comparison(found: "WireComparison", *, as_json: bool) -> None:
+    from benchconsole.console.static_report.wire_diff import format_comparison, make_record
+    from benchconsole.console.text.ascii import to_ascii
 
     if as_json:
-        click.echo(json.dumps(record(found), indent=1, allow_nan=False))
+        click.echo(json.dumps(make_record(found), indent=1, allow_nan=False))
         return
-    utf = encodable()
-    for line in lines(found, max(shutil.get_terminal_size().columns, 72)):
-        click.echo(line if utf else in_ascii(line))
+    utf = can_show_unicode()
+    for line in format_comparison(found, max(shutil.get_terminal_size().columns, 72)):
+        click.echo(line if utf else to_ascii(line))

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import (
+from benchconsole.console.cli.common import (
+    can_show_unicode,
     db_option,
-    encodable,
     exclude_option,
-    installed,
+    load_installed_probes,
     nodes_option,
     read_topology,
     suite_option,
 )
-from console.exits import Exit
+from benchconsole.console.exits import Exit
 
 if TYPE_CHECKING:
-    from console.doctor.asking import Answer, Telling
-    from console.doctor.meaning import Line
-    from probes.api import Probe
-    from probes.hygiene.needs import Needs
-    from topology.model import Fabric, NodeId, Suite
+    from benchconsole.console.doctor.diagnosis import DiagnosisLine
+    from benchconsole.console.doctor.node_questions import AlgorithmReach, NodeAnswer
+    from benchconsole.probes.api import Probe
+    from benchconsole.probes.hygiene.prerequisites import Needs
+    from benchconsole.topology.model.fabric import Fabric, NodeId, Suite
 
 
 @click.command("doctor")
@@ -45,45 +45,45 @@ def command(
 
     Exit codes: 0 every node can be used, 2 bad input, 3 some cannot.
     """
-    from console.doctor import here
-    from console.doctor.meaning import Grade
-    from store.places import default_path
+    from benchconsole.console.doctor import admin_node
+    from benchconsole.console.doctor.diagnosis import Grade
+    from benchconsole.store.files.paths import default_path
 
-    told = [*here.program(), *here.database(db or default_path())]
+    told = [*admin_node.describe_program(), *admin_node.describe_database(db or default_path())]
     asked: tuple[NodeId, ...] = ()
     fit: tuple[NodeId, ...] = ()
     if topology is not None:
-        more, asked, fit = _nodes(topology, suite, nodes, exclude)
+        more, asked, fit = _diagnose_nodes(topology, suite, nodes, exclude)
         told += more
     elif nodes is not None or exclude is not None or suite is not None:
         raise click.UsageError("nodes and suites are those of a TOPOLOGY: name one")
-    _print(told, asked, fit, as_json)
+    _print_diagnosis(told, asked, fit, as_json)
     fine = len(fit) == len(asked) and not any(line.grade is Grade.BAD for line in told)
     raise click.exceptions.Exit(Exit.PASSED if fine else Exit.UNTESTED)
 
 
-def _nodes(
+def _diagnose_nodes(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None
-) -> "tuple[tuple[Line, ...], tuple[NodeId, ...], tuple[NodeId, ...]]":
+) -> "tuple[tuple[DiagnosisLine, ...], tuple[NodeId, ...], tuple[NodeId, ...]]":
     """What is to be said of the nodes, which were asked, and which can be used."""
-    from console.doctor.meaning import lines, usable
-    from probes.planning import suite_named
-    from topology.selection import select
+    from benchconsole.console.doctor.diagnosis import diagnose_nodes, list_usable_nodes
+    from benchconsole.probes.planning import find_suite
+    from benchconsole.topology.selection import select
 
-    probes = installed()
+    probes = load_installed_probes()
     fabric = read_topology(topology, probes)
     chosen = tuple(select(fabric, nodes, exclude))
-    needs = needed(fabric, suite_named(fabric, suite), probes, chosen)
-    configured, answers = asyncio.run(_asked(fabric, needs))
-    said = lines(answers, needs, str(topology))
-    return (*configured, *said), chosen, usable(answers, said)
+    needs = list_needs(fabric, find_suite(fabric, suite), probes, chosen)
+    configured, answers = asyncio.run(_ask_nodes(fabric, needs))
+    said = diagnose_nodes(answers, needs, str(topology))
+    return (*configured, *said), chosen, list_usable_nodes(answers, said)
 
 
-def needed(
+def list_needs(
     fabric: "Fabric", suite: "Suite", probes: "Mapping[str, Probe]", chosen: "Sequence[NodeId]"
 ) -> "dict[NodeId, Needs]":
     """What ``suite`` needs of each chosen node, from what its probes declare."""
-    from probes.hygiene.needs import Needs
+    from benchconsole.probes.hygiene.prerequisites import Needs
 
     found = {name: Needs() for name in chosen}
     for stage in suite.stages:
@@ -93,31 +93,35 @@ def needed(
     return found
 
 
-def _reach(fabric: "Fabric") -> "Telling":
-    from probes.ssh import SshReach
-    from store.places import trusted_hosts_path
+def _make_reach(fabric: "Fabric") -> "AlgorithmReach":
+    from benchconsole.probes.reach.ssh import SshReach
+    from benchconsole.store.files.paths import trusted_hosts_path
 
     return SshReach(fabric.access, "doctor", also_trusted=(str(trusted_hosts_path()),))
 
 
-async def _asked(fabric: "Fabric", needs: "Mapping[NodeId, Needs]") -> "tuple[tuple[Line, ...], tuple[Answer, ...]]":
+async def _ask_nodes(
+    fabric: "Fabric", needs: "Mapping[NodeId, Needs]"
+) -> "tuple[tuple[DiagnosisLine, ...], tuple[NodeAnswer, ...]]":
     """The lines on the ssh configuration, and every node's answer."""
-    from console.doctor import here
-    from console.doctor.asking import ask
+    from benchconsole.console.doctor import admin_node
+    from benchconsole.console.doctor.node_questions import ask_nodes
 
-    reach = _reach(fabric)
+    reach = _make_reach(fabric)
     try:
-        return await here.configuration(fabric, tuple(needs)), await ask(reach, fabric, needs)
+        return await admin_node.check_ssh_configuration(fabric, tuple(needs)), await ask_nodes(reach, fabric, needs)
     finally:
         await reach.close()
 
 
-def _print(told: "Sequence[Line]", asked: "Sequence[NodeId]", fit: "Sequence[NodeId]", as_json: bool) -> None:
-    from console.doctor.page import document, page
+def _print_diagnosis(
+    told: "Sequence[DiagnosisLine]", asked: "Sequence[NodeId]", fit: "Sequence[NodeId]", as_json: bool
+) -> None:
+    from benchconsole.console.doctor.doctor_page import format_page, make_document
 
     if as_json:
-        click.echo(json.dumps(document(told, fit, asked), indent=1))
+        click.echo(json.dumps(make_document(told, fit, asked), indent=1))
         return
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
-    for line in page(told, len(fit), len(asked), width=width, ascii_only=not encodable()):
+    for line in format_page(told, len(fit), len(asked), width=width, ascii_only=not can_show_unicode()):
         click.echo(line)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import db_option, installed, nodes_option, open_store, stored_view
-from console.exits import BadInput, Exit, complain
+from benchconsole.console.cli.common import db_option, load_installed_probes, nodes_option, open_store, read_stored_view
+from benchconsole.console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
-    from console.view import RunView
-    from probes.judging.verdict import Finding, Verdict
-    from probes.remote import Remote
-    from store.store import Store
-    from topology.model import Fabric
+    from benchconsole.console.view.run_view import RunView
+    from benchconsole.probes.judging.verdict import Finding, Verdict
+    from benchconsole.probes.model.remote import Remote
+    from benchconsole.store.store import Store
+    from benchconsole.topology.model.fabric import Fabric
 
 head_option = click.option(
     "--head", default=None, metavar="NODE", help="Ask Slurm on this node, over SSH [default: on this machine]."
@@ -29,7 +29,7 @@ head_option = click.option(
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class DrainCandidate:
     """A node that a session found guilty, with the reason that would be written."""
 
     node: str
@@ -54,34 +54,34 @@ def command(session: str, nodes: str | None, head: str | None, db: Path | None, 
     Exit codes: 0 all of them are drained or there are none, 2 bad input, 3 one could not be drained or nobody agreed.
     """
     with open_store(db, create=False) as store:
-        view = stored_view(store, session, installed())
+        view = read_stored_view(store, session, load_installed_probes())
         if view.fabric.simulated:
             raise BadInput("benchconsole: the session is of a simulated cluster; there is nothing to drain")
-        chosen = chosen_candidates(view, nodes)
-        raise click.exceptions.Exit(asyncio.run(_drain(store, view, chosen, head, yes)))
+        chosen = select_candidates(view, nodes)
+        raise click.exceptions.Exit(asyncio.run(_drain_nodes(store, view, chosen, head, yes)))
 
 
-def candidates(view: "RunView") -> list[Candidate]:
+def list_candidates(view: "RunView") -> list[DrainCandidate]:
     """The nodes that findings of the session name as the cause, worst first, each once."""
-    from probes.judging.verdict import Confidence, Level, Suspect
+    from benchconsole.probes.judging.verdict import Confidence, Level, Suspect
 
-    found: dict[str, Candidate] = {}
+    found: dict[str, DrainCandidate] = {}
     for finding in view.findings:
         own = finding.suspect in (Suspect.NODE, Suspect.NIC) and len(finding.nodes) == 1
-        if own and finding.level is Level.FAIL and finding.confidence is not Confidence.COMPUTED:
+        if own and finding.level is Level.FAIL:
             node = finding.nodes[0]
             sure = finding.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
-            made = Candidate(node, _reason(view, finding), finding.confidence.value, sure)
+            made = DrainCandidate(node, _make_reason(view, finding), finding.confidence.value, sure)
             if node not in found or (sure and not found[node].sure):
                 found[node] = made
     return list(found.values())
 
 
-def chosen_candidates(view: "RunView", nodes: str | None) -> list[Candidate]:
+def select_candidates(view: "RunView", nodes: str | None) -> list[DrainCandidate]:
     """Those that were named, or all that are sure; BadInput for a name that the session found no fault with."""
-    from topology.selection import select
+    from benchconsole.topology.selection import select
 
-    every = {each.node: each for each in candidates(view)}
+    every = {each.node: each for each in list_candidates(view)}
     if nodes is None:
         for each in every.values():
             if not each.sure:
@@ -94,9 +94,9 @@ def chosen_candidates(view: "RunView", nodes: str | None) -> list[Candidate]:
     return [every[name] for name in named]
 
 
-def _reason(view: "RunView", finding: "Finding") -> str:
-    from probes.judging.verdict import Level
-    from probes.slurm.drain import reason_for
+def _make_reason(view: "RunView", finding: "Finding") -> str:
+    from benchconsole.probes.judging.verdict import Level
+    from benchconsole.probes.reach.slurm.drain import reason_for
 
     low = [
         verdict
@@ -107,34 +107,37 @@ def _reason(view: "RunView", finding: "Finding") -> str:
     if not low:
         return reason_for(view.session, "session", finding.what)
     worst = min(low, key=lambda verdict: verdict.share if verdict.share is not None else 1.0)
-    return reason_for(view.session, worst.probe, _words(worst))
+    return reason_for(view.session, worst.probe, _format_shortfall(worst))
 
 
-def _words(verdict: "Verdict") -> str:
+def _format_shortfall(verdict: "Verdict") -> str:
     """``2.9 Gb/s < 8 Gb/s``, with the sign the other way where less is better, or both texts."""
-    from console.wording import quantity
+    from benchconsole.console.view.wording import format_quantity
 
     if verdict.value is None or verdict.required is None:
         return f"found {verdict.text or 'nothing'}, expected {verdict.expected_text or 'something else'}"
     sign = "<" if verdict.value < verdict.required else ">"
-    value, bound = (quantity(each, verdict.unit, verdict.shown) for each in (verdict.value, verdict.required))
+    value, bound = (format_quantity(each, verdict.unit, verdict.shown) for each in (verdict.value, verdict.required))
     return f"{verdict.metric.partition('.')[2]} {value} {sign} {bound}"
 
 
-async def _drain(store: "Store", view: "RunView", chosen: Sequence[Candidate], head: str | None, yes: bool) -> int:
-    from console.wording import count, plain
-    from probes.errors import ProbeError
-    from probes.slurm.drain import drain
+async def _drain_nodes(
+    store: "Store", view: "RunView", chosen: Sequence[DrainCandidate], head: str | None, yes: bool
+) -> int:
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.probes.model.errors import ProbeError
+    from benchconsole.probes.reach.slurm.drain import drain
+    from benchconsole.topology.units import counted as count
 
     if not chosen:
         click.echo(f"session {view.session} names no node to drain")
         return Exit.PASSED
     for each in chosen:
-        click.echo(f"{each.node}: {plain(each.reason)}")
-    if not yes and not await agreed(f"drain {count(len(chosen), 'node')}?"):
+        click.echo(f"{each.node}: {sanitize(each.reason)}")
+    if not yes and not await ask_consent(f"drain {count(len(chosen), 'node')}?"):
         return Exit.UNTESTED
     left = 0
-    async with slurm_at(view.fabric, head) as remote, _recorder(store, view.session) as record:
+    async with open_slurm(view.fabric, head) as remote, _open_record(store, view.session) as record:
         for each in chosen:
             try:
                 await drain(remote, each.node, each.reason)
@@ -148,21 +151,21 @@ async def _drain(store: "Store", view: "RunView", chosen: Sequence[Candidate], h
 
 
 @asynccontextmanager
-async def _recorder(store: "Store", session: str) -> "AsyncIterator[Callable[[str], Awaitable[None]]]":
+async def _open_record(store: "Store", session: str) -> "AsyncIterator[Callable[[str], Awaitable[None]]]":
     """Writes beside the results of a session, which stays as it ended; a session that runs is refused before."""
-    from store.model import SessionState
+    from benchconsole.store.model import SessionState
 
-    before = store.session(session)
-    await store.claim(session)
+    before = store.session(session).describe()
+    await store.session(session).claim()
     try:
-        yield lambda text: store.note(session, "drained", text, time.time())
+        yield lambda text: store.session(session).append_note("drained", text, time.time())
     finally:
         ended = before.ended if before.ended is not None else time.time()
         complete = before.state is SessionState.COMPLETE
-        await store.end_session(session, at=ended, complete=complete, because=before.because or "")
+        await store.session(session).end(at=ended, complete=complete, because=before.because or "")
 
 
-async def agreed(question: str) -> bool:
+async def ask_consent(question: str) -> bool:
     """Whether the operator said yes; nobody at the terminal is a no."""
     try:
         return await asyncio.to_thread(click.confirm, question, default=False)
@@ -172,20 +175,20 @@ async def agreed(question: str) -> bool:
 
 
 @asynccontextmanager
-async def slurm_at(fabric: "Fabric | None", head: str | None) -> "AsyncIterator[Remote]":
+async def open_slurm(fabric: "Fabric | None", head: str | None) -> "AsyncIterator[Remote]":
     """Where Slurm's commands run: on this machine, or on a node of ``fabric``."""
-    from probes.slurm.local import LocalRemote
+    from benchconsole.probes.reach.slurm.local_steps import LocalRemote
 
     if head is None or fabric is None:
         yield LocalRemote("drain")
         return
-    from console.session import ssh_reach
-    from topology.selection import select
+    from benchconsole.console.session.node_access import make_ssh_reach
+    from benchconsole.topology.selection import select
 
     (name, *others) = select(fabric, head, None)
     if others:
         raise BadInput(f"benchconsole: --head {head} are {1 + len(others)} nodes, expected one")
-    reach = ssh_reach(fabric, "drain")
+    reach = make_ssh_reach(fabric, "drain")
     try:
         yield await reach.remote(fabric.nodes[name])
     finally:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import encodable, installed, read_topology, topology_argument
-from console.exits import BadInput
+from benchconsole.console.cli.common import can_show_unicode, load_installed_probes, read_topology, topology_argument
+from benchconsole.console.exits import BadInput
 
 if TYPE_CHECKING:
-    from topology.model import Fabric, Flow
+    from benchconsole.topology.model.fabric import Fabric, Flow
 
 MOST_FLOWS = 200_000
 MODELS = ("fluid", "hash", "polarised", "steered")
@@ -23,12 +23,16 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @click.argument("flows", nargs=-1, required=True, metavar="FROM>TO...")
 @click.option("--model", type=click.Choice(MODELS), default="fluid", help="How flows choose LAG members and next hops.")
 @click.option("--streams", type=click.IntRange(1, 128), default=1, help="Parallel streams of each pair.")
-@click.option("--one-to-one", is_flag=True, help="Pair the nodes in order, instead of each with each.")
+@click.option("--one-to-one", is_flag=True, help="Pair the nodes in order instead of each node with each other.")
 @click.option(
-    "--without", "down", multiple=True, metavar="ELEMENT", help="Down: a switch, a node, LINK, or LINK:MEMBERS."
+    "--without",
+    "down",
+    multiple=True,
+    metavar="ELEMENT",
+    help="An element that is down: a switch, a node, LINK, or LINK:MEMBERS.",
 )
 @click.option(
-    "--draws", type=click.IntRange(1, 100_000), default=200, help="Hashes that are tried by hash and polarised."
+    "--draws", type=click.IntRange(1, 100_000), default=200, help="How many hashes the models hash and polarised try."
 )
 @click.option("--set", "given", multiple=True, metavar="NAME=NUMBER", help="Another value for a parameter of the file.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
@@ -48,33 +52,34 @@ def command(
     A flow is written FROM>TO with node sets or groups, in quotes: "n[1-16]>@storage". Rates are
     max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1.
     """
-    from console.checking.expected import Expected, page, record
-    from console.cli.check import parameters
-    from topology.errors import RoutingError, SelectionError
-    from topology.expect import Model, expect
-    from topology.expect.draws import over_hashes
+    from benchconsole.console.cli.check import parse_parameters
+    from benchconsole.console.static_report.expected_flows import ExpectedFlows, format_page, make_record
+    from benchconsole.topology.capacity.expect import expect
+    from benchconsole.topology.capacity.flow_streams import Model
+    from benchconsole.topology.capacity.hash_samples import sample_hashes
+    from benchconsole.topology.errors import RoutingError, SelectionError
 
-    fabric = read_topology(topology, installed(), parameters=parameters(given))
+    fabric = read_topology(topology, load_installed_probes(), parameters=parse_parameters(given))
     chosen = Model.POLARISED if model == "polarised" else Model(model)
     try:
-        fabric = _without(fabric, down)
-        asked = _flows(fabric, flows, streams=streams, one_to_one=one_to_one)
+        fabric = _remove_elements(fabric, down)
+        asked = _parse_flows(fabric, flows, streams=streams, one_to_one=one_to_one)
         hashed = chosen in (Model.HASH, Model.POLARISED)
-        drawn = over_hashes(fabric, asked, draws=draws, model=chosen) if hashed else None
-        found = Expected(fabric, tuple(asked), expect(fabric, asked, model=chosen), drawn)
+        drawn = sample_hashes(fabric, asked, draws=draws, model=chosen) if hashed else None
+        found = ExpectedFlows(fabric, tuple(asked), expect(fabric, asked, model=chosen), drawn)
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:
-        click.echo(json.dumps(record(found), indent=1, allow_nan=False))
+        click.echo(json.dumps(make_record(found), indent=1, allow_nan=False))
         return
-    for line in page(found, shutil.get_terminal_size((80, 24)).columns, ascii_only=not encodable()):
+    for line in format_page(found, shutil.get_terminal_size((80, 24)).columns, ascii_only=not can_show_unicode()):
         click.echo(line)
 
 
-def _flows(fabric: "Fabric", texts: Sequence[str], *, streams: int, one_to_one: bool) -> list["Flow"]:
-    from topology.errors import SelectionError
-    from topology.model import Flow
-    from topology.selection import select
+def _parse_flows(fabric: "Fabric", texts: Sequence[str], *, streams: int, one_to_one: bool) -> list["Flow"]:
+    from benchconsole.topology.errors import SelectionError
+    from benchconsole.topology.model.fabric import Flow
+    from benchconsole.topology.selection import select
 
     found = []
     for text in texts:
@@ -93,9 +98,9 @@ def _flows(fabric: "Fabric", texts: Sequence[str], *, streams: int, one_to_one: 
     return found
 
 
-def _without(fabric: "Fabric", elements: Sequence[str]) -> "Fabric":
-    from topology.errors import SelectionError
-    from topology.failure import without
+def _remove_elements(fabric: "Fabric", elements: Sequence[str]) -> "Fabric":
+    from benchconsole.topology.errors import SelectionError
+    from benchconsole.topology.model.failed_elements import remove_elements
 
     switches, nodes, links, members = [], [], [], {}
     for text in elements:
@@ -112,4 +117,4 @@ def _without(fabric: "Fabric", elements: Sequence[str]) -> "Fabric":
             nodes.append(name)
         else:
             switches.append(name)
-    return without(fabric, switches=switches, nodes=nodes, links=links, members=members)
+    return remove_elements(fabric, switches=switches, nodes=nodes, links=links, members=members)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from console.cli.common import installed, read_topology, topology_argument
-from console.exits import BadInput
+from benchconsole.console.cli.common import load_installed_probes, read_topology, topology_argument
+from benchconsole.console.exits import BadInput
 
 
 @click.command("export")
@@ -21,12 +21,12 @@ def command(topology: Path, format_: str, output: Path | None, force: bool) -> N
     Diagrams (dot, mermaid, d2) show every device of a small fabric; of a larger one, what is
     equal is drawn once, with how many there are and how they are cabled.
     """
-    from console.files import FileError, write_whole
-    from topology.exporters import ExportError, exporter
+    from benchconsole.console.text.atomic_write import FileError, write_whole
+    from benchconsole.topology.exporters import ExportError, find_exporter
 
     try:
-        export = exporter(format_)
-        text = export(read_topology(topology, installed()))
+        export = find_exporter(format_)
+        text = export(read_topology(topology, load_installed_probes()))
         if output is None or str(output) == "-":
             click.echo(text, nl=False)
             return

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import db_option, open_store
-from console.exits import Exit, complain
-from console.wording import count
+from benchconsole.console.cli.common import db_option, open_store
+from benchconsole.console.exits import Exit, complain
+from benchconsole.topology.units import counted as count
 
 if TYPE_CHECKING:
-    from store.model import Absorbed
-    from store.store import Store
+    from benchconsole.store.model import SpoolImport
+    from benchconsole.store.store import Store
 
 
 @click.command("import-spool")
@@ -27,16 +27,16 @@ def command(files: tuple[Path, ...], db: Path | None) -> None:
     it is committed. Lines that no console can have written are refused one by one, and the file is
     kept. Exit code 0: everything is there; 3: something was refused.
     """
-    from store.spool import waiting
+    from benchconsole.store.spool.spool_file import find_spools
 
     with open_store(db, create=False) as store:
-        chosen = files or waiting(store.path)
+        chosen = files or find_spools(store.path)
         if not chosen:
             click.echo(f"nothing waits to be imported into {store.path}")
             return
-        found = asyncio.run(_absorb(store, chosen))
+        found = asyncio.run(_import_spools(store, chosen))
     for file, each in zip(chosen, found, strict=True):
-        click.echo(f"{file}: {_said(each)}")
+        click.echo(f"{file}: {_format_import(each)}")
         for refused in each.refused:
             complain(f"line {refused.line} is refused: {refused.why}")
         if each.refused:
@@ -44,11 +44,11 @@ def command(files: tuple[Path, ...], db: Path | None) -> None:
     raise click.exceptions.Exit(Exit.UNTESTED if any(each.refused for each in found) else Exit.PASSED)
 
 
-async def _absorb(store: "Store", files: Sequence[Path]) -> "list[Absorbed]":
-    return [await store.absorb(file) for file in files]
+async def _import_spools(store: "Store", files: Sequence[Path]) -> "list[SpoolImport]":
+    return [await store.import_spool(file) for file in files]
 
 
-def _said(found: "Absorbed") -> str:
+def _format_import(found: "SpoolImport") -> str:
     parts = [count(found.results, "result"), count(found.rounds, "round")]
     if found.others:
         parts.append(count(found.others, "other record"))

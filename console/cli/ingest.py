@@ -10,28 +10,36 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import db_option, installed, open_store, read_topology, stored_view
-from console.exits import BadInput
-from console.ingest import Captured, ingest, ingest_into
-from console.record import Choice
-from probes.api import Output, Probe
-from topology.model import Fabric, NodeId
-from topology.resolve import load_text
-from topology.selection import select
+from benchconsole.console.cli.common import (
+    db_option,
+    load_installed_probes,
+    open_store,
+    read_stored_view,
+    read_topology,
+)
+from benchconsole.console.exits import BadInput
+from benchconsole.console.session.ingest import CapturedOutput, ingest, ingest_into
+from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.probes.api import Output, Probe
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import select
 
 if TYPE_CHECKING:
-    from store.store import Store
+    from benchconsole.store.store import Store
 
 
 @click.command("ingest")
 @click.argument("topology", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("probe")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--node", "node", default=None, metavar="NODE", help="The node that it is of; it sent, of a pair.")
-@click.option("--peer", default=None, metavar="NODE", help="The node that received.")
-@click.option("--members", default=None, metavar="NODES", help="All nodes that it is of, such as n[1-4].")
-@click.option("--stderr", type=click.Path(path_type=Path, exists=True), help="What it said on standard error.")
-@click.option("--exit-status", type=int, default=0, help="What it ended with.")
+@click.option(
+    "--node", "node", default=None, metavar="NODE", help="The node that the output is of; of a pair, the sender."
+)
+@click.option("--peer", default=None, metavar="NODE", help="The receiver of a pair.")
+@click.option("--members", default=None, metavar="NODES", help="All nodes that the output is of, such as n[1-4].")
+@click.option("--stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error.")
+@click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
 @click.option("--at", "at", default=None, metavar="TIME", help="When it was measured: 2026-11-21T14:00:00Z.")
 @click.option("--session", default=None, metavar="SESSION", help="Add it to this session instead of a new one.")
 @click.option("--label", default="", help="A name for the new session.")
@@ -45,40 +53,46 @@ def command(
     Without --node each file is of the node that it is named after (n01.txt, n01.json). Several files are
     several tests. Nothing is asked of any node. The exit codes are those of run.
     """
-    from console.reports import Options, render
-    from console.view import exit_code
-    from probes.errors import PlanError
+    from benchconsole.console.reports import ReportOptions, render
+    from benchconsole.console.view.run_view import exit_code
+    from benchconsole.probes.model.errors import PlanError
 
-    probes = installed()
+    probes = load_installed_probes()
     if probe not in probes:
         raise BadInput(f"unknown probe {probe!r}, expected one of {', '.join(probes)}")
     fabric = read_topology(topology, probes)
-    said, when = (stderr.read_bytes() if stderr else b"", exit_status), _time(at)
+    said, when = (stderr.read_bytes() if stderr else b"", exit_status), _parse_time(at)
     with open_store(db) as store:
         try:
-            found = [_captured(probe, name, _nodes(fabric, name, node, peer, members), said) for name in files]
+            found = [
+                _read_captured(probe, name, _select_nodes(fabric, name, node, peer, members), said) for name in files
+            ]
             if session is None:
-                key = asyncio.run(ingest(store, fabric, probes[probe], found, choice=Choice(label=label), at=when))
+                key = asyncio.run(
+                    ingest(store, fabric, probes[probe], found, choice=SessionChoice(label=label), at=when)
+                )
             else:
-                key = asyncio.run(_added(store, session, fabric, probes[probe], found, when))
+                key = asyncio.run(_ingest_into(store, session, fabric, probes[probe], found, when))
         except PlanError as error:
             raise BadInput(str(error)) from None
-        view = stored_view(store, key, probes)
-    render("text", view, sys.stdout, Options())
+        view = read_stored_view(store, key, probes)
+    render("text", view, sys.stdout, ReportOptions())
     raise click.exceptions.Exit(exit_code(view))
 
 
-async def _added(store: "Store", name: str, fabric: Fabric, probe: Probe, found: Sequence[Captured], at: float) -> str:
+async def _ingest_into(
+    store: "Store", name: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], at: float
+) -> str:
     """Add to a stored session; BadInput where that is of another fabric."""
-    key = store.find(name)
-    new = store.session(key).new
+    key = store.find_session(name)
+    new = store.session(key).describe().new
     if new.fabric != fabric.name:
         raise BadInput(f"session {name} is of fabric {new.fabric}, the topology describes {fabric.name}")
     await ingest_into(store, key, load_text(new.topology, new.topology_path), probe, found, at=at)
     return key
 
 
-def _time(text: str | None) -> float:
+def _parse_time(text: str | None) -> float:
     """A moment with its time zone as UTC seconds; now without one."""
     if text is None:
         return time.time()
@@ -91,7 +105,9 @@ def _time(text: str | None) -> float:
     return moment.timestamp()
 
 
-def _nodes(fabric: Fabric, file: str, node: str | None, peer: str | None, members: str | None) -> tuple[NodeId, ...]:
+def _select_nodes(
+    fabric: Fabric, file: str, node: str | None, peer: str | None, members: str | None
+) -> tuple[NodeId, ...]:
     """Whom an output is of: as the options say, else the node that its file is named after."""
     if members is not None:
         if node is not None or peer is not None:
@@ -103,9 +119,9 @@ def _nodes(fabric: Fabric, file: str, node: str | None, peer: str | None, member
     return tuple(NodeId(each) for each in (first, peer) if each is not None)
 
 
-def _captured(probe: str, name: str, nodes: tuple[NodeId, ...], said: tuple[bytes, int]) -> Captured:
+def _read_captured(probe: str, name: str, nodes: tuple[NodeId, ...], said: tuple[bytes, int]) -> CapturedOutput:
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise BadInput(f"{name}: cannot be read: {error.strerror}") from None
-    return Captured(nodes, Output((probe,), text, said[0], said[1], node=nodes[0]), name)
+    return CapturedOutput(nodes, Output((probe,), text, said[0], said[1], node=nodes[0]), name)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-import topology
-from console.exits import BadInput
-from topology.importers import FORMATS, SEVERAL, importer, names, sniff
+from benchconsole import topology
+from benchconsole.console.exits import BadInput
+from benchconsole.topology.importers import FORMATS, SEVERAL, find_importer, list_formats, sniff
 
 if TYPE_CHECKING:
-    from topology.importers.draft import Imported
-    from topology.model import Fabric
+    from benchconsole.topology.description.document import Imported
+    from benchconsole.topology.model.fabric import Fabric
 
 SCHEMA_COPY = "benchconsole.schema.json"
 TEMPLATE = """\
@@ -87,7 +87,11 @@ TRUNKED = """\
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default="cluster.yaml")
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
 @click.option(
-    "--from", "source_format", type=click.Choice(["auto", *names()]), default=None, help="Read SOURCE in this format."
+    "--from",
+    "source_format",
+    type=click.Choice(["auto", *list_formats()]),
+    default=None,
+    help="Read SOURCE in this format.",
 )
 @click.option(
     "--example", type=click.Choice([path.stem for path in EXAMPLES]), default=None, help="A published machine instead."
@@ -115,29 +119,29 @@ def command(
       benchconsole init cluster.yaml --from slurm /etc/slurm/topology.conf --link-speed "25 Gb/s"
       benchconsole init cluster.yaml --from lldp lldp/
     """
-    from topology import load
+    from benchconsole.topology import load
 
     _refuse_misuse(file, sources, source_format, force=force)
     if example is not None:
         if source_format is not None:
             raise BadInput("benchconsole: --example and --from, expected one of them")
-        _write(file, next(path for path in EXAMPLES if path.stem == example).read_text("utf-8"), copy=schema)
+        _write_file(file, next(path for path in EXAMPLES if path.stem == example).read_text("utf-8"), copy=schema)
         click.echo(f"wrote {file}, a published machine; look at it with: benchconsole check {file}")
         return
     if source_format is None:
         fabric = "".join(letter if letter.isalnum() else "-" for letter in file.stem) or "cluster"
-        _write(file, TEMPLATE.format(name=file, fabric=fabric), copy=schema)
+        _write_file(file, TEMPLATE.format(name=file, fabric=fabric), copy=schema)
         click.echo(f"wrote {file}; edit it, then: benchconsole check {file}")
         return
-    chosen = _sniffed(sources) if source_format == "auto" else source_format
+    chosen = _find_format(sources) if source_format == "auto" else source_format
     if len(sources) > 1 and chosen not in SEVERAL:
         raise BadInput(f"benchconsole: {len(sources)} sources, expected one for {chosen}")
-    imported = importer(chosen)(sources, _speed(link_speed))
-    described = _resolved(imported, file)
+    imported = find_importer(chosen)(sources, _parse_speed(link_speed))
+    described = _resolve_import(imported, file)
     more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
-    _write(file, _text(imported, described, f"{sources[0]}{more} ({chosen})", file), copy=schema)
+    _write_file(file, _format_topology(imported, described, f"{sources[0]}{more} ({chosen})", file), copy=schema)
     load(file)
-    click.echo("\n".join(_told(imported, described, chosen, file)))
+    click.echo("\n".join(_format_outcome(imported, described, chosen, file)))
 
 
 def _refuse_misuse(file: Path, sources: tuple[Path, ...], source_format: str | None, *, force: bool) -> None:
@@ -154,9 +158,9 @@ def _refuse_misuse(file: Path, sources: tuple[Path, ...], source_format: str | N
         raise BadInput(f"benchconsole: {file} exists already, expected a new name (or --force)")
 
 
-def _sniffed(sources: tuple[Path, ...]) -> str:
+def _find_format(sources: tuple[Path, ...]) -> str:
     """The format that the first source looks like."""
-    from topology.importers.native import source_text
+    from benchconsole.topology.description.document import source_text
 
     found = "lldp" if sources[0].is_dir() else sniff(source_text(sources[0]))
     if found is None:
@@ -166,28 +170,28 @@ def _sniffed(sources: tuple[Path, ...]) -> str:
     return found
 
 
-def _speed(text: str | None) -> str | None:
+def _parse_speed(text: str | None) -> str | None:
     """The speed as our file writes it."""
-    from topology.units import UnitError, parse_link_speed
-    from topology.writing import exact
+    from benchconsole.topology.units import UnitError, parse_link_speed
+    from benchconsole.topology.writing import exact_quantities
 
     if text is None:
         return None
     try:
-        return exact.link_speed(parse_link_speed(text))
+        return exact_quantities.format_link_speed(parse_link_speed(text))
     except UnitError as error:
         raise BadInput(f"benchconsole: --link-speed: {error}") from None
 
 
-def _resolved(imported: "Imported", file: Path) -> "Fabric":
+def _resolve_import(imported: "Imported", file: Path) -> "Fabric":
     """The fabric that the source gives; TopologyError lists every problem with its place in the source."""
-    from topology.resolve import resolve
+    from benchconsole.topology.description.resolve import resolve
 
     return resolve(imported.document, file)
 
 
-def _text(imported: "Imported", fabric: "Fabric", source: str, file: Path) -> str:
-    from topology.writing.document import write
+def _format_topology(imported: "Imported", fabric: "Fabric", source: str, file: Path) -> str:
+    from benchconsole.topology.writing.topology_file import write
 
     head = [
         f"A machine for benchconsole, read from {source}. Check it with: benchconsole check {file}",
@@ -197,22 +201,22 @@ def _text(imported: "Imported", fabric: "Fabric", source: str, file: Path) -> st
     return write(imported, head, SUITE + (LINKED if fabric.links else "") + (TRUNKED if trunks else ""))
 
 
-def _told(imported: "Imported", fabric: "Fabric", chosen: str, file: Path) -> Iterator[str]:
+def _format_outcome(imported: "Imported", fabric: "Fabric", chosen: str, file: Path) -> Iterator[str]:
     """What was written, what was inferred, what is missing."""
-    from console.plain import plain
-    from console.wording import count
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.topology.units import counted as count
 
     switches = f"{len(fabric.switches):,} switch{'' if len(fabric.switches) == 1 else 'es'}"
     parts = [count(len(fabric.nodes), "node"), switches, count(len(fabric.links), "link")]
     yield f"wrote {file} from {chosen}: {', '.join(parts)}"
-    yield from (f"  inferred: {plain(line)}" for line in _inferred(imported))
-    yield from (f"  note: {plain(remark)}" for remark in imported.remarks)
+    yield from (f"  inferred: {sanitize(line)}" for line in _list_inferred(imported))
+    yield from (f"  note: {sanitize(remark)}" for remark in imported.remarks)
     yield f"edit it, then: benchconsole check {file}"
 
 
-def _inferred(imported: "Imported") -> Iterator[str]:
+def _list_inferred(imported: "Imported") -> Iterator[str]:
     """Each kind of inference with the devices, or the number of links, that it was made for."""
-    from topology.selection import fold
+    from benchconsole.topology.selection import fold
 
     alike: dict[tuple[str, str], list[str]] = {}
     for location, note in imported.notes.items():
@@ -221,9 +225,9 @@ def _inferred(imported: "Imported") -> Iterator[str]:
         yield f"{note} ({len(those):,} times in links)" if section == "links" else f"{note}: {fold(those)}"
 
 
-def _write(file: Path, text: str, *, copy: bool) -> None:
+def _write_file(file: Path, text: str, *, copy: bool) -> None:
     """Write ``text`` behind the line by which editors find the schema, and with ``copy`` the schema beside it."""
-    from topology.description.schema import FILE
+    from benchconsole.topology.description.schema import FILE
 
     schema = f"./{SCHEMA_COPY}" if copy else FILE.as_uri()
     try:

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from console.cli.common import db_option, installed, open_store, read_topology, stored_view
+from benchconsole.console.cli.common import (
+    db_option,
+    load_installed_probes,
+    open_store,
+    read_stored_view,
+    read_topology,
+)
 
 
 @click.command("judge")
@@ -25,14 +31,14 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     The earlier verdicts stay in the database; the new ones count from now on. The exit codes
     are those of run.
     """
-    from console.reports import Options, render
-    from console.session import Session
-    from console.view import exit_code
+    from benchconsole.console.reports import ReportOptions, render
+    from benchconsole.console.session.rejudging import judge_again
+    from benchconsole.console.view.run_view import exit_code
 
-    probes = installed()
+    probes = load_installed_probes()
     with open_store(db, create=False) as store:
-        stored = Session.stored(store, session, probes)
-        asyncio.run(stored.judge_again(read_topology(criteria, probes) if criteria else None))
-        view = stored_view(store, session, probes)
-    render("text", view, sys.stdout, Options())
+        key = store.find_session(session)
+        asyncio.run(judge_again(store, key, probes, read_topology(criteria, probes) if criteria else None))
+        view = read_stored_view(store, key, probes)
+    render("text", view, sys.stdout, ReportOptions())
     raise click.exceptions.Exit(exit_code(view))

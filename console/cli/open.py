@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.cohorts import cohort_option, cohort_options
-from console.cli.common import db_option, label_option
-from console.exits import BadInput
+from benchconsole.console.cli.cohort_option import cohort_option, make_cohort_options
+from benchconsole.console.cli.common import db_option, label_option
+from benchconsole.console.exits import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from console.conductor import SessionConductor
+    from benchconsole.console.session.controller import SessionController
 
 
 @click.command("open")
@@ -38,73 +38,57 @@ def open_console(
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadInput("benchconsole: there is no terminal to draw on; benchconsole run does the same as lines")
-    from console.tui.app import run
+    from benchconsole.console.cli.log_options import keep_records_off_the_screen
+    from benchconsole.console.tui.app.console_app import run
 
-    _keep_logs_off_the_screen()
+    keep_records_off_the_screen()
     path = Path(what)
     if what.endswith((".yaml", ".yml")) or path.is_file():
-        return run(lambda: _on_file(path, db, label, cohorts, start=start))
+        return run(lambda: _open_file(path, db, label, cohorts, start=start))
     if cohorts:
         raise BadInput(
             "benchconsole: --cohort with a stored session, which keeps the cohorts that it was begun with; "
             "expected a topology file"
         )
-    return run(lambda: _on_session(what, db))
+    return run(lambda: _open_session(what, db))
 
 
-def _keep_logs_off_the_screen() -> None:
-    """Send what libraries log (asyncio on a garbled banner, say) to a file: standard error is the screen."""
-    import logging
+def _open_file(
+    path: Path, db: Path | None, label: str, cohorts: "Sequence[str]", *, start: bool
+) -> "SessionController":
+    from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, open_store, read_topology
+    from benchconsole.console.cli.in_use_option import make_safety_policy
+    from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.session.loop_thread import LoopThread
+    from benchconsole.console.session.metadata import SessionChoice
+    from benchconsole.console.session.password_prompt import PasswordPrompt
+    from benchconsole.console.session.session import Session
 
-    import platformdirs
-
-    folder = platformdirs.user_log_path("benchconsole")
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        logging.basicConfig(filename=folder / "console.log", level=logging.WARNING)
-    except OSError:
-        logging.basicConfig(handlers=[logging.NullHandler()])
-
-
-def _on_file(path: Path, db: Path | None, label: str, cohorts: "Sequence[str]", *, start: bool) -> "SessionConductor":
-    from console.cli.common import bring_back, installed, open_store, read_topology
-    from console.cli.in_use import care
-    from console.conductor import SessionConductor
-    from console.engine import Engine
-    from console.passwords import Passwords
-    from console.record import Choice
-    from console.session import Session
-
-    probes = installed()
+    probes = load_installed_probes()
     fabric = read_topology(path, probes)
     store = open_store(db)
-    bring_back(store)
-    choice = Choice(label=label, options=cohort_options(fabric, cohorts), care=care(fabric, sparing=True))
-    passwords = Passwords()
+    import_waiting_spools(store)
+    choice = SessionChoice(
+        label=label, options=make_cohort_options(fabric, cohorts), policy=make_safety_policy(fabric, sparing=True)
+    )
+    passwords = PasswordPrompt()
     session = Session(fabric, probes, store, choice, make_reach=passwords.reach)
-    return SessionConductor(session, Engine(), start=start, passwords=passwords, closing=store.close)
+    return SessionController(session, LoopThread(), start=start, passwords=passwords, closing=store.close)
 
 
-def _on_session(name: str, db: Path | None) -> "SessionConductor":
-    from console.cli.common import installed, open_store
-    from console.conductor import SessionConductor
-    from console.engine import Engine
-    from console.following import followed
-    from console.passwords import Passwords
-    from console.session import Session
+def _open_session(name: str, db: Path | None) -> "SessionController":
+    from benchconsole.console.cli.common import load_installed_probes, open_store
+    from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.session.followed_session import open_followed
+    from benchconsole.console.session.loop_thread import LoopThread
+    from benchconsole.console.session.password_prompt import PasswordPrompt
+    from benchconsole.console.session.session import Session
 
-    probes = installed()
+    probes = load_installed_probes()
     store = open_store(db, create=False)
-    other = followed(store, name, probes)
+    other = open_followed(store, name, probes)
     if other is not None:
-        return SessionConductor(other, Engine(), follows=lambda: other.driver, closing=store.close)
-    passwords = Passwords()
+        return SessionController(other, LoopThread(), closing=store.close)
+    passwords = PasswordPrompt()
     session = Session.stored(store, name, probes, make_reach=passwords.reach)
-    return SessionConductor(session, Engine(), passwords=passwords, closing=store.close)
-
-
-def start() -> int:
-    """The start page: open a file, start the demo, browse sessions."""
-    from console.cli.start import start_page
-
-    return start_page()
+    return SessionController(session, LoopThread(), passwords=passwords, closing=store.close)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.exits import BadInput, Exit, complain
+from benchconsole.console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probes.model import Output
+    from benchconsole.probes.model.measuring import Output
 
     Parser = Callable[[Output], list[dict[str, object]]]
 
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
 @click.argument("probe")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--stderr", "stderr", type=click.Path(path_type=Path, exists=True), help="What it said on standard error."
+    "--stderr", "stderr", type=click.Path(path_type=Path, exists=True), help="A file with its standard error."
 )
-@click.option("--exit-status", type=int, default=0, help="What it ended with.")
+@click.option("--exit-status", type=int, default=0, help="The exit status of the command.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON: a list; several files, one line each.")
 def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status: int, as_json: bool) -> None:
     """Read what PROBE printed from each FILE (- is standard input) and print its measurements.
 
     Output that cannot be trusted gives exit code 2 and one line on standard error.
     """
-    parser = _parser(probe)
+    parser = _find_probe(probe)
     error_text = stderr.read_bytes() if stderr else b""
     failed = False
     for name in files:
         try:
-            found = parser(_output(probe, name, error_text, exit_status))
+            found = parser(_read_output(probe, name, error_text, exit_status))
         except BadInput as error:
             failed = True
             if as_json and len(files) > 1:
                 click.echo(json.dumps({"file": name, "error": str(error)}))
             complain(f"{name}: {error}")
             continue
-        _print(name, found, as_json=as_json, several=len(files) > 1)
+        _print_result(name, found, as_json=as_json, several=len(files) > 1)
     if failed:
         raise click.exceptions.Exit(Exit.BAD_INPUT)
 
 
-def _output(probe: str, name: str, error_text: bytes, exit_status: int) -> "Output":
-    from probes.model import Output
+def _read_output(probe: str, name: str, error_text: bytes, exit_status: int) -> "Output":
+    from benchconsole.probes.model.measuring import Output
 
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
@@ -57,19 +57,19 @@ def _output(probe: str, name: str, error_text: bytes, exit_status: int) -> "Outp
     return Output((probe,), text, error_text, exit_status)
 
 
-def _parser(name: str) -> "Parser":
-    from console.cli.common import installed
-    from probes.builtin.inventory import SOURCES, answered
-    from probes.errors import ProbeOutputError
-    from probes.model import Fact, Reading
-    from probes.runner import read
+def _find_probe(name: str) -> "Parser":
+    from benchconsole.console.cli.common import load_installed_probes
+    from benchconsole.probes.model.errors import ProbeOutputError
+    from benchconsole.probes.model.measuring import Fact, Reading
+    from benchconsole.probes.plugins.probe_output import read_output
+    from benchconsole.probes.tools.inventory.sources import SOURCES, is_answer
 
-    probes = installed()
+    probes = load_installed_probes()
     if name not in probes and name not in SOURCES:
-        from topology.selection import near
+        from benchconsole.topology.errors import find_near
 
         known = [*probes, *SOURCES]
-        hint = near(name, known)
+        hint = find_near(name, known)
         raise BadInput(
             f"unknown probe {name!r}, expected one of {', '.join(known)}" + (f"; did you mean {hint}?" if hint else "")
         )
@@ -78,21 +78,21 @@ def _parser(name: str) -> "Parser":
         items: list[Reading | Fact] = []
         try:
             if name in probes:
-                readings, facts = read(probes[name], output)
+                readings, facts = read_output(probes[name], output)
                 items = [*readings, *facts]
-            elif not answered(name, output.exit_status or 0):
+            elif not is_answer(name, output.exit_status or 0):
                 raise ProbeOutputError(f"exit status {output.exit_status}", "one with which its words can be trusted")
             else:
                 items = list(SOURCES[name](output.text))
         except ProbeOutputError as error:
             raise BadInput(f"found {error.found}, expected {error.expected}") from None
-        return [_as_dict(item) for item in items]
+        return [_make_record(item) for item in items]
 
     return parser
 
 
-def _as_dict(item: object) -> dict[str, object]:
-    from probes.model import Reading
+def _make_record(item: object) -> dict[str, object]:
+    from benchconsole.probes.model.measuring import Reading
 
     if isinstance(item, Reading):
         return {
@@ -102,7 +102,7 @@ def _as_dict(item: object) -> dict[str, object]:
             "labels": dict(item.labels),
             "raw": item.raw,
         }
-    from probes.model import Fact
+    from benchconsole.probes.model.measuring import Fact
 
     if not isinstance(item, Fact):
         raise TypeError(f"a parser gave {type(item).__name__}")
@@ -110,8 +110,8 @@ def _as_dict(item: object) -> dict[str, object]:
     return {"fact": item.fact, "value": item.value, "unit": unit, "labels": dict(item.labels)}
 
 
-def _print(name: str, found: list[dict[str, object]], *, as_json: bool, several: bool) -> None:
-    from console.wording import plain
+def _print_result(name: str, found: list[dict[str, object]], *, as_json: bool, several: bool) -> None:
+    from benchconsole.console.text.sanitize import sanitize
 
     if as_json and several:
         click.echo(json.dumps({"file": name, "measurements": found}, allow_nan=False))
@@ -121,4 +121,4 @@ def _print(name: str, found: list[dict[str, object]], *, as_json: bool, several:
         for item in found:
             labels = " ".join(f"{key}={value}" for key, value in dict(item["labels"]).items())  # type: ignore[call-overload]
             what = item.get("metric") or item.get("fact")
-            click.echo(plain(f"{what} {labels} {item['value']} {item['unit'] or ''}".replace("  ", " ")))
+            click.echo(sanitize(f"{what} {labels} {item['value']} {item['unit'] or ''}".replace("  ", " ")))

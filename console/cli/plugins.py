@@ -4,16 +4,16 @@ import json
 
 import click
 
-from console.plain import plain
+from benchconsole.console.text.sanitize import sanitize
 
 
 @click.command("plugins")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(as_json: bool) -> None:
     """List the plugins: who brought which probes, and why some could not be used."""
-    from probes.plugins import load
+    from benchconsole.probes.plugins.registry import load_probes
 
-    catalogue = load()
+    catalogue = load_probes()
     brought: dict[str, list[str]] = {}
     for name, origin in catalogue.origin.items():
         brought.setdefault(origin, []).append(name)
@@ -23,8 +23,8 @@ def command(as_json: bool) -> None:
         click.echo(json.dumps({"plugins": used, "broken": broken}, indent=1))
         return
     for origin, names in brought.items():
-        click.echo(plain(f"{origin}: {', '.join(names)}"))
+        click.echo(sanitize(f"{origin}: {', '.join(names)}"))
     for each in broken:
-        click.echo(plain(f"not usable: {each['name']} from {each['from']}: {each['reason']}"))
+        click.echo(sanitize(f"not usable: {each['name']} from {each['from']}: {each['reason']}"))
     if not broken:
         click.echo("every plugin that was found is in use")

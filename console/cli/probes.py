@@ -2,18 +2,17 @@
 
 import json
 import shutil
-import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from console.exits import BadInput
-from topology.units import duration
+from benchconsole.console.exits import BadInput
+from benchconsole.topology.units import duration
 
 if TYPE_CHECKING:
-    from probes.api import Probe
-    from probes.plugins import Catalogue
+    from benchconsole.probes.api import Probe
+    from benchconsole.probes.plugins.registry import ProbeCatalogue
 
 _COLUMNS_FROM = 110
 """Cells of a terminal in which columns can be read."""
@@ -35,28 +34,28 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     What it runs on, what it does to a node in use, what it has to itself there, about how long one test takes
     with its default options (seconds, or minutes:seconds), what it measures, and which report ran it so.
     """
-    from probes.plugins import load
+    from benchconsole.probes.plugins.registry import load_probes
 
-    catalogue = load()
+    catalogue = load_probes()
     for name in names:
         if name not in catalogue.probes:
             raise BadInput(f"unknown probe {name!r}, expected one of {', '.join(catalogue.probes)}")
     chosen = {name: catalogue.probes[name] for name in names or catalogue.probes}
     broken = [{"name": each.name, "from": each.distribution, "reason": each.reason} for each in catalogue.broken]
     if as_json:
-        rows = [_row(catalogue, probe) for probe in chosen.values()]
+        rows = [_make_record(catalogue, probe) for probe in chosen.values()]
         click.echo(json.dumps({"probes": rows, "broken": broken}, indent=1))
         return
-    for line in _details(chosen) if names else _overview(chosen):
+    for line in _format_details(chosen) if names else _format_overview(chosen):
         click.echo(line)
     for each in catalogue.broken:
         click.echo(f"broken: {each.name} from {each.distribution}: {each.reason}", err=True)
 
 
-def load_of(probe: "Probe") -> tuple[str, ...]:
+def list_alone(probe: "Probe") -> tuple[str, ...]:
     """What one test with default options has to itself on a node; the probe decides by its options."""
-    from probes.api import Node, NodeRole, PlanError, Shape, Target
-    from topology.model import Hardware, NodeId
+    from benchconsole.probes.api import Node, NodeRole, PlanError, Shape, Target
+    from benchconsole.topology.model.fabric import Hardware, NodeId
 
     ends = [
         Node(NodeId(name), NodeRole.COMPUTE, Hardware("any"), address, address)
@@ -71,7 +70,7 @@ def load_of(probe: "Probe") -> tuple[str, ...]:
     return tuple(sorted(part.value for part in demands.alone))
 
 
-def _row(catalogue: "Catalogue", probe: "Probe") -> Mapping[str, object]:
+def _make_record(catalogue: "ProbeCatalogue", probe: "Probe") -> Mapping[str, object]:
     return {
         "name": probe.name,
         "from": catalogue.origin[probe.name],
@@ -79,7 +78,7 @@ def _row(catalogue: "Catalogue", probe: "Probe") -> Mapping[str, object]:
         "source": probe.source,
         "safety": probe.safety.value,
         "shape": probe.shape.value,
-        "alone_on": list(load_of(probe)),
+        "alone_on": list(list_alone(probe)),
         "seconds": probe.estimate(probe.options),
         "tools": dict(probe.tools),
         "versions": dict(probe.versions),
@@ -89,40 +88,43 @@ def _row(catalogue: "Catalogue", probe: "Probe") -> Mapping[str, object]:
     }
 
 
-def _overview(probes: "Mapping[str, Probe]") -> Iterator[str]:
+def _format_overview(probes: "Mapping[str, Probe]") -> Iterator[str]:
     """A row for each probe; where the terminal is too narrow for columns, a line with its words below it."""
-    from console.checking.table import Column, Table, body, number, words
+    from benchconsole.console.text.cells import wrap_text
+    from benchconsole.console.text.table import Column, Table, format_body, number, words
 
     width = max(shutil.get_terminal_size((80, 24)).columns, 60)
-    rows = tuple(_cells(probe) for probe in probes.values())
+    rows = tuple(_make_cells(probe) for probe in probes.values())
     if width >= _COLUMNS_FROM:
         head = Column("probe"), Column("on"), Column("in use"), words("has to itself", 6)
-        yield from body(Table("", (*head, number("about"), words("measures", 30), words("as in", 30)), rows), width)
+        yield from format_body(
+            Table("", (*head, number("about"), words("measures", 30), words("as in", 30)), rows), width
+        )
     else:
         widest = max((len(name) for name, *_ in rows), default=0)
         for name, shape, safety, alone, seconds, summary, source in rows:
             yield f"{name:{widest}}  {shape:4}  {safety:8}  {seconds:>7}"
             said = (summary, f"has to itself: {alone}" if alone else "", f"as in {source}" if source else "")
             for text in filter(None, said):
-                yield from textwrap.wrap(text, width, initial_indent="    ", subsequent_indent="      ")
+                yield from wrap_text(text, width, "    ", indent="      ")
     yield f"{len(probes)} probes; everything of one: benchconsole probes NAME"
 
 
-def _cells(probe: "Probe") -> tuple[str, str, str, str, str, str, str]:
+def _make_cells(probe: "Probe") -> tuple[str, str, str, str, str, str, str]:
     seconds = duration(probe.estimate(probe.options))
-    alone = ", ".join(load_of(probe))
+    alone = ", ".join(list_alone(probe))
     return probe.name, probe.shape.value, probe.safety.value, alone, seconds, probe.summary, probe.source
 
 
-def _details(probes: "Mapping[str, Probe]") -> Iterator[str]:
+def _format_details(probes: "Mapping[str, Probe]") -> Iterator[str]:
     for probe in probes.values():
         yield f"{probe.name}: {probe.summary}"
         yield f"  runs on {_SHAPES[probe.shape.value]}; {_SAFETY[probe.safety.value]}"
-        alone = load_of(probe)
+        alone = list_alone(probe)
         if alone:
             yield f"  has to itself: {', '.join(alone)} of each node"
         yield f"  takes about {duration(probe.estimate(probe.options))} with its defaults"
-        tools = ", ".join(_tool(probe, tool, package) for tool, package in probe.tools.items())
+        tools = ", ".join(_format_tool(probe, tool, package) for tool, package in probe.tools.items())
         yield f"  needs {tools or 'nothing beyond a shell'}" + (", and the administrator" if probe.privileged else "")
         if probe.source:
             yield f"  as in {probe.source}"
@@ -132,6 +134,6 @@ def _details(probes: "Mapping[str, Probe]") -> Iterator[str]:
             yield f"  {metric.name} [{metric.unit.value}] {metric.summary}"
 
 
-def _tool(probe: "Probe", tool: str, package: str) -> str:
+def _format_tool(probe: "Probe", tool: str, package: str) -> str:
     version = f" {probe.versions[tool]} or newer" if tool in probe.versions else ""
     return f"{tool}{version} ({f'Debian package {package}' if package else 'not packaged by Debian'})"

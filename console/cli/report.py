@@ -5,7 +5,13 @@ from pathlib import Path
 
 import click
 
-from console.cli.common import db_option, installed, open_store, stored_view, told
+from benchconsole.console.cli.common import (
+    db_option,
+    load_installed_probes,
+    open_store,
+    read_session_record,
+    read_stored_view,
+)
 
 
 @click.command("report")
@@ -13,7 +19,9 @@ from console.cli.common import db_option, installed, open_store, stored_view, to
 @click.option("--format", "format_", default=None, metavar="FORMAT", help="html, md, csv, json or text.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, allow_dash=True), default=None, help="File, or -.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@click.option("--operator", default="", metavar="NAME", help="Who answers for the session; printed in the title.")
+@click.option(
+    "--operator", default="", metavar="NAME", help="Who is responsible for the session; printed in the title."
+)
 @click.option("--raw-csv", is_flag=True, help="CSV without the guard against spreadsheet formulas.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Only ASCII characters, in text.")
 @db_option
@@ -27,15 +35,15 @@ def command(
     """
     from importlib.metadata import version
 
-    from console.reports import FORMATS, Options, render, write
+    from benchconsole.console.reports import FORMATS, ReportOptions, render, write
 
     named = next((name for name, known in FORMATS.items() if output and output.suffix == known.suffix), None)
     chosen = format_ or named or "text"
     with open_store(db, create=False) as store:
-        probes = installed()
-        view = stored_view(store, session, probes)
-        record = told(store, view, probes)
-    options = Options(operator, version("benchconsole"), ascii_only, raw_csv=raw_csv, told=record)
+        probes = load_installed_probes()
+        view = read_stored_view(store, session, probes)
+        record = read_session_record(store, view, probes)
+    options = ReportOptions(operator, version("benchconsole"), ascii_only, raw_csv=raw_csv, details=record)
     if output is None or str(output) == "-":
         render(chosen, view, sys.stdout, options)
         return

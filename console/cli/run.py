@@ -8,33 +8,33 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from console.cli.cohorts import cohort_option, cohort_options
-from console.cli.common import (
-    bring_back,
-    catalogue,
+from benchconsole.console.cli.cohort_option import cohort_option, make_cohort_options
+from benchconsole.console.cli.common import (
     db_option,
     exclude_option,
+    import_waiting_spools,
     label_option,
+    load_catalogue,
+    make_asking_reach,
     nodes_option,
     open_store,
-    reach_that_asks,
     read_topology,
     suite_option,
     topology_argument,
 )
-from console.cli.in_use import busy_option, careful_option, production_option
-from console.cli.through import head_option, make_reach, refuse_unknown_head, through_option
-from console.exits import BadInput, Exit, complain
+from benchconsole.console.cli.in_use_option import busy_option, careful_option, production_option
+from benchconsole.console.cli.scheduler_option import head_option, make_reach, refuse_unknown_head, through_option
+from benchconsole.console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from console.session import Session
-    from console.view import RunView
-    from probes.api import Probe
-    from probes.model import Round
-    from store.store import Store
-    from topology.model import Fabric, NodeId
+    from benchconsole.console.session.session import Session
+    from benchconsole.console.view.run_view import RunView
+    from benchconsole.probes.api import Probe
+    from benchconsole.probes.model.measuring import Round
+    from benchconsole.store.store import Store
+    from benchconsole.topology.model.fabric import Fabric, NodeId
 
 _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 
@@ -70,30 +70,30 @@ def command(
     nothing was started, 3 not everything was tested, 4 internal error, 129 130 143 ended by a
     signal. 1 wins over 3.
     """
-    from console.cli.in_use import care
-    from console.record import Choice
-    from console.session import Session
-    from topology.selection import select
+    from benchconsole.console.cli.in_use_option import make_safety_policy
+    from benchconsole.console.session.metadata import SessionChoice
+    from benchconsole.console.session.session import Session
+    from benchconsole.topology.selection import select
 
     _require_fresh(jsonl, force=force)
-    found = catalogue()
+    found = load_catalogue()
     probes = found.probes
     fabric = read_topology(topology, probes)
     chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
     refuse_unknown_head(fabric, through, head)
-    meant = care(fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None)
-    typed = () if resume else _typed(fabric, suite, chosen, probes)
-    options = {**_options(allow_untested=allow_untested, through=through), **cohort_options(fabric, cohorts)}
+    meant = make_safety_policy(fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None)
+    typed = () if resume else _confirm_disks(fabric, suite, chosen, probes)
+    options = {**_make_options(allow_untested=allow_untested, through=through), **make_cohort_options(fabric, cohorts)}
     if resume and cohorts:
         raise BadInput("benchconsole: --cohort with --resume; a session keeps the cohorts that it was begun with")
-    choice = Choice(suite, chosen, label, options, meant, typed)
+    choice = SessionChoice(suite, chosen, label, options, meant, typed)
     with open_store(db) as store:
-        bring_back(store)
-        session = _resumed(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
-        session.choice.care = meant
+        import_waiting_spools(store)
+        session = _resume_session(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
+        session.choice.policy = meant
         session.origin = found.origin
         rounds = session.unfinished() if resume else session.propose()
-        session.make_reach = reach_that_asks
+        session.make_reach = make_asking_reach
         if through is not None:
             session.make_reach = make_reach(through, head, lambda: rounds)
         if dry_run:
@@ -104,19 +104,19 @@ def command(
         if resume and not rounds:
             complain(f"session {session.id}: nothing is left to run")
         code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested)
-        if code == Exit.PASSED and not allow_untested and _left_out(store, session.id):
+        if code == Exit.PASSED and not allow_untested and _complain_left_out(store, session.id):
             code = Exit.UNTESTED
     raise click.exceptions.Exit(code)
 
 
-def _options(*, allow_untested: bool, through: str | None) -> "dict[str, str | int | float]":
+def _make_options(*, allow_untested: bool, through: str | None) -> "dict[str, str | int | float]":
     """What the record says of how the session was run."""
     return {**({"allow_untested": 1} if allow_untested else {}), **({"through": through} if through else {})}
 
 
-def _resumed(store: "Store", name: str, topology: Path, probes: "Mapping[str, Probe]") -> "Session":
+def _resume_session(store: "Store", name: str, topology: Path, probes: "Mapping[str, Probe]") -> "Session":
     """The session to go on with; its own stored fabric counts, and must be that of the file."""
-    from console.session import Session
+    from benchconsole.console.session.session import Session
 
     session = Session.stored(store, name, probes)
     if session.fabric.text != topology.read_text(encoding="utf-8-sig"):
@@ -129,10 +129,10 @@ def _resumed(store: "Store", name: str, topology: Path, probes: "Mapping[str, Pr
 
 def _refuse_in_use(session: "Session", rounds: "Sequence[Round]") -> None:
     """Nothing is started while nodes that somebody else needs would be loaded unnamed."""
-    from console.care import InUseError
+    from benchconsole.console.session.safety import InUseError
 
     try:
-        session.choice.care.refuse(session.fabric, rounds, session.probes)
+        session.choice.policy.refuse(session.fabric, rounds, session.probes)
     except InUseError as error:
         raise BadInput(
             f"benchconsole: {error}\nnothing was started; leave them out with -x, or name them with"
@@ -140,25 +140,25 @@ def _refuse_in_use(session: "Session", rounds: "Sequence[Round]") -> None:
         ) from error
 
 
-def _left_out(store: "Store", session: str) -> bool:
+def _complain_left_out(store: "Store", session: str) -> bool:
     """Whether the record says of a session that some of its suite was not run; each is complained about."""
-    from console.plain import plain
-    from console.session import LEFT_OUT
+    from benchconsole.console.session.session import LEFT_OUT
+    from benchconsole.console.text.sanitize import sanitize
 
-    found = [note.text for note in store.notes(session) if note.kind == LEFT_OUT]
+    found = [note.text for note in store.session(session).read_notes() if note.kind == LEFT_OUT]
     for words in found:
-        complain(f"{LEFT_OUT}: {plain(words)}")
+        complain(f"{LEFT_OUT}: {sanitize(words)}")
     return bool(found)
 
 
-def _typed(
+def _confirm_disks(
     fabric: "Fabric", suite: str | None, nodes: "Sequence[NodeId] | None", probes: "Mapping[str, Probe]"
 ) -> tuple[str, ...]:
     """The serial numbers of disks that would be overwritten, each typed by whoever answers for it."""
-    from probes.hygiene.devices import confirmations
-    from probes.planning import suite_named
+    from benchconsole.probes.blank_devices import list_confirmations
+    from benchconsole.probes.planning import find_suite
 
-    asked = confirmations(fabric, suite_named(fabric, suite), probes, nodes=nodes)
+    asked = list_confirmations(fabric, find_suite(fabric, suite), probes, nodes=nodes)
     if asked and not sys.stdin.isatty():
         raise BadInput(f"benchconsole: {asked[0].lost} would be lost; only a person at a terminal can confirm that")
     for each in asked:
@@ -177,7 +177,7 @@ def _require_fresh(jsonl: Path | None, *, force: bool) -> None:
         )
 
 
-def _events(jsonl: Path | None) -> TextIO | None:
+def _open_events(jsonl: Path | None) -> TextIO | None:
     """The file for events, opened; BadInput where it cannot be, or has come to be there meanwhile."""
     if jsonl is None or str(jsonl) == "-":
         return sys.stdout if jsonl is not None else None
@@ -190,16 +190,16 @@ def _events(jsonl: Path | None) -> TextIO | None:
 
 
 def _print_plan(session: "Session", rounds: "Sequence[Round]") -> None:
-    from console.plain import plain
-    from console.planned import plan_lines
-    from console.session import LEFT_OUT
-    from probes.planning import summarise
+    from benchconsole.console.session.session import LEFT_OUT
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.console.view.plan_text import format_plan
+    from benchconsole.probes.planning import summarise
 
     summary = summarise(session.fabric, rounds, session.probes)
-    for line in plan_lines(session.fabric, summary, rounds):
+    for line in format_plan(session.fabric, summary, rounds):
         click.echo(line)
     for words in session.proposed.left_out:
-        click.echo(f"{LEFT_OUT}: {plain(words)}")
+        click.echo(f"{LEFT_OUT}: {sanitize(words)}")
 
 
 def run_session(
@@ -213,11 +213,13 @@ def run_session(
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)  # a fan-out makes many short-lived objects: fewer collections, less time
     to_stdout = str(jsonl) == "-"
-    stream = _events(jsonl)
-    from store.errors import StoreError
+    stream = _open_events(jsonl)
+    from benchconsole.store.errors import StoreError
 
     try:
-        view, ended_by = asyncio.run(follow(session, rounds, stream, sys.stderr if to_stdout else sys.stdout, quiet))
+        view, ended_by = asyncio.run(
+            follow_session(session, rounds, stream, sys.stderr if to_stdout else sys.stdout, quiet)
+        )
     except StoreError as error:
         # The run had begun: this is no bad input. What was told as judged is stored.
         complain(f"benchconsole: {error}; the run was stopped, what was shown as judged is kept")
@@ -225,16 +227,16 @@ def run_session(
     finally:
         if stream is not None and not to_stdout:
             stream.close()
-    return finish(view, ended_by, allow_untested=allow_untested, out=sys.stderr if to_stdout else sys.stdout)
+    return print_summary(view, ended_by, allow_untested=allow_untested, out=sys.stderr if to_stdout else sys.stdout)
 
 
-def finish(view: "RunView", ended_by: int | None, *, allow_untested: bool, out: TextIO) -> int:
+def print_summary(view: "RunView", ended_by: int | None, *, allow_untested: bool, out: TextIO) -> int:
     """Print the summary of a run and give its exit code."""
-    from console.reports import Options, render
-    from console.view import exit_code
+    from benchconsole.console.reports import ReportOptions, render
+    from benchconsole.console.view.run_view import exit_code
 
     out.write("\n")
-    render("text", view, out, Options(ascii="utf" not in (out.encoding or "").lower()))
+    render("text", view, out, ReportOptions(ascii="utf" not in (out.encoding or "").lower()))
     out.flush()
     if ended_by is not None:
         complain(
@@ -244,14 +246,14 @@ def finish(view: "RunView", ended_by: int | None, *, allow_untested: bool, out: 
     return exit_code(view, allow_untested=allow_untested)
 
 
-async def follow(
+async def follow_session(
     session: "Session", rounds: "Sequence[Round]", stream: TextIO | None, out: TextIO, quiet: bool
 ) -> "tuple[RunView, int | None]":
     """Drive the session and fold its events; the last view, and the signal that ended it."""
-    from console.events import SessionEnded
-    from console.fold import advance
-    from console.lines import as_json, as_lines
-    from console.view import RunView
+    from benchconsole.console.cli.event_lines import format_event, format_event_json
+    from benchconsole.console.view.events import SessionEnded
+    from benchconsole.console.view.reducer import advance
+    from benchconsole.console.view.run_view import RunView
 
     caught: list[int] = []
 
@@ -275,10 +277,10 @@ async def follow(
     async for event in session.live():
         view = advance(view, event)
         if stream is not None:
-            stream.write(as_json(event))
+            stream.write(format_event_json(event))
             stream.flush()
         if not quiet:
-            for line in as_lines(event, view):
+            for line in format_event(event, view):
                 out.write(f"{line}\n")
             out.flush()
         if isinstance(event, SessionEnded):

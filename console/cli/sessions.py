@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import db_option
+from benchconsole.console.cli.common import db_option
 
 if TYPE_CHECKING:
-    from store.model import SessionSummary
+    from benchconsole.store.model import SessionSummary
 
 
 @click.command("sessions")
@@ -23,12 +23,12 @@ def command(db: Path | None, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from store.database import Database
-    from store.listing import sessions
-    from store.places import default_path
+    from benchconsole.store.files.database import Database
+    from benchconsole.store.files.paths import default_path
+    from benchconsole.store.reading.session_list import list_sessions
 
     path = db or default_path()
-    found = sessions(Database.open(path), time.time()) if path.exists() else ()
+    found = list_sessions(Database.open(path), time.time()) if path.exists() else ()
     if as_json:
         click.echo(json.dumps([asdict(each) for each in found], indent=1, allow_nan=False))
         return
@@ -40,17 +40,16 @@ def command(db: Path | None, as_json: bool) -> None:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.started))
         tested = f"{each.tested:,} of {each.planned:,}"
         badge = "  SIMULATED" if each.simulated else ""
-        click.echo(
-            f"{each.id:8}  {_fit(each.label, 16)} {_fit(each.fabric, 12)} {when} {tested:>13}  {_verdict(each)}{badge}"
-        )
+        names = f"{_fit_text(each.label, 16)} {_fit_text(each.fabric, 12)}"
+        click.echo(f"{each.id:8}  {names} {when} {tested:>13}  {_format_verdict(each)}{badge}")
 
 
-def _fit(text: str, width: int) -> str:
+def _fit_text(text: str, width: int) -> str:
     clean = "".join(letter if letter.isprintable() else "?" for letter in text)
     return clean[: width - 1].ljust(width - 1) + ("…" if len(clean) >= width else " ")
 
 
-def _verdict(each: "SessionSummary") -> str:
+def _format_verdict(each: "SessionSummary") -> str:
     words = [
         f"{number:,} {name}"
         for number, name in (

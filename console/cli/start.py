@@ -5,45 +5,46 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from console.tui.start import Interrupted, Past, StartModel
-    from store.model import SessionSummary
+    from benchconsole.console.tui.start_model import Interrupted, Past, StartModel
+    from benchconsole.store.model import SessionSummary
 
 SHOWN = 9
 """Sessions on the page: one digit each."""
 
 
-def start_page() -> int:
+def show_start_page() -> int:
     """Show the page until something is chosen or the operator leaves; the exit code."""
-    from console.tui.start import Start, run_start
+    from benchconsole.console.tui.app.start_app import run_start
+    from benchconsole.console.tui.start_model import Start
 
-    choice = run_start(_model())
+    choice = run_start(_make_start_model())
     if choice is None:
         return 0
     if choice.action is Start.DEMO:
-        from console.cli.demo import open_demo
+        from benchconsole.console.cli.demo import open_demo
 
         return open_demo("default", None)
-    from console.cli.open import open_console
+    from benchconsole.console.cli.open import open_console
 
     return open_console(choice.value)
 
 
-def _model() -> "StartModel":
+def _make_start_model() -> "StartModel":
     from importlib.metadata import version
 
-    from console.tui.start import StartModel
+    from benchconsole.console.tui.start_model import StartModel
 
-    found = _sessions()
+    found = _list_sessions()
     return StartModel(
         version=version("benchconsole"),
-        topologies=tuple(_topologies()),
-        sessions=tuple(_past(each) for each in found),
-        interrupted=next((_left(each) for each in found if each.state.value == "interrupted"), None),
+        topologies=tuple(_list_topologies()),
+        sessions=tuple(_make_past(each) for each in found),
+        interrupted=next((_make_interrupted(each) for each in found if each.state.value == "interrupted"), None),
         demo="134 nodes on loopback, real SSH, marked SIMULATED",
     )
 
 
-def _topologies() -> list[str]:
+def _list_topologies() -> list[str]:
     """YAML files of the current folder that say that they are ours."""
     found = []
     for path in sorted([*Path().glob("*.yaml"), *Path().glob("*.yml")]):
@@ -56,26 +57,26 @@ def _topologies() -> list[str]:
     return found
 
 
-def _sessions() -> "list[SessionSummary]":
-    from store.database import Database
-    from store.listing import sessions
-    from store.places import default_path
+def _list_sessions() -> "list[SessionSummary]":
+    from benchconsole.store.files.database import Database
+    from benchconsole.store.files.paths import default_path
+    from benchconsole.store.reading.session_list import list_sessions
 
     path = default_path()
     if not path.exists():
         return []
-    return list(reversed(sessions(Database.open(path), time.time())))[:SHOWN]
+    return list(reversed(list_sessions(Database.open(path), time.time())))[:SHOWN]
 
 
-def _left(each: "SessionSummary") -> "Interrupted":
-    from console.tui.start import Interrupted
+def _make_interrupted(each: "SessionSummary") -> "Interrupted":
+    from benchconsole.console.tui.start_model import Interrupted
 
     words = f"stopped after round {each.rounds_closed} of {each.rounds}, {each.tested:,} of {each.planned:,} tests"
     return Interrupted(each.id, each.label or each.id, words)
 
 
-def _past(each: "SessionSummary") -> "Past":
-    from console.tui.start import Past
+def _make_past(each: "SessionSummary") -> "Past":
+    from benchconsole.console.tui.start_model import Past
 
     return Past(
         id=each.id,

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import exclude_option, installed, nodes_option, read_topology, topology_argument
-from console.exits import Exit, complain
+from benchconsole.console.cli.common import (
+    exclude_option,
+    load_installed_probes,
+    nodes_option,
+    read_topology,
+    topology_argument,
+)
+from benchconsole.console.exits import Exit, complain
 
 if TYPE_CHECKING:
-    from probes.trust import Offer
-    from topology.model import Fabric, NodeId
+    from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
+    from benchconsole.topology.model.fabric import Fabric, NodeId
 
 
 @click.command("trust")
@@ -27,31 +33,31 @@ def command(topology: Path, nodes: str | None, exclude: str | None, yes: bool) -
     else in our own file beside the database; your ~/.ssh/known_hosts is left to ssh. A key that
     contradicts a known one is never replaced: remove the old line by hand if it has to go.
     """
-    from store.places import trusted_hosts_path
-    from topology.selection import select
+    from benchconsole.store.files.paths import trusted_hosts_path
+    from benchconsole.topology.selection import select
 
-    fabric = read_topology(topology, installed())
+    fabric = read_topology(topology, load_installed_probes())
     path = Path(fabric.access.known_hosts) if fabric.access.known_hosts else trusted_hosts_path()
-    offers, silent = asyncio.run(_offers(fabric, select(fabric, nodes, exclude)))
+    offers, silent = asyncio.run(_ask_host_keys(fabric, select(fabric, nodes, exclude)))
     for offer in offers:
         click.echo(f"{offer.name}  {offer.kind}  {offer.fingerprint}")
     if offers and (yes or click.confirm(f"trust these {len(offers)} keys in {path}?", default=False)):
-        from probes.trust import accept
+        from benchconsole.probes.reach.ssh.known_hosts import add_keys
 
-        click.echo(f"{accept(path, offers)} new keys in {path}")
+        click.echo(f"{add_keys(path, offers)} new keys in {path}")
     raise click.exceptions.Exit(Exit.UNTESTED if silent else Exit.PASSED)
 
 
-async def _offers(fabric: "Fabric", names: "Sequence[NodeId]") -> "tuple[list[Offer], int]":
+async def _ask_host_keys(fabric: "Fabric", names: "Sequence[NodeId]") -> "tuple[list[OfferedKey], int]":
     """What the nodes offer, and how many gave nothing (each is complained about)."""
-    from probes.errors import ProbeError
-    from probes.ssh import SshReach
+    from benchconsole.probes.model.errors import ProbeError
+    from benchconsole.probes.reach.ssh import SshReach
 
     reach = SshReach(fabric.access, "trust")
 
-    async def ask(name: "NodeId") -> "tuple[Offer, ...] | None":
+    async def ask(name: "NodeId") -> "tuple[OfferedKey, ...] | None":
         try:
-            return await reach.offers(fabric.nodes[name])
+            return await reach.list_host_keys(fabric.nodes[name])
         except ProbeError as error:
             complain(str(error))
             return None

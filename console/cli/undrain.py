@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import installed, read_topology
-from console.cli.drain import agreed, head_option, slurm_at
-from console.exits import BadInput, Exit, complain
+from benchconsole.console.cli.common import load_installed_probes, read_topology
+from benchconsole.console.cli.drain import ask_consent, head_option, open_slurm
+from benchconsole.console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
-    from topology.model import Fabric
+    from benchconsole.topology.model.fabric import Fabric
 
 
 @click.command("undrain")
@@ -29,8 +29,8 @@ def command(nodes: str, topology: Path | None, head: str | None, yes: bool) -> N
 
     Exit codes: 0 none of them is drained any more, 2 bad input, 3 one still is.
     """
-    from topology.errors import SelectionError
-    from topology.selection import expand
+    from benchconsole.topology.errors import SelectionError
+    from benchconsole.topology.selection import expand
 
     if head is not None and topology is None:
         raise BadInput("benchconsole: --head needs --topology, the file that says how that node is reached")
@@ -38,19 +38,19 @@ def command(nodes: str, topology: Path | None, head: str | None, yes: bool) -> N
         names = expand(nodes)
     except SelectionError as error:
         raise BadInput(f"benchconsole: {error}") from error
-    fabric = read_topology(topology, installed()) if topology is not None else None
-    raise click.exceptions.Exit(asyncio.run(_undrain(names, fabric, head, yes)))
+    fabric = read_topology(topology, load_installed_probes()) if topology is not None else None
+    raise click.exceptions.Exit(asyncio.run(_undrain_nodes(names, fabric, head, yes)))
 
 
-async def _undrain(names: Sequence[str], fabric: "Fabric | None", head: str | None, yes: bool) -> int:
-    from console.wording import count
-    from probes.errors import ProbeError
-    from probes.slurm.drain import undrain
+async def _undrain_nodes(names: Sequence[str], fabric: "Fabric | None", head: str | None, yes: bool) -> int:
+    from benchconsole.probes.model.errors import ProbeError
+    from benchconsole.probes.reach.slurm.drain import undrain
+    from benchconsole.topology.units import counted as count
 
-    if not yes and not await agreed(f"undrain {count(len(names), 'node')}?"):
+    if not yes and not await ask_consent(f"undrain {count(len(names), 'node')}?"):
         return Exit.UNTESTED
     left = 0
-    async with slurm_at(fabric, head) as remote:
+    async with open_slurm(fabric, head) as remote:
         for name in names:
             try:
                 was = await undrain(remote, name)

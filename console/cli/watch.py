@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.common import (
-    bring_back,
-    catalogue,
+from benchconsole.console.cli.common import (
     db_option,
     exclude_option,
+    import_waiting_spools,
     label_option,
+    load_catalogue,
     nodes_option,
     open_store,
     read_topology,
     topology_argument,
 )
-from console.exits import BadInput, Exit, complain
+from benchconsole.console.exits import BadInput, Exit, complain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from console.events import Event
-    from console.watching import Sampled, Watch
-    from probes.api import Probe
-    from store.store import Store
-    from topology.model import Fabric
+    from benchconsole.console.session.availability_watch import AvailabilityWatch, TakenSample
+    from benchconsole.console.view.events import Event
+    from benchconsole.probes.api import Probe
+    from benchconsole.store.store import Store
+    from benchconsole.topology.model.fabric import Fabric
 
 _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -39,7 +39,7 @@ TEN_MINUTES, TWO_WEEKS = "10m", "14d"
 """What the Jetstream acceptance report asks for, in samples that cost a node nothing."""
 
 
-def seconds(text: str, option: str) -> float:
+def parse_seconds(text: str, option: str) -> float:
     """A time such as ``30s``, ``10m``, ``1h``, ``14d`` in seconds; BadInput for anything else, and for none."""
     match = _TIME.fullmatch(text)
     if match is None or float(match[1]) <= 0:
@@ -70,25 +70,27 @@ def command(
 
     Exit codes: 0 the last sample was taken, 2 bad input, 129 130 143 ended by a signal.
     """
-    probes = catalogue().probes
+    probes = load_catalogue().probes
     fabric = read_topology(topology, probes)
     with open_store(db) as store:
-        bring_back(store)
+        import_waiting_spools(store)
         if session is None:
-            pace = _pace(seconds(every or TEN_MINUTES, "--every"), seconds(lasts or TWO_WEEKS, "--for"))
-            prepare = _begun(fabric, probes, store, suite, _selected(fabric, nodes, exclude), label, pace)
+            pace = _make_schedule_options(
+                parse_seconds(every or TEN_MINUTES, "--every"), parse_seconds(lasts or TWO_WEEKS, "--for")
+            )
+            prepare = _prepare_new(fabric, probes, store, suite, _select_nodes(fabric, nodes, exclude), label, pace)
         else:
             if any((every, lasts, suite, nodes, exclude, label)):
                 raise BadInput("benchconsole: --session goes on with what it has; leave the other options out")
-            prepare = _taken_up(fabric, probes, store, store.find(session), topology)
-        ended_by = asyncio.run(_run(prepare))
+            prepare = _prepare_resumed(fabric, probes, store, store.find_session(session), topology)
+        ended_by = asyncio.run(_run_watch(prepare))
     if ended_by is not None:
         raise click.exceptions.Exit(_ENDINGS[signal.Signals(ended_by)])
 
 
-def _pace(every: float, lasts: float) -> "dict[str, str | int | float]":
+def _make_schedule_options(every: float, lasts: float) -> "dict[str, str | int | float]":
     """The options that record the schedule; BadInput for one that does not come out even."""
-    from console.availability import EVERY, LASTS
+    from benchconsole.console.availability.evaluation import EVERY, LASTS
 
     samples = lasts / every
     if samples < 1 or abs(samples - round(samples)) > 1e-9 or samples > _SAMPLES:
@@ -96,46 +98,50 @@ def _pace(every: float, lasts: float) -> "dict[str, str | int | float]":
     return {EVERY: every, LASTS: lasts}
 
 
-def _selected(fabric: "Fabric", nodes: str | None, exclude: str | None) -> "tuple[str, ...] | None":
-    from topology.selection import select
+def _select_nodes(fabric: "Fabric", nodes: str | None, exclude: str | None) -> "tuple[str, ...] | None":
+    from benchconsole.topology.selection import select
 
     return None if nodes is None and exclude is None else tuple(select(fabric, nodes, exclude))
 
 
-def _begun(
+def _prepare_new(
     fabric: "Fabric", probes: "Mapping[str, Probe]", store: "Store", suite: str | None,
     nodes: "tuple[str, ...] | None", label: str, pace: "dict[str, str | int | float]",
-) -> "Callable[[], Watch]":  # fmt: skip
+) -> "Callable[[], AvailabilityWatch]":  # fmt: skip
     """What makes a new watch, once there is a loop."""
-    from console.record import Choice
-    from console.watching import Watch, watched
-    from topology.model import NodeId
+    from benchconsole.console.session.availability_watch import AvailabilityWatch, find_watched_suite
+    from benchconsole.console.session.metadata import SessionChoice
+    from benchconsole.topology.model.fabric import NodeId
 
-    asked = watched(fabric, suite)
+    asked = find_watched_suite(fabric, suite)
     chosen = None if nodes is None else tuple(map(NodeId, nodes))
-    return lambda: Watch(fabric, probes, store, asked, Choice(asked.name, chosen, label, pace))
+    return lambda: AvailabilityWatch(fabric, probes, store, asked, SessionChoice(asked.name, chosen, label, pace))
 
 
-def _taken_up(
+def _prepare_resumed(
     fabric: "Fabric", probes: "Mapping[str, Probe]", store: "Store", key: str, topology: Path
-) -> "Callable[[], Watch]":
+) -> "Callable[[], AvailabilityWatch]":
     """What makes the watch to go on with; BadInput unless the file is still the one that it was begun with."""
-    from console.availability import schedule_of
-    from console.record import Choice
-    from console.watching import Watch, watched
-    from topology.selection import select
+    from benchconsole.console.availability.evaluation import read_schedule
+    from benchconsole.console.session.availability_watch import AvailabilityWatch, find_watched_suite
+    from benchconsole.console.session.metadata import SessionChoice
+    from benchconsole.topology.selection import select
 
-    stored = store.session(key)
-    if schedule_of(stored) is None:
+    stored = store.session(key).describe()
+    if read_schedule(stored) is None:
         raise BadInput(f"benchconsole: session {key} is no watch, expected one of benchconsole watch")
     if fabric.text != stored.new.topology:
         raise BadInput(f"benchconsole: session {key} was begun with another text of {topology}; put the file back")
     new = stored.new
     chosen = tuple(select(fabric, new.selection)) if new.selection else None
 
-    def make() -> "Watch":
-        watch = Watch(
-            fabric, probes, store, watched(fabric, new.suite), Choice(new.suite, chosen, new.label, new.options)
+    def make() -> "AvailabilityWatch":
+        watch = AvailabilityWatch(
+            fabric,
+            probes,
+            store,
+            find_watched_suite(fabric, new.suite),
+            SessionChoice(new.suite, chosen, new.label, new.options),
         )
         watch.take_up(key)
         return watch
@@ -143,7 +149,7 @@ def _taken_up(
     return make
 
 
-async def _run(prepare: "Callable[[], Watch]") -> int | None:
+async def _run_watch(prepare: "Callable[[], AvailabilityWatch]") -> int | None:
     """Run the watch to its end; the signal that ended it."""
     watch, caught = prepare(), list[int]()
 
@@ -155,7 +161,7 @@ async def _run(prepare: "Callable[[], Watch]") -> int | None:
 
     for number in _ENDINGS:
         asyncio.get_running_loop().add_signal_handler(number, stop, number)
-    watch.tell = _say
+    watch.tell = _print_event
     over = await watch.run()
     if over:
         click.echo(f"the watch is over: benchconsole availability {watch.id}")
@@ -164,14 +170,14 @@ async def _run(prepare: "Callable[[], Watch]") -> int | None:
     return None if over else caught[0]
 
 
-def _say(told: "Event | Sampled") -> None:
+def _print_event(told: "Event | TakenSample") -> None:
     """One line for each sample; what holds a sample up goes to standard error."""
-    from console.events import Held, Noticed, Resumed
-    from console.plain import plain
-    from console.watching import Sampled
+    from benchconsole.console.session.availability_watch import TakenSample
+    from benchconsole.console.text.sanitize import sanitize
+    from benchconsole.console.view.events import Held, Noticed, Resumed
 
-    if isinstance(told, Sampled):
-        click.echo(plain(sample_line(told)))
+    if isinstance(told, TakenSample):
+        click.echo(sanitize(format_sample(told)))
     elif isinstance(told, Held):
         complain(f"held: {told.because}")
     elif isinstance(told, Resumed):
@@ -180,10 +186,10 @@ def _say(told: "Event | Sampled") -> None:
         complain(told.text)
 
 
-def sample_line(told: "Sampled") -> str:
+def format_sample(told: "TakenSample") -> str:
     """``2026-11-03 08:00:01 UTC  sample 17 of 2016: 15 of 16 up; n3: unreachable``."""
-    from console.reports.content import moment
-    from topology.selection import fold
+    from benchconsole.console.text.moments import format_moment
+    from benchconsole.topology.selection import fold
 
     nodes: dict[str, bool | None] = {}
     why: dict[str, dict[str, None]] = {}
@@ -197,4 +203,4 @@ def sample_line(told: "Sampled") -> str:
             why.setdefault(words, {})[node] = None
     counted = f"{sum(up is True for up in nodes.values()):,} of {len(nodes):,} up"
     rest = "".join(f"; {fold(found)}: {words}" for words, found in why.items())
-    return f"{moment(told.at)}  sample {told.number:,} of {told.last:,}: {counted}{rest}"
+    return f"{format_moment(told.at)}  sample {told.number:,} of {told.last:,}: {counted}{rest}"

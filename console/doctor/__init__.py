@@ -1,5 +1,1 @@
-"""Owns what ``benchconsole doctor`` says: of this machine (``here``), of the nodes that are asked (``asking``),
-what it means (``meaning``), and how it reads (``page``).
-
-Refuses to load or change anything on a node.
-"""
+"""``benchconsole doctor``: the machine of the console, the questions to the nodes, the diagnosis and its page."""

@@ -1,7 +1,7 @@
-"""Owns the registry of report formats and the one way a report reaches a file.
+"""The registry of report formats, and the one way a report reaches a file.
 
 A format is a module with ``render(view, out, options)``; it is imported only when it is asked
-for (Jinja2 alone costs 50 ms). How a file is written is ``console.files``.
+for (Jinja2 alone costs 50 ms). How a file is written is ``console.text.atomic_write``.
 """
 
 import difflib
@@ -12,16 +12,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, TextIO, cast
 
-from console.files import FileError, write_whole
-from console.reports.content import DEFAULTS, Options
-from console.reports.errors import ReportError
-from console.view import RunView
+from benchconsole.console.reports.content import DEFAULTS, ReportOptions
+from benchconsole.console.reports.errors import ReportError
+from benchconsole.console.text.atomic_write import FileError, write_whole
+from benchconsole.console.view.run_view import RunView
 
-__all__ = ["FORMATS", "Format", "Options", "ReportError", "render", "write"]
+__all__ = ["FORMATS", "ReportError", "ReportFormat", "ReportOptions", "render", "write"]
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class ReportFormat:
     """Where a format lives, the ending of its files, and what it is for."""
 
     module: str
@@ -29,19 +29,19 @@ class Format:
     summary: str
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
+FORMATS: Mapping[str, ReportFormat] = MappingProxyType(
     {
-        "html": Format("console.reports.html", ".html", "one page to print and sign"),
-        "md": Format("console.reports.markdown", ".md", "for tickets and mail"),
-        "csv": Format("console.reports.table_csv", ".csv", "one row per verdict, base units"),
-        "json": Format("console.reports.document_json", ".json", "everything, versioned"),
-        "text": Format("console.reports.text", ".txt", "the grouped summary"),
+        "html": ReportFormat("benchconsole.console.reports.html", ".html", "one page to print and sign"),
+        "md": ReportFormat("benchconsole.console.reports.markdown", ".md", "for tickets and mail"),
+        "csv": ReportFormat("benchconsole.console.reports.table_csv", ".csv", "one row per verdict, base units"),
+        "json": ReportFormat("benchconsole.console.reports.document_json", ".json", "everything, versioned"),
+        "text": ReportFormat("benchconsole.console.reports.text_summary", ".txt", "the grouped summary"),
     }
 )
 
 
 class _Renderer(Protocol):
-    def render(self, view: RunView, out: TextIO, options: Options) -> None: ...
+    def render(self, view: RunView, out: TextIO, options: ReportOptions) -> None: ...
 
 
 def _renderer(name: str) -> _Renderer:
@@ -53,12 +53,12 @@ def _renderer(name: str) -> _Renderer:
     return cast(_Renderer, import_module(known.module))
 
 
-def render(name: str, view: RunView, out: TextIO, options: Options = DEFAULTS) -> None:
+def render(name: str, view: RunView, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
     """Write ``view`` in the format ``name`` to an open text stream, in pieces."""
     _renderer(name).render(view, out, options)
 
 
-def write(name: str, view: RunView, path: Path, options: Options = DEFAULTS, *, force: bool = False) -> None:
+def write(name: str, view: RunView, path: Path, options: ReportOptions = DEFAULTS, *, force: bool = False) -> None:
     """Write a report to ``path``, whole or not at all, readable by its owner only.
 
     Raises ReportError when the file is there already (unless ``force``), when it is no plain

@@ -1,15 +1,18 @@
-"""Owns what every report says of how a session was run: what was overridden, what was stopped, what is left.
+"""The conduct of a session in every report: what was overridden, what was stopped, what is left on nodes.
 
-All text given out is ``plain``. Refuses to hide: nodes that were not searched are named, never counted as clean.
+All text is sanitized. Nodes that were not searched are named, never counted as clean.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from console.reports.content import Told, folded, moment, shortened
-from console.view import RunView, State
-from console.wording import count, plain
-from probes.model import Proof
+from benchconsole.console.reports.content import SessionDetails
+from benchconsole.console.text.moments import format_moment
+from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.probes.model.measuring import Proof
+from benchconsole.topology.units import counted as count
 
 EXCEPTIONS = 40
 """Kinds of exceptions that reports for people list; what is beyond is counted."""
@@ -31,7 +34,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ConductLine:
     """One thing to be known of the run: what kind it is, the words, and when it was (empty: all the time)."""
 
     kind: str
@@ -40,7 +43,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class LeftoverGroup:
     """Nodes of which the same is to be said at the end; ``state`` for the sign."""
 
     state: State
@@ -49,43 +52,30 @@ class Left:
     number: int
 
 
-def lines(view: RunView, told: Told) -> tuple[Line, ...]:
-    """Options, notes, stopped rounds and what the plan leaves out, in that order."""
-    return (*_options(told), *_notes(told), *_stopped(view), *_uncovered(told), *_held(view))
+def list_conduct(view: RunView, details: SessionDetails) -> tuple[ConductLine, ...]:
+    """Options, notes, stopped rounds, and the tests that the plan leaves out, in that order."""
+    return tuple(_list_lines(view, details))
 
 
-def _options(told: Told) -> Iterator[Line]:
-    for name, value in told.options.items():
+def _list_lines(view: RunView, details: SessionDetails) -> Iterator[ConductLine]:
+    for name, value in details.options.items():
         known = _WORDS.get(name)
         if known is None:
-            yield Line("option", shortened(f"{name}: {value}"))
+            yield ConductLine("option", shorten_text(f"{name}: {value}"))
         elif value:
-            yield Line(known[0], shortened(known[1].format(value=value)))
-
-
-def _notes(told: Told) -> Iterator[Line]:
-    for note in told.notes:
-        yield Line(shortened(note.kind, 40), shortened(note.text), moment(note.at))
-
-
-def _stopped(view: RunView) -> Iterator[Line]:
+            yield ConductLine(known[0], shorten_text(known[1].format(value=value)))
+    for note in details.notes:
+        yield ConductLine(shorten_text(note.kind, 40), shorten_text(note.text), format_moment(note.at))
     stages = {each.number: each.stage for each in view.plan}
     for number, because in sorted(view.stopped.items()):
-        stage = f" ({plain(stages[number])})" if number in stages else ""
-        yield Line("stopped", shortened(f"round {number}{stage}: {because}"))
-
-
-def _uncovered(told: Told) -> Iterator[Line]:
-    for text in told.uncovered:
-        yield Line("not covered", shortened(text))
-
-
-def _held(view: RunView) -> Iterator[Line]:
+        stage = f" ({sanitize(stages[number])})" if number in stages else ""
+        yield ConductLine("stopped", shorten_text(f"round {number}{stage}: {because}"))
+    yield from (ConductLine("not covered", shorten_text(text)) for text in details.uncovered)
     if view.held:
-        yield Line("held", shortened(view.held))
+        yield ConductLine("held", shorten_text(view.held))
 
 
-def sentence(proofs: Iterable[Proof]) -> str:
+def format_cleanliness(proofs: Iterable[Proof]) -> str:
     """What the search at the end has shown, in one or two sentences."""
     known = tuple(proofs)
     if not known:
@@ -107,7 +97,7 @@ def sentence(proofs: Iterable[Proof]) -> str:
     return said
 
 
-def left(proofs: Iterable[Proof]) -> tuple[Left, ...]:
+def list_leftovers(proofs: Iterable[Proof]) -> tuple[LeftoverGroup, ...]:
     """What keeps nodes from being proven clean, folded over nodes: what is left first, then who was not asked.
 
     Who was not asked folds by the kind of trouble, which stands before a colon; the rest names the node.
@@ -120,18 +110,22 @@ def left(proofs: Iterable[Proof]) -> tuple[Left, ...]:
             found.setdefault(words, []).append(proof.node)
         if not proof.asked:
             silent.setdefault(proof.detail.partition(": ")[0] or "not asked", []).append(proof)
-    alive = (Left(State.WATCH, shortened(words), folded(nodes), len(nodes)) for words, nodes in found.items())
-    unasked = (_unasked(kind, alike) for kind, alike in silent.items())
+    alive = (
+        LeftoverGroup(State.WATCH, shorten_text(words), fold_names(nodes), len(nodes)) for words, nodes in found.items()
+    )
+    unasked = (_group_unasked(kind, alike) for kind, alike in silent.items())
     return (*sorted(alive, key=lambda each: -each.number), *sorted(unasked, key=lambda each: -each.number))
 
 
-def _unasked(kind: str, proofs: list[Proof]) -> Left:
+def _group_unasked(kind: str, proofs: list[Proof]) -> LeftoverGroup:
     details = {proof.detail for proof in proofs}
     words = f"{kind}, each for a reason of its own" if len(details) > 1 else details.pop() or kind
-    return Left(State.UNREACHABLE, shortened(words), folded(proof.node for proof in proofs), len(proofs))
+    return LeftoverGroup(
+        State.UNREACHABLE, shorten_text(words), fold_names(proof.node for proof in proofs), len(proofs)
+    )
 
 
-def more(kinds: tuple[Left, ...]) -> str:
+def format_more(kinds: tuple[LeftoverGroup, ...]) -> str:
     """The kinds of exceptions that are not listed, counted; empty when all are."""
     beyond = kinds[EXCEPTIONS:]
     nodes = sum(each.number for each in beyond)

@@ -1,4 +1,4 @@
-"""Owns what can go wrong when a report is written."""
+"""The error of a report that cannot be written."""
 
 
 class ReportError(Exception):

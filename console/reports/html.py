@@ -1,8 +1,8 @@
-"""Owns the HTML report: one file that loads nothing, runs nothing, and prints on A4 to be signed.
+"""The HTML report: one file that loads nothing, runs nothing, and prints on A4 to be signed.
 
 Jinja2 with autoescape makes it; everything handed to the template is plain text already, so a
-node can neither write markup nor move the reader's eyes. Streamed. Refuses scripts, links to
-elsewhere, and raw HTML (no ``safe`` filter, no ``Markup``; a test holds the template to it).
+node can neither write markup nor move the reader's eyes. Streamed. There are no scripts, no links to
+elsewhere and no raw HTML (no ``safe`` filter, no ``Markup``; a test holds the template to it).
 """
 
 from dataclasses import dataclass
@@ -10,16 +10,19 @@ from typing import TextIO
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from console import view as session_view
-from console.columns import Column, Row, chosen, state_word
-from console.reports import checklists, conduct, content, curves, tables
-from console.reports.content import Options, folded, shortened
-from console.reports.evidence import appendix
-from console.reports.picture import draw
-from console.view import RunView, State, state_of_failure, state_of_level
-from console.wording import NOT_MEASURED, SIGNS, count, plain
+from benchconsole.console.reports import checklist_section, conduct, content, curve_section, tables
+from benchconsole.console.reports.content import ReportOptions
+from benchconsole.console.reports.evidence import make_appendix
+from benchconsole.console.reports.fabric_cells import draw_fabric
+from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view import run_view as session_view
+from benchconsole.console.view.result_rows import ResultColumn, ResultRow, select_columns, state_word
+from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
+from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
+from benchconsole.topology.units import counted as count
 
-RESULT_COLUMNS = chosen("subject", "labels", "value", "expected", "share", "from", "limiting", "because")
+RESULT_COLUMNS = select_columns("subject", "labels", "value", "expected", "share", "from", "limiting", "because")
 CHUNK = 64
 """Pieces of template output that are joined before they are written."""
 
@@ -28,10 +31,10 @@ REASONS = 200
 PASSING = frozenset((State.PASS, State.SKIPPED, State.MEASURED))
 
 
-def environment() -> Environment:
+def make_environment() -> Environment:
     """The one environment of the report: autoescape on, an unknown name is an error."""
     made = Environment(
-        loader=PackageLoader("console.reports", "templates"),
+        loader=PackageLoader("benchconsole.console.reports", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -39,9 +42,9 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters.update(
-        plain=plain,
-        cut=shortened,
-        folded=folded,
+        plain=sanitize,
+        cut=shorten_text,
+        folded=fold_names,
         glyph=lambda state: SIGNS[state].glyph,
         word=lambda state: SIGNS[state].word,
         thousands=lambda number: f"{number:,}",
@@ -51,24 +54,18 @@ def environment() -> Environment:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BarPiece:
     """One part of the coverage bar, in thousandths of its length."""
 
     start: int
     width: int
-    colour: str
+    name: str
 
 
-_BAR = {
-    "tested": "#9db3a6",
-    "failed to run": "#b3161a",
-    "unreachable": "#7538ad",
-    "skipped": "#c9c6bd",
-    "not run": "#e6e3db",
-}
+_BAR = ("tested", "failed to run", "unreachable", "skipped", "not run")
 
 
-def bar(lines: tuple[content.Counted, ...]) -> list[Piece]:
+def make_bar(lines: tuple[content.CoverageLine, ...]) -> list[BarPiece]:
     """The tests of the plan as a bar; empty when nothing was planned."""
     parts = [(line.name, line.number) for line in lines if line.name in _BAR and line.number]
     whole = sum(number for _, number in parts)
@@ -76,12 +73,12 @@ def bar(lines: tuple[content.Counted, ...]) -> list[Piece]:
     for name, number in parts:
         start, end = before * 1000 // whole, (before + number) * 1000 // whole
         # Four thousandths are the least that can be seen: one unreachable node of 10,000 must be.
-        pieces.append(Piece(start, max(end - start, 4), _BAR[name]))
+        pieces.append(BarPiece(start, max(end - start, 4), name))
         before += number
     return pieces
 
 
-def used_columns(table: tables.MetricTable) -> tuple[Column, ...]:
+def select_used_columns(table: tables.MetricTable) -> tuple[ResultColumn, ...]:
     """The columns in which this table has anything to say."""
     empty = ("", NOT_MEASURED)
     return tuple(
@@ -91,60 +88,60 @@ def used_columns(table: tables.MetricTable) -> tuple[Column, ...]:
     )
 
 
-def cells(row: Row, columns: tuple[Column, ...]) -> list[tuple[str, bool]]:
+def format_cells(row: ResultRow, columns: tuple[ResultColumn, ...]) -> list[tuple[str, bool]]:
     """A row as text with whether it stands to the right; long texts cut."""
-    return [(shortened(column.shown(row)), column.numeric) for column in columns]
+    return [(shorten_text(column.shown(row)), column.numeric) for column in columns]
 
 
-def render(view: RunView, out: TextIO, options: Options) -> None:
+def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     """Write the page in pieces."""
-    template = environment().get_template("report.html")
-    lines = content.coverage_lines(view)
-    metrics = tables.metric_tables(view)
-    held, unlike = tables.inventory(view)
-    findings = content.ordered(view.findings)
-    sweeps, more_sweeps = curves.sections(view)
+    template = make_environment().get_template("report.html")
+    lines = content.list_coverage(view)
+    metrics = tables.make_metric_tables(view)
+    held, unlike = tables.compare_inventory(view)
+    findings = content.sort_findings(view.findings)
+    sweeps, more_sweeps = curve_section.make_sections(view)
     stream = template.stream(
         view=view,
-        title=content.title(view, options),
-        name=content.name_of(view),
-        summary=checklists.summary(view, options.told),
-        conduct=conduct.lines(view, options.told),
+        title=content.make_title(view, options),
+        name=content.find_name(view),
+        summary=checklist_section.summarize(view, options.details),
+        conduct=conduct.list_conduct(view, options.details),
         coverage=lines,
-        bar=bar(lines),
+        bar=make_bar(lines),
         untested=content.UNTESTED,
         findings=[
-            (finding, state_of_level(finding.level), content.finding_details(view, finding)) for finding in findings
+            (finding, state_of_level(finding.level), content.list_details(view, finding)) for finding in findings
         ],
-        left_out_findings=content.more_findings(findings[FINDINGS:]),
+        left_out_findings=content.format_more_findings(findings[FINDINGS:]),
         not_judged=session_view.not_judged(view),
-        picture=draw(view),
-        built=tables.oversubscribed(view),
-        criteria=tables.criteria(view),
+        picture=draw_fabric(view),
+        built=tables.list_oversubscription(view),
+        criteria=tables.list_criteria(view),
         sweeps=sweeps,
         more_sweeps=more_sweeps,
         metrics=metrics,
         folding=any(table.note for table in metrics),
-        used_columns=used_columns,
+        used_columns=select_used_columns,
         most_findings=FINDINGS,
         most_reasons=REASONS,
         most_rows=tables.LONG,
-        cells=cells,
+        cells=format_cells,
         state_word=state_word,
         passing=PASSING,
         held=held,
         unlike=unlike,
-        strange=tables.unlike_class(view),
-        checklists=checklists.sections(options.told.checklists),
-        not_done=checklists.NOT_DONE,
+        strange=tables.find_unlike_class(view),
+        checklists=checklist_section.make_sections(options.details.checklists),
+        not_done=checklist_section.NOT_DONE,
         searched=bool(view.proofs or view.ended),
-        left_sentence=conduct.sentence(view.proofs),
-        left=conduct.left(view.proofs)[: conduct.EXCEPTIONS],
-        more_left=conduct.more(conduct.left(view.proofs)),
-        appendix=appendix(view),
+        left_sentence=conduct.format_cleanliness(view.proofs),
+        left=conduct.list_leftovers(view.proofs)[: conduct.EXCEPTIONS],
+        more_left=conduct.format_more(conduct.list_leftovers(view.proofs)),
+        appendix=make_appendix(view),
         state_of_failure=state_of_failure,
-        sha=content.topology_sha256(view),
-        when=content.when(view),
+        sha=content.hash_topology(view),
+        when=content.format_period(view),
     )
     stream.enable_buffering(CHUNK)
     for piece in stream:

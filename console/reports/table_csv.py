@@ -1,7 +1,7 @@
-"""Owns the CSV report: one row per verdict, one per number not judged alone, one per test without a number.
+"""The CSV report: one row per verdict, one per number not judged alone, one per test without a number.
 
 Numbers stay numbers in base units; text cannot become a formula in a spreadsheet and holds no
-control characters. Streamed row by row; refuses to fold or round.
+control characters. Streamed row by row; nothing is folded or rounded.
 """
 
 import csv
@@ -9,10 +9,10 @@ import math
 import re
 from typing import TextIO
 
-from console.columns import COLUMNS, Cell, Row, rows
-from console.reports.content import Options
-from console.view import RunView
-from console.wording import plain
+from benchconsole.console.reports.content import ReportOptions
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.result_rows import COLUMNS, Cell, ResultRow, list_rows
+from benchconsole.console.view.run_view import RunView
 
 LONGEST = 32_000
 """Spreadsheets hold 32,767 characters in a cell and lose the cell, or the rest of it, beyond."""
@@ -20,15 +20,15 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _TRIGGERS = frozenset("=+-@\t\r\n＝＋－＠")
 
 
-def render(view: RunView, out: TextIO, options: Options) -> None:
+def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     """Write heading and rows as they come."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.name for column in COLUMNS])
-    for row in rows(view):
+    for row in list_rows(view):
         writer.writerow(_cells(row, options.raw_csv))
 
 
-def _cells(row: Row, raw: bool) -> list[str | float | int]:
+def _cells(row: ResultRow, raw: bool) -> list[str | float | int]:
     return [cell(column.value(row), raw=raw) for column in COLUMNS]
 
 
@@ -40,8 +40,8 @@ def cell(value: Cell, *, raw: bool = False) -> str | float | int:
         # A value that is no number is no measurement; an empty cell is read as missing everywhere.
         return value if math.isfinite(value) else ""
     if raw:
-        return plain(value)
-    text = plain(value[:LONGEST])
+        return sanitize(value)
+    text = sanitize(value[:LONGEST])
     if len(value) > LONGEST:
         text += f" … (cut, {len(value):,} characters)"
     if _is_formula(value) and not _NUMBER.fullmatch(value):

@@ -1,30 +1,37 @@
-"""Owns the tables that reports for people share: results by metric, criteria, inventory, oversubscription.
+"""The tables that reports for people share: results by metric, criteria, inventory, oversubscription.
 
 Long tables fold what passes into node sets; what was folded or cut is always counted in words.
-Refuses to judge and to know a format.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from console.columns import BY_NAME, Outcome, Row, labels_text, standing
-from console.reports.content import folded, shortened
-from console.view import RunView, State, state_of_level, superseding, worst
-from console.wording import NOT_MEASURED, count, fact_value, plain, quantity
-from probes.judging.verdict import Kind, Level, Verdict
-from topology.analysis.oversubscription import Oversubscription, oversubscription
-from topology.model import Basis, Comparator, Criterion
-from topology.units import Shown, Unit, percent, ratio, show
+from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view.result_rows import (
+    COLUMNS_BY_NAME,
+    ResultRow,
+    RowOutcome,
+    format_labels,
+    list_current_rows,
+)
+from benchconsole.console.view.run_view import RunView, State, state_of_level, superseding, worst
+from benchconsole.console.view.wording import NOT_MEASURED, format_fact, format_quantity
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.probe_names import INVENTORY
+from benchconsole.topology.analysis.oversubscription import Oversubscription, analyse_oversubscription
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
+from benchconsole.topology.units import Shown, Unit, percent, ratio, show
+from benchconsole.topology.units import counted as count
 
 LONG = 400
 """With more rows than this in all, those that pass fold; of the others each table lists so many, worst first."""
-INVENTORY = "inventory"
 LABEL_SETS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class MetricSpread:
     """The numbers of one metric with one set of labels, as words; ``passed`` folds the nodes.
 
     ``values`` are the labels without their names, for where there is little room.
@@ -49,27 +56,27 @@ class MetricTable:
     stage: str
     probe: str
     metric: str
-    rows: tuple[Row, ...]
-    spreads: tuple[Spread, ...]
+    rows: tuple[ResultRow, ...]
+    spreads: tuple[MetricSpread, ...]
     note: str
     state: State
     judged: bool
 
 
-def metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, ...]:
+def make_metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, ...]:
     """Results by stage and metric, in the order of the plan; inventory has a table of its own."""
-    grouped: dict[tuple[str, str, str], list[Row]] = {}
-    for row in standing(view):
-        metric = str(BY_NAME["metric"].value(row) or "")
+    grouped: dict[tuple[str, str, str], list[ResultRow]] = {}
+    for row in list_current_rows(view):
+        metric = str(COLUMNS_BY_NAME["metric"].value(row) or "")
         if row.probe != INVENTORY and metric:
             grouped.setdefault((row.stage, row.probe, metric), []).append(row)
     folding = sum(map(len, grouped.values())) > limit
-    return tuple(_metric_table(key, found, limit if folding else None) for key, found in grouped.items())
+    return tuple(_make_metric_table(key, found, limit if folding else None) for key, found in grouped.items())
 
 
-def _metric_table(key: tuple[str, str, str], found: list[Row], limit: int | None) -> MetricTable:
-    state, subject = BY_NAME["state"], BY_NAME["subject"]
-    found.sort(key=lambda row: (state.sort(row), _shortfall(row), subject.sort(row)))
+def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit: int | None) -> MetricTable:
+    state, subject = COLUMNS_BY_NAME["state"], COLUMNS_BY_NAME["subject"]
+    found.sort(key=lambda row: (state.sort(row), _find_shortfall(row), subject.sort(row)))
     listed, note = found, ""
     if limit is not None:
         notable = [row for row in found if row.state.rank < State.MEASURED.rank]
@@ -77,19 +84,19 @@ def _metric_table(key: tuple[str, str, str], found: list[Row], limit: int | None
         note = f"{len(found) - len(notable):,} of {count(len(found), 'row')} folded"
         if len(notable) > limit:
             note += f"; {len(notable) - limit:,} more that did not pass are in the CSV and JSON reports"
-    by_labels: dict[str, list[Row]] = {}
+    by_labels: dict[str, list[ResultRow]] = {}
     for row in found:
-        by_labels.setdefault(str(BY_NAME["labels"].value(row) or ""), []).append(row)
-    spreads = [_spread(labels, members) for labels, members in by_labels.items()]
+        by_labels.setdefault(str(COLUMNS_BY_NAME["labels"].value(row) or ""), []).append(row)
+    spreads = [_make_spread(labels, members) for labels, members in by_labels.items()]
     if len(spreads) > LABEL_SETS:
         spreads.sort(key=lambda spread: spread.state.rank)
         note = f"{note}; {len(spreads) - LABEL_SETS:,} more sets of labels not listed".lstrip("; ")
         spreads = spreads[:LABEL_SETS]
     stage, probe, metric = key
     return MetricTable(
-        stage=plain(stage),
-        probe=plain(probe),
-        metric=shortened(metric, 80),
+        stage=sanitize(stage),
+        probe=sanitize(probe),
+        metric=shorten_text(metric, 80),
         rows=tuple(listed),
         spreads=tuple(spreads),
         note=note,
@@ -98,35 +105,35 @@ def _metric_table(key: tuple[str, str, str], found: list[Row], limit: int | None
     )
 
 
-def _shortfall(row: Row) -> float:
+def _find_shortfall(row: ResultRow) -> float:
     share = row.verdict.share if row.verdict else None
     return 1.0 if share is None else share
 
 
-def _spread(labels: str, members: list[Row]) -> Spread:
-    values = [value for row in members if isinstance(value := BY_NAME["value"].value(row), float | int)]
+def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
+    values = [value for row in members if isinstance(value := COLUMNS_BY_NAME["value"].value(row), float | int)]
     verdict = next((row.verdict for row in members if row.verdict), None)
     reading = next((row.measurement.reading for row in members if row.measurement), None)
     told = verdict.labels if verdict else reading.labels if reading else ()
     unit = verdict.unit if verdict else reading.unit if reading else None
     shown = verdict.shown if verdict else members[0].shown
     passed = [node for row in members if row.state is State.PASS for node in row.nodes]
-    expected = {BY_NAME["expected"].shown(row) for row in members if row.verdict}
-    return Spread(
-        labels=shortened(labels, 120),
-        values=shortened(" ".join(value for _, value in told), 60),
+    expected = {COLUMNS_BY_NAME["expected"].shown(row) for row in members if row.verdict}
+    return MetricSpread(
+        labels=shorten_text(labels, 120),
+        values=shorten_text(" ".join(value for _, value in told), 60),
         number=len(values),
-        lowest=quantity(min(values), unit, shown) if values else NOT_MEASURED,
-        middle=quantity(median(values), unit, shown) if values else NOT_MEASURED,
-        highest=quantity(max(values), unit, shown) if values else NOT_MEASURED,
+        lowest=format_quantity(min(values), unit, shown) if values else NOT_MEASURED,
+        middle=format_quantity(median(values), unit, shown) if values else NOT_MEASURED,
+        highest=format_quantity(max(values), unit, shown) if values else NOT_MEASURED,
         expected=expected.pop() if len(expected) == 1 else "differs" if expected else NOT_MEASURED,
-        passed=folded(passed),
-        states=tally_words(row.state for row in members),
+        passed=fold_names(passed),
+        states=format_tally(row.state for row in members),
         state=worst(row.state for row in members),
     )
 
 
-def tally_words(states: Iterable[State]) -> str:
+def format_tally(states: Iterable[State]) -> str:
     """``2 fail, 14 pass``: states counted, worst first."""
     counts: dict[State, int] = {}
     for state in states:
@@ -148,21 +155,22 @@ class CriterionLine:
     state: State
 
 
-def criteria(view: RunView) -> tuple[CriterionLine, ...]:
+def list_criteria(view: RunView) -> tuple[CriterionLine, ...]:
     """The criteria of the fabric in file order; one that nothing was held against says so."""
     by_metric: dict[str, list[Verdict]] = {}
-    for row in standing(view):
+    for row in list_current_rows(view):
         if row.verdict:
             by_metric.setdefault(row.verdict.metric, []).append(row.verdict)
-    return tuple(_criterion(criterion, by_metric) for criterion in view.fabric.criteria)
+    return tuple(_describe_criterion(criterion, by_metric) for criterion in view.fabric.criteria)
 
 
-def _held(criterion: Criterion, verdict: Verdict) -> bool:
+def _is_held_against(criterion: Criterion, verdict: Verdict) -> bool:
     """Whether this verdict was made with this criterion; one of capacity names its model, not the clause."""
     if criterion.basis is Basis.CAPACITY:
-        made = verdict.kind is Kind.CAPACITY
+        made = verdict.kind is Yardstick.CAPACITY
     else:
-        made = verdict.kind is Kind.CRITERION and verdict.source in (criterion.source or "criterion", criterion.source)
+        sources = (criterion.source or "criterion", criterion.source)
+        made = verdict.kind is Yardstick.CRITERION and verdict.source in sources
     return (
         made
         and set(criterion.where) <= set(verdict.labels)
@@ -170,26 +178,26 @@ def _held(criterion: Criterion, verdict: Verdict) -> bool:
     )
 
 
-def _criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdict]]) -> CriterionLine:
+def _describe_criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdict]]) -> CriterionLine:
     verdicts = by_metric.get(criterion.metric, [])
-    held = [verdict for verdict in verdicts if _held(criterion, verdict)]
+    held = [verdict for verdict in verdicts if _is_held_against(criterion, verdict)]
     shown = verdicts[0].shown if verdicts else Shown.PLAIN
-    where = labels_text(criterion.where)
-    nodes = folded(sorted(criterion.nodes)) if criterion.nodes else "all nodes"
+    where = format_labels(criterion.where)
+    nodes = fold_names(sorted(criterion.nodes)) if criterion.nodes else "all nodes"
     word = "at least" if criterion.comparator is Comparator.AT_LEAST else "at most"
     return CriterionLine(
-        source=shortened(criterion.source) or NOT_MEASURED,
-        metric=plain(criterion.metric),
-        applies=shortened(f"{nodes}; {where}" if where else nodes),
-        bound=f"{word} {_bound(criterion, criterion.required, shown)}",
-        target=NOT_MEASURED if criterion.target is None else _bound(criterion, criterion.target, shown),
-        rounding=_rounding(criterion, shown),
-        outcome=_outcome(held),
+        source=shorten_text(criterion.source) or NOT_MEASURED,
+        metric=sanitize(criterion.metric),
+        applies=shorten_text(f"{nodes}; {where}" if where else nodes),
+        bound=f"{word} {_format_bound(criterion, criterion.required, shown)}",
+        target=NOT_MEASURED if criterion.target is None else _format_bound(criterion, criterion.target, shown),
+        rounding=_format_rounding(criterion, shown),
+        outcome=_format_outcome(held),
         state=worst(state_of_level(verdict.level) for verdict in held),
     )
 
 
-def _rounding(criterion: Criterion, shown: Shown) -> str:
+def _format_rounding(criterion: Criterion, shown: Shown) -> str:
     if not criterion.rounding:
         return "none"
     if criterion.rounds_share:
@@ -197,13 +205,13 @@ def _rounding(criterion: Criterion, shown: Shown) -> str:
     return f"to {show(criterion.rounding, criterion.unit, shown)}"
 
 
-def _bound(criterion: Criterion, value: float, shown: Shown) -> str:
+def _format_bound(criterion: Criterion, value: float, shown: Shown) -> str:
     if criterion.basis is Basis.ABSOLUTE:
         return show(value, criterion.unit, shown)
     return f"{percent(value)} of {criterion.basis}"
 
 
-def _outcome(held: list[Verdict]) -> str:
+def _format_outcome(held: list[Verdict]) -> str:
     if not held:
         return "not tested"
     counts = {level: sum(verdict.level is level for verdict in held) for level in Level}
@@ -212,7 +220,7 @@ def _outcome(held: list[Verdict]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FactDifference:
     """One declared fact that nodes do not meet, or do not share with their class."""
 
     fact: str
@@ -223,29 +231,31 @@ class Difference:
     state: State
 
 
-def inventory(view: RunView) -> tuple[int, tuple[Difference, ...]]:
+def compare_inventory(view: RunView) -> tuple[int, tuple[FactDifference, ...]]:
     """How many declared facts held, and those that did not, folded by what was found instead."""
     held = 0
     unlike: dict[tuple[str, str, str, State], list[str]] = {}
-    for row in standing(view):
-        if row.probe != INVENTORY or row.verdict is None or row.outcome is not Outcome.TESTED:
+    for row in list_current_rows(view):
+        if row.probe != INVENTORY or row.verdict is None or row.outcome is not RowOutcome.TESTED:
             continue
         if row.state is State.PASS:
             held += 1
             continue
-        labels = BY_NAME["labels"].shown(row)
+        labels = COLUMNS_BY_NAME["labels"].shown(row)
         fact = f"{row.verdict.metric} ({labels})" if labels else row.verdict.metric
-        key = (fact, BY_NAME["value"].shown(row), BY_NAME["expected"].shown(row), row.state)
+        key = (fact, COLUMNS_BY_NAME["value"].shown(row), COLUMNS_BY_NAME["expected"].shown(row), row.state)
         unlike.setdefault(key, []).extend(row.nodes)
     ordered = sorted(unlike.items(), key=lambda item: (item[0][3].rank, item[0][0]))
     lines = (
-        Difference(shortened(fact, 80), shortened(found), shortened(declared), folded(nodes), len(nodes), state)
+        FactDifference(
+            shorten_text(fact, 80), shorten_text(found), shorten_text(declared), fold_names(nodes), len(nodes), state
+        )
         for (fact, found, declared, state), nodes in ordered
     )
     return held, tuple(lines)
 
 
-def unlike_class(view: RunView) -> tuple[Difference, ...]:
+def find_unlike_class(view: RunView) -> tuple[FactDifference, ...]:
     """Facts in which a few nodes differ from four fifths of their own class; nothing is judged by it.
 
     A fact without such a majority (a serial number, an address) is different by nature; a fact
@@ -258,24 +268,29 @@ def unlike_class(view: RunView) -> tuple[Difference, ...]:
         for fact in result.facts:
             if fact.fact in judged:
                 continue
-            name = f"{fact.fact} ({labels_text(fact.labels)})" if fact.labels else fact.fact
+            name = f"{fact.fact} ({format_labels(fact.labels)})" if fact.labels else fact.fact
             values = answers.setdefault((node.hardware.name, name), {})
-            values.setdefault(fact_value(fact), []).append(node.id)
-    strange: list[Difference] = []
+            values.setdefault(format_fact(fact), []).append(node.id)
+    strange: list[FactDifference] = []
     for (_, name), values in sorted(answers.items()):
-        strange.extend(_minority(name, values))
+        strange.extend(_list_minority(name, values))
     return tuple(strange)
 
 
-def _minority(fact: str, values: Mapping[str, list[str]]) -> Iterator[Difference]:
+def _list_minority(fact: str, values: Mapping[str, list[str]]) -> Iterator[FactDifference]:
     total = sum(len(nodes) for nodes in values.values())
     usual, holders = max(values.items(), key=lambda item: len(item[1]))
     if len(values) == 1 or len(holders) * 5 < total * 4:
         return
     for value, nodes in values.items():
         if value != usual:
-            yield Difference(
-                shortened(fact, 80), shortened(value), shortened(usual), folded(nodes), len(nodes), State.MEASURED
+            yield FactDifference(
+                shorten_text(fact, 80),
+                shorten_text(value),
+                shorten_text(usual),
+                fold_names(nodes),
+                len(nodes),
+                State.MEASURED,
             )
 
 
@@ -292,15 +307,15 @@ class SwitchLine:
     ratio: str
 
 
-def oversubscribed(view: RunView) -> tuple[SwitchLine, ...]:
+def list_oversubscription(view: RunView) -> tuple[SwitchLine, ...]:
     """Static oversubscription per switch, switches of one role that are alike folded into one line."""
     alike: dict[tuple[str, float, float, float], list[Oversubscription]] = {}
-    for found in oversubscription(view.fabric):
+    for found in analyse_oversubscription(view.fabric):
         role = view.fabric.switches[found.switch].role
         alike.setdefault((role, found.down, found.up, found.side), []).append(found)
     return tuple(
         SwitchLine(
-            switches=folded(member.switch for member in members),
+            switches=fold_names(member.switch for member in members),
             number=len(members),
             role=role,
             down=show(down, Unit.BYTE_RATE, Shown.NETWORK),

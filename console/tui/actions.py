@@ -1,11 +1,11 @@
-"""Owns every action once: its keys, the word in the footer, its sentence in the help, its ``:`` command.
+"""The table of actions: their keys, the word in the footer, the sentence in the help, the ``:`` command.
 
-Bindings, footer, command line and help are all made from this table, so that they cannot
-tell different stories. Refuses to know what an action does: its owner has ``action_<id>``.
+Bindings, footer, command line and help are all made from it, so that they cannot differ.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual.binding import Binding
 
@@ -21,6 +21,12 @@ class Action:
     help: str
     command: str = ""
     argument: str = ""
+    call: str = ""
+
+    @property
+    def method(self) -> str:
+        """The action as Textual calls it: the method of its owner, with an argument where one does several."""
+        return self.call or self.id
 
     @property
     def word(self) -> str:
@@ -28,37 +34,44 @@ class Action:
         return self.command or self.id.replace("_", "-")
 
 
+class TypedCommand(NamedTuple):
+    """An action that takes an argument after ``:``: what does it, and the arguments that are offered."""
+
+    do: Callable[[str], None]
+    arguments: Callable[[], Sequence[str]]
+
+
 _TABLE = (
-    Action("up", "up,k", "↑", "up", "one row up"),
-    Action("down", "down,j", "↓", "down", "one row down"),
-    Action("left", "left,h", "←", "left", "one step to the left"),
-    Action("right", "right,l", "→", "right", "one step to the right"),
-    Action("page_up", "pageup", "pgup", "page up", "a page up"),
-    Action("page_down", "pagedown", "pgdn", "page down", "a page down"),
-    Action("first", "home,g", "g", "first", "to the first row"),
-    Action("last", "end,G", "G", "last", "to the last row"),
+    Action("up", "up,k", "↑", "up", "one row up", call="move('up')"),
+    Action("down", "down,j", "↓", "down", "one row down", call="move('down')"),
+    Action("left", "left,h", "←", "left", "one step to the left", call="shift(-1)"),
+    Action("right", "right,l", "→", "right", "one step to the right", call="shift(1)"),
+    Action("page_up", "pageup", "pgup", "page up", "a page up", call="move('page_up')"),
+    Action("page_down", "pagedown", "pgdn", "page down", "a page down", call="move('page_down')"),
+    Action("first", "home,g", "g", "first", "to the first row", call="move('first')"),
+    Action("last", "end,G", "G", "last", "to the last row", call="move('last')"),
     Action("enter", "enter", "enter", "open", "open what the cursor stands on"),
     Action("back", "escape", "esc", "back", "one level out; clears a filter first"),
     Action("fabric", "1", "1", "fabric", "the fabric: racks, nodes, uplinks"),
     Action("nodes", "2", "2", "nodes", "every node with what was measured"),
     Action("run", "3", "3", "run", "the run: stages, tests, events"),
     Action("findings", "4", "4", "findings", "every cause, the worst first"),
-    Action("pane", "tab", "tab", "pane", "the next pane"),
-    Action("pane_back", "shift+tab", "shift+tab", "pane", "the pane before"),
-    Action("next_fault", "n", "n", "next fault", "go to the next fault"),
-    Action("previous_fault", "N", "N", "fault before", "go to the fault before"),
+    Action("pane", "tab", "tab", "pane", "the next pane", call="pane(1)"),
+    Action("pane_back", "shift+tab", "shift+tab", "pane", "the pane before", call="pane(-1)"),
+    Action("next_fault", "n", "n", "next fault", "go to the next fault", call="walk(1)"),
+    Action("previous_fault", "N", "N", "fault before", "go to the fault before", call="walk(-1)"),
     Action("filter", "slash", "/", "filter", "only rows that match: text, !text, col>x, joined by &", "filter", "TEXT"),
     Action("command", "colon", ":", "command", "type a command by name"),
     Action("help", "question_mark", "?", "help", "keys and commands that are valid here"),
     Action("freeze", "space", "space", "freeze", "stop painting; what happens meanwhile is counted, not lost"),
     Action("values", "v", "v", "values", "cells as states, or as the share of what was expected"),
     Action("fold", "z", "z", "fold alike", "fold what is alike into one: rows that pass, static findings of one kind"),
-    Action("more_detail", "plus,equals_sign", "+", "detail", "fewer nodes in a cell"),
-    Action("less_detail", "minus", "-", "detail", "more nodes in a cell"),
-    Action("sort", "s", "s", "sort", "sort by the column; again turns it round", "sort", "COLUMN"),
-    Action("sort_also", "S", "S", "then by", "sort by the column after those that already sort"),
-    Action("column_left", "less_than_sign,comma", "<", "column", "the column to the left"),
-    Action("column_right", "greater_than_sign,full_stop", ">", "column", "the column to the right"),
+    Action("more_detail", "plus,equals_sign", "+", "detail", "fewer nodes in a cell", call="detail(1)"),
+    Action("less_detail", "minus", "-", "detail", "more nodes in a cell", call="detail(-1)"),
+    Action("sort", "s", "s", "sort", "sort by the column; again turns it round", "sort", "COLUMN", call="sort(False)"),
+    Action("sort_also", "S", "S", "then by", "sort by the column after those that already sort", call="sort(True)"),
+    Action("column_left", "less_than_sign,comma", "<", "column", "the column to the left", call="column(-1)"),
+    Action("column_right", "greater_than_sign,full_stop", ">", "column", "the column to the right", call="column(1)"),
     Action("in_fabric", "o", "o", "in fabric", "show it in the fabric"),
     Action("facts", "i", "i", "facts", "all that the node told of itself"),
     Action("sweeps", "w", "w", "sweeps", "what was swept, as curves: clients, tasks, streams, sizes"),
@@ -84,12 +97,14 @@ GLOBAL = (
 MOVES = ("up", "down", "page_up", "page_down", "first", "last", "enter", "back")
 
 
-def bindings(ids: Iterable[str], *, prefix: str = "") -> list[Binding]:
-    """Bindings for some actions; every one has an id, so that a keymap can change it."""
+def bindings(ids: Iterable[str], *, owner: str = "") -> list[Binding]:
+    """Bindings for some actions, each with an id for keymaps; ``owner`` is a method that does them all by their ids."""
     return [
-        Binding(ACTIONS[each].keys, f"{prefix}{each}", ACTIONS[each].verb, show=False, id=each)
-        for each in ids
-        if ACTIONS[each].keys
+        Binding(
+            action.keys, f"{owner}('{action.id}')" if owner else action.method, action.verb, show=False, id=action.id
+        )
+        for action in map(ACTIONS.__getitem__, ids)
+        if action.keys
     ]
 
 

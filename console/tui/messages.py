@@ -1,12 +1,12 @@
-"""Owns the messages that screens and the application exchange; widgets define their own beside themselves."""
+"""Messages from the screens to the application. Widgets define their own beside themselves."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from textual.message import Message
 
-from probes.model import Measurement
-from topology.model import NodeId
+from benchconsole.probes.model.measuring import Measurement
+from benchconsole.topology.model.fabric import NodeId
 
 
 @dataclass
@@ -58,12 +58,17 @@ class OpenRaw(Message):
 
 
 @dataclass
-class Plan(Message):
+class PlanRun(Message):
     """Propose rounds and show them: a suite, what failed, or the tests ``only``."""
 
     suite: str | None = None
     failed_only: bool = False
     only: Collection[str] = ()
+
+
+@dataclass
+class Stop(Message):
+    """Ask how to stop the run."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Owns what is changed inside Textual: two overrides, for the versions they were measured with, else nothing.
+"""Two overrides inside Textual, for the versions with which they were measured and no other.
 
 Textual 8.2 repaints a changed span from the left edge of its widget, so that one cell at
 column 199 sends 200 cells. Cropped at both ends, a live map sends a seventieth of the bytes.

@@ -12,14 +12,15 @@ import re
 import sys
 from pathlib import Path
 
-from console.cli.common import installed
-from console.conductor import SessionConductor
-from console.engine import Engine
-from console.session import Session
-from console.tui.app import Bench
-from console.tui.start import Past, StartApp, StartModel
-from console.tui.terminal import detect
-from store.store import Store
+from benchconsole.console.cli.common import load_installed_probes
+from benchconsole.console.session.controller import SessionController
+from benchconsole.console.session.loop_thread import LoopThread
+from benchconsole.console.session.session import Session
+from benchconsole.console.tui.app.console_app import ConsoleApp
+from benchconsole.console.tui.app.start_app import StartApp
+from benchconsole.console.tui.rows.terminal import detect
+from benchconsole.console.tui.start_model import Past, StartModel
+from benchconsole.store.store import Store
 
 HERE = Path(__file__).parent
 PICTURES = {
@@ -39,10 +40,10 @@ FONT = re.compile(r"@font-face\s*{[^}]*}")
 async def draw(database: Path, size: tuple[int, int], keys: list[str]) -> str:
     """The screen as SVG."""
     with Store.open(database, create=False) as store:
-        conductor = SessionConductor(Session.stored(store, "last", installed()), Engine())
-        app = Bench(lambda: conductor, TERMINAL)
+        conductor = SessionController(Session.stored(store, "last", load_installed_probes()), LoopThread())
+        app = ConsoleApp(lambda: conductor, TERMINAL)
         async with app.run_test(size=size) as pilot:
-            while app.shown is None or app.shown.ended is None or app.shown.static is None:
+            while app.session.view is None or app.session.view.ended is None or app.session.view.static is None:
                 await pilot.pause()
             await pilot.press(*keys)
             for _ in range(5):

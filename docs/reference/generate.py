@@ -5,14 +5,14 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from console.checking.page import page
-from console.cli import COMMANDS, command
-from console.cli.probes import load_of
-from probes.api import Probe
-from probes.plugins import load
-from topology import load as load_fabric
-from topology.analysis.report import static_report
-from topology.description import schema
+from benchconsole.console.cli import COMMANDS, command
+from benchconsole.console.cli.probes import list_alone
+from benchconsole.console.static_report.check_page import format_page
+from benchconsole.probes.api import Probe
+from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.topology import load as load_fabric
+from benchconsole.topology.analysis.static_analysis import make_static_report
+from benchconsole.topology.description import schema
 
 HERE = Path(__file__).parent
 
@@ -20,6 +20,10 @@ HERE = Path(__file__).parent
 def commands() -> str:
     """Every command with its help."""
     parts = ["# Commands\n\nWritten by `docs/reference/generate.py` from the commands themselves.\n"]
+    text = CliRunner().invoke(command, ["--help"], prog_name="benchconsole", terminal_width=88).output
+    parts.append(
+        f"## benchconsole\n\nThe options before a command hold for every command.\n\n```text\n{text.strip()}\n```\n"
+    )
     for name, (_, summary) in COMMANDS.items():
         text = CliRunner().invoke(command, [name, "--help"], prog_name="benchconsole", terminal_width=88).output
         parts.append(f"## benchconsole {name}\n\n{summary}\n\n```text\n{text.strip()}\n```\n")
@@ -28,7 +32,7 @@ def commands() -> str:
 
 def probes() -> str:
     """Every built-in probe with its metrics."""
-    found = load(safe_mode=True).probes
+    found = load_probes(safe_mode=True).probes
     parts = ["# Probes\n\nWritten by `docs/reference/generate.py` from the built-in probes.\n", _overview(found)]
     for probe in found.values():
         more = f" More: [{page_of(probe).stem}](../probes/{page_of(probe).name})." if page_of(probe).exists() else ""
@@ -51,7 +55,7 @@ def page_of(probe: Probe) -> Path:
 def _overview(found: Mapping[str, Probe]) -> str:
     rows = "\n".join(
         f"| [{probe.name}](#{probe.name}) | {probe.shape.value} | {probe.safety.value} "
-        f"| {', '.join(load_of(probe)) or '-'} | {probe.estimate(probe.options):,.0f} s | {probe.source or '-'} |"
+        f"| {', '.join(list_alone(probe)) or '-'} | {probe.estimate(probe.options):,.0f} s | {probe.source or '-'} |"
         for probe in found.values()
     )
     head = (
@@ -77,15 +81,15 @@ def checks() -> Iterator[tuple[str, str]]:
     """What ``check`` prints for each shipped example, at 80 and at 200 columns: file name and text."""
     for path in sorted((schema.FILE.parent / "examples").glob("*.yaml")):
         fabric = load_fabric(path)
-        report = static_report(fabric)
+        report = make_static_report(fabric)
         for width in (80, 200):
-            yield f"{path.stem}-{width}.txt", "".join(f"{line}\n" for line in page(fabric, report, width))
+            yield f"{path.stem}-{width}.txt", "".join(f"{line}\n" for line in format_page(fabric, report, width))
 
 
 if __name__ == "__main__":
     (HERE / "commands.md").write_text(commands())
     (HERE / "probes.md").write_text(probes())
-    schema.FILE.write_text(schema.written())
+    schema.FILE.write_text(schema.format_schema())
     (HERE / "examples").mkdir(exist_ok=True)
     for name, text in checks():
         (HERE / "examples" / name).write_text(text)

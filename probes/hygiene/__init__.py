@@ -1,4 +1,1 @@
-"""Owns what keeps nodes clean and disks whole: the search for leftovers, their end, the proof, blank devices.
-
-Refuses to run tests and to decide what is run.
-"""
+"""The state of nodes before and after a run: what tests need of them, and the proof that nothing of ours is left."""

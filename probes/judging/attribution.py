@@ -5,21 +5,24 @@ was not simply full, and never carried clearly more in any round: whatever a lin
 carried, it can carry. The link that explains most is taken first, its capacity is set to what
 it was seen to carry, and what that explains is put aside (max-min model in the loop). Links
 that explain exactly the same observations cannot be told apart and are named together.
-Observations that share no link are explained apart from each other.
-Refuses to guess: a low observation without candidate stays unexplained and is said to be so.
+Observations that share no link are explained apart from each other. A low observation without a
+candidate stays unexplained.
 """
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from probes.judging.bench import Bench
-from probes.judging.carrying import Carrying
-from probes.judging.verdict import Verdict
-from probes.judging.yardsticks.capacity import Sent
-from probes.model import FULL
-from topology.expect import expect
-from topology.model import Direction
+import numpy as np
+
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.link_loads import LinkLoads
+from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.measuring import FULL
+from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.model.fabric import Direction
+from benchconsole.topology.tables.graph_algorithms import find_components
 
 PROVEN = 1.15
 """A link that once carried this much more than in a low observation is not its cause."""
@@ -36,18 +39,18 @@ class Observation:
     """A low capacity verdict with the flows behind it.
 
     ``load`` is what the links that its flows cross carried in its round, byte/s, by their number
-    (``topology.routing.paths.Graph.way``); ``short`` what was missing from the flows over each.
+    (``topology.routing.graph.Graph.way``); ``short`` what was missing from the flows over each.
     """
 
     verdict: Verdict
-    flows: tuple[Sent, ...]
+    flows: tuple[MeasuredFlow, ...]
     load: Mapping[int, float]
     short: Mapping[int, float]
 
     @property
     def missing(self) -> float:
         """byte/s that were expected and did not arrive, over the flows that fell short."""
-        return sum(max(each.expected.value - each.value, 0.0) for each in self.flows)
+        return sum(each.missing for each in self.flows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +88,8 @@ class Attributor:
     when a link of it was seen to carry more: a pure function of these, so remembering changes nothing.
     """
 
-    bench: Bench
-    carrying: Carrying
+    context: JudgingContext
+    loads: LinkLoads
     _known: dict[tuple[tuple[int, ...], bytes], tuple[tuple[Observation, ...], Attribution]] = field(
         default_factory=dict
     )
@@ -96,11 +99,11 @@ class Attributor:
         known = self._known
         self._known = {}
         parts: list[Attribution] = []
-        for together in _apart(low):
+        for together in _list_independent(low):
             crossed = sorted({way for seen in together for way in seen.load})
-            key = (tuple(id(seen) for seen in together), self.carrying.proven[crossed].tobytes())
+            key = (tuple(id(seen) for seen in together), self.loads.proven[crossed].tobytes())
             # The observations are kept beside the answer, so that no other can get their ids.
-            found = known.get(key) or (together, _Explaining(self.bench, together, self.carrying).done())
+            found = known.get(key) or (together, _Explanation(self.context, together, self.loads).explain())
             self._known[key] = found
             parts.append(found[1])
         return Attribution(
@@ -109,28 +112,18 @@ class Attributor:
         )
 
 
-def _apart(low: Sequence[Observation]) -> list[tuple[Observation, ...]]:
+def _list_independent(low: Sequence[Observation]) -> list[tuple[Observation, ...]]:
     """``low`` in groups that have no directed link in common, each in its order."""
-    leader = list(range(len(low)))
-
-    def lead(index: int) -> int:
-        while leader[index] != index:
-            leader[index] = leader[leader[index]]
-            index = leader[index]
-        return index
-
     first: dict[int, int] = {}
-    for index, seen in enumerate(low):
-        for way in seen.load:
-            one, other = lead(first.setdefault(way, index)), lead(index)
-            leader[max(one, other)] = min(one, other)
+    pairs = [(first.setdefault(way, index), index) for index, seen in enumerate(low) for way in seen.load]
+    one, other = np.array(pairs, np.intp).reshape(-1, 2).T
     groups: dict[int, list[Observation]] = {}
-    for index, seen in enumerate(low):
-        groups.setdefault(lead(index), []).append(seen)
+    for label, seen in zip(find_components(len(low), one, other).tolist(), low, strict=True):
+        groups.setdefault(label, []).append(seen)
     return [tuple(group) for group in groups.values()]
 
 
-_Set = frozenset[int]
+_Places = frozenset[int]
 """Observations by their place."""
 
 
@@ -138,31 +131,31 @@ _Set = frozenset[int]
 class _Trial:
     """What follows if the links that explain ``found`` are at fault: what they carry, what else that explains."""
 
-    found: _Set
+    found: _Places
     ways: tuple[int, ...]
     carried: Mapping[int, float]
-    covered: _Set
+    covered: _Places
 
 
-class _Explaining:
+class _Explanation:
     """Takes one cause after the other until no open observation has a candidate left."""
 
-    def __init__(self, bench: Bench, low: Sequence[Observation], carrying: Carrying) -> None:
-        self._bench = bench
+    def __init__(self, context: JudgingContext, low: Sequence[Observation], loads: LinkLoads) -> None:
+        self._context = context
         self._low = low
-        self._carrying = carrying
+        self._loads = loads
         self._open = set(range(len(low)))
         self._lost: dict[int, float] = {}
         self._crossing: dict[int, list[int]] = {}
         for index, seen in enumerate(low):
             for way in seen.load:
                 self._crossing.setdefault(way, []).append(index)
-        self._sets: dict[int, _Set] = {}
-        self._ways: dict[_Set, set[int]] = {}
-        self._heap: list[tuple[int, float, list[int], _Set]] = []
-        self._trials: dict[_Set, _Trial] = {}
+        self._sets: dict[int, _Places] = {}
+        self._ways: dict[_Places, set[int]] = {}
+        self._heap: list[tuple[int, float, list[int], _Places]] = []
+        self._trials: dict[_Places, _Trial] = {}
 
-    def done(self) -> Attribution:
+    def explain(self) -> Attribution:
         """Every cause in the order in which it was taken, and what stays open."""
         explains: dict[int, set[int]] = {}
         for index, seen in enumerate(self._low):
@@ -183,11 +176,11 @@ class _Explaining:
             way
             for way, missing in seen.short.items()
             if missing >= least
-            and seen.load[way] < FULL * self._carrying.capacity[way]
-            and self._carrying.proven[way] <= PROVEN * seen.load[way]
+            and seen.load[way] < FULL * self._loads.capacity[way]
+            and self._loads.proven[way] <= PROVEN * seen.load[way]
         ]
 
-    def _put(self, way: int, found: _Set) -> None:
+    def _put(self, way: int, found: _Places) -> None:
         """Note that ``way`` explains ``found`` now."""
         self._sets[way] = found
         if found not in self._ways:
@@ -196,7 +189,7 @@ class _Explaining:
             heapq.heappush(self._heap, (-len(found), -missing, sorted(found), found))
         self._ways[found].add(way)
 
-    def _remove(self, way: int) -> _Set:
+    def _remove(self, way: int) -> _Places:
         found = self._sets.pop(way)
         self._ways[found].discard(way)
         if not self._ways[found]:
@@ -206,7 +199,7 @@ class _Explaining:
 
     def _best(self) -> _Trial | None:
         """The set of links that explains most, of those that explain most by themselves."""
-        top: list[tuple[int, float, list[int], _Set]] = []
+        top: list[tuple[int, float, list[int], _Places]] = []
         while self._heap and len(top) < TRIED:
             entry = heapq.heappop(self._heap)
             if entry[3] in self._ways and not (top and top[-1][3] == entry[3]):
@@ -216,12 +209,12 @@ class _Explaining:
         trials = [self._try(entry[3]) for entry in top]
         return max(trials, key=lambda trial: (len(trial.covered), len(trial.found)), default=None)
 
-    def _try(self, found: _Set) -> _Trial:
+    def _try(self, found: _Places) -> _Trial:
         known = self._trials.get(found)
         if known is None:
             ways = tuple(sorted(self._ways[found]))
             carried = {
-                way: max(float(self._carrying.proven[way]), *(self._low[index].load[way] for index in found))
+                way: max(float(self._loads.proven[way]), *(self._low[index].load[way] for index in found))
                 for way in ways
             }
             touched = {index for way in ways for index in self._crossing[way]} & self._open - found
@@ -232,11 +225,13 @@ class _Explaining:
 
     def _explained(self, seen: Observation, lost: Mapping[int, float]) -> bool:
         """Whether the observation is as good as can be once the links in ``lost`` carry only that much."""
-        graph, bench = self._bench.routes.graph, self._bench
-        ways = [way for way in seen.load if way in lost]
-        capacity = {graph.direction(way): bench.wire(graph.direction(way), lost[way]) for way in ways}
-        flows = [each.flow for each in seen.flows]
-        expected = expect(bench.fabric, flows, routes=bench.routes, capacity=capacity)
+        routes, fabric = self._context.routes, self._context.fabric
+        capacity = {
+            routes.graph.direction(way): lost[way] / fabric.goodput_of(routes.graph.links[way >> 1])
+            for way in seen.load
+            if way in lost
+        }
+        expected = expect(fabric, [each.flow for each in seen.flows], routes=routes, capacity=capacity)
         value = sum(each.value for each in seen.flows)
         wanted = sum(each.value for each in expected)
         required = (seen.verdict.required or 0.0) / (seen.verdict.expected or 1.0)
@@ -255,7 +250,7 @@ class _Explaining:
                 self._put(way, found)
 
     def _cause(self, trial: _Trial) -> Cause:
-        graph = self._bench.routes.graph
+        graph = self._context.routes.graph
         carried = {graph.direction(way): value for way, value in trial.carried.items()}
         first, dragged = self._pick(trial.found), self._pick(trial.covered - trial.found)
         return Cause(tuple(sorted(carried)), carried, first, dragged)

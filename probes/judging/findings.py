@@ -1,65 +1,60 @@
-"""Owns findings: every cause once, with both numbers, what it rests on and what stays open.
+"""The findings of a session: every cause once, with both numbers, what it rests on and what stays open.
 
 Closed rounds and their verdicts in, findings out, worst first; the same rounds give the same
 findings, one by one or all at once. Network causes come from ``attribution``; nodes, storage and
-hardware from their own verdicts. Refuses to make anew what a further round has not touched.
+hardware from their own verdicts. What a further round has not touched is not made anew.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from probes.judging.attribution import Attribution, Attributor, Cause, Observation
-from probes.judging.bench import Bench
-from probes.judging.carrying import Carrying, crossing
-from probes.judging.naming import (
-    hardware_finding,
-    link_finding,
-    node_finding,
-    tie_finding,
-    unexplained_finding,
+from benchconsole.probes.judging.attribution import Attribution, Attributor, Cause, Observation
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.finding_text import (
+    make_hardware_finding,
+    make_link_finding,
+    make_node_finding,
+    make_tie_finding,
+    make_unexplained_finding,
     with_switches,
 )
-from probes.judging.verdict import Finding, Kind, Level, Verdict
-from probes.judging.yardsticks.capacity import sent
-from probes.model import ClosedRound
-from topology.model import Basis, LinkId
+from benchconsole.probes.judging.link_loads import LinkLoads
+from benchconsole.probes.judging.round_flows import MeasuredFlow, RoundFlows
+from benchconsole.probes.judging.verdict import Finding, Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import ClosedRound
+from benchconsole.topology.model.fabric import LinkId
 
 Judged = tuple[ClosedRound, Sequence[Verdict]]
 _Subject = tuple[object, ...]
 
 
-def findings(bench: Bench, rounds: Iterable[Judged]) -> tuple[Finding, ...]:
+def list_findings(context: JudgingContext, rounds: Iterable[Judged]) -> tuple[Finding, ...]:
     """Everything that is wrong in a session so far: worst level first, then by nodes affected."""
-    made = Findings(bench)
+    made = Findings(context)
     for closed, verdicts in rounds:
-        made.take(closed, verdicts)
-    return made.found()
+        made.add_round(closed, verdicts)
+    return made.rank()
 
 
 class Findings:
     """Everything that is wrong in a session, kept up to date as its rounds close.
 
-    ``add`` takes in one more round and costs what is new in it: the findings are those of
-    ``findings(bench, rounds)`` over all rounds so far. A round whose number is known counts
+    ``rank`` costs what is new since it was asked last: the findings are those of
+    ``list_findings(context, rounds)`` over all rounds so far. A round whose number is known counts
     instead of the one before. Findings that did not change are the same objects again.
     """
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._criteria = tuple(each for each in bench.criteria if each.basis is Basis.CAPACITY)
+    def __init__(self, context: JudgingContext) -> None:
+        self._context = context
         self._rounds: dict[int, Judged] = {}
-        self._low: dict[tuple[str, str, Kind], dict[_Subject, _Low]] = {}
-        self._last: dict[tuple[str, str, Kind], int] = {}
-        self._carrying = Carrying(bench)
-        self._attributor = Attributor(bench, self._carrying)
+        self._low: dict[tuple[str, str, Yardstick], dict[_Subject, _Low]] = {}
+        self._last: dict[tuple[str, str, Yardstick], int] = {}
+        self._loads = LinkLoads(context.routes.graph)
+        self._attributor = Attributor(context, self._loads)
         self._observed: dict[int, dict[int, Observation]] = {}
         self._kept = _Kept()
 
-    def add(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> tuple[Finding, ...]:
-        """Take in one more judged round: everything that is wrong so far, worst level first."""
-        self.take(closed, verdicts)
-        return self.found()
-
-    def take(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> None:
+    def add_round(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> None:
         """Take in one more judged round without asking what it means, as for a session that is read back."""
         number = closed.round.number
         again = number in self._rounds
@@ -67,36 +62,39 @@ class Findings:
         if again:
             self._start_over()
             return
-        self._carry(closed)
+        self._carry(closed, verdicts)
         if any(self._last.get(key, 0) > number for key in _keys(closed, verdicts)):
             self._read_again()
         else:
             self._read(closed, verdicts)
 
-    def found(self) -> tuple[Finding, ...]:
+    def rank(self) -> tuple[Finding, ...]:
         """Everything that is wrong so far, worst level first, then by nodes affected."""
-        self._kept.turn()
+        self._kept.begin_turn()
         network = self._attributor.explain(list(self._observations()))
         found = [
             *self._network(network),
-            *(self._kept.made((seen,), lambda seen=seen: unexplained_finding(seen)) for seen in network.unexplained),  # type: ignore[misc]
-            *self._hardware(list(self._standing(Kind.HARDWARE))),
-            *self._nodes(self._standing(Kind.CRITERION)),
+            *(self._kept.keep((seen,), partial(make_unexplained_finding, seen)) for seen in network.unexplained),
+            *self._hardware(list(self._list_low(Yardstick.HARDWARE))),
+            *self._nodes(self._list_low(Yardstick.CRITERION)),
         ]
         return tuple(sorted(found, key=lambda each: (-each.level.severity, -len(each.nodes), each.where)))
 
     # -- what is low now: only the newest verdict on each subject counts
 
     def _start_over(self) -> None:
-        self._carrying.proven[:] = 0.0
+        self._loads.proven[:] = 0.0
         self._observed.clear()
-        for closed, _ in self._rounds.values():
-            self._carry(closed)
+        for closed, verdicts in self._rounds.values():
+            self._carry(closed, verdicts)
         self._read_again()
 
-    def _carry(self, closed: ClosedRound) -> None:
-        for criterion in self._criteria:
-            self._carrying.add(closed, criterion)
+    def _carry(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> None:
+        """Take in what the flows of a round carried; its verdicts name metrics of probes that are gone, too."""
+        held = (criterion.metric for criterion in self._context.capacity_criteria(closed.round.probe))
+        judged = (verdict.metric for verdict in verdicts if verdict.kind is Yardstick.CAPACITY)
+        for metric in dict.fromkeys((*held, *judged)):
+            self._loads.add(self._context.flows.read(closed, metric))
 
     def _read_again(self) -> None:
         """Rounds in the order of their numbers, which is that of being newer."""
@@ -112,7 +110,7 @@ class Findings:
             key = (verdict.probe, stage, verdict.kind)
             self._last[key] = number
             low = self._low.get(key)
-            bad = _counts(verdict)
+            bad = _is_low(verdict)
             if not low and not bad:
                 continue
             low = self._low.setdefault(key, {})
@@ -122,7 +120,7 @@ class Findings:
             if bad:
                 low.setdefault(subject, (number, []))[1].append(verdict)
 
-    def _standing(self, kind: Kind) -> Iterator[Verdict]:
+    def _list_low(self, kind: Yardstick) -> Iterator[Verdict]:
         """The verdicts of a kind that are low and that no newer one replaced."""
         for (_, _, found), low in self._low.items():
             if found is kind:
@@ -131,7 +129,7 @@ class Findings:
 
     def _observations(self) -> Iterator[Observation]:
         """The low throughputs with their flows; made once for each round."""
-        for verdict in sorted(self._standing(Kind.CAPACITY), key=lambda verdict: verdict.round):
+        for verdict in sorted(self._list_low(Yardstick.CAPACITY), key=lambda verdict: verdict.round):
             if verdict.round not in self._observed:
                 self._observed[verdict.round] = self._observe(verdict.round)
             yield self._observed[verdict.round][id(verdict)]
@@ -139,18 +137,11 @@ class Findings:
     def _observe(self, number: int) -> dict[int, Observation]:
         """Every low throughput of a round, by the identity of its verdict."""
         closed, verdicts = self._rounds[number]
-        # The first criterion that speaks of a flow counts, and the flows of all criteria loaded the links.
-        by_measurement = {
-            each.measurement.id: each
-            for criterion in reversed(self._criteria)
-            for each in sent(self._bench, closed, criterion)
-        }
-        loads = self._carrying.loads(tuple(by_measurement.values()))
         made: dict[int, Observation] = {}
         for verdict in verdicts:
-            if verdict.kind is Kind.CAPACITY and _counts(verdict):
-                own = tuple(by_measurement[name] for name in verdict.evidence if name in by_measurement)
-                made[id(verdict)] = Observation(verdict, own, *crossing(self._bench, own, loads))
+            if verdict.kind is Yardstick.CAPACITY and _is_low(verdict):
+                flows = self._context.flows.read(closed, verdict.metric)
+                made[id(verdict)] = _observe(verdict, flows, flows.of_measurements(verdict.evidence))
         return made
 
     # -- what it means
@@ -162,12 +153,11 @@ class Findings:
             if len({way.link for way in cause.ways}) == 1:
                 single.setdefault(cause.ways[0].link, []).append(cause)
             else:
-                found.append(self._kept.made((cause,), lambda cause=cause: tie_finding(self._bench, cause)))  # type: ignore[misc]
+                found.append(self._kept.keep((cause,), partial(make_tie_finding, self._context, cause)))
         for name, causes in single.items():
-            link = self._bench.fabric.links[name]
-            made = lambda link=link, causes=causes: link_finding(self._bench, link, causes)  # noqa: E731
-            found.append(self._kept.made(causes, made))
-        return with_switches(self._bench, found)
+            link = self._context.fabric.links[name]
+            found.append(self._kept.keep(causes, partial(make_link_finding, self._context, link, causes)))
+        return with_switches(self._context, found)
 
     def _hardware(self, verdicts: Sequence[Verdict]) -> list[Finding]:
         """Differences from the declared hardware, folded over the nodes that differ alike."""
@@ -178,9 +168,8 @@ class Findings:
         for key, group in alike.items():
             by_nodes.setdefault(tuple(sorted(each.subject for each in group)), []).append((key, group))
         return [
-            self._kept.made(
-                [verdict for _, group in parts for verdict in group],
-                lambda nodes=nodes, parts=parts: hardware_finding(nodes, parts),  # type: ignore[misc]
+            self._kept.keep(
+                [verdict for _, group in parts for verdict in group], partial(make_hardware_finding, nodes, parts)
             )
             for nodes, parts in by_nodes.items()
         ]
@@ -191,7 +180,7 @@ class Findings:
         for verdict in verdicts:
             low.setdefault((verdict.nodes[0], verdict.probe), []).append(verdict)
         return [
-            self._kept.made(group, lambda node=node, group=group: node_finding(self._bench, node, group))  # type: ignore[misc]
+            self._kept.keep(group, partial(make_node_finding, self._context, node, group))
             for (node, _), group in low.items()
         ]
 
@@ -201,27 +190,39 @@ _Low = tuple[int, list[Verdict]]
 
 
 class _Kept:
-    """Findings by what they rest on: made once, and forgotten when a turn passes without a question for them."""
+    """Findings by the objects that they rest on: made once, and forgotten when a turn passes without a question."""
 
     def __init__(self) -> None:
         self._before: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
         self._now: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
 
-    def turn(self) -> None:
+    def begin_turn(self) -> None:
+        """Forget what was not asked for since the turn before."""
         self._before, self._now = self._now, {}
 
-    def made(self, of: Sequence[object], make: Callable[[], Finding]) -> Finding:
-        """The finding that rests on the objects ``of``, which are kept so that their ids stay theirs."""
-        key = tuple(map(id, of))
-        entry = self._before.get(key) or (of, make())
+    def keep(self, grounds: Sequence[object], make: Callable[[], Finding]) -> Finding:
+        """The finding that rests on ``grounds``, which are kept so that their ids stay theirs."""
+        key = tuple(map(id, grounds))
+        entry = self._before.get(key) or (grounds, make())
         self._now[key] = entry
         return entry[1]
 
 
-def _counts(verdict: Verdict) -> bool:
-    """Whether a finding may speak of it: anything low, of the hardware only what is plainly another."""
-    return verdict.level is Level.FAIL or (verdict.level is Level.WATCH and verdict.kind is not Kind.HARDWARE)
+def _observe(verdict: Verdict, flows: RoundFlows, own: tuple[MeasuredFlow, ...]) -> Observation:
+    """A low verdict on the flows ``own`` of a round: what their links carried, and what is missing over each."""
+    load: dict[int, float] = {}
+    short: dict[int, float] = {}
+    for each in own:
+        for way in each.route.ways.tolist():
+            load[way] = float(flows.loads[way])
+            short[way] = short.get(way, 0.0) + each.missing
+    return Observation(verdict, own, load, short)
 
 
-def _keys(closed: ClosedRound, verdicts: Iterable[Verdict]) -> set[tuple[str, str, Kind]]:
+def _is_low(verdict: Verdict) -> bool:
+    """Whether a finding may speak of it."""
+    return verdict.level in (Level.FAIL, Level.WATCH)
+
+
+def _keys(closed: ClosedRound, verdicts: Iterable[Verdict]) -> set[tuple[str, str, Yardstick]]:
     return {(verdict.probe, closed.round.stage, verdict.kind) for verdict in verdicts}

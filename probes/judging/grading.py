@@ -1,9 +1,18 @@
-"""Owns the comparison of one number with one bound. Equal to the bound is on the good side."""
+"""The comparison of numbers with bounds, and which measurements a criterion means. Equal to the bound is good."""
 
 import math
 
-from probes.judging.verdict import Level
-from topology.model import Comparator
+from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.measuring import Measurement, Result
+from benchconsole.topology.model.fabric import Comparator, Criterion, NodeId
+
+POSSIBLE = 1.05
+"""Share of what a wire carries, or of a stated peak, above which a rate was not measured right, or the description
+is wrong; less may be bursts and rounding."""
+
+
+DEFAULT = "default"
+"""The source of a criterion that no file declares: it speaks of tests that send in bulk only."""
 
 
 def rounded(value: float, step: float) -> float:
@@ -29,3 +38,31 @@ def grade(
     if not meets(required):
         return Level.FAIL
     return Level.PASS if target is None or meets(target) else Level.WATCH
+
+
+def grade_range(value: tuple[float, float], required: tuple[float, float]) -> Level:
+    """How a value between two numbers stands against a bound between two numbers, each given as (least, most).
+
+    pass when even the least meets the highest bound, fail when even the most misses the lowest, else unknown.
+    """
+    if grade(value[0], required[1]) is Level.PASS:
+        return Level.PASS
+    return Level.UNKNOWN if grade(value[1], required[0]) is Level.PASS else Level.FAIL
+
+
+def matching(criterion: Criterion, result: Result) -> tuple[Measurement, ...]:
+    """The measurements of ``result`` that ``criterion`` speaks of."""
+    if criterion.nodes and result.test.target.node.id not in criterion.nodes:
+        return ()
+    if criterion.source == DEFAULT and not result.test.sending.bulk:
+        return ()
+    return tuple(
+        measurement
+        for measurement in result.measurements
+        if measurement.reading.metric == criterion.metric and set(criterion.where) <= set(measurement.reading.labels)
+    )
+
+
+def nodes_of(result: Result) -> tuple[NodeId, ...]:
+    """The nodes that a result speaks of."""
+    return tuple(node.id for node in result.test.target.nodes)

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Iterator
 
-from probes.judging.bench import Bench
-from probes.judging.verdict import Verdict
-from probes.judging.yardsticks import capacity, criteria, hardware
-from probes.model import ClosedRound
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.judging.yardsticks import capacity, criteria, hardware
+from benchconsole.probes.model.measuring import ClosedRound
 
-YARDSTICKS: tuple[Callable[[Bench, ClosedRound], Iterator[Verdict]], ...] = (
-    hardware.verdicts,
-    criteria.verdicts,
-    capacity.verdicts,
+YARDSTICKS: tuple[Callable[[JudgingContext, ClosedRound], Iterator[Verdict]], ...] = (
+    hardware.give_verdicts,
+    criteria.give_verdicts,
+    capacity.give_verdicts,
 )
 
 
-def judge_round(bench: Bench, closed: ClosedRound) -> tuple[Verdict, ...]:
+def judge_round(context: JudgingContext, closed: ClosedRound) -> tuple[Verdict, ...]:
     """Every verdict that the yardsticks give on a round. Tests without a number get none."""
-    return tuple(verdict for yardstick in YARDSTICKS for verdict in yardstick(bench, closed))
+    return tuple(verdict for yardstick in YARDSTICKS for verdict in yardstick(context, closed))

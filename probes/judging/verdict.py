@@ -1,10 +1,10 @@
-"""Owns what a judgement is: its level, the yardstick it was made with, and its reason."""
+"""The forms of a judgement: the verdict on one subject, and the finding that names one cause. Plain frozen values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from probes.model import Labels
-from topology.units import Shown, Unit
+from benchconsole.probes.model.measuring import Labels
+from benchconsole.topology.units import Shown, Unit
 
 
 class Level(StrEnum):
@@ -21,13 +21,12 @@ class Level(StrEnum):
         return (Level.PASS, Level.UNKNOWN, Level.WATCH, Level.FAIL).index(self)
 
 
-class Kind(StrEnum):
+class Yardstick(StrEnum):
     """Where an expected value comes from."""
 
     CRITERION = "criterion"
     HARDWARE = "hardware"
     CAPACITY = "capacity"
-    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,7 @@ class Verdict:
     ``subject`` is a node, a pair ``a>b`` or the name of a bundle; ``nodes`` are the nodes it
     speaks of. ``value`` and ``expected`` are in ``unit`` (None where there is no number);
     ``text`` and ``expected_text`` carry them when they are words. ``required`` is the bound that
-    decided. ``limiting`` names the element that bounds the expectation, ``affected_by`` the
-    element whose fault explains a low value (empty when the subject itself is meant).
-    ``evidence`` are ids of measurements.
+    decided. ``limiting`` names the element that bounds the expectation. ``evidence`` are ids of measurements.
     """
 
     test: str
@@ -50,7 +47,7 @@ class Verdict:
     metric: str
     labels: Labels
     level: Level
-    kind: Kind
+    kind: Yardstick
     because: str
     unit: Unit | None = None
     shown: Shown = Shown.PLAIN
@@ -61,7 +58,6 @@ class Verdict:
     expected_text: str = ""
     source: str = ""
     limiting: str = ""
-    affected_by: str = ""
     evidence: tuple[str, ...] = ()
 
     @property
@@ -85,21 +81,24 @@ class Suspect(StrEnum):
 
 
 class Confidence(StrEnum):
-    """How sure a finding is: certain and likely rest on measurements, computed on the description."""
+    """How sure a finding is."""
 
     CERTAIN = "certain"
     LIKELY = "likely"
     POSSIBLE = "possible"
-    COMPUTED = "computed"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One cause, named once, with everything it drags down counted under it.
+    """One cause, named once, with everything it drags down counted under it. Goes to JSON and back unchanged.
 
     ``element`` is the id of the node, link or switch; ``where`` says it in words
     (``leaf1 to spine1``, ``n3 out``). ``what`` is the headline with both numbers; ``means`` the
     consequence, ``cannot_tell`` what the measurements leave open, ``do`` the next step.
+    ``nodes`` are those that are affected, ``nodes_at`` those whose own fault it is (at most one is known
+    to be: empty for links between switches). ``links`` are ids of the links whose state it tells;
+    ``members_up`` is how many members of a LAG still carry, None where no whole number of them explains it.
+    ``value`` and ``expected`` are in ``unit``.
     """
 
     suspect: Suspect
@@ -119,3 +118,12 @@ class Finding:
     value: float | None = None
     expected: float | None = None
     unit: Unit | None = None
+    probe: str = ""
+    nodes_at: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    members_up: int | None = None
+
+    @property
+    def key(self) -> str:
+        """The identity of the cause: the same while numbers and evidence change, unique within a session."""
+        return f"{self.suspect}/{self.element}/{self.where}/{self.probe}"

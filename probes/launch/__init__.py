@@ -4,9 +4,9 @@
 every node of the job what a launcher that died has left there. Ranks are never started by hand.
 """
 
-from probes.launch.hosts import DEFAULTS, LaunchError, Options
-from probes.launch.openmpi import Job
-from probes.launch.rails import Rails, rails
-from probes.launch.running import launch
+from benchconsole.probes.launch.hostfile import DEFAULTS, LaunchError, Options
+from benchconsole.probes.launch.launcher import launch
+from benchconsole.probes.launch.network_choice import Rails, rails
+from benchconsole.probes.launch.openmpi import Job
 
 __all__ = ["DEFAULTS", "Job", "LaunchError", "Options", "Rails", "launch", "rails"]

@@ -1,8 +1,8 @@
-"""Owns the command line of ``mpirun``: a job in words that Open MPI 4 and its manual know.
+"""The command line of ``mpirun`` for a job, in the options of Open MPI 4.
 
-Pure. What it asks for beyond the defaults, each for a failure that was seen (``docs/decisions/015-launchers.md``):
+Pure. Its options beyond the defaults are each for a failure that was seen (``docs/decisions/015-launchers.md``):
 networks and ports by name, ranks spread over nodes, no spawning through other nodes, keepalives that notice a
-dead node within a quarter of a minute, no patience with ranks that shall end, nothing read from stdin.
+dead node within a quarter of a minute, no wait for ranks that shall end, nothing read from stdin.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from math import ceil
 from types import MappingProxyType
 
-from probes.launch.hosts import LaunchError, Options, hostfile, slots, tasks_per_node
-from probes.launch.rails import Rails, rails
-from topology.model import Node
+from benchconsole.probes.launch.hostfile import LaunchError, Options, hostfile, slots, tasks_per_node
+from benchconsole.probes.launch.network_choice import Rails, rails
+from benchconsole.topology.model.fabric import Node
 
 HOSTS = "hosts"
 """The hostfile's name in the directory of the run."""

@@ -1,23 +1,37 @@
-"""Owns the plan: a suite becomes rounds before anything runs, and is summed up before anybody agrees to it.
+"""Planning: a suite becomes rounds, and a plan is summed up, before anything runs.
 
 ``plan`` makes rounds, ``summarise`` says what they load and what they leave out, ``withhold`` leaves
-out what no cap could hold, ``in_waves`` lets rounds start small; ``sweeps`` makes a stage a series of
-points, ``ending`` ends it early. Designs (``designs``) choose who sends to whom; ``packing`` and
-``colouring`` put that into rounds;
-``verify`` checks the result without sharing their code. Refuses to send anything and to judge.
+out what cannot be held to a cap, ``split_into_waves`` lets rounds start small.
 """
 
-from probes.planning.coverage import Left, Met, uncrossed
-from probes.planning.designs import DEFAULT_DESIGN, DESIGNS
-from probes.planning.ledger import MOST_TESTS
-from probes.planning.rounds import DESIGN_OPTIONS, describe, plan, rerun
-from probes.planning.suites import default_suite, suite_named
-from probes.planning.summary import Heaviest, PlanSummary, StageSummary, SweepSummary, summarise
-from probes.planning.waves import in_waves
-from probes.planning.withholding import Withheld, withhold
+from benchconsole.probes.planning.cap_exclusion import Withheld, withhold
+from benchconsole.probes.planning.coverage import LeftOut, PairCoverage, list_uncrossed_links
+from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
+from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS, format_plan, plan, rerun
+from benchconsole.probes.planning.plan_summary import HeaviestLoad, PlanSummary, StageSummary, SweepSummary, summarise
+from benchconsole.probes.planning.resource_use import MOST_TESTS
+from benchconsole.probes.planning.suites import find_suite, make_default_suite
+from benchconsole.probes.planning.waves import split_into_waves
 
 __all__ = [
-    "DEFAULT_DESIGN", "DESIGNS", "DESIGN_OPTIONS", "MOST_TESTS", "Heaviest", "Left", "Met", "PlanSummary",
-    "StageSummary", "SweepSummary", "Withheld", "default_suite", "describe", "in_waves", "plan", "rerun",
-    "suite_named", "summarise", "uncrossed", "withhold",
+    "DEFAULT_DESIGN",
+    "DESIGNS",
+    "DESIGN_OPTIONS",
+    "MOST_TESTS",
+    "HeaviestLoad",
+    "LeftOut",
+    "PairCoverage",
+    "PlanSummary",
+    "StageSummary",
+    "SweepSummary",
+    "Withheld",
+    "find_suite",
+    "format_plan",
+    "list_uncrossed_links",
+    "make_default_suite",
+    "plan",
+    "rerun",
+    "split_into_waves",
+    "summarise",
+    "withhold",
 ]  # fmt: skip

@@ -1,11 +1,10 @@
-"""Owns exact schedules for one level of capacity: rounds as colours of the edges of a bipartite graph.
+"""Exact schedules for one level of capacity: rounds as colours of the edges of a bipartite graph.
 
 Each job takes something of one resource on the one side and of one on the other, as flows do of
 the way up of their leaf and the way down to the leaf of their partner. König (1916): as many
 colours as the largest degree are enough. Each resource is split into copies of at most that
 degree, the graph is filled up until it is regular, and perfect matchings are peeled off one
-after the other (Hopcroft and Karp 1973). Refuses graphs that are not of that form: then first-fit
-has the last word.
+after the other (Hopcroft and Karp 1973). Jobs that are not of that form have no such schedule.
 """
 
 import math
@@ -13,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from probes.planning.packing import FULL_AT, Uses
-from topology.maxmin import Indices
+from benchconsole.probes.planning.packing import FULL_AT, Uses
+from benchconsole.topology.arrays import Indices
 
 _WORK = 20_000_000
 """Edges times rounds up to which peeling is worth its time: some seconds."""
@@ -22,7 +21,7 @@ _WORK = 20_000_000
 Edge = tuple[int, int]
 
 
-def coloured(uses: Uses, rounds: int) -> list[int] | None:
+def find_coloured_rounds(uses: Uses, rounds: int) -> list[int] | None:
     """The round of each job in a schedule of ``rounds`` rounds; None where the jobs are no bipartite graph.
 
     ``rounds`` must be no lower than ``uses.bound()``.

@@ -1,23 +1,23 @@
-"""Owns which links between switches lone flows can overload at all, each such link named once.
+"""The links between switches that lone flows can overload, each named once.
 
-Links that are always loaded alike are one resource, and a link that the nodes behind it cannot
-fill, since each sends to one partner and receives from one, is none. What is left is what a
-schedule has to heed; on a fabric without oversubscription that is nothing.
+Links that are always loaded alike are one resource. A link that the nodes behind it cannot fill, since each sends
+to one partner and receives from one, is left out. A schedule has to heed the rest; on a fabric without
+oversubscription that is nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from probes.planning.kinds import Kind
-from probes.planning.packing import FULL_AT
+from benchconsole.probes.planning.flow_classes import FlowClass
+from benchconsole.probes.planning.packing import FULL_AT
 
 Loads = Iterable[tuple[int, float]]
 _Column = tuple[tuple[int, float], ...]
 
 
 @dataclass(slots=True)
-class Users:
-    """Flows of one kind: how many, and the machines that send and receive them."""
+class ClassUsers:
+    """Flows of one class: how many, and the machines that send and receive them."""
 
     count: int = 0
     sources: set[str] = field(default_factory=set)
@@ -30,16 +30,16 @@ class Users:
         self.sinks.add(sink)
 
 
-def common_links(
-    users: Mapping[Kind, Users], loads_of: Callable[[Kind], Loads], *, once: bool
-) -> dict[Kind, list[tuple[int, float]]]:
-    """For each kind the links, by the number of a directed one, that can be overloaded, and the load of a flow there.
+def find_common_links(
+    users: Mapping[FlowClass, ClassUsers], loads_of: Callable[[FlowClass], Loads], *, once: bool
+) -> dict[FlowClass, list[tuple[int, float]]]:
+    """For each class the links, by the number of a directed one, that can be overloaded, and the load of a flow there.
 
     ``once``: each machine sends to one partner at a time, and receives from one.
     """
     columns: dict[int, list[tuple[int, float]]] = {}
-    for number, kind in enumerate(users):
-        for way, load in loads_of(kind):
+    for number, flow_class in enumerate(users):
+        for way, load in loads_of(flow_class):
             columns.setdefault(way, []).append((number, round(load, 9)))
     first: dict[_Column, int] = {}
     for way, column in columns.items():
@@ -53,14 +53,14 @@ def common_links(
     return dict(zip(users, found, strict=True))
 
 
-def _can_fill(column: _Column, users: list[Users], *, once: bool) -> bool:
+def _can_fill(column: _Column, users: list[ClassUsers], *, once: bool) -> bool:
     """Whether the flows over a link can load it beyond what it carries when they run at once."""
     if sum(users[number].count * load for number, load in column) <= FULL_AT:
         return False
     return not once or min(_at_once(column, users, "sources"), _at_once(column, users, "sinks")) > FULL_AT
 
 
-def _at_once(column: _Column, users: list[Users], side: str) -> float:
+def _at_once(column: _Column, users: list[ClassUsers], side: str) -> float:
     """The most that a link is loaded with when each machine of one side is in one flow."""
     most: dict[str, float] = {}
     for number, load in column:

@@ -1,18 +1,19 @@
-"""Owns what a design is asked, and what it hands to the scheduler: flows, and which of them belong together.
+"""The question to a design, and its answer: flows, and which of them belong together.
 
-A design decides who sends to whom and why; which of it runs at the same time is decided by
-``packing``. Refuses to know rounds.
+A design decides who sends to whom and why; the scheduler decides what runs at the same time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from probes.model import Bundle
-from probes.planning.kinds import Kinds
-from probes.planning.options import Options
-from topology.model import Fabric, Flow, NodeId
-from topology.routing import Routes
+from benchconsole.probes.model.measuring import Bundle
+from benchconsole.probes.model.options import Given
+from benchconsole.probes.model.sending import NO_OPTIONS, SendingOptions
+from benchconsole.probes.planning.design_options import Options
+from benchconsole.probes.planning.flow_classes import FlowClasses
+from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
+from benchconsole.topology.routing.routes import Routes
 
 Pair = tuple[NodeId, NodeId]
 """Who sends, and to whom."""
@@ -21,19 +22,19 @@ NONE: Options = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class FlowLoad:
     """Flows that run together, and the bundle that they fill (None: one flow that stands alone).
 
-    ``options`` are what their tests are given beyond the options of the stage.
+    With ``port`` each is one stream that is sent from this source port (0: any, and as many streams as the stage says).
     """
 
     flows: tuple[Flow, ...]
     bundle: Bundle | None = None
-    options: Options = field(default_factory=lambda: NONE)
+    port: int = 0
 
 
 @dataclass(slots=True)
-class Layout:
+class FlowLayout:
     """What is to be run for one reason: ``pairs`` that stand alone, and ``loads``.
 
     ``any_order``: the scheduler may look for an order that needs fewer rounds. ``fans_out``: a
@@ -45,7 +46,7 @@ class Layout:
 
     because: str
     pairs: list[Pair] = field(default_factory=list)
-    loads: list[Load] = field(default_factory=list)
+    loads: list[FlowLoad] = field(default_factory=list)
     any_order: bool = False
     fans_out: bool = False
     apart: bool = False
@@ -61,29 +62,31 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class DesignRequest:
     """What a design is asked: which nodes of which fabric, and the options of the stage after all defaults.
 
-    ``given`` are the options that somebody wrote, as against their defaults. ``kinds`` know which
-    nodes have a path to which, and count every stream that a flow could use.
+    ``written`` are the options of the file, without defaults. ``flow_classes`` knows
+    which nodes have a path to which, and counts every stream that a flow could use. ``sending`` names the
+    options by which the probe is told how to send.
     """
 
     fabric: Fabric
     nodes: Sequence[NodeId]
-    kinds: Kinds
-    options: Options = field(default_factory=lambda: NONE)
-    given: Options = field(default_factory=lambda: NONE)
+    flow_classes: FlowClasses
+    options: Given
+    written: Options = field(default_factory=lambda: NONE)
+    sending: SendingOptions = NO_OPTIONS
 
     @property
     def routes(self) -> Routes:
         """The paths of the fabric, looked up once for all designs of a plan."""
-        return self.kinds.routes
+        return self.flow_classes.routes
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
     """A way of choosing flows: ``lay_out`` chooses them, ``options`` are those that it reads, with their defaults."""
 
-    lay_out: Callable[[Request], list[Layout]]
+    lay_out: Callable[[DesignRequest], list[FlowLayout]]
     options: Mapping[str, str | int | float] = field(default_factory=lambda: NONE)
     fans_out: bool = False

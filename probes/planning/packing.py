@@ -1,14 +1,11 @@
-"""Owns putting jobs into rounds so that no resource is taken more than once over.
+"""First-fit packing: jobs into rounds, so that no resource is taken more than once over.
 
-A job is a tuple of slots; a slot is a resource with the part of it that the job takes. First-fit
-puts each job, in order, into the first round in which all its slots fit: for each slot a whole
-number holds, bit by bit, the rounds in which it does not, so that one look costs a few words of
-arithmetic however many rounds there are. Refuses to know what a resource is (``ledger``).
+A job is a tuple of slots; a slot is a resource with the part of it that the job takes.
+``resource_use`` says what a resource is.
 """
 
 import math
-import random
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -56,55 +53,35 @@ class Uses:
 
 
 def first_fit(uses: Uses, order: Iterable[int]) -> list[int]:
-    """The round (from 0) of each job, when they are placed in ``order``."""
+    """The round (from 0) of each job, when they are placed in ``order``, each into the first round where it fits.
+
+    ``full[slot]`` is a whole number whose bit r is set when the slot does not fit into round r any more. So one look
+    at all rounds costs a few words of arithmetic, however many rounds there are.
+    """
     siblings: list[list[int]] = [[] for _ in uses.keys]
     for slot, resource in enumerate(uses.resource):
         siblings[resource].append(slot)
+    # A resource whose only slot takes more than half of it is full with one job: its load need not be added up.
     single = [len(siblings[resource]) == 1 and uses.weight[slot] > HEAVY for slot, resource in enumerate(uses.resource)]
     full = [0] * len(uses.weight)
     loads: list[list[float]] = [[] for _ in uses.keys]
-    found = [0] * len(uses.jobs)
+    places = [0] * len(uses.jobs)
     for job in order:
         slots = uses.jobs[job]
         taken = 0
         for slot in slots:
             taken |= full[slot]
-        bit = ~taken & (taken + 1)
-        at = found[job] = bit.bit_length() - 1
+        bit = ~taken & (taken + 1)  # the lowest bit that is not set: the first round in which every slot fits
+        place = places[job] = bit.bit_length() - 1
         for slot in slots:
             if single[slot]:
                 full[slot] |= bit
                 continue
             load = loads[uses.resource[slot]]
-            if at >= len(load):
-                load.extend([0.0] * (at + 1 - len(load)))
-            load[at] += uses.weight[slot]
+            if place >= len(load):
+                load.extend([0.0] * (place + 1 - len(load)))
+            load[place] += uses.weight[slot]
             for other in siblings[uses.resource[slot]]:
-                if load[at] + uses.weight[other] > FULL_AT:
+                if load[place] + uses.weight[other] > FULL_AT:
                     full[other] |= bit
-    return found
-
-
-def orders(uses: Uses, seed: int = 1) -> Iterable[Sequence[int]]:
-    """Orders worth trying: as given, then shuffled."""
-    yield range(len(uses.jobs))
-    yield random.Random(seed).sample(range(len(uses.jobs)), len(uses.jobs))  # noqa: S311 - no secret
-
-
-def fewest(uses: Uses) -> list[int]:
-    """The round of each job in the shortest schedule that is found; ends at one that no other can beat.
-
-    Cyclic shifts, as they are given, win where nodes bind, a random order where something above
-    them does; where one level of resources binds, colouring is exact.
-    """
-    from probes.planning.colouring import coloured
-
-    bound, _ = uses.bound()
-    best: list[int] = []
-    for order in orders(uses):
-        found = first_fit(uses, order)
-        if not best or max(found) < max(best):
-            best = found
-        if max(best, default=0) < bound:
-            return best
-    return coloured(uses, bound) or best
+    return places

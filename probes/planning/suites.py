@@ -1,15 +1,16 @@
-"""Owns which suite runs: the one that was named, of the file or of ours, or ours where a file declares none.
+"""The suites that come with the console, and the choice of the suite to run.
 
-Ours are made from what the file describes: who computes, who stores, who manages, which MTU. They bring no
+They are made from the description: who computes, who stores, who manages, which MTU. They bring no
 criteria, which are the contract's and stand in the file; without any, throughput is held against the fabric.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from probes.planning.options import Options, unknown
-from topology.model import Fabric, NodeId, NodeRole, Stage, Suite
-from topology.sweep import Sweep
+from benchconsole.probes.model.probe_names import INVENTORY
+from benchconsole.probes.planning.design_options import Options, make_unknown_error
+from benchconsole.topology.model.fabric import Fabric, NodeId, NodeRole, Stage, Suite
+from benchconsole.topology.model.sweep import Sweep
 
 _HEADERS = 28
 """Bytes of an IPv4 and an ICMP header (RFC 791, RFC 792)."""
@@ -30,7 +31,7 @@ def _of(fabric: Fabric, *roles: NodeRole) -> tuple[NodeId, ...]:
 
 def _default(fabric: Fabric) -> Iterator[Stage]:
     everyone = tuple(fabric.nodes)
-    yield _stage("inventory", everyone)
+    yield _stage(INVENTORY, everyone)
     yield _stage("iperf3", everyone, design="neighbours")
     yield _stage("iperf3", everyone, design="trunks", streams=8)
 
@@ -42,7 +43,7 @@ def _paths(fabric: Fabric) -> Stage:
 
 def _quick(fabric: Fabric) -> Iterator[Stage]:
     everyone = tuple(fabric.nodes)
-    yield _stage("inventory", everyone)
+    yield _stage(INVENTORY, everyone)
     yield _paths(fabric)
     yield _stage("iperf3", everyone, design="neighbours", seconds=3)
     yield _stage("fio", _of(fabric, NodeRole.COMPUTE, NodeRole.STORAGE), size="16 MiB", seconds=1)
@@ -50,7 +51,7 @@ def _quick(fabric: Fabric) -> Iterator[Stage]:
 
 def _network(fabric: Fabric) -> Iterator[Stage]:
     everyone = tuple(fabric.nodes)
-    yield _stage("inventory", everyone)
+    yield _stage(INVENTORY, everyone)
     yield _paths(fabric)
     yield _stage("sockperf", everyone, design="neighbours")
     yield _stage("iperf3", everyone, design="neighbours", seconds=10)
@@ -61,7 +62,7 @@ def _network(fabric: Fabric) -> Iterator[Stage]:
 
 def _storage(fabric: Fabric) -> Iterator[Stage]:
     own = _of(fabric, NodeRole.COMPUTE, NodeRole.STORAGE)
-    yield _stage("inventory", tuple(fabric.nodes))
+    yield _stage(INVENTORY, tuple(fabric.nodes))
     yield _stage("dd", own, size="2 GiB", block="1 MiB")
     yield _stage("fio", own, size="1 GiB", seconds=20)
     yield _stage("fio", own, size="1 GiB", seconds=20, jobs=4)
@@ -72,7 +73,7 @@ def _acceptance(fabric: Fabric) -> Iterator[Stage]:
     """What the Jetstream acceptance report ran (4.1, 5.1), with its parameters."""
     everyone = tuple(fabric.nodes)
     compute = _of(fabric, NodeRole.COMPUTE)
-    yield _stage("inventory", everyone)
+    yield _stage(INVENTORY, everyone)
     yield _paths(fabric)
     yield _stage("hpl", compute, size=1, memory=0.5)
     yield _stage("stream", compute)
@@ -89,13 +90,13 @@ def _acceptance(fabric: Fabric) -> Iterator[Stage]:
 def _burn_in(fabric: Fabric) -> Iterator[Stage]:
     """Long loads three times over: what fails when it is warm, fails here."""
     everyone, compute = tuple(fabric.nodes), _of(fabric, NodeRole.COMPUTE)
-    yield _stage("inventory", everyone)
+    yield _stage(INVENTORY, everyone)
     thrice = Sweep(repeat=3)
     yield _stage("hpl", compute, thrice, size=1, memory=0.8, seconds=3600)
     yield _stage("stream", compute, thrice)
     yield _stage("fio", compute, thrice, size="1 GiB", seconds=60)
     yield _stage("iperf3", everyone, thrice, design="trunks", streams=8, seconds=60)
-    yield _stage("inventory", everyone)
+    yield _stage(INVENTORY, everyone)
 
 
 OURS: Mapping[str, Callable[[Fabric], Iterator[Stage]]] = MappingProxyType(
@@ -111,19 +112,19 @@ OURS: Mapping[str, Callable[[Fabric], Iterator[Stage]]] = MappingProxyType(
 """The suites that come with the console, by name; a suite of the file with such a name counts instead."""
 
 
-def default_suite(fabric: Fabric) -> Suite:
+def make_default_suite(fabric: Fabric) -> Suite:
     """What runs when a file declares no suite: inventory, then NICs and trunks."""
     return Suite("default", tuple(_default(fabric)))
 
 
-def suite_named(fabric: Fabric, name: str | None) -> Suite:
+def find_suite(fabric: Fabric, name: str | None) -> Suite:
     """The suite ``name``; without a name ``default``, or the file's only one, or ours. PlanError when unknown."""
     if name is None:
         if "default" in fabric.suites:
             return fabric.suites["default"]
-        return next(iter(fabric.suites.values())) if len(fabric.suites) == 1 else default_suite(fabric)
+        return next(iter(fabric.suites.values())) if len(fabric.suites) == 1 else make_default_suite(fabric)
     if name in fabric.suites:
         return fabric.suites[name]
     if name in OURS:
         return Suite(name, tuple(OURS[name](fabric)))
-    raise unknown("suite", name, tuple(dict.fromkeys((*fabric.suites, *OURS))))
+    raise make_unknown_error("suite", name, tuple(dict.fromkeys((*fabric.suites, *OURS))))

@@ -1,17 +1,17 @@
-"""Owns starting small: the first loads of each stage one by one, then two, then four, until its rounds are whole.
+"""A careful start: the first loads of each stage one by one, then two, then four, until its rounds are full.
 
-Where others use the cluster, what goes wrong should go wrong with one test running. A load is a
-lone test, or the tests of a bundle, which are never torn apart. Pure; refuses to plan anew.
+Where others use the cluster, a fault should show with one test running. A load is a lone test, or the tests of a
+bundle, which stay together.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from probes.model import Round, Test
-from probes.planning.rounds import renumbered
+from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.probes.planning.plan_rounds import renumber
 
 
-def in_waves(rounds: Sequence[Round]) -> tuple[Round, ...]:
+def split_into_waves(rounds: Sequence[Round]) -> tuple[Round, ...]:
     """The same tests in the same order, each stage growing from one load to its full width; renumbered.
 
     Loads of different rounds are never put together: they may share a link.
@@ -28,7 +28,7 @@ def in_waves(rounds: Sequence[Round]) -> tuple[Round, ...]:
             found.append(_with(each, chosen))
             if len(chosen) == wide:
                 width[each.stage] = 2 * wide
-    return tuple(renumbered(found, rounds[0].number))
+    return tuple(renumber(found, rounds[0].number))
 
 
 def _loads(each: Round) -> list[list[Test]]:

@@ -5,8 +5,8 @@ from a file, and the fakes play nodes. ``probes.testing.server`` (an SSH server 
 imported by those who want it, because it costs an SSH library.
 """
 
-from probes.testing.checks import PROBE_CHECKS, Check, captured
-from probes.testing.fake import HANGS, Answer, Call, FakeContact, FakeReach, FakeRemote, a_node
+from benchconsole.probes.testing.checks import PROBE_CHECKS, Check, captured
+from benchconsole.probes.testing.fake import HANGS, Answer, Call, FakeContact, FakeReach, FakeRemote, a_node
 
 __all__ = [
     "HANGS", "PROBE_CHECKS", "Answer", "Call", "Check", "FakeContact", "FakeReach", "FakeRemote", "a_node", "captured",

@@ -1,7 +1,7 @@
-"""Owns the contract of a probe, as functions that a test calls one by one.
+"""The contract of a probe, as functions that a test calls one by one.
 
-``check(probe, transcripts)`` raises AssertionError that says what is broken. Transcripts are
-outputs that the probe can read. They need no test framework, no cluster and no clock.
+Each check takes a probe and transcripts, which are outputs that it can read, and raises AssertionError that says
+what is broken. They need no test framework, no cluster and no clock.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from probes.api import (
+from benchconsole.probes.api import (
     Contact,
     Fact,
     Labels,
@@ -26,8 +26,8 @@ from probes.api import (
     Target,
     Unit,
 )
-from probes.declaration import refuse_malformed
-from probes.testing.fake import HANGS, Answer, FakeContact, FakeRemote, a_node
+from benchconsole.probes.plugins.probe_validation import check_declaration
+from benchconsole.probes.testing.fake import HANGS, Answer, FakeContact, FakeRemote, a_node
 
 Check = Callable[[Probe, Sequence[Output]], None]
 """One clause of the contract: returns, or raises AssertionError with what was found."""
@@ -47,7 +47,7 @@ def captured(path: Path, *argv: str, exit_status: int = 0, stderr: bytes = b"") 
 
 def declaration_is_complete(probe: Probe, transcripts: Sequence[Output]) -> None:
     """The name is a slug, and metrics, tools, options, safety and shape are declared as such."""
-    refuse_malformed(probe)
+    check_declaration(probe)
     seconds = probe.estimate(probe.options)
     _expect(0 < seconds < math.inf, f"estimate: found {seconds!r}, expected seconds above 0")
 

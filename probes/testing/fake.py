@@ -1,7 +1,7 @@
-"""Owns nodes that are played: scripted answers by command, everything that was asked written down.
+"""Played nodes: scripted answers by command, and a list of everything that was asked.
 
-They speak the protocols of ``probes.remote``. Refuses to answer what was not scripted, unless
-made ``lenient``: a test should say what it expects to be asked.
+They speak the protocols of ``probes.model.remote``. A command without a script fails, unless the node is
+``lenient``: a test should say what it expects to be asked.
 """
 
 import asyncio
@@ -10,9 +10,9 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from probes.api import Node, NodeRole, Output, ProbeError, Remote, RemoteError
-from probes.model import FailedAt, Failure
-from topology.model import Hardware, NodeId
+from benchconsole.probes.api import Node, NodeRole, Output, ProbeError, Remote, RemoteError
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.topology.model.fabric import Hardware, NodeId
 
 
 class _Hangs(Enum):

@@ -1,9 +1,9 @@
-"""Owns a scripted SSH server: many loopback addresses, one port, answers from a function.
+"""A scripted SSH server: many loopback addresses, one port, answers from a function.
 
 Real SSH with real host keys, so that a plugin's probe (and the console's demo) can be tried
 without a cluster. Listens in 127.0.0.0/8 and nowhere else: on a socket for each address, or, of
 thousands, on one socket that is tied to the loopback device and answers at its own addresses only.
-Refuses to run anything: what a command answers is up to ``answer``.
+Runs nothing: ``answer`` decides the output of a command.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class Request:
 def read_command(command: str) -> Request:
     """Take the watchdog off a command line, if one is there: ``sh -c TEXT benchconsole ITS WORDS ARGV``.
 
-    The shape is that of ``probes.ssh.watchdog``, which this module may not import. How many words
+    The shape is that of ``probes.reach.ssh.watchdog``, which this module may not import. How many words
     are the watchdog's own, and which of them are which, is read from its TEXT.
     """
     try:

@@ -13,7 +13,7 @@ HEAVY = {"textual", "asyncssh", "pydantic", "numpy", "scipy"}
 PROBE = """
 import json, sys
 sys.argv = ["benchconsole", *json.loads(sys.argv[1])]
-from console.cli import main
+from benchconsole.console.cli import main
 try:
     main()
 except SystemExit:
@@ -55,8 +55,8 @@ def test_completion_imports_nothing_heavy(tmp_path: Path) -> None:
 def test_the_screen_is_painted_before_ssh_is_imported(tmp_path: Path) -> None:
     """The application knows nothing of SSH, sessions or the store until it asks for its conductor."""
     code = (
-        "import sys, console.tui.app\n"
-        "slow = {'asyncssh', 'sqlite_utils', 'sqlite3', 'pydantic', 'console.session', 'console.conductor'}\n"
+        "import sys, benchconsole.console.tui.app.console_app\n"
+        "slow = {'asyncssh', 'sqlite3', 'pydantic', 'benchconsole.console.session.session', 'benchconsole.console.session.controller'}\n"
         "bad = slow & set(sys.modules)\n"
         "sys.exit(f'loaded {bad}' if bad else 0)\n"
     )

@@ -6,22 +6,23 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from console.cli import command as benchconsole
-from console.events import SessionEnded
-from console.exits import BadInput
-from console.record import Choice
-from console.session import Session
-from console.view import RunView
-from console.wire import survey, told_facts
-from probes.api import Node, Output, Probe, RemoteError
-from probes.builtin.inventory import Inventory
-from probes.builtin.inventory.script import Answer, command, written
-from probes.model import FailedAt, Failure
-from probes.remote import Remote
-from probes.testing import FakeRemote
-from store.store import Store
+from benchconsole.console.cli import command as benchconsole
+from benchconsole.console.exits import BadInput
+from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.session import Session
+from benchconsole.console.static_report.wire_diff import plan_inventory, read_node_facts
+from benchconsole.console.view.events import SessionEnded
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.api import Node, Output, Probe, RemoteError
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import Remote
+from benchconsole.probes.testing import FakeRemote
+from benchconsole.probes.tools.inventory.probe import Inventory
+from benchconsole.probes.tools.inventory.script import Answer, make_command
+from benchconsole.store.store import Store
+from benchconsole.topology.analysis.wan import find_window
 from tests.fabrics import fabric
-from topology.analysis.wan import window
+from tests.probes.tools.inventory.cases import format_answers
 
 FAR = """\
 schema: 1
@@ -41,8 +42,8 @@ class Tuned:
 
     async def remote(self, node: Node) -> Remote:
         text = SETTINGS.format(6_291_456 if node.id == "w1" else 167_772_160)
-        stdout = written("0123abcd", [Answer("sysctl", 0, text)]).encode()
-        argv = tuple(command("0123abcd"))
+        stdout = format_answers("0123abcd", [Answer("sysctl", 0, text)]).encode()
+        argv = tuple(make_command("0123abcd"))
         return FakeRemote(node.id).when("sh", answers=Output(argv, stdout, node=node.id))
 
     async def close(self) -> None:
@@ -61,9 +62,9 @@ async def ask(folder: Path, reach: Tuned) -> RunView:
     described = fabric(folder, FAR)
     probes: dict[str, Probe] = {"inventory": Inventory(lambda: "0123abcd")}
     with Store.open(folder / "s.db") as store:
-        choice = Choice(None, tuple(described.nodes), "tuned")
+        choice = SessionChoice(None, tuple(described.nodes), "tuned")
         running = Session(described, probes, store, choice, make_reach=lambda _fabric, _session: reach)
-        running.start(survey(described, probes, tuple(described.nodes)))
+        running.start(plan_inventory(described, probes, tuple(described.nodes)))
         async for event in running.live():
             if isinstance(event, SessionEnded):
                 break
@@ -75,8 +76,8 @@ def arguments(folder: Path) -> list[str]:
 
 
 async def test_windows_come_from_what_nodes_told(tmp_path: Path) -> None:
-    told = told_facts(await ask(tmp_path, Tuned()))
-    assert {node: window(facts)[0] for node, facts in told.items()} == {
+    told = read_node_facts(await ask(tmp_path, Tuned()))
+    assert {node: find_window(facts)[0] for node, facts in told.items()} == {
         "w1": 3_145_728.0, "w2": 83_886_080.0, "e1": 83_886_080.0,
     }  # fmt: skip
     found = json.loads(CliRunner().invoke(benchconsole, arguments(tmp_path)).stdout)

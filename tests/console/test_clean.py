@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from console.exits import Exit
-from console.record import new_session
-from console.session import Session
-from probes.model import FailedAt, Output
-from probes.plugins import load
-from probes.testing import FakeRemote
-from store.store import Store
+from benchconsole.console.exits import Exit
+from benchconsole.console.session.metadata import make_new_session
+from benchconsole.console.session.session import Session
+from benchconsole.probes.model.measuring import FailedAt, Output
+from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.probes.testing import FakeRemote
+from benchconsole.store.store import Store
+from benchconsole.topology.description.resolve import load_text
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
 from tests.probes.hygiene.local import Here, Reached, left_behind, made_by
-from topology.resolve import load_text
 
 OURS, OTHER = f"clean{os.getpid()}", f"other{os.getpid()}"
 
@@ -44,7 +44,7 @@ def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reached:
     """st1 is this machine; the other nodes are played and clean. No database of the developer's."""
     clean = {name: _clean(name) for name in (*(f"n{number}" for number in range(1, 9)), "st2")}
     reach = Reached({**clean, "st1": Here("clean", name="st1")})
-    monkeypatch.setattr("console.session.ssh_reach", lambda fabric, session: reach)
+    monkeypatch.setattr("benchconsole.console.session.node_access.make_ssh_reach", lambda fabric, session: reach)
     monkeypatch.setenv("BENCHCONSOLE_DB", str(tmp_path / "none.db"))
     return reach
 
@@ -128,12 +128,12 @@ def test_wrong_nodes_ask_nobody(topology: Path, reached: Reached, nodes: str, mo
 
 def interrupted(text: str, db: Path) -> str:
     """A session whose console died after the plan was written; its id."""
-    probes = load().probes
+    probes = load_probes().probes
 
     async def begun() -> str:
         with Store.open(db) as store:
             session = Session(load_text(text, "small.yaml"), probes, store)
-            new = replace(new_session(session.fabric, session.choice, 1.0), label="killed")
+            new = replace(make_new_session(session.fabric, session.choice, 1.0), label="killed")
             return await store.create_session(new, session.propose())
 
     return asyncio.run(begun())

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from console.cli import main
-from console.exits import Exit
+from benchconsole.console.cli import main
+from benchconsole.console.exits import Exit
 from tests.fabrics import SMALL
 
-TRANSCRIPT = Path(__file__).parents[1] / "probes/builtin/transcripts"
+TRANSCRIPT = Path(__file__).parents[1] / "probes/tools/transcripts"
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:

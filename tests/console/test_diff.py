@@ -5,23 +5,33 @@ from pathlib import Path
 
 import pytest
 
-from console.cli import main
-from console.events import SessionEnded
-from console.exits import Exit
-from console.record import Choice
-from console.session import Session
-from console.wire import Told, compared, lines, observed, of_session, record, survey
-from probes.api import Fact, Node, Output, Probe, RemoteError, Unit, labels
-from probes.builtin.inventory import SOURCES, Inventory
-from probes.builtin.inventory.script import Answer, command, written
-from probes.model import FailedAt, Failure
-from probes.remote import Remote
-from probes.testing import FakeRemote
-from store.store import Store
+from benchconsole.console.cli import main
+from benchconsole.console.exits import Exit
+from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.session import Session
+from benchconsole.console.static_report.wire_diff import (
+    NodeObservations,
+    compare_wire,
+    format_comparison,
+    make_record,
+    plan_inventory,
+    read_observations,
+    read_observed,
+)
+from benchconsole.console.view.events import SessionEnded
+from benchconsole.probes.api import Fact, Node, Output, Probe, RemoteError, Unit, labels
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import Remote
+from benchconsole.probes.testing import FakeRemote
+from benchconsole.probes.tools.inventory.probe import Inventory
+from benchconsole.probes.tools.inventory.script import Answer, make_command
+from benchconsole.probes.tools.inventory.sources import SOURCES
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.wire.comparison import WireCoverage
+from benchconsole.topology.wire.observations import BondSeen, HeardNeighbour, Member, ObservedPort
 from tests.fabrics import fabric
-from topology.model import NodeId
-from topology.wire import Coverage
-from topology.wire.observed import BondSeen, Member, Neighbour, Port
+from tests.probes.tools.inventory.cases import format_answers
 
 TWO = """\
 schema: 1
@@ -55,12 +65,12 @@ def fact(name: str, value: str | float, **marks: str) -> Fact:
 HEARD = fact("lldp.neighbours", 0.0)
 
 
-def ports(*facts: Fact, address: str = "") -> dict[str, Port]:
-    return {port.name: port for port in observed([HEARD, *facts], address).ports}
+def ports(*facts: Fact, address: str = "") -> dict[str, ObservedPort]:
+    return {port.name: port for port in read_observed([HEARD, *facts], address).ports}
 
 
 def test_neighbours_speed_and_carrier_of_a_port() -> None:
-    found = observed(
+    found = read_observed(
         [
             *SOURCES["lldpctl"](heard("leaf1")),
             fact("nic.speed", 25e9 / 8, nic="eth0"),
@@ -72,8 +82,8 @@ def test_neighbours_speed_and_carrier_of_a_port() -> None:
     )
     assert found.deaf == ""
     assert found.ports == (
-        Port("eth0", (Neighbour("leaf1", ("Eth1",)),), 25e9 / 8, carrier=True, data=True),
-        Port("eth1", carrier=False),
+        ObservedPort("eth0", (HeardNeighbour("leaf1", ("Eth1",)),), 25e9 / 8, carrier=True, data=True),
+        ObservedPort("eth1", carrier=False),
     )
 
 
@@ -124,7 +134,7 @@ def test_interfaces_that_lead_to_each_other_end() -> None:
 
 
 def test_bonds_with_their_members() -> None:
-    found = observed(
+    found = read_observed(
         [
             HEARD,
             fact("bond.mode", "802.3ad", bond="bond0"),
@@ -140,8 +150,8 @@ def test_bonds_with_their_members() -> None:
 
 
 def test_a_node_that_could_not_be_asked_for_neighbours_says_why() -> None:
-    assert observed([fact("lldp.skipped", "lldpctl is not installed")]).deaf == "lldpctl is not installed"
-    assert observed([fact("os.id", "debian")]).deaf == "lldpctl told nothing that could be read"
+    assert read_observed([fact("lldp.skipped", "lldpctl is not installed")]).deaf == "lldpctl is not installed"
+    assert read_observed([fact("os.id", "debian")]).deaf == "lldpctl told nothing that could be read"
 
 
 # -- a session
@@ -159,8 +169,8 @@ class Inventoried:
         text = self._says.get(node.id)
         if text is None:
             raise RemoteError(Failure(FailedAt.UNREACHABLE, "connection refused", node.id))
-        argv = command("0123abcd")
-        stdout = written("0123abcd", [Answer("lldpctl", 0, text)]).encode()
+        argv = make_command("0123abcd")
+        stdout = format_answers("0123abcd", [Answer("lldpctl", 0, text)]).encode()
         return FakeRemote(node.id).when("sh", answers=Output(tuple(argv), stdout, node=node.id))
 
     async def close(self) -> None:
@@ -172,41 +182,41 @@ async def test_a_comparison_is_stored_and_can_be_made_again_from_the_store(tmp_p
     probes: dict[str, Probe] = {"inventory": Inventory(lambda: "0123abcd")}
     reach = Inventoried({"n1": heard("leaf1"), "n2": heard("leaf2"), "n3": heard("leaf1"), "n4": None})
     with Store.open(tmp_path / "s.db") as store:
-        choice = Choice(None, tuple(described.nodes), "diff")
+        choice = SessionChoice(None, tuple(described.nodes), "diff")
         running = Session(described, probes, store, choice, make_reach=lambda _fabric, _session: reach)
-        running.start(survey(described, probes, tuple(described.nodes)))
+        running.start(plan_inventory(described, probes, tuple(described.nodes)))
         async for event in running.live():
             if isinstance(event, SessionEnded):
                 break
         view = running.view()
-        found = compared(described, of_session(view, described.nodes), view.session)
+        found = compare_wire(described, read_observations(view, described.nodes), view.session)
         assert reach.asked == 3 * ["n1", "n2", "n3", "n4"]  # what they have, the inventory, the search at the end
         assert found.code is Exit.BELOW
         assert [each.text for each in found.report.differences] == ["n2 and n3 are swapped"]
         assert found.why == {"n4": "unreachable: connection refused"}
         again = Session.stored(store, "diff", probes).view()
-    assert compared(described, of_session(again, described.nodes), view.session).report == found.report
+    assert compare_wire(described, read_observations(again, described.nodes), view.session).report == found.report
     mended = fabric(tmp_path, TWO.replace('"n[1-2]"', '"n[1,3]"').replace('"n[3-4]"', '"n[2,4]"'))
-    assert compared(mended, of_session(again, mended.nodes)).code is Exit.UNTESTED
+    assert compare_wire(mended, read_observations(again, mended.nodes)).code is Exit.UNTESTED
     only = [NodeId("n1"), NodeId("n2")]
-    assert compared(mended, of_session(again, only)).code is Exit.PASSED
+    assert compare_wire(mended, read_observations(again, only)).code is Exit.PASSED
 
 
 async def test_a_node_that_the_session_did_not_ask_is_not_compared(tmp_path: Path) -> None:
     described = fabric(tmp_path, TWO)
     with Store.open(tmp_path / "s.db") as store:
         view = Session(described, {}, store).view()
-    answers = of_session(view, described.nodes)
+    answers = read_observations(view, described.nodes)
     assert set(answers.nodes.values()) == {None}
-    assert compared(described, answers).report.nodes(Coverage.NO_ANSWER) == ("n1", "n2", "n3", "n4")
+    assert compare_wire(described, answers).report.nodes(WireCoverage.NO_ANSWER) == ("n1", "n2", "n3", "n4")
 
 
 # -- text and JSON
 
 
-def told(**says: str) -> Told:
+def told(**says: str) -> NodeObservations:
     """What nodes say, by their output of lldpctl."""
-    return Told({node: observed(SOURCES["lldpctl"](text)) for node, text in says.items()})
+    return NodeObservations({node: read_observed(SOURCES["lldpctl"](text)) for node, text in says.items()})
 
 
 def saved(folder: Path, **says: str) -> Path:
@@ -287,17 +297,17 @@ def test_names_from_the_wire_do_nothing_to_the_terminal(tmp_path: Path) -> None:
     described = fabric(tmp_path, TWO)
     hostile = heard("\x1b[31mleaf1\x1b[0m\u202e", "\x1b]0;x\x07")
     with_port = heard("leaf2", "\x1b]0;x\x07")
-    found = compared(described, told(n1=hostile, n2=with_port))
-    shown = "\n".join(lines(found, 80))
+    found = compare_wire(described, told(n1=hostile, n2=with_port))
+    shown = "\n".join(format_comparison(found, 80))
     assert all(letter.isprintable() or letter == "\n" for letter in shown)
-    assert json.dumps(record(found), allow_nan=False)
+    assert json.dumps(make_record(found), allow_nan=False)
 
 
 @pytest.mark.parametrize("width", [72, 80, 200])
 def test_no_line_is_wider_than_the_terminal(tmp_path: Path, width: int) -> None:
     described = fabric(tmp_path, TWO)
-    found = compared(described, told(n1=heard("x" * 150), n2=heard("leaf2"), n3=heard("leaf1")))
-    assert max(map(len, lines(found, width))) <= width
+    found = compare_wire(described, told(n1=heard("x" * 150), n2=heard("leaf2"), n3=heard("leaf1")))
+    assert max(map(len, format_comparison(found, width))) <= width
 
 
 # -- bad input

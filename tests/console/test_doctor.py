@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from console.cli import COMMANDS
-from console.doctor.meaning import Grade, Line
-from console.exits import Exit
-from probes.model import FailedAt, Failure
-from probes.remote import Remote, RemoteError
-from probes.testing import FakeRemote
-from store.store import Store
+from benchconsole.console.cli import COMMANDS
+from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade
+from benchconsole.console.exits import Exit
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.probes.testing import FakeRemote
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
 from tests.probes.hygiene.local import Here
-from topology.model import Fabric, Node, NodeId
 
 
 class Reached:
@@ -43,12 +43,12 @@ class Reached:
 def reach(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Reached:
     made = Reached("n3", "n4")
 
-    async def followed(fabric: Fabric, names: Sequence[NodeId]) -> tuple[Line, ...]:
-        return (Line("ssh configuration", Grade.NOTE, f"setenv: looked at {len(names)}"),)
+    async def followed(fabric: Fabric, names: Sequence[NodeId]) -> tuple[DiagnosisLine, ...]:
+        return (DiagnosisLine("ssh configuration", Grade.NOTE, f"setenv: looked at {len(names)}"),)
 
-    monkeypatch.setitem(COMMANDS, "doctor", ("console.cli.doctor", ""))
-    monkeypatch.setattr("console.cli.doctor._reach", lambda fabric: made)
-    monkeypatch.setattr("console.doctor.here.configuration", followed)
+    monkeypatch.setitem(COMMANDS, "doctor", ("benchconsole.console.cli.doctor", ""))
+    monkeypatch.setattr("benchconsole.console.cli.doctor._make_reach", lambda fabric: made)
+    monkeypatch.setattr("benchconsole.console.doctor.admin_node.check_ssh_configuration", followed)
     monkeypatch.setenv("BENCHCONSOLE_DB", str(tmp_path / "s.db"))
     monkeypatch.setenv("COLUMNS", "80")
     return made
@@ -112,15 +112,15 @@ def test_a_database_that_cannot_be_used_is_said(
 
 
 async def test_an_answer_that_cannot_be_read_is_told_as_that(topology: Path) -> None:
-    from console.doctor.asking import ask
-    from probes.hygiene.needs import Needs
-    from topology.resolve import load
+    from benchconsole.console.doctor.node_questions import ask_nodes
+    from benchconsole.probes.hygiene.prerequisites import Needs
+    from benchconsole.topology.description.resolve import load
 
     class Mute(Reached):
         async def remote(self, node: Node) -> Remote:
             return FakeRemote(node.id, lenient=True)
 
     fabric = load(topology)
-    (answer,) = await ask(Mute(), fabric, {NodeId("n1"): Needs()})
+    (answer,) = await ask_nodes(Mute(), fabric, {NodeId("n1"): Needs()})
     assert answer.health is None
     assert "a node's word on itself" in answer.complaint

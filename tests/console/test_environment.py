@@ -1,8 +1,10 @@
 """Surroundings that are not what programs expect: the real command in a process of its own."""
 
 import os
+import pwd
 import stat
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,7 +33,7 @@ def ran(
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return subprocess.run(
         [*first, *argv(*arguments)],
-        env={"PYTHONPATH": str(Path(__file__).parents[2]), **kept, **environment},
+        env={"PYTHONPATH": str(Path(__file__).parents[2] / "src"), **kept, **environment},
         capture_output=True,
         text=True,
         timeout=60,
@@ -41,8 +43,17 @@ def ran(
 
 
 def test_without_home_the_users_own_is_found() -> None:
-    done = ran(["sessions"])
-    assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run(
+        [sys.executable, "-c", "from benchconsole.store.files.paths import default_path; print(default_path())"],
+        env={"PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd="/",
+    )
+    own = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".local/share/benchconsole/sessions.db"
+    assert (done.stdout.strip(), done.stderr) == (str(own), "")
 
 
 def test_a_home_in_which_nothing_can_be_made_is_one_line(topology: Path) -> None:

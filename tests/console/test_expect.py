@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from console.cli import command
-from console.exits import BadInput
+from benchconsole.console.cli import command
+from benchconsole.console.exits import BadInput
 
 EXAMPLES = Path(__file__).parents[2] / "topology" / "examples"
 JETSTREAM, SC11 = str(EXAMPLES / "jetstream.yaml"), str(EXAMPLES / "sc11-lag.yaml")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from console.exits import Exit
+from benchconsole.console.exits import Exit
+from benchconsole.topology.description.resolve import load
+from benchconsole.topology.exporters import EXPORTERS, find_exporter
 from tests.console.test_cli import run, topology
-from topology.exporters import EXPORTERS, exporter
-from topology.resolve import load
 
 __all__ = ["topology"]
 
@@ -17,9 +17,9 @@ def test_every_format_goes_to_standard_output(
     name: str, topology: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, "export", topology, "--format", name) == Exit.PASSED
-    assert capsys.readouterr().out == exporter(name)(load(topology))
+    assert capsys.readouterr().out == find_exporter(name)(load(topology))
     assert run(monkeypatch, "export", topology, "--format", name, "-o", "-") == Exit.PASSED
-    assert capsys.readouterr().out == exporter(name)(load(topology))
+    assert capsys.readouterr().out == find_exporter(name)(load(topology))
 
 
 def test_a_file_is_written_once_and_replaced_only_by_force(
@@ -29,7 +29,7 @@ def test_a_file_is_written_once_and_replaced_only_by_force(
     command = ("export", topology, "--format", "dot", "-o", path)
     assert run(monkeypatch, *command) == Exit.PASSED
     assert capsys.readouterr().out == f"wrote {path}\n"
-    assert path.read_text() == exporter("dot")(load(topology))
+    assert path.read_text() == find_exporter("dot")(load(topology))
     assert run(monkeypatch, *command) == Exit.BAD_INPUT
     assert "it is there already" in capsys.readouterr().err
     path.write_text("old")

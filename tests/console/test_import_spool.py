@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from console.cli.import_spool import command
-from store.errors import MissingError, SpoolError
-from store.store import Store
+from benchconsole.console.cli.import_spool import command
+from benchconsole.store.errors import MissingError, SpoolError
+from benchconsole.store.store import Store
 from tests.store.played import measured, names, new, planned
 
 
@@ -20,10 +20,10 @@ def db(tmp_path: Path) -> Path:
     async def main() -> None:
         with Store.open(path) as store:
             key = await store.create_session(new(), [planned(1)])
-            await store.begin_round(key, 1, at=1.0)
-            spool = store.open_spool()
+            await store.session(key).begin_round(1, at=1.0)
+            spool = store.session(key).open_spool()
             for test in planned(1).tests[:2]:
-                await spool.append_result(key, 1, 1, measured(test))
+                await spool.append_result(1, 1, measured(test))
             spool.close()
 
     asyncio.run(main())

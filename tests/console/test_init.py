@@ -11,24 +11,12 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-import topology
-from console.cli import main
-from console.cli.init import SCHEMA_COPY, command
-from console.exits import BadInput, Exit
-from tests.topology.importers.sources import (
-    CLAB,
-    CONF,
-    CYJS,
-    FORMATS,
-    INI,
-    INVENTORY,
-    LLDP,
-    SSH,
-    TREE,
-    heard,
-    told,
-)  # fmt: skip
-from topology.importers import names
+from benchconsole import topology
+from benchconsole.console.cli import main
+from benchconsole.console.cli.init import SCHEMA_COPY, command
+from benchconsole.console.exits import BadInput, Exit
+from benchconsole.topology.importers import list_formats
+from tests.topology.importers.sources import CLAB, CONF, CYJS, FORMATS, INI, INVENTORY, LLDP, SSH, TREE, heard, told
 
 SOURCES = {
     "containerlab": [("lab.clab.yml", CLAB)],
@@ -198,8 +186,8 @@ def test_what_a_source_says_reaches_the_terminal_made_safe(init: Init, tmp_path:
 
 def test_help_names_every_format() -> None:
     said = CliRunner().invoke(command, ["--help"]).output
-    assert all(name in said for name in names())
-    assert {name.removesuffix("-yaml") for name in FORMATS} == set(names())
+    assert all(name in said for name in list_formats())
+    assert {name.removesuffix("-yaml") for name in FORMATS} == set(list_formats())
 
 
 def test_a_published_machine_is_written_and_can_be_loaded(tmp_path: Path) -> None:

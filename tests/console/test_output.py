@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from console.exits import Exit
+from benchconsole.console.exits import Exit
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
 from tests.scenarios.commands import argv

@@ -6,18 +6,18 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from console.cli.plugins import command
-from probes import plugins
-from probes.plugins import BrokenPlugin
+from benchconsole.console.cli.plugins import command
+from benchconsole.probes.plugins import registry
+from benchconsole.probes.plugins.registry import BrokenPlugin
 
-OWN = plugins.load(safe_mode=True)
+OWN = registry.load_probes(safe_mode=True)
 
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plugin that raised as it was imported, with an escape sequence in its words."""
     found = replace(OWN, broken=(BrokenPlugin("clock", "acme-clock 1.0", "ImportError: no \x1b[31mchrony"),))
-    monkeypatch.setattr(plugins, "load", lambda **_: found)
+    monkeypatch.setattr(registry, "load_probes", lambda **_: found)
 
 
 def test_ours_are_listed_with_all_their_probes() -> None:

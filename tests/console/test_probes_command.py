@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from console.cli.probes import command, load_of
-from console.exits import BadInput
-from probes.api import Probe, Safety
-from probes.plugins import load
-from topology.units import duration
+from benchconsole.console.cli.probes import command, list_alone
+from benchconsole.console.exits import BadInput
+from benchconsole.probes.api import Probe, Safety
+from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.topology.units import duration
 
 PAGES = Path(__file__).parents[2] / "docs/probes"
-PROBES = load(safe_mode=True).probes
+PROBES = load_probes(safe_mode=True).probes
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
@@ -27,7 +27,7 @@ def test_every_probe_says_what_it_does_and_where_it_comes_from_in_the_width_of_t
         assert words[1:3] == [probe.shape.value, probe.safety.value]
         said = {word.rstrip(",") for word in words}
         first, last = probe.summary.split()[0].rstrip(","), probe.source.split()[-1]
-        assert {first, last, *load_of(probe)} <= said
+        assert {first, last, *list_alone(probe)} <= said
         assert duration(probe.estimate(probe.options)) in " ".join(words)
 
 
@@ -57,4 +57,4 @@ def test_each_says_what_it_is_taken_from_what_it_loads_and_has_a_page(probe: Pro
     assert probe.safety.value in page
     assert "```yaml" in page
     if probe.safety is Safety.READS:
-        assert load_of(probe) == ()
+        assert list_alone(probe) == ()

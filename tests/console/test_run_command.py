@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from console.cli import open as opening
-from console.conductor import SessionConductor
-from console.exits import BadInput, Exit
-from console.tui.bridge import Proposal
-from probes.api import Probe, Safety
-from probes.plugins import Catalogue
-from store.store import Store
+from benchconsole.console.cli import open as opening
+from benchconsole.console.exits import BadInput, Exit
+from benchconsole.console.session.controller import SessionController
+from benchconsole.console.view.session_control import Proposal
+from benchconsole.probes.api import Probe, Safety
+from benchconsole.probes.plugins.registry import ProbeCatalogue
+from benchconsole.store.store import Store
 from tests.console.test_cli import run
 from tests.fabrics import SMALL
 from tests.probes.played import PROBES, Pair, PlayedReach
@@ -37,9 +37,9 @@ class Rude(Pair):
 def played(monkeypatch: pytest.MonkeyPatch) -> None:
     """Probes and nodes that are played."""
     probes: Mapping[str, Probe] = {**PROBES, "rude": Rude()}
-    monkeypatch.setattr("console.cli.run.catalogue", lambda: Catalogue(probes, (), {}))
-    monkeypatch.setattr("console.cli.run.reach_that_asks", lambda *_: PlayedReach())
-    monkeypatch.setattr("console.cli.common.installed", lambda: probes)
+    monkeypatch.setattr("benchconsole.console.cli.run.load_catalogue", lambda: ProbeCatalogue(probes, (), {}))
+    monkeypatch.setattr("benchconsole.console.cli.run.make_asking_reach", lambda *_: PlayedReach())
+    monkeypatch.setattr("benchconsole.console.cli.common.load_installed_probes", lambda: probes)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_what_was_left_out_is_recorded_and_no_success(
     noticed = [json.loads(line) for line in events.read_text().splitlines() if "left out" in line]
     assert len(noticed) == 1
     with Store.open(db) as store:
-        assert [note.kind for note in store.notes(store.find("last"))] == ["left out"]
+        assert [note.kind for note in store.session(store.find_session("last")).read_notes()] == ["left out"]
     assert run(monkeypatch, "run", topology, "--db", db, "--resume", "last") == Exit.UNTESTED
     assert run(monkeypatch, "run", topology, "--db", db, "--allow-untested") == Exit.PASSED
 
@@ -80,22 +80,22 @@ def test_a_suite_that_runs_whole_is_a_success(topology: Path, tmp_path: Path, mo
 
 
 @pytest.fixture
-def conducted(monkeypatch: pytest.MonkeyPatch) -> list[SessionConductor]:
+def conducted(monkeypatch: pytest.MonkeyPatch) -> list[SessionController]:
     """What the screen would be given; no terminal is needed."""
-    found: list[SessionConductor] = []
+    found: list[SessionController] = []
 
-    def made(make: Callable[[], SessionConductor]) -> int:
+    def made(make: Callable[[], SessionController]) -> int:
         found.append(make())
         return 0
 
-    monkeypatch.setattr("console.tui.app.run", made)
+    monkeypatch.setattr("benchconsole.console.tui.app.console_app.run", made)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setattr(opening, "_keep_logs_off_the_screen", lambda: None)
+    monkeypatch.setattr("benchconsole.console.cli.log_options.keep_records_off_the_screen", lambda: None)
     return found
 
 
-async def proposed(conductor: SessionConductor) -> Proposal:
+async def proposed(conductor: SessionController) -> Proposal:
     try:
         return await conductor.propose(None)
     finally:
@@ -103,7 +103,7 @@ async def proposed(conductor: SessionConductor) -> Proposal:
 
 
 def test_the_screen_takes_cohorts_for_what_it_will_run(
-    topology: Path, tmp_path: Path, conducted: list[SessionConductor]
+    topology: Path, tmp_path: Path, conducted: list[SessionController]
 ) -> None:
     assert opening.open_console(str(topology), tmp_path / "s.db", cohorts=["phase=after"]) == 0
     proposal = asyncio.run(proposed(conducted[0]))
@@ -113,7 +113,7 @@ def test_the_screen_takes_cohorts_for_what_it_will_run(
 
 
 def test_the_screen_refuses_cohorts_that_are_none_and_those_for_a_stored_session(
-    topology: Path, tmp_path: Path, conducted: list[SessionConductor]
+    topology: Path, tmp_path: Path, conducted: list[SessionController]
 ) -> None:
     with pytest.raises(BadInput, match="--cohort phase: expected DIMENSION=NAME"):
         opening.open_console(str(topology), tmp_path / "s.db", cohorts=["phase"])

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from console.cli.start import _model
-from console.events import RoundJudged
-from store.store import Store
-from tests.console.test_session import follow, session
+from benchconsole.console.cli.start import _make_start_model
+from benchconsole.console.view.events import RoundJudged
+from benchconsole.store.store import Store
+from tests.console.session.test_session import follow, session
 from tests.fabrics import SMALL
 from tests.probes.played import PlayedReach
 
@@ -15,13 +15,13 @@ from tests.probes.played import PlayedReach
 async def test_an_interrupted_session_is_offered_for_resuming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BENCHCONSOLE_DB", str(tmp_path / "s.db"))
-    assert _model().sessions == ()
+    assert _make_start_model().sessions == ()
     with Store.open(tmp_path / "s.db") as store:
         running = session(tmp_path, store, PlayedReach(), SMALL)
         await follow(running, running.propose(), until=RoundJudged)
         running.stop(now=True)
         await running.finished()
-    offered = _model()
+    offered = _make_start_model()
     assert offered.topologies == ("topology.yaml",)
     assert [each.id for each in offered.sessions] == [running.id]
     assert offered.interrupted is not None

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-import console.watching
-from console.exits import Exit
-from store.store import Store
+from benchconsole.console.exits import Exit
+from benchconsole.console.session import availability_watch as watch_module
+from benchconsole.store.store import Store
 from tests.console.test_cli import run
 from tests.console.watched import T0, PlayedClock, PlayedNodes
 from tests.fabrics import SMALL
@@ -17,7 +17,9 @@ from tests.fabrics import SMALL
 class Commands:
     """A database, a topology, and the commands on them."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str] | None = None
+    ) -> None:
         self.db = folder / "s.db"
         self.topology = folder / "small.yaml"
         self.topology.write_text(SMALL)
@@ -25,25 +27,47 @@ class Commands:
         self.nodes = PlayedNodes(self.clock)
         self._monkeypatch = monkeypatch
         self._capsys = capsys
-        watch = console.watching.Watch
+        watch = watch_module.AvailabilityWatch
 
-        def played(*arguments: Any, **_: Any) -> console.watching.Watch:
+        def played(*arguments: Any, **_: Any) -> watch_module.AvailabilityWatch:
             return watch(*arguments, make_reach=self.nodes.reach, clock=self.clock)
 
-        monkeypatch.setattr(console.watching, "Watch", played)
+        monkeypatch.setattr(watch_module, "AvailabilityWatch", played)
 
     def __call__(self, *arguments: str | Path) -> tuple[int, str, str]:
+        assert self._capsys is not None
         code = run(self._monkeypatch, *arguments, "--db", self.db)
         said = self._capsys.readouterr()
         return code, said.out, said.err
 
     def watch(self, *more: str) -> tuple[int, str, str]:
-        return self("watch", self.topology, "--every", "30m", "--for", "10h", *more)
+        return self(*self.watch_arguments, *more)
+
+    @property
+    def watch_arguments(self) -> tuple[str | Path, ...]:
+        return "watch", self.topology, "--every", "30m", "--for", "10h"
 
 
 @pytest.fixture
-def on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Commands:
-    return Commands(tmp_path, monkeypatch, capsys)
+def on(memory_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Commands:
+    return Commands(memory_path, monkeypatch, capsys)
+
+
+@pytest.fixture(scope="module")
+def quiet_watch(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The database of a watch in which every node answered every sample."""
+    folder = tmp_path_factory.mktemp("quiet")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        commands = Commands(folder, monkeypatch)
+        assert run(monkeypatch, *commands.watch_arguments, "--db", commands.db) == Exit.PASSED
+    return commands.db.read_bytes()
+
+
+@pytest.fixture
+def watched(on: Commands, quiet_watch: bytes) -> Commands:
+    """The commands on a copy of that database."""
+    on.db.write_bytes(quiet_watch)
+    return on
 
 
 def fails_from(on: Commands, first: int, last: int, *nodes: str) -> None:
@@ -123,13 +147,12 @@ def test_excluded_time_is_recorded_with_its_reason_and_counts_until_it_is_taken_
     assert (code, "found nothing excluded" in err) == (Exit.BAD_INPUT, True)
 
 
-def test_nothing_is_recorded_where_one_exclusion_cannot_be_read(on: Commands) -> None:
-    on.watch()
+def test_nothing_is_recorded_where_one_exclusion_cannot_be_read(watched: Commands) -> None:
     good = "2023-11-14T23:40Z/2023-11-15T03:20Z works"
-    code, _, err = on("availability", "last", "--exclude", good, "--exclude", "2023-11-14T23:40Z works")
+    code, _, err = watched("availability", "last", "--exclude", good, "--exclude", "2023-11-14T23:40Z works")
     assert (code, "nothing was recorded" in err) == (Exit.BAD_INPUT, True)
-    with Store.open(on.db) as store:
-        assert not store.notes(store.find("last"))
+    with Store.open(watched.db) as store:
+        assert not store.session(store.find_session("last")).read_notes()
 
 
 def test_a_service_is_held_against_the_rest(on: Commands) -> None:
@@ -182,16 +205,15 @@ def test_a_watch_that_cannot_be_meant_is_refused(on: Commands, arguments: list[s
     code, _, err = on("watch", on.topology, *arguments)
     assert (code, said in err) == (Exit.BAD_INPUT, True), err
     with Store.open(on.db) as store:
-        assert store.sessions() == ()
+        assert store.list_sessions() == ()
 
 
 @pytest.mark.parametrize(
     "arguments",
     [["--at-least", "95"], ["--at-least", "x"], ["--within", "3"], ["--service", "n99"], ["--exclude", "x"]],
 )
-def test_a_question_that_cannot_be_meant_is_refused(on: Commands, arguments: list[str]) -> None:
-    on.watch()
-    assert on("availability", "last", *arguments)[0] == Exit.BAD_INPUT
+def test_a_question_that_cannot_be_meant_is_refused(watched: Commands, arguments: list[str]) -> None:
+    assert watched("availability", "last", *arguments)[0] == Exit.BAD_INPUT
 
 
 def test_a_session_of_another_kind_is_no_watch(on: Commands) -> None:
@@ -202,10 +224,9 @@ def test_a_session_of_another_kind_is_no_watch(on: Commands) -> None:
     assert (code, "is no watch" in err) == (Exit.BAD_INPUT, True)
 
 
-def test_a_file_that_has_changed_is_not_gone_on_with(on: Commands) -> None:
-    on.watch()
-    on.topology.write_text(SMALL + "# changed\n")
-    code, _, err = on("watch", on.topology, "--session", "last")
+def test_a_file_that_has_changed_is_not_gone_on_with(watched: Commands) -> None:
+    watched.topology.write_text(SMALL + "# changed\n")
+    code, _, err = watched("watch", watched.topology, "--session", "last")
     assert (code, "another text" in err) == (Exit.BAD_INPUT, True)
 
 

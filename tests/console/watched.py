@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
-from probes.api import Output
-from probes.model import FailedAt, Failure
-from probes.remote import Remote, RemoteError
-from probes.testing import FakeRemote
-from topology.model import Fabric, Node
+from benchconsole.probes.api import Output
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.probes.testing import FakeRemote
+from benchconsole.topology.model.fabric import Fabric, Node
 
 T0 = 1_700_000_000.0
 

@@ -16,14 +16,7 @@ from types import TracebackType
 from tests.lab import faults, lldp, slurm
 from tests.lab.faults import KINDS, Fault
 from tests.lab.host import LabError, attempt, obstacles
-from tests.lab.observe import (
-    Counter,
-    Listener,
-    Process,
-    counters_between,
-    listeners_of,
-    processes_of,
-)
+from tests.lab.observe import Counter, Listener, Process, counters_between, listeners_of, processes_of
 from tests.lab.plan import Plan
 from tests.lab.site import Site, build, claim
 from tests.lab.spec import LabSpec

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from probes.api import Contact, Metric, Output, Probe, Reading, Shape, Shown, Target, Unit, labels
-from probes.model import FailedAt, Failure
-from probes.remote import Remote, RemoteError
-from probes.testing import FakeRemote
-from topology.model import Node
+from benchconsole.probes.api import Against, Contact, Metric, Output, Probe, Reading, Shape, Shown, Target, Unit, labels
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.probes.testing import FakeRemote
+from benchconsole.topology.model.fabric import Node
 
 
 class Pair(Probe):
@@ -14,7 +14,7 @@ class Pair(Probe):
 
     name = "iperf3"
     summary = "throughput between two nodes"
-    metrics = (Metric("iperf3.throughput", Unit.BYTE_RATE, "what arrived", Shown.NETWORK),)
+    metrics = (Metric("iperf3.throughput", Unit.BYTE_RATE, "what arrived", Shown.NETWORK, Against.FABRIC),)
     tools = {"iperf3": "iperf3"}  # noqa: RUF012
     shape = Shape.PAIR
 

@@ -3,11 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from probes.api import Metric, Output, Probe, ProbeOutputError, Reading, Safety, Shown, Target, Unit, labels
-from probes.model import FailedAt, Failure
-from probes.remote import Remote, RemoteError
-from probes.testing import FakeRemote
-from topology.model import Node
+from benchconsole.probes.api import (
+    Metric,
+    Output,
+    Probe,
+    ProbeOutputError,
+    Reading,
+    Safety,
+    Shown,
+    Target,
+    Unit,
+    labels,
+)
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.probes.testing import FakeRemote
+from benchconsole.topology.model.fabric import Node
 
 Rate = Callable[[str, str], float]
 """From a node and what it was told (``4``, or ``4 1 MiB``) to byte/s; 0 for a tool that fails."""

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probes.api import Contact, Output, Probe, Shape, Target
-from probes.guards.guard import Guard
-from probes.guards.stop import StopRule
-from probes.model import Bundle, CloseReason, FailedAt, Failure, Result, Round, Test
-from probes.remote import Remote
-from probes.runner import Runner, Watchers, can_go_on
-from probes.testing import HANGS, FakeRemote
-from probes.testing.fake import a_node
+from benchconsole.probes.api import Contact, Output, Probe, Shape, Target
+from benchconsole.probes.model.measuring import Bundle, CloseReason, FailedAt, Failure, Result, Round, Test
+from benchconsole.probes.model.remote import Remote
+from benchconsole.probes.running.guards.guard import Guard
+from benchconsole.probes.running.guards.stop_rule import StopRule
+from benchconsole.probes.running.runner import RoundObserver, Runner, can_be_resumed
+from benchconsole.probes.testing import HANGS, FakeRemote
+from benchconsole.probes.testing.fake import a_node
+from benchconsole.topology.model.fabric import Node
 from tests.probes.played import Alone, Pair, PlayedReach
-from topology.model import Node
 
 NAMES = [f"n{number}" for number in range(1, 9)]
 
@@ -53,7 +53,7 @@ async def test_a_guard_that_trips_ends_what_runs_and_keeps_what_there_is() -> No
             assert reach.remotes["n3"].running
             guard.trip("canary a to b: 4 of 4 pings lost (100 %)")
 
-    closed = await runner(reach).run(a_round(), Watchers(ended=ended), guard=guard)
+    closed = await runner(reach).run(a_round(), RoundObserver(on_end=ended), guard=guard)
     assert (closed.reason, closed.because) == (CloseReason.STOPPED, "canary a to b: 4 of 4 pings lost (100 %)")
     stopped = {result.test.target.key: result.failure for result in closed.results if result.failure}
     assert stopped == {
@@ -69,7 +69,7 @@ async def test_a_guard_that_has_tripped_lets_nothing_start() -> None:
     reach, guard = PlayedReach(), Guard()
     guard.trip("before")
     started: list[Test] = []
-    closed = await runner(reach).run(a_round(), Watchers(started=started.append), guard=guard)
+    closed = await runner(reach).run(a_round(), RoundObserver(on_start=started.append), guard=guard)
     assert closed.reason is CloseReason.STOPPED
     assert started == []
     assert {result.failure.stage for result in closed.results if result.failure} == {FailedAt.CANCELLED}
@@ -87,7 +87,7 @@ async def test_a_guard_that_trips_while_connections_open_does_not_wait_for_them(
             return await super().remote(node)
 
     async with asyncio.timeout(10):
-        closed = await runner(Slow()).run(a_round(), Watchers(), guard=guard)
+        closed = await runner(Slow()).run(a_round(), RoundObserver(), guard=guard)
     assert {result.failure.detail for result in closed.results if result.failure} == {"stopped: meanwhile"}
 
 
@@ -96,7 +96,7 @@ async def test_the_stop_rule_counts_as_results_come() -> None:
     for name in ("n1", "n2", "n3"):
         wrong = Output(("facts",), b"", b"no device", exit_status=1, node=name)
         reach.remotes[name] = FakeRemote(name).when("facts", answers=wrong)
-    closed = await runner(reach).run(a_round(), Watchers(), guard=Guard(StopRule(0.3, 7)))
+    closed = await runner(reach).run(a_round(), RoundObserver(), guard=Guard(StopRule(0.3, 7)))
     assert closed.reason is CloseReason.STOPPED
     assert closed.because == "3 of the newest 8 tests failed on the nodes (38 %; the limit is 30 %)"
 
@@ -109,7 +109,7 @@ async def test_a_round_whose_last_result_trips_the_guard_is_complete() -> None:
         if next(count) == 8:
             guard.trip("late")
 
-    closed = await runner(PlayedReach()).run(a_round(), Watchers(ended=ended), guard=guard)
+    closed = await runner(PlayedReach()).run(a_round(), RoundObserver(on_end=ended), guard=guard)
     assert (closed.reason, closed.because) == (CloseReason.COMPLETE, "")
 
 
@@ -124,7 +124,7 @@ async def test_cancelling_a_stopped_round_still_cancels() -> None:
         return result
 
     reach = hanging("n1")
-    task = asyncio.create_task(runner(reach).run(a_round(), Watchers(stored=stored), guard=guard))
+    task = asyncio.create_task(runner(reach).run(a_round(), RoundObserver(store=stored), guard=guard))
     await storing.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -146,7 +146,7 @@ async def test_a_result_is_stored_before_anybody_hears_of_it() -> None:
     def ended(result: Result) -> None:
         assert result.test.id in kept
 
-    closed = await runner(PlayedReach(unreachable=["n2"])).run(a_round(), Watchers(ended=ended, stored=stored))
+    closed = await runner(PlayedReach(unreachable=["n2"])).run(a_round(), RoundObserver(on_end=ended, store=stored))
     assert sorted(kept) == [result.test.id for result in closed.results]
 
 
@@ -158,7 +158,7 @@ async def test_a_store_that_fails_ends_the_round_with_its_words_and_nothing_runs
         raise OSError("database or disk is full")
 
     with pytest.raises(OSError, match="disk is full"):
-        await runner(reach).run(a_round(), Watchers(ended=heard.append, stored=stored))
+        await runner(reach).run(a_round(), RoundObserver(on_end=heard.append, store=stored))
     assert heard == []
     assert [remote.running for remote in reach.remotes.values()] == [[]] * 8
 
@@ -174,7 +174,9 @@ async def test_an_alarm_does_not_interrupt_a_result_on_its_way_to_the_store() ->
         kept.append(result)
         return result
 
-    task = asyncio.create_task(runner(hanging("n2")).run(a_round(["n1", "n2"]), Watchers(stored=stored), guard=guard))
+    task = asyncio.create_task(
+        runner(hanging("n2")).run(a_round(["n1", "n2"]), RoundObserver(store=stored), guard=guard)
+    )
     await at_the_store.wait()
     guard.trip("now")
     go_on.set()
@@ -189,12 +191,12 @@ async def test_an_alarm_does_not_interrupt_a_result_on_its_way_to_the_store() ->
 
 async def test_what_is_done_is_not_run_again_and_results_keep_their_order() -> None:
     each = a_round()
-    first = await runner(PlayedReach()).run(each, Watchers())
+    first = await runner(PlayedReach()).run(each, RoundObserver())
     done = [first.results[5], replace(first.results[2], failure=None), first.results[0]]
     done += [replace(first.results[1], measurements=(), failure=Failure(FailedAt.CANCELLED, "x", a_node().id))]
     reach = PlayedReach()
     started: list[Test] = []
-    closed = await runner(reach).run(each, Watchers(started=started.append), done=done)
+    closed = await runner(reach).run(each, RoundObserver(on_start=started.append), done=done)
     assert [test.target.key for test in started] == ["n2", "n4", "n5", "n7", "n8"]
     assert sorted(reach.remotes) == ["n2", "n4", "n5", "n7", "n8"]
     assert [result.test for result in closed.results] == list(each.tests)
@@ -205,8 +207,8 @@ async def test_what_is_done_is_not_run_again_and_results_keep_their_order() -> N
 
 async def test_a_round_that_is_done_is_closed_without_asking_anybody() -> None:
     each, reach = a_round(), PlayedReach()
-    first = await runner(PlayedReach()).run(each, Watchers())
-    closed = await runner(reach).run(each, Watchers(), done=first.results)
+    first = await runner(PlayedReach()).run(each, RoundObserver())
+    closed = await runner(reach).run(each, RoundObserver(), done=first.results)
     assert closed.results == first.results
     assert reach.asked == []
 
@@ -216,10 +218,10 @@ async def test_a_round_that_is_done_is_closed_without_asking_anybody() -> None:
 def test_any_part_in_any_order_gives_the_whole(part: set[int], order: object) -> None:
     async def both() -> None:
         each = a_round()
-        first = await runner(PlayedReach()).run(each, Watchers())
+        first = await runner(PlayedReach()).run(each, RoundObserver())
         done = [first.results[index] for index in part]
         order.shuffle(done)  # type: ignore[attr-defined]
-        closed = await runner(PlayedReach()).run(each, Watchers(), done=done)
+        closed = await runner(PlayedReach()).run(each, RoundObserver(), done=done)
         assert [result.test for result in closed.results] == list(each.tests)
         assert all(result.measurements for result in closed.results)
 
@@ -230,11 +232,11 @@ async def test_a_round_that_loads_the_fabric_together_is_run_whole() -> None:
     pair = replace(a_round(), tests=(Test("t", "inventory", Target(a_node("n1"), a_node("n2")), 1),))
     group = replace(a_round(), tests=(Test("t", "inventory", Target(a_node("n1"), members=(a_node("n1"),)), 1),))
     bundle = replace(a_round(), bundles=(Bundle("b", ()),))
-    assert can_go_on(a_round())
-    assert not any(map(can_go_on, (pair, group, bundle)))
+    assert can_be_resumed(a_round())
+    assert not any(map(can_be_resumed, (pair, group, bundle)))
     done = Result(pair.tests[0])
     with pytest.raises(ValueError, match="round 1 loads the fabric as a whole"):
-        await runner(PlayedReach()).run(pair, Watchers(), done=[done])
+        await runner(PlayedReach()).run(pair, RoundObserver(), done=[done])
 
 
 # -- sets of nodes
@@ -255,7 +257,7 @@ def a_set(*names: str) -> Round:
 
 
 async def test_a_probe_of_a_set_meets_all_its_members() -> None:
-    closed = await runner(PlayedReach(), Everyone()).run(a_set("n1", "n2", "n3"), Watchers())
+    closed = await runner(PlayedReach(), Everyone()).run(a_set("n1", "n2", "n3"), RoundObserver())
     (result,) = closed.results
     assert [output.node for output in result.outputs] == ["n1", "n2", "n3"]
     assert len(result.measurements) == 3
@@ -263,7 +265,7 @@ async def test_a_probe_of_a_set_meets_all_its_members() -> None:
 
 async def test_a_member_that_cannot_be_reached_is_the_failure_of_the_set_and_named() -> None:
     reach = PlayedReach(unreachable=["n2"])
-    closed = await runner(reach, Everyone()).run(a_set("n1", "n2", "n3"), Watchers())
+    closed = await runner(reach, Everyone()).run(a_set("n1", "n2", "n3"), RoundObserver())
     failure = closed.results[0].failure
     assert failure is not None
     assert (failure.stage, failure.node) == (FailedAt.UNREACHABLE, "n2")
@@ -275,7 +277,7 @@ async def test_a_set_has_no_peer() -> None:
         async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
             return (await contact.there.run(["facts"], timeout=1),)
 
-    closed = await runner(PlayedReach(), Wrong()).run(a_set("n1", "n2"), Watchers())
+    closed = await runner(PlayedReach(), Wrong()).run(a_set("n1", "n2"), RoundObserver())
     failure = closed.results[0].failure
     assert failure is not None
     assert "this target has no peer" in failure.detail
@@ -311,7 +313,7 @@ async def test_durations_are_right_whatever_is_done_to_the_clock(jump: float, dr
 
     probes = {"inventory": Lasting()}
     timed = Runner(PlayedReach(), probes, clock=lambda: clocks.wall, monotonic=lambda: clocks.steady)
-    closed = await timed.run(a_round(["n1"]), Watchers())
+    closed = await timed.run(a_round(["n1"]), RoundObserver())
     (result,) = closed.results
     assert result.seconds == pytest.approx(0.75)
     assert result.drift == pytest.approx(drift)

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from probes import scratch
-from probes.builtin import fio, fio_device
-from probes.hygiene import devices, sweep
-from probes.model import FailedAt, Output
-from probes.remote import RemoteError
-from topology.model import NodeId
+from benchconsole.probes import blank_devices, leftovers, scratch
+from benchconsole.probes.model.measuring import FailedAt, Output, TestOutcome
+from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.tools.fio import device_probe, probe
+from benchconsole.topology.model.fabric import NodeId
 
 SHELLS = [path for name in ("dash", "bash", "ksh", "mksh", "yash") if (path := shutil.which(name))]
 SCRIPT = scratch.script(r'scratch "$1" "${2:-1024}" $3; ls -A "$made"; printf "%s\n" "$made"; eval "$4";')
@@ -46,7 +45,7 @@ def refused(done: "subprocess.CompletedProcess[str]") -> str:
     with pytest.raises(RemoteError) as raised:
         scratch.heed(output, NodeId("n1"))
     assert (raised.value.failure.stage, raised.value.failure.detail) == (FailedAt.REFUSED, why)
-    assert raised.value.failure.stage.means_skipped
+    assert raised.value.failure.stage.outcome is TestOutcome.SKIPPED
     return why
 
 
@@ -245,7 +244,14 @@ def test_only_status_and_word_together_are_a_refusal() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [sweep._LIST, sweep._END, sweep._REMOVE, devices._LOOK, fio._SCRIPT, fio_device._SCRIPT],
+    [
+        leftovers._LIST,
+        leftovers._END,
+        leftovers._REMOVE,
+        scratch.one_line(blank_devices.BLANK),
+        probe._SCRIPT,
+        device_probe._SCRIPT,
+    ],
     ids=["list", "end", "remove", "blank", "fio", "fio-device"],
 )
 def test_the_text_survives_other_login_shells(text: str) -> None:

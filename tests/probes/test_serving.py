@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from probes import serving
-from probes.remote import RemoteError
-from probes.serving import listening
-from probes.slurm.local import LocalRemote
+from benchconsole.probes import serving
+from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.reach.slurm.local_steps import LocalRemote
+from benchconsole.probes.serving import listening
 
 SERVER = (
     "import socket, sys; s = socket.socket(socket.AF_INET, getattr(socket, sys.argv[2]));"

@@ -1,18 +1,45 @@
-"""The example of docs/howto/write-a-probe.md, built as a distribution and used as a stranger's."""
+"""The examples of docs/howto/write-a-probe.md, built as distributions and used as a stranger's."""
 
 import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from probes.testing import PROBE_CHECKS
+from benchconsole.probes.testing import PROBE_CHECKS
 
 REPOSITORY = Path(__file__).parents[2]
-EXAMPLE = REPOSITORY / "docs" / "examples" / "benchconsole-clock-offset"
-MODULE = "benchconsole_clock_offset.py"
+
+
+@dataclass(frozen=True)
+class Example:
+    """One distribution: its probe, the transcript of its test, its most lines that are not blank, and what it reads."""
+
+    probe: str
+    transcript: str
+    lines: int
+    words: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        return REPOSITORY / "docs" / "examples" / f"benchconsole-{self.probe}"
+
+    @property
+    def module(self) -> str:
+        return f"benchconsole_{self.probe.replace('-', '_')}"
+
+    @property
+    def test(self) -> str:
+        return f"tests/test_{self.probe.replace('-', '_')}.py"
+
+
+EXAMPLES = (
+    Example("clock-offset", "tracking.csv", 22, ("clock-offset.system", "1.2345e-05")),
+    Example("iperf2", "streams.csv", 32, ("iperf2.throughput", "1175889792.0")),
+)
 
 BUILD = """
 import sys, warnings
@@ -22,23 +49,29 @@ setup(script_args=["-q", "build_py", "--build-lib", sys.argv[1], "egg_info", "--
 """
 ASK = """
 import sys
-from probes import plugins
-assert "benchconsole-clock-offset" in {one.distribution for one in plugins.installed()}
-assert "benchconsole_clock_offset" not in sys.modules
-found = plugins.load()
+from benchconsole.probes.plugins.registry import load_probes
+probe, module, transcript = sys.argv[1:]
+assert module not in sys.modules
+found = load_probes()
 assert found.broken == (), found.broken
-assert found.origin["clock-offset"] == "benchconsole-clock-offset"
-assert "clock-offset" not in plugins.load(safe_mode=True).probes
-probe = found.probes["clock-offset"]
-from probes.api import Output
-print(probe.parse(Output((), open(sys.argv[1], "rb").read())))
+assert found.origin[probe] == f"benchconsole-{probe}"
+assert probe not in load_probes(safe_mode=True).probes
+from benchconsole.probes.api import Output
+print(found.probes[probe].parse(Output(("tool", "-P", "4"), open(transcript, "rb").read())))
 """
 
 
+@pytest.fixture(scope="module", params=EXAMPLES, ids=lambda example: example.probe)
+def example(request: pytest.FixtureRequest) -> Example:
+    found = request.param
+    assert isinstance(found, Example)
+    return found
+
+
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(example: Example, tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("source") / "example"
-    shutil.copytree(EXAMPLE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    shutil.copytree(example.folder, copy, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     return copy
 
 
@@ -60,25 +93,27 @@ def python(*argv: str, cwd: Path, path: tuple[Path, ...] = ()) -> str:
     return done.stdout
 
 
-def test_it_is_found_and_read_by_a_fresh_interpreter(source: Path, installed: Path) -> None:
-    transcript = str(source / "tests" / "tracking.csv")
-    said = python("-c", ASK, transcript, cwd=source.parent, path=(installed, REPOSITORY))
-    assert "clock-offset.system" in said
-    assert "1.2345e-05" in said
+def test_it_is_found_and_read_by_a_fresh_interpreter(example: Example, source: Path, installed: Path) -> None:
+    argv = (example.probe, example.module, str(source / "tests" / example.transcript))
+    said = python("-c", ASK, *argv, cwd=source.parent, path=(installed, REPOSITORY / "src"))
+    assert all(word in said for word in example.words)
 
 
 def test_its_own_test_runs_the_contract(source: Path, installed: Path) -> None:
     argv = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(source), str(source / "tests"))
-    said = python(*argv, cwd=source, path=(installed, REPOSITORY))
+    said = python(*argv, cwd=source, path=(installed, REPOSITORY / "src"))
     assert f"{len(PROBE_CHECKS)} passed" in said
 
 
-def test_it_keeps_to_the_promised_budget() -> None:
-    assert len((EXAMPLE / MODULE).read_text().splitlines()) <= 30
-    assert len((EXAMPLE / "tests" / "test_clock_offset.py").read_text().splitlines()) <= 10
+def test_it_keeps_to_the_promised_budget(example: Example) -> None:
+    lines = (example.folder / f"{example.module}.py").read_text().splitlines()
+    assert sum(bool(line.strip()) for line in lines) <= example.lines
+    assert len((example.folder / example.test).read_text().splitlines()) <= 10
 
 
 def test_the_howto_shows_the_code_that_runs() -> None:
     howto = (REPOSITORY / "docs" / "howto" / "write-a-probe.md").read_text()
-    for name in (MODULE, "pyproject.toml", "tests/test_clock_offset.py"):
-        assert (EXAMPLE / name).read_text().strip() in howto, name
+    clock, iperf2 = EXAMPLES
+    shown = [(clock, name) for name in (f"{clock.module}.py", "pyproject.toml", clock.test)]
+    for each, name in (*shown, (iperf2, f"{iperf2.module}.py")):
+        assert (each.folder / name).read_text().strip() in howto, name

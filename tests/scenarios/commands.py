@@ -11,7 +11,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from console.cli import report as stored
+from benchconsole.console.cli import report as stored
 from tests.lab import wait_for
 
 
@@ -26,7 +26,7 @@ class Ran:
 
 def argv(*arguments: str | Path) -> list[str]:
     """The command line of ``benchconsole`` with this interpreter."""
-    return [sys.executable, "-m", "console.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "benchconsole.console.cli", *map(str, arguments)]
 
 
 def benchconsole(*arguments: str | Path, seconds: float = 240, **environment: str) -> Ran:

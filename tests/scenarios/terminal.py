@@ -14,7 +14,7 @@ class Terminal:
 
     def __init__(self, folder: Path, size: tuple[int, int], *arguments: str | Path, **environment: str) -> None:
         self._tmux = ["tmux", "-S", str(folder / "tmux.socket"), "-f", "/dev/null"]
-        command = shlex.join([sys.executable, "-m", "console.cli", *map(str, arguments)])
+        command = shlex.join([sys.executable, "-m", "benchconsole.console.cli", *map(str, arguments)])
         inner = f"{command}; echo EXIT=$?; exec sleep 600"
         width, height = (str(side) for side in size)
         env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}

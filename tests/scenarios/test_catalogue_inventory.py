@@ -12,9 +12,9 @@ import pytest
 
 from tests.lab import Lab
 from tests.lab.host import PATH
-from tests.probes.builtin.inventory import bmc, fabric
-from tests.probes.builtin.inventory.bmc import Sensor
-from tests.probes.builtin.inventory.smbios import DDR5, Machine, Module, dump
+from tests.probes.tools.inventory import bmc, fabric
+from tests.probes.tools.inventory.bmc import Sensor
+from tests.probes.tools.inventory.smbios import DDR5, Machine, Module, dump
 from tests.scenarios.commands import benchconsole, report
 
 pytestmark = pytest.mark.lab

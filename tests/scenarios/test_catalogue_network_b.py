@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from store.store import Store
+from benchconsole.store.store import Store
+from benchconsole.topology.description.resolve import load_text
 from tests.lab import Lab
 from tests.scenarios.commands import benchconsole
 
@@ -69,16 +70,19 @@ def run(healthy_lab: Lab, tmp_path: Path) -> Iterator[Run]:
 
 
 def read(db: Path) -> list[Stored]:
-    found: dict[str, Stored] = {}
+    found: list[Stored] = []
     with Store.open(db) as store:
-        session = store.find("last")
-        for each in store.measurements(session):
-            if each.test not in found:
-                printed = tuple(output.text for output in store.outputs(session, each.test))
-                found[each.test] = Stored(each.probe, printed, {})
-            marks = (each.metric, *(f"{name}={value}" for name, value in each.labels))
-            found[each.test].numbers[marks] = each.value
-    return list(found.values())
+        key = store.find_session("last")
+        new = store.session(key).describe().new
+        for stored in store.session(key).read_rounds(load_text(new.topology, new.topology_path)):
+            for result in stored.closed.results:
+                numbers = {
+                    (one.reading.metric, *(f"{name}={value}" for name, value in one.reading.labels)): one.reading.value
+                    for one in result.measurements
+                }
+                if numbers:
+                    found.append(Stored(result.test.probe, tuple(output.text for output in result.outputs), numbers))
+    return found
 
 
 def only(tests: list[Stored], probe: str) -> list[Stored]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab
-from tests.probes.builtin.captures import text
+from tests.probes.tools.captures import text
 from tests.scenarios.commands import benchconsole, report
 
 pytestmark = pytest.mark.lab

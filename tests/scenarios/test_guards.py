@@ -6,17 +6,17 @@ from types import MappingProxyType
 
 import pytest
 
-import topology
-from probes.api import Probe
-from probes.builtin.iperf3 import Iperf3
-from probes.guards.canary import Canary, Limits
-from probes.guards.guard import Guard
-from probes.guards.pairing import choose
-from probes.model import CloseReason, FailedAt, Result, Round, Target, Test
-from probes.runner import Runner, Watchers
-from probes.ssh import SshReach
+from benchconsole import topology
+from benchconsole.probes.api import Probe
+from benchconsole.probes.model.measuring import CloseReason, FailedAt, Result, Round, Target, Test
+from benchconsole.probes.reach.ssh import SshReach
+from benchconsole.probes.running.guards.canary import Canary, CanaryLimits
+from benchconsole.probes.running.guards.canary_pair import choose_pairs
+from benchconsole.probes.running.guards.guard import Guard
+from benchconsole.probes.running.runner import RoundObserver, Runner
+from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.model.fabric import Fabric, NodeId
 from tests.lab import Lab
-from topology.model import Fabric, NodeId
 
 pytestmark = pytest.mark.lab
 
@@ -55,7 +55,10 @@ async def test_a_canary_in_trouble_ends_the_round_and_what_was_measured_stays(
     reach = SshReach(fabric.access, SESSION)
     probes: dict[str, Probe] = {"iperf3": Iperf3()}
     said: list[str] = []
-    canaries = [Canary(reach, *pair, limits=Limits.of(fabric), told=said.append) for pair in choose(fabric, [each])]
+    canaries = [
+        Canary(reach, *pair, limits=CanaryLimits.of(fabric), on_notice=said.append)
+        for pair in choose_pairs(fabric, [each])
+    ]
     first_ended = asyncio.Event()
     order: list[str] = []
 
@@ -68,7 +71,7 @@ async def test_a_canary_in_trouble_ends_the_round_and_what_was_measured_stays(
             assert guard.canary is not None, said
             watching = {guard.canary.here.id, guard.canary.there.id}
             assert not watching & {"n1", "n2", "n5", "n6"}
-            running = asyncio.create_task(Runner(reach, probes).run(each, Watchers(ended=ended), guard=guard))
+            running = asyncio.create_task(Runner(reach, probes).run(each, RoundObserver(on_end=ended), guard=guard))
             await asyncio.wait_for(first_ended.wait(), 30)
             assert not guard.tripped.is_set(), guard.because
             await asyncio.to_thread(harm, healthy_lab, guard.canary.there.id)

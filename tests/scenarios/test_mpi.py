@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from probes.launch import Job, Options, launch
-from probes.model import FailedAt
-from probes.remote import RemoteError
-from probes.ssh import Limits, SshReach
-from probes.testing import FakeContact
+from benchconsole.probes.launch import Job, Options, launch
+from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.reach.ssh import SshLimits, SshReach
+from benchconsole.probes.testing import FakeContact
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric
 from tests.lab import Lab, Process, wait_for
 from tests.scenarios.commands import benchconsole, report
-from topology.model import Fabric
-from topology.resolve import load_text
 
 pytestmark = pytest.mark.lab
 
@@ -33,7 +33,7 @@ RATE = 5000
 """Mbit/s for hpcc: at 100 its messages of 2 MB take two minutes, whatever the problem is."""
 SECONDS = 60
 """Until what must happen has happened: a dead node is known to mpirun after 11."""
-LIMITS = Limits(keepalive=2.0, comeback=2.0)
+LIMITS = SshLimits(keepalive=2.0, comeback=2.0)
 """A connection into a dead node is given up after 8 seconds, not 20."""
 
 

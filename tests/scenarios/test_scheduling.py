@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from probes.builtin.iperf3 import Iperf3
-from probes.judging.bench import Bench
-from probes.judging.judge import judge_round
-from probes.judging.verdict import Level
-from probes.model import FULL, ClosedRound, Round
-from probes.planning.verify import nominal, violations
-from probes.runner import Runner, Watchers
-from probes.ssh import SshReach
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.measuring import FULL, ClosedRound, Round
+from benchconsole.probes.reach.ssh import SshReach
+from benchconsole.probes.running.runner import RoundObserver, Runner
+from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.description.resolve import load
+from benchconsole.topology.model.fabric import Fabric, LinkId
+from benchconsole.topology.routing.routes import Routes
 from tests.lab import Lab
+from tests.probes.planning.plan_referee import nominal, violations
 from tests.probes.planning.suites import planned
-from topology.model import Fabric, LinkId
-from topology.resolve import load
-from topology.routing import Routes
 
 pytestmark = pytest.mark.lab
 
@@ -73,7 +73,7 @@ async def run(lab: Lab, fabric: Fabric, rounds: tuple[Round, ...]) -> list[Ran]:
         runner = Runner(reach, {"iperf3": Iperf3()})
         for each in rounds:
             before = counted(lab, fabric)
-            closed = await runner.run(each, Watchers())
+            closed = await runner.run(each, RoundObserver())
             after = counted(lab, fabric)
             ran.append(Ran(each, closed, {key: after[key] - before[key] for key in after}))
     finally:
@@ -129,7 +129,7 @@ async def test_no_link_carries_more_than_its_round_was_planned_to_send(healthy_l
         for key, carried in found.items():
             allowed = ABOVE * wanted.get(key, 0.0) + ANSWERS * capacity(fabric, key[0])
             assert carried <= allowed, (ran.each.number, key)
-        verdicts = judge_round(Bench(fabric, {}), ran.closed)
+        verdicts = judge_round(JudgingContext(fabric, {}), ran.closed)
         assert len(verdicts) == len(ran.each.tests)
         assert median(verdict.share or 0.0 for verdict in verdicts) > 0.6, "two tests on one NIC have half of it each"
 
@@ -147,5 +147,5 @@ async def test_stress_fills_what_was_chosen(healthy_lab: Lab, fabric: Fabric) ->
     (ran,) = await run(healthy_lab, fabric, rounds)
     chosen = fabric.links[LinkId("leaf1--spine1")]
     assert ran.carried[chosen.id, "leaf1"] > 0.75 * chosen.capacity * SECONDS
-    (verdict,) = judge_round(Bench(fabric, {}), ran.closed)
+    (verdict,) = judge_round(JudgingContext(fabric, {}), ran.closed)
     assert (verdict.subject, verdict.level) == ("leaf1 to spine1", Level.PASS), verdict.because

@@ -11,21 +11,22 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from console.cli import drain, undrain
-from console.record import Choice
-from console.session import Session, read_fabric
-from probes.api import Probe
-from probes.model import FailedAt
-from probes.plugins import load
-from probes.remote import Remote, RemoteError
-from probes.slurm import job_name, occupied
-from probes.slurm.allocation import Wish
-from probes.slurm.reach import SlurmReach, door_name, through_slurm
-from probes.ssh import SshReach
-from store.store import Store
+from benchconsole.console.cli import drain, undrain
+from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.session import Session
+from benchconsole.console.session.topology_file import read_fabric
+from benchconsole.probes.api import Probe
+from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.probes.reach.slurm import job_name, occupied
+from benchconsole.probes.reach.slurm.allocation import Wish
+from benchconsole.probes.reach.slurm.slurm_reach import SlurmReach, door_name, through_slurm
+from benchconsole.probes.reach.ssh import SshReach
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Fabric
 from tests.lab import Lab, wait_for
 from tests.scenarios.commands import benchconsole, report
-from topology.model import Fabric
 
 pytestmark = pytest.mark.lab
 
@@ -42,7 +43,7 @@ HEAD = "n1"
 
 @pytest.fixture
 def probes() -> Mapping[str, Probe]:
-    return load().probes
+    return load_probes().probes
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def _run(fabric: Fabric, probes: Mapping[str, Probe], db: Path, *names: str) -> 
             fabric,
             probes,
             store,
-            Choice(nodes=chosen),
+            SessionChoice(nodes=chosen),
             make_reach=lambda f, session: _through_slurm(f, session, *names),
         )
         asyncio.run(_ran(made))
@@ -204,7 +205,7 @@ _CONSOLE = """\
 import asyncio, sys
 from tests.scenarios import test_slurm as t
 async def main():
-    fabric = t.read_fabric(t.Path(sys.argv[1]), t.load().probes)
+    fabric = t.read_fabric(t.Path(sys.argv[1]), t.load_probes().probes)
     reach = t._through_slurm(fabric, "killed", "n7", "n8")
     remote = await reach.remote(fabric.nodes["n7"])
     await remote.run(["sleep", "300"], timeout=290)
@@ -246,7 +247,9 @@ def test_a_node_at_fault_is_drained_on_consent_and_only_our_drains_are_lifted(
     assert done.exit_code == 0, done.output
     assert _reason(slurm_lab, "n3").startswith(f"drained|benchconsole {session} iperf3: throughput ")
     with Store.open(tmp_path / "s.db") as store:
-        assert [note.text.partition(":")[0] for note in store.notes(session) if note.kind == "drained"] == ["n3"]
+        assert [
+            note.text.partition(":")[0] for note in store.session(session).read_notes() if note.kind == "drained"
+        ] == ["n3"]
     innocent = invoke(drain.command, ["last", "-w", "n1", "--db", db, "--head", HEAD, "--yes"], standalone_mode=False)
     assert "found no fault with n1" in str(innocent.exception)
 

@@ -1,12 +1,14 @@
 """A fabric, a plan and closed rounds that the tests of the store share, without any network."""
 
+import contextlib
 import os
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import (
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import (
     Bundle,
     ClosedRound,
     CloseReason,
@@ -22,10 +24,11 @@ from probes.model import (
     Test,
     labels,
 )
-from store.model import NewSession, Options
-from store.store import Store
-from topology.model import Access, Direction, Fabric, Hardware, LinkId, Node, NodeId, NodeRole
-from topology.units import Shown, Unit
+from benchconsole.store.model import NewSession, Options
+from benchconsole.store.session_store import SessionStore
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Access, Direction, Fabric, Hardware, LinkId, Node, NodeId, NodeRole
+from benchconsole.topology.units import Shown, Unit
 
 HARDWARE = Hardware("blade")
 NODES = tuple(Node(NodeId(f"n{i}"), NodeRole.COMPUTE, HARDWARE, f"10.0.0.{i}", f"10.1.0.{i}") for i in range(1, 9))
@@ -97,7 +100,7 @@ def verdicts(each: Round, level: Level = Level.PASS) -> tuple[Verdict, ...]:
             metric="iperf3.throughput",
             labels=labels(direction="out"),
             level=level,
-            kind=Kind.CAPACITY,
+            kind=Yardstick.CAPACITY,
             because="1.17 GB/s of 1.18 GB/s",
             unit=Unit.BYTE_RATE,
             shown=Shown.NETWORK,
@@ -112,13 +115,34 @@ def verdicts(each: Round, level: Level = Level.PASS) -> tuple[Verdict, ...]:
     )
 
 
+async def append_round(session: SessionStore, found: ClosedRound, judged: Sequence[Verdict], *, judged_by: str) -> int:
+    """Begin a round and close it with its results; the number of the attempt."""
+    attempt = await session.begin_round(found.round.number, at=found.started)
+    await session.close_round(found, judged, attempt=attempt, judged_by=judged_by)
+    return attempt
+
+
+async def write_nothing(store: Store) -> None:
+    """Make an empty transaction: StoreError while the database takes no writes."""
+    await store._writer.run(lambda _: None)
+
+
+def numbers(path: Path) -> list[sqlite3.Row]:
+    """Every stored number of the database at ``path``, as other tools see it, by attempt and round."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        return connection.execute(
+            "SELECT * FROM v_measurement ORDER BY session, attempt, round, measurement"
+        ).fetchall()
+
+
 async def fill(path: Path, rounds: int = 3) -> str:
     """Store a session of ``rounds`` rounds in the database at ``path``; its id."""
     plan = [planned(number) for number in range(1, rounds + 1)]
     with Store.open(path) as store:
         key = await store.create_session(new("kept"), plan)
         for each in plan:
-            await store.append_round(key, closed(each), verdicts(each), judged_by="j")
+            await append_round(store.session(key), closed(each), verdicts(each), judged_by="j")
     return key
 
 

@@ -4,8 +4,8 @@ from types import MappingProxyType
 
 from hypothesis import strategies as st
 
-from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import (
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import (
     Bundle,
     ClosedRound,
     CloseReason,
@@ -21,11 +21,12 @@ from probes.model import (
     Target,
     Test,
 )
-from store.model import NewSession
+from benchconsole.probes.model.sending import Directions, Sending
+from benchconsole.store.model import NewSession
+from benchconsole.topology.model.fabric import Direction, LinkId
+from benchconsole.topology.model.sweep import Ending
+from benchconsole.topology.units import Shown, Unit
 from tests.store.played import NODES
-from topology.model import Direction, LinkId
-from topology.sweep import Ending
-from topology.units import Shown, Unit
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 words = st.text(max_size=12)  # surrogates are not drawn; they have a test of their own
@@ -37,6 +38,14 @@ units = st.sampled_from(Unit)
 
 members = st.just(()) | st.lists(nodes, min_size=2, max_size=4).map(tuple)
 targets = st.builds(Target, node=nodes, peer=st.none() | nodes, options=options, members=members, labels=pairs)
+sendings = st.builds(
+    Sending,
+    streams=integers,
+    rate=st.none() | numbers,
+    directions=st.sampled_from(Directions),
+    source_port=st.none() | integers,
+    bulk=st.booleans(),
+)
 endings = st.builds(Ending, gain=st.none() | numbers, after=integers, metric=words, on_failure=st.booleans())
 points = st.builds(
     Swept,
@@ -86,7 +95,7 @@ def rounds(draw: st.DrawFn) -> Round:
     """A round of up to three tests."""
     number, probe = draw(integers), draw(words)
     ids = draw(st.lists(words, max_size=3, unique=True))
-    tests = tuple(Test(each, probe, draw(targets), number, draw(words)) for each in ids)
+    tests = tuple(Test(each, probe, draw(targets), number, draw(words), draw(sendings)) for each in ids)
     held = draw(st.lists(bundles, max_size=2).map(tuple))
     return Round(number, draw(words), probe, tests, draw(numbers), draw(words), held, draw(st.none() | points))
 
@@ -131,7 +140,7 @@ def verdicts(round_number: int) -> st.SearchStrategy[Verdict]:
         metric=words,
         labels=pairs,
         level=st.sampled_from(Level),
-        kind=st.sampled_from(Kind),
+        kind=st.sampled_from(Yardstick),
         because=words,
         unit=st.none() | units,
         shown=st.sampled_from(Shown),
@@ -142,6 +151,5 @@ def verdicts(round_number: int) -> st.SearchStrategy[Verdict]:
         expected_text=words,
         source=words,
         limiting=words,
-        affected_by=words,
         evidence=st.lists(words, max_size=3).map(tuple),
     )

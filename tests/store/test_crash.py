@@ -11,36 +11,46 @@ from pathlib import Path
 
 import pytest
 
-from probes.model import Round, Target, Test
-from store.errors import DrivenError
-from store.model import SessionState
-from store.store import Store
-from tests.store.played import FABRIC, NODES, closed, ended, fork, measured, new, planned, verdicts
+from benchconsole.probes.model.measuring import Round, Target, Test
+from benchconsole.store.errors import DrivenError
+from benchconsole.store.model import SessionState
+from benchconsole.store.store import Store
+from tests.store.played import (
+    FABRIC,
+    NODES,
+    append_round,
+    closed,
+    ended,
+    fork,
+    measured,
+    new,
+    numbers,
+    planned,
+    verdicts,
+)
 
 KILLS = 20
 PLAN = [planned(number) for number in range(1, 6)]
 
 
-def _write_for_ever(path: Path, key: str, attempt: int, tell: int) -> None:
+def _write_for_ever(path: Path, key: str, tell: int) -> None:
     """Take the session over and write rounds until killed; each acknowledged one is told as a line."""
 
     async def main() -> None:
         store = Store.open(path)
-        await store.claim(key)
-        count = attempt
+        await store.session(key).claim()
         while True:
             for each in PLAN:
                 results = [measured(test, said=os.urandom(8_000)) for test in each.tests]
-                await store.append_round(key, closed(each, results), verdicts(each), attempt=count, judged_by="j")
+                count = await append_round(store.session(key), closed(each, results), verdicts(each), judged_by="j")
                 os.write(tell, f"{each.number} {count}\n".encode())
-            count += 1
 
     asyncio.run(main())
 
 
-def _acknowledged_until_killed(path: Path, key: str, attempt: int, chance: random.Random) -> set[tuple[int, int]]:
+def _acknowledged_until_killed(path: Path, key: str, chance: random.Random) -> set[tuple[int, int]]:
     hear, tell = os.pipe()
-    pid = fork(lambda: _write_for_ever(path, key, attempt, tell))
+    pid = fork(lambda: _write_for_ever(path, key, tell))
     os.close(tell)
     heard = b""
     wanted = chance.randint(1, 8)
@@ -57,25 +67,25 @@ def _acknowledged_until_killed(path: Path, key: str, attempt: int, chance: rando
 
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 async def test_kill_9(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
-    monkeypatch.setattr("store.database.journal_for", lambda *_: (journal, "as the test says"))
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
     path = tmp_path / "s.db"
     chance = random.Random(20)
     with Store.open(path) as store:
         key = await store.create_session(new(), PLAN)
     acknowledged: set[tuple[int, int]] = set()
     for kill in range(KILLS):
-        acknowledged |= _acknowledged_until_killed(path, key, 1 + kill * 100, chance)
+        acknowledged |= _acknowledged_until_killed(path, key, chance)
         with Store.open(path, create=False) as store:
-            stored = store.closed_rounds(key)
+            stored = store.session(key).list_closed_rounds()
             assert stored >= acknowledged
             # What was committed but not yet told when the kill came: one round at most for each kill.
             assert len(stored - acknowledged) <= kill + 1
-            assert store.session(key).state is SessionState.INTERRUPTED
+            assert store.session(key).describe().state is SessionState.INTERRUPTED
     with Store.open(path, create=False) as store:
-        for found in store.rounds(key, FABRIC):
+        for found in store.session(key).read_rounds(FABRIC):
             assert len(found.closed.results) == len(found.verdicts) == 4
             assert all(len(result.outputs) == len(result.measurements) == 1 for result in found.closed.results)
-        assert len(list(store.measurements(key))) == 4 * len(store.closed_rounds(key))
+        assert len(numbers(path)) == 4 * len(store.session(key).list_closed_rounds())
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
@@ -90,12 +100,12 @@ def _results_for_ever(path: Path, key: str, first: int, tell: int) -> None:
 
     async def main() -> None:
         store = Store.open(path)
-        await store.claim(key)
+        await store.session(key).claim()
         left = iter(LARGE.tests[first:])
 
         async def one() -> None:
             for test in left:
-                await store.append_result(key, 1, 1, measured(test, said=os.urandom(2_000)))
+                await store.session(key).append_result(1, 1, measured(test, said=os.urandom(2_000)))
                 os.write(tell, f"{test.id}\n".encode())
 
         await asyncio.gather(*(one() for _ in range(IN_FLIGHT)))
@@ -122,12 +132,12 @@ def _told_until_killed(path: Path, key: str, first: int, chance: random.Random) 
 
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 async def test_kill_9_between_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
-    monkeypatch.setattr("store.database.journal_for", lambda *_: (journal, "as the test says"))
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
     path = tmp_path / "s.db"
     chance = random.Random(22)
     with Store.open(path) as store:
         key = await store.create_session(new(), [LARGE])
-        await store.begin_round(key, 1, at=1.0)
+        await store.session(key).begin_round(1, at=1.0)
     acknowledged: set[str] = set()
     first = 0
     for _ in range(KILLS):
@@ -142,7 +152,7 @@ async def test_kill_9_between_results(tmp_path: Path, monkeypatch: pytest.Monkey
         assert len(stored - acknowledged) <= IN_FLIGHT
         acknowledged, first = stored, max(int(each.split(".")[1]) for each in stored) + 1
     with Store.open(path, create=False) as store:
-        (left,) = store.open_rounds(key, FABRIC)
+        (left,) = store.session(key).read_open_rounds(FABRIC)
         assert {result.test.id for result in left.results} == acknowledged
         assert all(len(result.outputs) == len(result.measurements) == 1 for result in left.results)
     with contextlib.closing(sqlite3.connect(path)) as connection:
@@ -172,18 +182,18 @@ async def test_the_dead_are_followed_and_the_living_are_not(tmp_path: Path) -> N
     pid = fork(drive)
     key = os.read(hear, 8).decode()
     with Store.open(path) as store:
-        assert store.session(key).state is SessionState.RUNNING
+        assert store.session(key).describe().state is SessionState.RUNNING
         with pytest.raises(DrivenError, match=f"process {pid} "):
-            await store.claim(key)
+            await store.session(key).claim()
         os.kill(pid, signal.SIGKILL)
         # Not waited for yet: a process that ended and was not fetched is dead all the same.
         _ended_but_not_fetched(pid)
-        assert store.session(key).state is SessionState.INTERRUPTED
+        assert store.session(key).describe().state is SessionState.INTERRUPTED
         ended(pid)
-        assert store.session(key).state is SessionState.INTERRUPTED
-        await store.claim(key)
-        await store.append_round(key, closed(PLAN[0]), (), judged_by="j")
-        assert store.session(key).state is SessionState.RUNNING
+        assert store.session(key).describe().state is SessionState.INTERRUPTED
+        await store.session(key).claim()
+        await append_round(store.session(key), closed(PLAN[0]), (), judged_by="j")
+        assert store.session(key).describe().state is SessionState.RUNNING
     for end in (hear, tell, hold, release):
         os.close(end)
 
@@ -191,13 +201,14 @@ async def test_the_dead_are_followed_and_the_living_are_not(tmp_path: Path) -> N
 async def test_a_waiter_that_is_cancelled_leaves_no_doubt(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         key = await store.create_session(new(), PLAN)
-        task = asyncio.create_task(store.append_round(key, closed(PLAN[0]), (), judged_by="j"))
+        await store.session(key).begin_round(1, at=1000.0)
+        task = asyncio.create_task(store.session(key).close_round(closed(PLAN[0]), (), attempt=1, judged_by="j"))
         await asyncio.sleep(0)  # it is handed over
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await store.append_round(key, closed(PLAN[1]), (), judged_by="j")
-        assert store.closed_rounds(key) == {(1, 1), (2, 1)}
+        await append_round(store.session(key), closed(PLAN[1]), (), judged_by="j")
+        assert store.session(key).list_closed_rounds() == {(1, 1), (2, 1)}
 
 
 def test_a_loop_that_is_gone_stops_no_write(tmp_path: Path) -> None:
@@ -205,10 +216,11 @@ def test_a_loop_that_is_gone_stops_no_write(tmp_path: Path) -> None:
         key = asyncio.run(store.create_session(new(), PLAN))
 
         async def hand_over() -> None:
-            task = asyncio.create_task(store.append_round(key, closed(PLAN[0]), (), judged_by="j"))
+            await store.session(key).begin_round(1, at=1000.0)
+            task = asyncio.create_task(store.session(key).close_round(closed(PLAN[0]), (), attempt=1, judged_by="j"))
             await asyncio.sleep(0)
             task.cancel()
 
         asyncio.run(hand_over())
     with Store.open(tmp_path / "s.db") as store:
-        assert store.closed_rounds(key) == {(1, 1)}
+        assert store.session(key).list_closed_rounds() == {(1, 1)}

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from store.database import Database
-from store.errors import DamagedError, ForeignError, MissingError, ReadOnlyError, StoreError
-from store.store import Store
-from tests.store.played import FABRIC, closed, fill, names, new, planned, verdicts
+from benchconsole.store.errors import DamagedError, ForeignError, MissingError, ReadOnlyError, StoreError
+from benchconsole.store.files.database import Database
+from benchconsole.store.store import Store
+from tests.store.played import FABRIC, append_round, closed, fill, new, planned, verdicts
 
 
 @pytest.fixture
@@ -31,34 +31,16 @@ def _mode(path: Path) -> int:
 async def test_every_file_is_private_whatever_the_umask(
     tmp_path: Path, journal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.database.journal_for", lambda *_: (journal, "as the test says"))
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
     path = tmp_path / "a" / "b" / "s.db"
     seen: dict[str, int] = {}
     with Store.open(path) as store:
         key = await store.create_session(new(), [planned(1)])
-        await store.append_round(key, closed(planned(1)), (), judged_by="j")
-        store.export(tmp_path / "copy.db")
+        await append_round(store.session(key), closed(planned(1)), (), judged_by="j")
         seen.update({file.name: _mode(file) for file in path.parent.iterdir()})
     assert seen.keys() >= {"s.db", "s.db-wal", "s.db-shm"} if journal == "wal" else seen.keys() >= {"s.db"}
     assert set(seen.values()) == {0o600}
-    assert _mode(tmp_path / "copy.db") == 0o600
     assert _mode(tmp_path / "a") == _mode(tmp_path / "a" / "b") == 0o700
-
-
-async def test_a_copy_is_whole_and_replaces_nothing(tmp_path: Path) -> None:
-    key = await fill(tmp_path / "s.db")
-    (tmp_path / "taken").write_text("mine")
-    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    with Store.open(tmp_path / "s.db") as store:
-        for name in ("taken", "link"):
-            with pytest.raises(StoreError, match="something is there already"):
-                store.export(tmp_path / name)
-        store.export(tmp_path / "copy.db")
-    assert (tmp_path / "taken").read_text() == "mine"
-    assert not (tmp_path / "elsewhere").exists()
-    assert names(tmp_path) == ["copy.db", "link", "s.db", "s.db-checked", "s.db-journal", "taken"]
-    with Store.open(tmp_path / "copy.db", create=False) as copy:
-        assert len(list(copy.rounds(key, FABRIC))) == 3
 
 
 def test_a_name_that_is_wrong_makes_nothing(tmp_path: Path) -> None:
@@ -156,14 +138,17 @@ async def test_rows_that_make_no_sense_are_called_damage(tmp_path: Path) -> None
     path = tmp_path / "s.db"
     key = await fill(path)
     for spoil, ask in (
-        ("UPDATE verdict SET level = 'good'", lambda store: list(store.rounds(key, FABRIC))),
-        ("UPDATE output SET argv = '{}'", lambda store: store.outputs(key, "1.0")),
-        ("UPDATE labels SET pairs = '[1]' WHERE id = 1", lambda store: list(store.measurements(key))),
-        ("UPDATE round SET bundles = '[{}]'", lambda store: store.plan(key, FABRIC)),
-        ("UPDATE session SET options = '['", lambda store: store.session(key)),
-        ("UPDATE session SET label = CAST(x'ff' AS TEXT)", lambda store: store.sessions()),
-        ("UPDATE driver SET pid = 'x'", lambda store: store.sessions()),
-        ("DROP TABLE judging", lambda store: list(store.rounds(key, FABRIC))),
+        ("UPDATE verdict SET level = 'good'", lambda store: list(store.session(key).read_rounds(FABRIC))),
+        (
+            "UPDATE output SET argv = '{}'",
+            lambda store: tuple(next(store.session(key).read_rounds(FABRIC)).closed.results[0].outputs),
+        ),
+        ("UPDATE labels SET pairs = '[1]' WHERE id = 1", lambda store: list(store.session(key).read_rounds(FABRIC))),
+        ("UPDATE round SET bundles = '[{}]'", lambda store: store.session(key).read_plan(FABRIC)),
+        ("UPDATE session SET options = '['", lambda store: store.session(key).describe()),
+        ("UPDATE session SET label = CAST(x'ff' AS TEXT)", lambda store: store.list_sessions()),
+        ("UPDATE driver SET pid = 'x'", lambda store: store.list_sessions()),
+        ("DROP TABLE judging", lambda store: list(store.session(key).read_rounds(FABRIC))),
     ):
         copy = tmp_path / "spoilt.db"
         shutil.copy(path, copy)
@@ -192,17 +177,17 @@ async def test_an_empty_file_is_a_new_database_unless_a_journal_lies_beside_it(t
 async def test_a_log_left_behind_without_its_index_is_recovered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.database.journal_for", lambda *_: ("wal", "as the test says"))
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: ("wal", "as the test says"))
     path, copy = tmp_path / "s.db", tmp_path / "copy.db"
     with Store.open(path) as store:
         key = await store.create_session(new(), [planned(1)])
-        await store.append_round(key, closed(planned(1)), verdicts(planned(1)), judged_by="j")
+        await append_round(store.session(key), closed(planned(1)), verdicts(planned(1)), judged_by="j")
         shutil.copy(path, copy)
         shutil.copy(f"{path}-wal", f"{copy}-wal")
     with Store.open(copy, create=False) as store:
-        assert store.closed_rounds(key) == {(1, 1)}
+        assert store.session(key).list_closed_rounds() == {(1, 1)}
         await store.create_session(new(), [])
-        assert len(store.sessions()) == 2
+        assert len(store.list_sessions()) == 2
 
 
 @pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
@@ -211,7 +196,7 @@ async def test_a_database_that_goes_away_is_noticed_before_anything_is_acknowled
     plan = [planned(1), planned(2)]
     with Store.open(path) as store:
         key = await store.create_session(new(), plan)
-        await store.append_round(key, closed(plan[0]), (), judged_by="j")
+        await append_round(store.session(key), closed(plan[0]), (), judged_by="j")
         shutil.copy(path, aside)
         if how == "removed":
             path.unlink()
@@ -220,10 +205,10 @@ async def test_a_database_that_goes_away_is_noticed_before_anything_is_acknowled
         else:
             aside.replace(path)
         with pytest.raises(MissingError, match="moved, deleted or replaced"):
-            await store.append_round(key, closed(plan[1]), (), judged_by="j")
+            await append_round(store.session(key), closed(plan[1]), (), judged_by="j")
         if how != "replaced":
             with pytest.raises(MissingError, match="has gone"):
-                store.sessions()
+                store.list_sessions()
 
 
 async def test_it_goes_away_during_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,9 +219,9 @@ async def test_it_goes_away_during_the_commit(tmp_path: Path, monkeypatch: pytes
         def vanish(*_: object, **__: object) -> None:
             path.rename(tmp_path / "moved.db")
 
-        monkeypatch.setattr("store.writing.append_verdicts", vanish)
+        monkeypatch.setattr("benchconsole.store.writing.session_rows.append_verdicts", vanish)
         with pytest.raises(MissingError, match="not acknowledged"):
-            await store.append_round(key, closed(planned(1)), (), judged_by="j")
+            await append_round(store.session(key), closed(planned(1)), (), judged_by="j")
 
 
 async def test_what_cannot_be_written_can_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,11 +231,14 @@ async def test_what_cannot_be_written_can_be_looked_at(tmp_path: Path, monkeypat
     monkeypatch.setattr("os.access", lambda *_, **__: False)
     with Store.open(path) as store:
         assert isinstance(store.read_only, ReadOnlyError)
-        assert len(list(store.rounds(key, FABRIC))) == 3
-        for write in (store.create_session(new(), []), store.claim(key), store.append_verdicts(key, {}, judged_by="j")):
+        assert len(list(store.session(key).read_rounds(FABRIC))) == 3
+        for write in (
+            store.create_session(new(), []),
+            store.session(key).claim(),
+            store.session(key).append_verdicts({}, judged_by="j"),
+        ):
             with pytest.raises(ReadOnlyError, match="cannot be written"):
                 await write
-        store.export(tmp_path / "copy.db")
     assert path.read_bytes() == before
     (tmp_path / "empty.db").touch()
     with pytest.raises(ReadOnlyError, match="it is empty and cannot be written"):

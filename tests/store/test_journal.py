@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from store.connection import journal_for, wal_is_safe
-from store.store import Store
-from tests.store.played import closed, new, planned
+from benchconsole.store.files.connection import journal_for, wal_is_safe
+from benchconsole.store.store import Store
+from tests.store.played import append_round, closed, new, planned
 
 
 @pytest.mark.parametrize(
@@ -43,16 +43,16 @@ async def test_the_journal_that_was_chosen_is_in_force(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: tuple[int, ...], kind: str, journal: str
 ) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", version)
-    monkeypatch.setattr("store.database.kind_of", lambda _: kind)
+    monkeypatch.setattr("benchconsole.store.files.database.kind_of", lambda _: kind)
     path = tmp_path / "s.db"
     with Store.open(path) as store:
         key = await store.create_session(new(), [planned(1)])
-        await store.append_round(key, closed(planned(1)), (), judged_by="j")
+        await append_round(store.session(key), closed(planned(1)), (), judged_by="j")
         assert store.facts.journal == journal
         assert ("network" in store.facts.warning) == (kind == "nfs4")
         assert (tmp_path / "s.db-wal").exists() == (journal == "wal")
         assert (tmp_path / "s.db-journal").exists() == (journal == "truncate")
-        assert store.closed_rounds(key) == {(1, 1)}
+        assert store.session(key).list_closed_rounds() == {(1, 1)}
 
 
 async def test_a_database_in_wal_goes_back_to_a_journal_where_wal_is_not_safe(
@@ -60,13 +60,13 @@ async def test_a_database_in_wal_goes_back_to_a_journal_where_wal_is_not_safe(
 ) -> None:
     path = tmp_path / "s.db"
     with monkeypatch.context() as newer:
-        newer.setattr("store.database.journal_for", lambda *_: ("wal", "as the test says"))
+        newer.setattr("benchconsole.store.files.database.journal_for", lambda *_: ("wal", "as the test says"))
         with Store.open(path) as store:
             key = await store.create_session(new(), [planned(1)])
-    monkeypatch.setattr("store.database.journal_for", lambda *_: ("truncate", "as the test says"))
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: ("truncate", "as the test says"))
     with Store.open(path) as store:
-        await store.claim(key)
-        await store.append_round(key, closed(planned(1)), (), judged_by="j")
+        await store.session(key).claim()
+        await append_round(store.session(key), closed(planned(1)), (), judged_by="j")
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     connection.close()

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from store.store import Store
+from benchconsole.store.store import Store
 from tests.store import private_mounts
 from tests.store.played import fill, new
 
 _LOOK = """
 import asyncio, json, pathlib, sys
-from store.errors import StoreError
-from store.store import Store
+from benchconsole.store.errors import StoreError
+from benchconsole.store.store import Store
 from tests.store.played import new
 said = []
 for name in ("plain.db", "log.db", "hot.db"):
     try:
         with Store.open(pathlib.Path(sys.argv[1]) / name) as store:
-            said.append([type(store.read_only).__name__, len(store.sessions())])
+            said.append([type(store.read_only).__name__, len(store.list_sessions())])
             try:
                 asyncio.run(store.create_session(new(), []))
             except StoreError as error:
@@ -31,7 +31,7 @@ print(json.dumps(said))
 
 async def test_a_directory_on_a_read_only_mount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(tmp_path / "plain.db")
-    monkeypatch.setattr("store.database.journal_for", lambda *_: ("wal", "as the test says"))
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: ("wal", "as the test says"))
     await fill(tmp_path / "log.db")
     with Store.open(tmp_path / "busy.db") as store:
         await store.create_session(new(), [])
@@ -47,9 +47,9 @@ async def test_a_directory_on_a_read_only_mount(tmp_path: Path, monkeypatch: pyt
 
 _FILL_UP = """
 import asyncio, json, os, pathlib, sqlite3, sys
-from store.errors import FullError
-from store.store import Store
-from tests.store.played import closed, measured, new, planned, verdicts
+from benchconsole.store.errors import FullError
+from benchconsole.store.store import Store
+from tests.store.played import append_round, closed, measured, new, numbers, planned, verdicts
 folder = pathlib.Path(sys.argv[1])
 
 async def main():
@@ -62,7 +62,7 @@ async def main():
         for each in plan:
             results = [measured(test, said=os.urandom(20_000)) for test in each.tests]
             try:
-                await store.append_round(key, closed(each, results), verdicts(each), judged_by="j")
+                await append_round(store.session(key), closed(each, results), verdicts(each), judged_by="j")
             except FullError as error:
                 refused.append(each.number)
                 if len(refused) == 3:  # space returns
@@ -71,12 +71,12 @@ async def main():
                     break
             else:
                 acknowledged.append(each.number)
-        kept = sorted(number for number, _ in store.closed_rounds(key))
-        numbers = len(list(store.measurements(key)))
+        kept = sorted(number for number, _ in store.session(key).list_closed_rounds())
+        count = len(numbers(store.path))
     with Store.open(folder / "s.db") as store:
-        again = sorted(number for number, _ in store.closed_rounds(key))
+        again = sorted(number for number, _ in store.session(key).list_closed_rounds())
     check = sqlite3.connect(folder / "s.db").execute("PRAGMA integrity_check").fetchone()[0]
-    print(json.dumps([acknowledged, refused, kept, again, numbers, check]))
+    print(json.dumps([acknowledged, refused, kept, again, count, check]))
 
 asyncio.run(main())
 """
@@ -94,9 +94,9 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None
 
 _HELD = """
 import asyncio, json, os, pathlib, sqlite3, sys
-from store.errors import FullError, StoreError
-from store.store import Store
-from tests.store.played import closed, measured, new, planned, verdicts
+from benchconsole.store.errors import FullError, StoreError
+from benchconsole.store.store import Store
+from tests.store.played import closed, measured, new, numbers, planned, verdicts
 disk, state = (pathlib.Path(sys.argv[1]) / name for name in ("disk", "state"))
 os.environ["XDG_STATE_HOME"] = str(state)
 plan = [planned(number) for number in range(1, 40)]
@@ -107,13 +107,13 @@ async def keep(store, spool, key, each, attempt):
         result = measured(test, said=os.urandom(15_000))
         try:
             if spool is None:
-                await store.append_result(key, each.number, attempt, result)
+                await store.session(key).append_result(each.number, attempt, result)
         except StoreError as error:
             assert error.to_spool
             errors.add(type(error).__name__)
-            spool = store.open_spool()
+            spool = store.session(key).open_spool()
         if spool is not None:
-            await spool.append_result(key, each.number, attempt, result)
+            await spool.append_result(each.number, attempt, result)
             spooled.append(test.id)
         told.append(test.id)
     return spool
@@ -124,21 +124,21 @@ async def main():
     with Store.open(disk / "s.db") as store:
         key = await store.create_session(new(), plan)
         for each in plan:
-            attempt = await store.begin_round(key, each.number, at=1.0)
+            attempt = await store.session(key).begin_round(each.number, at=1.0)
             spool = await keep(store, None, key, each, attempt)
             if spool is not None:  # hold: no further round before there is room again
                 held += 1
                 place = spool.path.parent.name
                 try:
-                    await store.absorb(spool)
+                    await store.import_spool(spool)
                 except FullError:
                     (disk / "ballast").unlink()
-                    await store.absorb(spool)
-            await store.close_round(key, closed(each, ()), verdicts(each), attempt=attempt, judged_by="j")
+                    await store.import_spool(spool)
+            await store.session(key).close_round(closed(each, ()), verdicts(each), attempt=attempt, judged_by="j")
             if held:
                 break
-        stored = sorted({found.test for found in store.measurements(key)})
-        rounds = sorted(number for number, _ in store.closed_rounds(key))
+        stored = sorted({found["test"] for found in numbers(store.path)})
+        rounds = sorted(number for number, _ in store.session(key).list_closed_rounds())
     check = sqlite3.connect(disk / "s.db").execute("PRAGMA integrity_check").fetchone()[0]
     left = sorted(path.name for path in disk.iterdir())
     print(json.dumps([sorted(told), spooled, sorted(errors), stored, rounds, each.number, check, left, place]))
@@ -162,8 +162,8 @@ def test_on_a_full_disk_results_go_into_the_spool_and_come_back(tmp_path: Path) 
 
 _PLAN = """
 import asyncio, json, os, pathlib, sys
-from store.errors import FullError
-from store.store import Store
+from benchconsole.store.errors import FullError
+from benchconsole.store.store import Store
 from tests.store.played import new, planned
 folder = pathlib.Path(sys.argv[1])
 
@@ -178,10 +178,10 @@ async def main():
             await store.create_session(new("second"), [planned(number) for number in range(1, 400)])
         except FullError as error:
             said.append(type(error).__name__)
-        said.append([line.label for line in store.sessions()])
+        said.append([line.label for line in store.list_sessions()])
         ballast.unlink()
         await store.create_session(new("third"), [planned(number) for number in range(1, 400)])
-        said.append([line.label for line in store.sessions()])
+        said.append([line.label for line in store.list_sessions()])
     print(json.dumps(said))
 
 asyncio.run(main())

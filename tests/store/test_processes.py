@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from store.errors import LockedError
-from store.store import Store
-from tests.store.played import FABRIC, closed, fork, new, planned, verdicts
+from benchconsole.store.errors import LockedError
+from benchconsole.store.store import Store
+from tests.store.played import FABRIC, append_round, closed, fork, new, planned, verdicts
 
 PLAN = [planned(number) for number in range(1, 16)]
 
@@ -20,15 +20,15 @@ def _run_a_session(path: Path, label: str) -> None:
         with Store.open(path) as store:
             key = await store.create_session(new(label), PLAN)
             for each in PLAN:
-                await store.append_round(key, closed(each), verdicts(each), judged_by="j")
-            await store.end_session(key, at=2000.0, complete=True)
+                await append_round(store.session(key), closed(each), verdicts(each), judged_by="j")
+            await store.session(key).end(at=2000.0, complete=True)
 
     asyncio.run(main())
 
 
 @pytest.mark.parametrize("journal", ["truncate", "wal"])
 def test_two_consoles_write_while_a_third_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str) -> None:
-    monkeypatch.setattr("store.database.journal_for", lambda *_: (journal, "as the test says"))
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
     path = tmp_path / "s.db"
     # The file is not made yet: both make it, at the same time.
     pids = [fork(lambda label=label: _run_a_session(path, label)) for label in ("a", "b")]  # type: ignore[misc]
@@ -37,8 +37,8 @@ def test_two_consoles_write_while_a_third_looks(tmp_path: Path, monkeypatch: pyt
     while running:
         if path.exists():
             store = Store.open(path)
-            for line in store.sessions():
-                rounds = list(store.rounds(line.id, FABRIC))
+            for line in store.list_sessions():
+                rounds = list(store.session(line.id).read_rounds(FABRIC))
                 assert all(len(found.verdicts) == 4 for found in rounds)
         for pid in list(running):
             ended, status = os.waitpid(pid, os.WNOHANG)
@@ -47,7 +47,7 @@ def test_two_consoles_write_while_a_third_looks(tmp_path: Path, monkeypatch: pyt
                 statuses.append(status)
     assert statuses == [0, 0]
     with Store.open(path) as store:
-        assert {line.label: line.rounds_closed for line in store.sessions()} == {"a": 15, "b": 15}
+        assert {line.label: line.rounds_closed for line in store.list_sessions()} == {"a": 15, "b": 15}
 
 
 async def test_a_stranger_with_the_lock(tmp_path: Path) -> None:
@@ -57,25 +57,23 @@ async def test_a_stranger_with_the_lock(tmp_path: Path) -> None:
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
             stranger.execute("BEGIN IMMEDIATE")
             with pytest.raises(LockedError, match="another process holds it"):
-                await store.append_round(key, closed(PLAN[0]), (), judged_by="j")
-            assert store.closed_rounds(key) == frozenset()  # looking goes on
+                await append_round(store.session(key), closed(PLAN[0]), (), judged_by="j")
+            assert store.session(key).list_closed_rounds() == frozenset()  # looking goes on
             stranger.execute("ROLLBACK")
             stranger.execute("BEGIN EXCLUSIVE")
             with pytest.raises(LockedError):
-                store.sessions()
+                store.list_sessions()
             stranger.execute("ROLLBACK")
-        await store.append_round(key, closed(PLAN[0]), (), judged_by="j")
-        assert store.closed_rounds(key) == {(1, 1)}
+        await append_round(store.session(key), closed(PLAN[0]), (), judged_by="j")
+        assert store.session(key).list_closed_rounds() == {(1, 1)}
 
 
 async def test_a_looker_who_stops_half_way_keeps_nobody_waiting(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db", busy=0.02) as store:
         key = await store.create_session(new(), PLAN)
-        await store.append_round(key, closed(PLAN[0]), (), judged_by="j")
-        await store.append_round(key, closed(PLAN[1]), (), judged_by="j")
-        rounds, numbers = store.rounds(key, FABRIC), store.measurements(key)
+        await append_round(store.session(key), closed(PLAN[0]), (), judged_by="j")
+        await append_round(store.session(key), closed(PLAN[1]), (), judged_by="j")
+        rounds = store.session(key).read_rounds(FABRIC)
         next(rounds)
-        next(numbers)
-        await store.append_round(key, closed(PLAN[2]), (), judged_by="j")
+        await append_round(store.session(key), closed(PLAN[2]), (), judged_by="j")
         assert len(list(rounds)) == 1
-        assert len(list(numbers)) == 7

@@ -1,4 +1,4 @@
-"""Looking is light: it loads no screen, no network, no validation and no sqlite-utils."""
+"""Looking is light: it loads no screen, no network, no validation."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store.database import Database
+from benchconsole.store.files.database import Database
 
 HEAVY = (
     "textual",
@@ -15,7 +15,6 @@ HEAVY = (
     "pydantic",
     "numpy",
     "scipy",
-    "sqlite_utils",
     "yaml",
     "networkx",
     "ClusterShell",
@@ -25,14 +24,14 @@ _PROGRAM = f"""
 import importlib, pathlib, sys
 importlib.import_module(sys.argv[1])
 if len(sys.argv) > 2:
-    from store import listing
-    from store.database import Database
-    listing.sessions(Database.open(pathlib.Path(sys.argv[2])), 0.0)
+    from benchconsole.store.reading import session_list
+    from benchconsole.store.files.database import Database
+    session_list.list_sessions(Database.open(pathlib.Path(sys.argv[2])), 0.0)
 print([name for name in {HEAVY!r} if name in sys.modules])
 """
 
 
-@pytest.mark.parametrize("module", ["store.reading", "store.store"])
+@pytest.mark.parametrize("module", ["benchconsole.store.reading.session_reading", "benchconsole.store.store"])
 def test_a_fresh_interpreter(module: str, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     Database.open(path)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from store import schema
-from store.database import Database
-from store.errors import DamagedError, ForeignError, StoreError
-from store.store import Store
-from tests.store.played import FABRIC, closed, fill, new, planned, verdicts
+from benchconsole.store.errors import DamagedError, ForeignError, StoreError
+from benchconsole.store.files.database import Database
+from benchconsole.store.schema import tables
+from benchconsole.store.store import Store
+from tests.store.played import FABRIC, append_round, closed, fill, new, planned, verdicts
 
 _TRIGGER = "CREATE TRIGGER gift AFTER INSERT ON result BEGIN DELETE FROM verdict; END"
 _VIEW = """
@@ -55,7 +55,7 @@ async def test_what_would_run_when_we_look_or_write_is_refused(
 
 def test_before_an_upgrade_too(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    Database.open(path, steps=schema.STEPS[:1])
+    Database.open(path, steps=tables.STEPS[:1])
     _spoil(path, "CREATE TRIGGER gift AFTER INSERT ON test BEGIN SELECT 1; END")
     before = path.read_bytes()
     with pytest.raises(ForeignError, match="trigger"):
@@ -72,7 +72,7 @@ async def test_what_others_keep_beside_ours_is_theirs(tmp_path: Path) -> None:
         "ALTER TABLE session ADD COLUMN owner TEXT",
     )
     with Store.open(path) as store:
-        assert len(list(store.rounds(key, FABRIC))) == 3
+        assert len(list(store.session(key).read_rounds(FABRIC))) == 3
         await store.create_session(new(), [])
 
 
@@ -80,9 +80,9 @@ async def test_a_huge_value_does_not_fill_the_memory(tmp_path: Path, monkeypatch
     path = tmp_path / "s.db"
     key = await fill(path, 1)
     _spoil(path, "UPDATE output SET stdout = zeroblob(3000000)")
-    monkeypatch.setattr("store.connection.LONGEST", 1_000_000)
+    monkeypatch.setattr("benchconsole.store.files.connection.LONGEST", 1_000_000)
     with Store.open(path) as store:
-        (stored,) = store.rounds(key, FABRIC)
+        (stored,) = store.session(key).read_rounds(FABRIC)
         with pytest.raises(StoreError, match="larger than"):
             list(stored.closed.results[0].outputs)
 
@@ -92,9 +92,9 @@ async def test_every_connection_is_set_up_against_hostile_files(tmp_path: Path) 
         await store.create_session(new(), [])
         writer = store._writer
         assert writer is not None
-        assert writer._ledger is not None
+        assert writer._cache is not None
         with store._database.reading() as looks:
-            for connection, looking in ((writer._ledger.connection, 0), (looks, 1)):
+            for connection, looking in ((writer._cache.connection, 0), (looks, 1)):
                 asked = {
                     name: connection.execute(f"PRAGMA {name}").fetchone()[0]
                     for name in ("trusted_schema", "cell_size_check", "foreign_keys", "synchronous", "query_only")
@@ -114,16 +114,16 @@ async def test_every_connection_is_set_up_against_hostile_files(tmp_path: Path) 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files whose pages were all read."""
-    from store import checking
+    from benchconsole.store.files import file_check
 
     found: list[Path] = []
-    whole = checking.require_whole
+    whole = file_check.require_whole
 
     def seen(connection: sqlite3.Connection, path: Path) -> None:
         found.append(path)
         whole(connection, path)
 
-    monkeypatch.setattr(checking, "require_whole", seen)
+    monkeypatch.setattr(file_check, "require_whole", seen)
     return found
 
 
@@ -136,7 +136,7 @@ async def _write(path: Path, now: float) -> None:
 async def test_pages_are_read_once_as_long_as_nobody_touches_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: list[Path], journal: str
 ) -> None:
-    monkeypatch.setattr("store.database.journal_for", lambda *_: (journal, "as the test says"))
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
     path = tmp_path / "s.db"
     await _write(path, 1000.0)
     assert len(read) == 1
@@ -163,7 +163,7 @@ async def test_looking_reads_no_pages_and_damage_breaks_the_seal(tmp_path: Path,
     key = await fill(path)
     read.clear()
     with Store.open(path) as store:
-        assert len(list(store.rounds(key, FABRIC))) == 3
+        assert len(list(store.session(key).read_rounds(FABRIC))) == 3
     assert read == []
     with contextlib.closing(sqlite3.connect(path)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'fact'").fetchone()
@@ -171,7 +171,7 @@ async def test_looking_reads_no_pages_and_damage_breaks_the_seal(tmp_path: Path,
     spoilt[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
     path.write_bytes(spoilt)
     with Store.open(path) as store, pytest.raises(DamagedError):
-        await store.claim(key)
+        await store.session(key).claim()
     assert path.read_bytes() == spoilt
     assert read == [path]
 
@@ -184,5 +184,5 @@ async def test_who_works_on_it_has_read_it(tmp_path: Path, read: list[Path]) -> 
         assert len(read) == 1
         with Store.open(path) as second:
             key = await second.create_session(new(), [planned(1)])
-            await second.append_round(key, closed(planned(1)), verdicts(planned(1)), judged_by="j")
+            await append_round(second.session(key), closed(planned(1)), verdicts(planned(1)), judged_by="j")
         assert len(read) == 1

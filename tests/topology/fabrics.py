@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from topology.model import Fabric, Flow, NodeId
-from topology.resolve import load_text
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 
 SPEEDS = ("10G", "25G", "40G")
 

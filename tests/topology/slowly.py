@@ -1,13 +1,13 @@
 """What the static analyses should find, worked out device by device on the fabric itself, with no table and no trick.
 
-One failure is a fabric described without the element (``topology.failure.without``).
+One failure is a fabric described without the element (``topology.model.failed_elements.remove_elements``).
 """
 
 import math
 from collections.abc import Collection, Iterator, Mapping
 
-from topology.failure import without
-from topology.model import Fabric, Link
+from benchconsole.topology.model.fabric import Fabric, Link
+from benchconsole.topology.model.failed_elements import remove_elements
 
 EXACT = 1e-9
 
@@ -82,7 +82,7 @@ def after_each_cable(fabric: Fabric, switch: str) -> Iterator[float]:
     """The ratio of a switch without one upward cable, for each."""
     for link in fabric.links_at[switch]:
         if fabric.tier(link.other(switch)) > fabric.tier(switch):
-            down, up, _ = sums(without(fabric, members={link.id: 1}), switch)
+            down, up, _ = sums(remove_elements(fabric, members={link.id: 1}), switch)
             yield quotient(down, up)
 
 
@@ -90,7 +90,7 @@ def after_each_switch(fabric: Fabric, switch: str) -> Iterator[float]:
     """The ratio of a switch without another, for each."""
     for other in fabric.switches:
         if other != switch:
-            down, up, _ = sums(without(fabric, switches=[other]), switch)
+            down, up, _ = sums(remove_elements(fabric, switches=[other]), switch)
             yield quotient(down, up)
 
 
@@ -255,7 +255,7 @@ class Ways:
 
     def waiting(self, node: str, dead: str, network: frozenset[str]) -> float:
         """byte/s of the standby legs into ``network`` that come into use when ``dead`` takes the active one along."""
-        capacity = usable(without(self.fabric, switches=[dead]))
+        capacity = usable(remove_elements(self.fabric, switches=[dead]))
         legs = [link for link in self.fabric.links_at[node] if link.other(node) in network and link.id in capacity]
         return sum(
             capacity[link.id] - self.capacity[link.id] for link in legs if link.other(node) in self.fabric.switches

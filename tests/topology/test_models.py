@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.capacity.expect import APART, compute_capacities, expect
+from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Model, trace_flows
+from benchconsole.topology.capacity.hash_samples import sample_hashes
+from benchconsole.topology.capacity.maxmin import Usage, certify, max_min, weigh_usage
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
+from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Walker, hash_flows
+from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import SMALL, fabric
 from tests.topology.fabrics import flows_of, networks
-from topology.errors import RoutingError
-from topology.expect import APART, capacities, expect
-from topology.expect.crossing import Crossings, Model, Part, cross
-from topology.expect.draws import over_hashes
-from topology.failure import without
-from topology.maxmin import Usage, certify, max_min, weighted
-from topology.model import Direction, Fabric, Flow, LinkId, NodeId
-from topology.routing import Routes
-from topology.routing.walks import Hashed, InTurn, Step, Walker, keys
 
 GBPS = 1e9 / 8
 EVERY = [Model.FLUID, Model.HASH, Model.POLARISED, Model.STEERED]
@@ -53,7 +53,7 @@ def straight(count: int) -> list[Flow]:
 
 def members(described: Fabric, flows: list[Flow], model: Model, seed: int = 0) -> list[int]:
     """The member of the LAG that each flow is on."""
-    crossed = cross(Routes(described), flows, model, seed=seed)
+    crossed = trace_flows(Routes(described), flows, model, seed=seed)
     on = {
         int(stream): crossed.parts[part].member
         for stream, part in zip(crossed.used.flow, crossed.used.link, strict=True)
@@ -79,7 +79,7 @@ def test_hashed_members_are_uniform(tmp_path: Path) -> None:
 
 
 def test_busy_members_are_as_many_as_balls_in_bins_say(tmp_path: Path) -> None:
-    found = over_hashes(lags(tmp_path), straight(30), draws=600, seed=5)
+    found = sample_hashes(lags(tmp_path), straight(30), draws=600, seed=5)
     expected = 12 * (1 - (11 / 12) ** 30)
     assert found.aggregate.mean / (8948 / 9038) / GBPS / 10 == pytest.approx(expected, abs=0.12)
     assert (found.model, found.draws, found.flows) == (Model.HASH, 600, 30)
@@ -119,7 +119,7 @@ def test_one_hash_everywhere_reaches_few_members_behind_each(tmp_path: Path, one
     for polarised, reached in ((True, two // math.gcd(one, two)), (False, two)):
         walker = Walker(routes, Hashed(3, polarised=polarised))
         behind: dict[int, set[int]] = {}
-        for each, key in zip(flows, keys(flows), strict=True):
+        for each, key in zip(flows, hash_flows(flows), strict=True):
             _, first, second, _ = walker.path(each, key)
             behind.setdefault(first.member, set()).add(second.member)
         assert {len(found) for found in behind.values()} == {reached}
@@ -135,7 +135,7 @@ def test_equal_next_hops_are_used_in_turn_in_the_order_of_the_file(tmp_path: Pat
     graph = Routes(described).graph
     taken = [
         [(graph.direction(step.way).link, step.member) for step in walker.path(each, key)[1:3]]
-        for each, key in zip(flows, keys(flows), strict=True)
+        for each, key in zip(flows, hash_flows(flows), strict=True)
     ]
     assert taken == [
         [("leaf1--spine2", 0), ("leaf2--spine2", 0)],
@@ -161,7 +161,7 @@ links:
 def test_a_pinned_last_leg_is_reached_without_a_peer_link(tmp_path: Path) -> None:
     walker = Walker(Routes(fabric(tmp_path, PAIR)), Hashed(1))
     flows = [Flow(NodeId(f"far{i}"), NodeId("n1"), last_leg=LinkId("n1--m2")) for i in range(1, 21)]
-    paths = [walker.path(each, key) for each, key in zip(flows, keys(flows), strict=True)]
+    paths = [walker.path(each, key) for each, key in zip(flows, hash_flows(flows), strict=True)]
     assert {len(path) for path in paths} == {3}
     assert {path[1].member for path in paths} == {0, 1}
 
@@ -171,10 +171,10 @@ def test_known_members_pin_legs(tmp_path: Path) -> None:
     out, into = Direction(LinkId("n1--m2"), "n1"), Direction(LinkId("n2--m1"), "m1")
     up, down = Direction(LinkId("m2--leaf"), "m2"), Direction(LinkId("m1--leaf"), "leaf")
     flows = [flow("n1", "far1"), flow("far2", "n2")]
-    found = cross(Routes(described), flows, Model.MEMBERS, members={0: {out: 0, up: 1}, 1: {into: 0}})
+    found = trace_flows(Routes(described), flows, Model.MEMBERS, members={0: {out: 0, up: 1}, 1: {into: 0}})
     crossed = {(int(stream), found.parts[part]) for stream, part in zip(found.used.flow, found.used.link, strict=True)}
-    assert {(0, Part(out)), (0, Part(up)), (0, Part(up, member=1))} <= crossed
-    assert {(1, Part(into)), (1, Part(down))} <= crossed
+    assert {(0, LinkPart(out)), (0, LinkPart(up)), (0, LinkPart(up, member=1))} <= crossed
+    assert {(1, LinkPart(into)), (1, LinkPart(down))} <= crossed
     assert found.used.share.tolist() == [1.0] * len(crossed) == [1.0] * 7
 
 
@@ -184,7 +184,7 @@ def test_a_walk_is_one_of_the_ways_that_a_fluid_takes(described: Fabric, chance:
     routes = Routes(described)
     flows = flows_of(described, chance, 6)
     walker = Walker(routes, InTurn() if turns else Hashed(7))
-    for each, key in zip(flows, keys(flows), strict=True):
+    for each, key in zip(flows, hash_flows(flows), strict=True):
         path = walker.path(each, key)
         ways = [routes.graph.direction(step.way) for step in path]
         assert ways[0].source == each.source
@@ -202,10 +202,10 @@ def test_a_walk_is_one_of_the_ways_that_a_fluid_takes(described: Fabric, chance:
 @settings(max_examples=120, deadline=None)
 def test_rates_hold_their_certificate(described: Fabric, chance: object, model: Model) -> None:
     flows = flows_of(described, chance, 12)
-    crossed = cross(Routes(described), flows, model, seed=1)
-    limits = capacities(described, crossed.parts, {})
+    crossed = trace_flows(Routes(described), flows, model, seed=1)
+    limits = compute_capacities(described, crossed.parts, {})
     demand = np.array([math.inf if each.demand is None else each.demand for each in flows])[crossed.owner]
-    used = weighted(crossed.used, crossed.weight)
+    used = weigh_usage(crossed.used, crossed.weight)
     level = max_min(used, limits, demand)
     assert certify(used, limits, demand, level)
     found = expect(described, flows, model=model, seed=1)
@@ -237,7 +237,7 @@ def test_unequal_members_do_not_wait_for_each_other(tmp_path: Path) -> None:
     found = expect(described, straight(4))
     assert [each.value / described.goodput / GBPS for each in found] == pytest.approx([10.0] * 4)
     assert {each.model for each in found} == {"fluid" + APART}
-    assert {part for each in found for part in each.parts} == {Part(UP, member=1)}
+    assert {part for each in found for part in each.parts} == {LinkPart(UP, member=1)}
     crowd = expect(described, straight(4) * 2)
     assert [each.value / described.goodput / GBPS for each in crowd] == pytest.approx([5.0] * 8)
     hurt = expect(described, straight(4), capacity={UP: 20 * GBPS})
@@ -247,7 +247,7 @@ def test_unequal_members_do_not_wait_for_each_other(tmp_path: Path) -> None:
 def test_unequal_members_one_after_another(tmp_path: Path) -> None:
     """Each quarter of a flow is on one member of either LAG; four flows fill the second, 15 Gb/s."""
     described = fabric(tmp_path, UNEQUAL)
-    crossed = cross(Routes(described), [flow("s1", "u")], Model.FLUID)
+    crossed = trace_flows(Routes(described), [flow("s1", "u")], Model.FLUID)
     assert crossed.weight.tolist() == [1 / 4] * 4
     found = expect(described, [flow(f"s{i}", "u") for i in range(1, 5)])
     assert sum(each.value for each in found) / described.goodput / GBPS == pytest.approx(15.0)
@@ -259,14 +259,16 @@ def test_equal_members_are_one_pipe(tmp_path: Path) -> None:
     flows = straight(60)
     pipe = expect(described, flows)
     apart = member_by_member(described, flows)
-    limits = capacities(described, apart.parts, {})
-    level = max_min(weighted(apart.used, apart.weight), limits, np.full(len(apart.owner), math.inf))
+    limits = compute_capacities(described, apart.parts, {})
+    level = max_min(weigh_usage(apart.used, apart.weight), limits, np.full(len(apart.owner), math.inf))
     assert np.bincount(apart.owner, level * apart.weight).tolist() == pytest.approx([each.value for each in pipe])
 
 
 def member_by_member(described: Fabric, flows: list[Flow]) -> Crossings:
     """Every flow as twelve streams, one on each member."""
-    each = [cross(Routes(described), flows, Model.FLUID, members={i: {UP: m} for i in range(60)}) for m in range(12)]
+    each = [
+        trace_flows(Routes(described), flows, Model.FLUID, members={i: {UP: m} for i in range(60)}) for m in range(12)
+    ]
     parts = tuple(dict.fromkeys(part for found in each for part in found.parts))
     number = {part: index for index, part in enumerate(parts)}
     stream = np.concatenate([found.used.flow + 60 * m for m, found in enumerate(each)])
@@ -286,7 +288,7 @@ def test_known_members_choose_the_link_among_equal_ones(tmp_path: Path) -> None:
     assert shares.shares.tolist() == [1.0] * 4
     both = expect(described, [flow("n1", "n5"), flow("n2", "n6")], members={0: {via: 1}, 1: {via: 1}})
     assert [each.value / described.goodput / GBPS for each in both] == pytest.approx([5.0, 5.0])
-    assert both[0].parts == (Part(via, member=1),)
+    assert both[0].parts == (LinkPart(via, member=1),)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +309,7 @@ def test_models_that_choose_take_no_known_members(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="chooses its own"):
         expect(fabric(tmp_path), [flow("n1", "n5")], model=Model.HASH, members={0: {}})
     with pytest.raises(ValueError, match="nothing to draw"):
-        over_hashes(fabric(tmp_path), [flow("n1", "n5")], model=Model.FLUID)
+        sample_hashes(fabric(tmp_path), [flow("n1", "n5")], model=Model.FLUID)
 
 
 def test_a_hashed_flow_without_a_vlan_is_in_one_channel(tmp_path: Path) -> None:
@@ -324,7 +326,7 @@ links:
     described = fabric(tmp_path, text)
     flows = [flow(f"w{i}", f"e{i}") for i in range(1, 21)]
     walker = Walker(Routes(described), Hashed(0))
-    taken = {walker.path(each, key)[1].vlan for each, key in zip(flows, keys(flows), strict=True)}
+    taken = {walker.path(each, key)[1].vlan for each, key in zip(flows, hash_flows(flows), strict=True)}
     assert taken == {265, 266}
     fluid = expect(described, flows)
     assert sum(each.value for each in fluid) / described.goodput / GBPS == pytest.approx(100.0)
@@ -354,7 +356,7 @@ links:
     described = fabric(tmp_path, text)
     alone = expect(described, [flow("c", "s")])[0]
     assert (alone.value / GBPS, alone.goodput) == pytest.approx((9.0, 0.9))
-    behind = without(described, links=["s--g"])
+    behind = remove_elements(described, links=["s--g"])
     slow = replace(behind.links[LinkId("gw--g")], id=LinkId("s--g"), a="s", speed=GBPS)
     slower = replace(behind, links={**behind.links, slow.id: slow})
     other = expect(slower, [flow("c", "s")])[0]
@@ -365,4 +367,4 @@ links:
 
 
 def test_steps_name_member_and_channel() -> None:
-    assert Step(4, 1) == (4, 1, None)
+    assert CableStep(4, 1) == (4, 1, None)

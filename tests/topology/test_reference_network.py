@@ -8,19 +8,21 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-import topology
-from topology.expect import Expectation, Model, Part, expect, fairness
-from topology.expect.draws import over_hashes
-from topology.failure import without
-from topology.model import Direction, Fabric, Flow, LinkId, NodeId
-from topology.routing import Routes
+from benchconsole import topology
+from benchconsole.topology.capacity.expect import Expectation, expect
+from benchconsole.topology.capacity.flow_streams import LinkPart, Model
+from benchconsole.topology.capacity.hash_samples import sample_hashes
+from benchconsole.topology.capacity.maxmin import compute_fairness
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
+from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.routing.routes import Routes
 
 GBPS = 1e9 / 8
 EXACT = 1e-9
 
 
 def example(name: str, **parameters: int) -> Fabric:
-    with as_file(files("topology").joinpath("examples", name)) as path:
+    with as_file(files("benchconsole.topology").joinpath("examples", name)) as path:
         return topology.load(path, parameters=parameters)
 
 
@@ -64,7 +66,7 @@ def test_a_chassis_gives_each_blade_half_of_its_two_legs() -> None:
 
 
 def test_with_an_uplink_down_the_legs_of_that_switch_get_half() -> None:
-    jetstream = without(example("jetstream.yaml"), members={"mxl01-1--tor1": 1})
+    jetstream = remove_elements(example("jetstream.yaml"), members={"mxl01-1--tor1": 1})
     found = expect(jetstream, by_leg())
     assert gbps(jetstream, found) == exactly([2.5, 5.0] * 16)
     assert found[0].limiting == (Direction(LinkId("mxl01-1--tor1"), "mxl01-1"),)
@@ -72,7 +74,7 @@ def test_with_an_uplink_down_the_legs_of_that_switch_get_half() -> None:
 
 
 def test_with_a_chassis_switch_dead_the_other_gives_each_blade_half() -> None:
-    jetstream = without(example("jetstream.yaml"), switches=["mxl01-1"])
+    jetstream = remove_elements(example("jetstream.yaml"), switches=["mxl01-1"])
     assert gbps(jetstream, expect(jetstream, by_leg([2]))) == exactly([5.0] * 16)
     either = [flow(blade(number), server(number)) for number in range(1, 17)]
     assert gbps(jetstream, expect(jetstream, either)) == exactly([5.0] * 16)
@@ -99,7 +101,7 @@ def test_what_a_blade_gets_when_all_of_a_rack_leave_it(per_tor: int, share: floa
 
 @pytest.mark.parametrize(("per_tor", "share"), [(2, 2.5), (4, 1.25)])
 def test_what_a_blade_gets_with_a_spine_dead(per_tor: int, share: float) -> None:
-    jetstream = without(example("jetstream.yaml", per_tor=per_tor), switches=["spine2"])
+    jetstream = remove_elements(example("jetstream.yaml", per_tor=per_tor), switches=["spine2"])
     blades = [blade(number, chassis) for chassis in range(1, per_tor + 1) for number in range(1, 17)]
     found = expect(jetstream, [flow(each, server(index)) for index, each in enumerate(blades, 1)])
     assert gbps(jetstream, found) == exactly([share] * 16 * per_tor)
@@ -112,7 +114,7 @@ CROSS = Direction(LinkId("spine1--spine2"), "spine2")
 
 def to_servers(count: int) -> tuple[Fabric, list[Flow]]:
     """The fabric whose servers lost their legs on the second spine, and a flow to each from the racks in turn."""
-    jetstream = without(example("jetstream.yaml"), legs=["spine2"])
+    jetstream = remove_elements(example("jetstream.yaml"), legs=["spine2"])
     names = [*(f"st{i:02}" for i in range(1, 21)), *(f"mgmt{i}" for i in range(1, 8))][:count]
     racks = [
         [blade(number, chassis) for chassis in range(4 * r - 3, 4 * r + 1) for number in (1, 2)] for r in range(1, 6)
@@ -209,28 +211,28 @@ def test_members_as_the_port_counters_tell_them() -> None:
     known = {index: {LAG: member} for index, member in enumerate(seen)}
     alone = expect(sc11, flows, members=known, capacity=NO_LINE)
     assert sum(gbps(sc11, alone)) == exactly(110.0)
-    assert alone[0].parts == (Part(LAG, member=0),)
+    assert alone[0].parts == (LinkPart(LAG, member=0),)
     assert {each.model for each in alone} == {Model.MEMBERS.value}
     behind = expect(sc11, flows, members=known)
     rates = gbps(sc11, behind)
     assert sorted(rates) == exactly([2.0] * 5 + [2.5] * 8 + [10 / 3] * 9 + [5.0] * 8)
     assert sum(rates) == exactly(100.0)
-    assert fairness(np.array(rates)) == pytest.approx(0.9009, abs=5e-5)
+    assert compute_fairness(np.array(rates)) == pytest.approx(0.9009, abs=5e-5)
 
 
 def test_what_unknown_hashes_leave_of_the_lag() -> None:
     """Means and percentiles of 4,000 hashes; 1,000 come within a standard error of them."""
     sc11 = example("sc11-lag.yaml")
     flows = clients(range(1, 31))
-    found = over_hashes(sc11, flows, draws=1000, seed=11)
+    found = sample_hashes(sc11, flows, draws=1000, seed=11)
     scale = sc11.goodput * GBPS
     assert found.aggregate.mean / scale == pytest.approx(88.3, abs=0.7)
     assert found.aggregate.p5 / scale == pytest.approx(76.3, abs=2.0)
-    same = over_hashes(sc11, flows, draws=1000, seed=11, model=Model.POLARISED)
+    same = sample_hashes(sc11, flows, draws=1000, seed=11, model=Model.POLARISED)
     assert same.aggregate.mean / scale == pytest.approx(99.6, abs=0.2)
     assert found.barrier.mean / scale == pytest.approx(53, abs=1)
     assert same.barrier.mean / scale == pytest.approx(58, abs=1)
-    near = over_hashes(
+    near = sample_hashes(
         sc11, flows, draws=1000, seed=12, capacity={**NO_LINE, FAR_LAG: 1e6 * GBPS}, model=Model.POLARISED
     )
     assert near.aggregate.mean / scale == pytest.approx(111.18, abs=0.7)

@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-import topology
-from topology.analysis.bisection import cut
-from topology.analysis.bottlenecks import bottlenecks
-from topology.analysis.bottlenecks import findings as bottleneck_findings
-from topology.analysis.end_to_end import end_to_end
-from topology.analysis.oversubscription import Oversubscription, oversubscription
-from topology.analysis.peer_links import PeerCheck, peer_links
-from topology.analysis.ports import findings as port_findings
-from topology.analysis.ports import ports
-from topology.analysis.redundancy import redundancy
-from topology.failure import without
-from topology.model import Fabric
-from topology.tables.effects import Kind
+from benchconsole import topology
+from benchconsole.topology.analysis.bisection import find_cut
+from benchconsole.topology.analysis.bottlenecks import find_bottlenecks
+from benchconsole.topology.analysis.bottlenecks import list_findings as bottleneck_findings
+from benchconsole.topology.analysis.end_to_end import analyse_end_to_end
+from benchconsole.topology.analysis.oversubscription import Oversubscription, analyse_oversubscription
+from benchconsole.topology.analysis.peer_links import PeerCheck, check_peer_links
+from benchconsole.topology.analysis.ports import analyse_ports
+from benchconsole.topology.analysis.ports import list_findings as port_findings
+from benchconsole.topology.analysis.redundancy import analyse_redundancy
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.tables.single_failures import FailureKind
 
 FILE = Path(topology.__file__).parent / "examples" / "jetstream.yaml"
 GIGABIT = 1.25e8
@@ -30,7 +30,7 @@ def near(value: float) -> object:
 
 
 def switch(fabric: Fabric, name: str) -> Oversubscription:
-    return next(each for each in oversubscription(fabric) if each.switch == name)
+    return next(each for each in analyse_oversubscription(fabric) if each.switch == name)
 
 
 # A chassis
@@ -43,7 +43,7 @@ def test_a_blade_switch_takes_160_and_passes_on_80() -> None:
 
 @pytest.mark.parametrize("name", ["c01", "vlt01"])
 def test_a_chassis_is_2_to_1_and_with_one_uplink_less_8_to_3(name: str) -> None:
-    found = next(each for each in oversubscription(FABRICS[4]).groups if each.name == name)
+    found = next(each for each in analyse_oversubscription(FABRICS[4]).groups if each.name == name)
     assert (found.down / GIGABIT, found.up / GIGABIT, found.ratio) == (near(320), near(160), near(2))
     assert found.cable is not None
     assert found.cable.element == "mxl01-1--tor1"
@@ -57,38 +57,38 @@ def test_the_blade_switch_with_one_uplink_less_is_4_to_1() -> None:
 
 
 def test_one_uplink_less_is_what_a_fabric_described_without_it_is() -> None:
-    worn = without(FABRICS[4], members={"mxl01-1--tor1": 1})
-    chassis = next(each for each in oversubscription(worn).groups if each.name == "c01")
+    worn = remove_elements(FABRICS[4], members={"mxl01-1--tor1": 1})
+    chassis = next(each for each in analyse_oversubscription(worn).groups if each.name == "c01")
     assert (chassis.ratio, switch(worn, "mxl01-1").ratio) == (near(320 / 120), near(4))
 
 
 def test_a_dead_blade_switch_leaves_2_to_1_and_half_of_each_blade() -> None:
-    found = next(loss for loss in redundancy(FABRICS[4]).losses if "mxl01-1" in loss.elements)
+    found = next(loss for loss in analyse_redundancy(FABRICS[4]).losses if "mxl01-1" in loss.elements)
     assert (found.effect.cut, found.effect.degraded, found.effect.left) == (0, 16, near(0.5))
-    worn = without(FABRICS[4], switches=["mxl01-1"])
+    worn = remove_elements(FABRICS[4], switches=["mxl01-1"])
     assert switch(worn, "mxl01-2").ratio == near(2)
-    chassis = next(each for each in oversubscription(worn).groups if each.name == "c01")
+    chassis = next(each for each in analyse_oversubscription(worn).groups if each.name == "c01")
     assert (chassis.down / GIGABIT, chassis.up / GIGABIT, chassis.ratio) == (near(160), near(80), near(2))
 
 
 def test_blades_lose_a_quarter_with_one_uplink_of_a_blade_switch() -> None:
     found = next(
-        loss for loss in redundancy(FABRICS[4]).losses if loss.kind is Kind.MEMBER and "mxl01-1--tor1" in loss.elements
+        loss
+        for loss in analyse_redundancy(FABRICS[4]).losses
+        if loss.kind is FailureKind.MEMBER and "mxl01-1--tor1" in loss.elements
     )
     # 10 Gb/s is 7.5 Gb/s: the legs on the switch that lost it go from 5 to 2.5.
     assert (found.effect.degraded, found.effect.left, found.effect.ratio) == (16, near(0.75), near(4))
 
 
 def test_single_streams_cannot_show_the_chassis() -> None:
-    found = bottlenecks(FABRICS[1]).hidden
+    found = find_bottlenecks(FABRICS[1]).hidden
     assert len(found) == 1
     assert (found[0].places, found[0].nodes, found[0].legs, found[0].streams) == (20, 16, 2, 2)
     assert found[0].single / GIGABIT == near(160)
     assert found[0].single / found[0].up == near(1)
     assert found[0].offered / found[0].up == near(2)
-    text = next(
-        each.text for each in bottleneck_findings(FABRICS[1], bottlenecks(FABRICS[1])) if each.code == "single-stream"
-    )
+    text = next(each.text for each in bottleneck_findings(find_bottlenecks(FABRICS[1])) if each.code == "single-stream")
     assert "16 x 10.0 Gb/s = 160 Gb/s" in text
     assert "cannot show the 2.00:1; 2 streams per node on both legs" in text
 
@@ -98,7 +98,7 @@ def test_single_streams_cannot_show_the_chassis() -> None:
 
 @pytest.mark.parametrize(("per_tor", "racks"), [(1, 20), (2, 10), (4, 5), (5, 4)])
 def test_racks_and_their_ratio(per_tor: int, racks: int) -> None:
-    tier = next(each for each in oversubscription(FABRICS[per_tor]).tiers if each.role == "leaf")
+    tier = next(each for each in analyse_oversubscription(FABRICS[per_tor]).tiers if each.role == "leaf")
     assert (tier.switches, tier.ratio) == (racks, near(per_tor))
     assert tier.least is not None
     assert tier.most is not None
@@ -107,7 +107,7 @@ def test_racks_and_their_ratio(per_tor: int, racks: int) -> None:
 
 @pytest.mark.parametrize("per_tor", [1, 2, 4, 5])
 def test_end_to_end_is_twice_the_racks(per_tor: int) -> None:
-    found = end_to_end(FABRICS[per_tor]).networks
+    found = analyse_end_to_end(FABRICS[per_tor]).networks
     assert len(found) == 1
     assert (found[0].nodes, found[0].top) == (347, ("spine1", "spine2"))
     assert found[0].worst.ratio == near(2 * per_tor)
@@ -129,29 +129,29 @@ def test_one_spine_dead(per_tor: int, rack: float, whole: float) -> None:
     lost = switch(fabric, "tor1").switch_lost
     assert lost is not None
     assert (lost.element, lost.ratio) == ("spine1", near(rack))
-    failed = end_to_end(fabric).networks[0].switch_lost
+    failed = analyse_end_to_end(fabric).networks[0].switch_lost
     assert failed is not None
     assert (failed.element, failed.ratio) == ("spine1", near(whole))
-    worn = without(fabric, switches=["spine1"])
+    worn = remove_elements(fabric, switches=["spine1"])
     assert switch(worn, "tor1").ratio == near(rack)
-    assert end_to_end(worn).networks[0].worst.ratio == near(whole)
-    assert end_to_end(worn).networks[0].share.ratio == near(whole)
+    assert analyse_end_to_end(worn).networks[0].worst.ratio == near(whole)
+    assert analyse_end_to_end(worn).networks[0].share.ratio == near(whole)
 
 
 @pytest.mark.parametrize(("per_tor", "needed"), [(1, 52), (2, 32), (4, 22), (5, 20)])
 def test_spine_ports(per_tor: int, needed: int) -> None:
-    report = ports(FABRICS[per_tor])
+    report = analyse_ports(FABRICS[per_tor])
     for each in report.switches:
         if each.switch.startswith("spine"):
             assert (each.needed, each.declared) == (needed, 32)
             assert [(need.cables, need.ports) for need in each.needs][1] == (27, 7)
-    said = [each.text for each in port_findings(FABRICS[per_tor], report)]
+    said = [each.text for each in port_findings(report)]
     assert bool(said) == (needed > 32)
     assert all(text.startswith("spine[1-2] each need 52 ports") for text in said)
 
 
 def test_two_racks_against_three() -> None:
-    found = cut(FABRICS[4], ["tor1", "tor2"], ["tor3", "tor4", "tor5"])
+    found = find_cut(FABRICS[4], ["tor1", "tor2"], ["tor3", "tor4", "tor5"])
     assert found.bound / GIGABIT == near(320)
     assert [(each.low, each.high, each.cables) for each in found.where] == [("leaf", "spine", 8)]
 
@@ -160,7 +160,7 @@ def test_two_racks_against_three() -> None:
 
 
 def check(role: str) -> PeerCheck:
-    return next(each for each in peer_links(FABRICS[4]) if each.pairs == ("vlt-spine",) and each.role == role)
+    return next(each for each in check_peer_links(FABRICS[4]) if each.pairs == ("vlt-spine",) and each.role == role)
 
 
 def test_the_cross_link_carries_the_storage_servers() -> None:
@@ -179,6 +179,6 @@ def test_the_cross_link_does_not_carry_all_servers() -> None:
 
 
 def test_what_is_not_described_is_not_enough_and_not_too_little() -> None:
-    found = next(each for each in peer_links(FABRICS[4]) if "vlt01" in each.pairs)
+    found = next(each for each in check_peer_links(FABRICS[4]) if "vlt01" in each.pairs)
     assert len(found.pairs) == 20
     assert (found.capacity, found.load, found.enough) == (None, None, None)

@@ -1,13 +1,20 @@
 """Storage systems from published reports: every number that they print or that follows from them, to 1e-9."""
 
+import math
 from pathlib import Path
 
 import pytest
 
-import topology
-from topology.analysis.finding import Severity
-from topology.analysis.storage import Ceiling, GroupCeilings, Origin, findings, percent_of, storage
-from topology.model import Fabric
+from benchconsole import topology
+from benchconsole.topology.analysis.static_finding import Severity
+from benchconsole.topology.analysis.storage_ceilings import (
+    Ceiling,
+    GroupCeilings,
+    Origin,
+    compute_ceilings,
+    list_findings,
+)
+from benchconsole.topology.model.fabric import Fabric
 
 EXAMPLES = Path(topology.__file__).parent / "examples"
 MB = 1e6
@@ -21,7 +28,7 @@ def llnl() -> Fabric:
 
 @pytest.fixture(scope="module")
 def groups(llnl: Fabric) -> dict[str, GroupCeilings]:
-    return {group.clients: group for group in storage(llnl).groups}
+    return {group.clients: group for group in compute_ceilings(llnl).groups}
 
 
 def limit(ceiling: Ceiling) -> tuple[str, Origin]:
@@ -57,7 +64,7 @@ def test_llnl_slic_writes_at_the_speed_of_its_network(groups: dict[str, GroupCei
 
 
 def test_llnl_slic_is_stated_wrong_and_nothing_else(llnl: Fabric) -> None:
-    found = findings(llnl, storage(llnl))
+    found = list_findings(compute_ceilings(llnl))
     assert [(finding.severity, finding.code, finding.where) for finding in found] == [
         (Severity.ERROR, "storage-stated-above", "levi")
     ]
@@ -79,9 +86,9 @@ def test_llnl_slic_is_stated_wrong_and_nothing_else(llnl: Fabric) -> None:
 def test_llnl_percentages(
     groups: dict[str, GroupCeilings], clients: str, operation: str, measured: float, required: float, target: float
 ) -> None:
-    found = percent_of(measured * MB, groups[clients].of(operation))
-    assert found is not None
-    assert (round(found.required, 2), round(found.target, 2)) == (required, target)
+    ceiling = groups[clients].of(operation)
+    shares = [100 * measured * MB / (bound or math.nan) for bound in (ceiling.required, ceiling.target)]
+    assert [round(share, 2) for share in shares] == [required, target]
 
 
 def test_llnl_traffic_of_alc_crosses_its_gateways(groups: dict[str, GroupCeilings], llnl: Fabric) -> None:
@@ -94,7 +101,7 @@ def test_llnl_traffic_of_alc_crosses_its_gateways(groups: dict[str, GroupCeiling
 
 def test_jetstream_is_limited_by_the_ports_of_its_servers() -> None:
     described = topology.load(EXAMPLES / "jetstream.yaml")
-    found = storage(described).groups[0].read
+    found = compute_ceilings(described).groups[0].read
     wire = {part.name: part.rate / described.goodput * 8 / 1e9 for part in found.parts}
     assert wire == pytest.approx(
         {"client ports": 6400, "chassis to leaf links": 3200, "leaf to spine links": 800, "server ports": 400},
@@ -111,7 +118,7 @@ def test_jetstream_is_limited_by_the_ports_of_its_servers() -> None:
 
 def test_jetstream_with_two_switches_is_limited_above_them() -> None:
     described = topology.load(EXAMPLES / "jetstream.yaml", None, {"per_tor": 10})
-    found = storage(described).groups[0].read
+    found = compute_ceilings(described).groups[0].read
     assert limit(found) == ("leaf to spine links", Origin.COMPUTED)
     assert (found.value or 0.0) / described.goodput * 8 == pytest.approx(320e9, rel=TIGHT)
 
@@ -119,11 +126,13 @@ def test_jetstream_with_two_switches_is_limited_above_them() -> None:
 def test_desy_has_eight_systems_of_which_two_are_known() -> None:
     described = topology.load(EXAMPLES / "desy.yaml")
     assert len(described.storage) == 8
-    found = {group.storage: group for group in storage(described).groups}
+    found = {group.storage: group for group in compute_ceilings(described).groups}
     assert [name for name, group in found.items() if group.read.value is not None] == ["fhgfs-2011", "fhgfs-2012"]
     assert found["fhgfs-2012"].write.value == pytest.approx(4 * 2200 * MB, rel=TIGHT)
     assert found["fhgfs-2011"].read.value == pytest.approx(64 * 1000 * MB, rel=TIGHT)
-    unknown = [each.where for each in findings(described, storage(described)) if each.code == "storage-ceiling-unknown"]
+    unknown = [
+        each.where for each in list_findings(compute_ceilings(described)) if each.code == "storage-ceiling-unknown"
+    ]
     assert unknown == ["dcache-ps-2011", "st1", "st2-nfs3", "st2-nfs41", "st3", "glusterfs"]
 
 
@@ -146,7 +155,7 @@ def test_desy_sheets_are_kept_as_written() -> None:
 @pytest.mark.parametrize("replicas", [1, 2, 3])
 def test_fermilab_writes_a_copy_to_each_replica(replicas: int) -> None:
     described = topology.load(EXAMPLES / "fermilab.yaml", None, {"replicas": replicas})
-    found = {(group.storage, group.clients): group for group in storage(described).groups}
+    found = {(group.storage, group.clients): group for group in compute_ceilings(described).groups}
     external = found["hadoop", "external-vm"]
     ports = {part.name: part.rate for part in external.write.parts}
     assert ports["server ports"] == pytest.approx(3 * 1.25e9 * described.goodput / replicas, rel=TIGHT)
@@ -155,7 +164,7 @@ def test_fermilab_writes_a_copy_to_each_replica(replicas: int) -> None:
 
 def test_fermilab_clients_on_board_reach_part_of_the_data_without_a_cable() -> None:
     described = topology.load(EXAMPLES / "fermilab.yaml")
-    found = {(group.storage, group.clients): group for group in storage(described).groups}
+    found = {(group.storage, group.clients): group for group in compute_ceilings(described).groups}
     wire = 1.25e9 * described.goodput
     assert found["orangefs", "on-board-vm"].read.value == pytest.approx(3 * wire * 3 / 2, rel=TIGHT)
     assert found["bluearc", "on-board-vm"].read.value == pytest.approx(wire, rel=TIGHT)

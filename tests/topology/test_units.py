@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topology.units import (
+from benchconsole.topology.units import (
     Shown,
     Unit,
     UnitError,

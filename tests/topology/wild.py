@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from topology.model import (
+from benchconsole.topology.model.fabric import (
     Access,
     Bond,
     Fabric,
@@ -22,7 +22,7 @@ from topology.model import (
     SwitchRole,
     Wan,
 )
-from topology.storage import Clients, Layer, Rates, Storage
+from benchconsole.topology.model.storage import Clients, Layer, Rates, Storage
 
 MAX_SEED = 10**6
 

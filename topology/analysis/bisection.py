@@ -1,4 +1,4 @@
-"""Owns cuts: how much two sets of devices can send each other at most, and what the tiers let through.
+"""Cuts: how much two sets of devices can send each other at most, and how much each tier lets through.
 
 A cut is an *upper bound*. It is what fits through the narrowest place when everything may be
 routed anywhere; what flows under the routing that is there can be less (Jyothi, Singla, Godfrey
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topology.analysis.finding import Finding, Severity
-from topology.errors import SelectionError
-from topology.maxmin import Floats, Indices
-from topology.model import Fabric, NodeId, SwitchRole
-from topology.tables import Tables, summed, tables
-from topology.tables.graph import UnitTooFineError, minimum_cut
-from topology.units import counted, network_rate
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.errors import SelectionError
+from benchconsole.topology.model.fabric import Fabric, NodeId, SwitchRole
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables, sum_at
+from benchconsole.topology.tables.graph_algorithms import UnitTooFineError, find_minimum_cut
+from benchconsole.topology.units import counted, network_rate
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class CutCables:
     """The cables of a cut between devices of two roles (``node`` for a node)."""
 
     low: str
@@ -32,7 +32,7 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class FabricCut:
     """The least capacity between two sets of devices, in one direction: an upper bound of what they can exchange.
 
     ``near`` and ``far`` count the nodes on each side (0 where only switches were named),
@@ -42,7 +42,7 @@ class Cut:
     bound: float
     near: int
     far: int
-    where: tuple[Crossing, ...]
+    where: tuple[CutCables, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,11 @@ class TierCut:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """The cut between the default halves (None with ``refused``, the reason) and the cuts at each tier, upward."""
+class BisectionReport:
+    """The cut between the default halves of ``fabric`` (None with ``refused``, the reason), and at each tier."""
 
-    halves: Cut | None
+    fabric: str
+    halves: FabricCut | None
     refused: str
     tiers: tuple[TierCut, ...]
 
@@ -80,46 +81,46 @@ class _Side:
     machines: int
 
 
-def bisection(fabric: Fabric, *, cabled: Tables | None = None) -> Report:
+def analyse_bisection(fabric: Fabric, *, cabled: Tables | None = None) -> BisectionReport:
     """The default halves and the tiers of ``fabric``.
 
     The halves: nodes in the order of their first switches, nodes cabled alike never parted,
     divided where the two sides are most nearly equal.
     """
-    cabled = cabled or tables(fabric)
+    cabled = cabled or make_tables(fabric)
     groups = cabled.node_groups
-    tiers = tuple(_tiers(cabled))
+    tiers = tuple(_cut_tiers(cabled))
     if len(groups) < 2:
-        return Report(None, "all nodes are cabled alike: there are no halves", tiers)
+        return BisectionReport(fabric.name, None, "all nodes are cabled alike: there are no halves", tiers)
     order = np.argsort(groups.switch[groups.start[:-1]], kind="stable")
     below = np.cumsum(groups.nodes[order])
     split = int(np.argmin(np.abs(2 * below[:-1] - below[-1]))) + 1
     first = np.zeros(len(groups) + 1, bool)
     first[order[:split]] = True
     cables = groups.group >= 0
-    sides = [_side(cabled, np.flatnonzero(cables & half)) for half in (first[groups.group], ~first[groups.group])]
+    sides = [_make_side(cabled, np.flatnonzero(cables & half)) for half in (first[groups.group], ~first[groups.group])]
     try:
-        return Report(_cut(cabled, sides[0], sides[1]), "", tiers)
+        return BisectionReport(fabric.name, _cut(cabled, sides[0], sides[1]), "", tiers)
     except UnitTooFineError as error:
-        return Report(None, str(error), tiers)
+        return BisectionReport(fabric.name, None, str(error), tiers)
 
 
-def cut(fabric: Fabric, near: Collection[str], far: Collection[str], *, cabled: Tables | None = None) -> Cut:
+def find_cut(fabric: Fabric, near: Collection[str], far: Collection[str], *, cabled: Tables | None = None) -> FabricCut:
     """The least capacity between the devices named ``near`` and those named ``far``.
 
     A virtual machine stands for its host. Raises SelectionError for an empty set, a name that is
     no device, a device on both sides and a node without a cable; UnitTooFineError where the
     capacities have no common unit that fits.
     """
-    cabled = cabled or tables(fabric)
-    one, other = (_numbers(cabled, names) for names in (near, far))
+    cabled = cabled or make_tables(fabric)
+    one, other = (_number_devices(cabled, names) for names in (near, far))
     both = np.intersect1d(one, other)
     if len(both):
         raise SelectionError(f"{cabled.names[both[0]]!r} is on both sides of the cut")
-    return _cut(cabled, _side(cabled, one), _side(cabled, other))
+    return _cut(cabled, _make_side(cabled, one), _make_side(cabled, other))
 
 
-def _numbers(cabled: Tables, names: Collection[str]) -> Indices:
+def _number_devices(cabled: Tables, names: Collection[str]) -> Indices:
     """The devices of one side, hosts for their virtual machines."""
     found = set()
     for name in names:
@@ -135,7 +136,7 @@ def _numbers(cabled: Tables, names: Collection[str]) -> Indices:
     return np.array(sorted(found), np.intp)
 
 
-def _side(cabled: Tables, devices: Indices) -> _Side:
+def _make_side(cabled: Tables, devices: Indices) -> _Side:
     groups = cabled.node_groups
     forwarding = cabled.forwards[devices]
     nodes = devices[devices < cabled.nodes]
@@ -146,7 +147,7 @@ def _side(cabled: Tables, devices: Indices) -> _Side:
     )
 
 
-def _cut(cabled: Tables, near: _Side, far: _Side) -> Cut:
+def _cut(cabled: Tables, near: _Side, far: _Side) -> FabricCut:
     """Nodes of a group on one side are one vertex; nodes on no side carry nothing for others and are left out."""
     graph, groups = cabled.forwarding, cabled.node_groups
     vertices = len(graph.device)
@@ -167,46 +168,46 @@ def _cut(cabled: Tables, near: _Side, far: _Side) -> Cut:
         ends.append(np.concatenate((side.vertices, number[mine])))
         vertices += len(mine)
     low, high, rates = np.concatenate(a), np.concatenate(b), np.concatenate(capacity)
-    found = minimum_cut(vertices, low, high, rates, ends=(ends[0], ends[1]))
+    found = find_minimum_cut(vertices, low, high, rates, ends=(ends[0], ends[1]))
     parted = np.flatnonzero(found.near[low] != found.near[high])
     tiers = np.concatenate(tier)
-    where = _where(tiers[low[parted]], tiers[high[parted]], rates[parted], np.concatenate(cables)[parted])
-    return Cut(found.value, near.machines, far.machines, tuple(where))
+    where = _list_narrowest(tiers[low[parted]], tiers[high[parted]], rates[parted], np.concatenate(cables)[parted])
+    return FabricCut(found.value, near.machines, far.machines, tuple(where))
 
 
 _ROLES = ("node", *(role.value for role in SwitchRole))
 
 
-def _where(low: Indices, high: Indices, rates: Floats, cables: Indices) -> Iterator[Crossing]:
+def _list_narrowest(low: Indices, high: Indices, rates: Floats, cables: Indices) -> Iterator[CutCables]:
     """The parted cables by the roles of their ends."""
     pairs, of = np.unique(low * len(_ROLES) + high, return_inverse=True)
-    capacity, count = summed(rates, of, len(pairs)), summed(cables, of, len(pairs))
+    capacity, count = sum_at(rates, of, len(pairs)), sum_at(cables, of, len(pairs))
     for number, pair in enumerate(pairs.tolist()):
         if capacity[number]:
             one, other = divmod(pair, len(_ROLES))
-            yield Crossing(_ROLES[one], _ROLES[other], int(count[number]), float(capacity[number]))
+            yield CutCables(_ROLES[one], _ROLES[other], int(count[number]), float(capacity[number]))
 
 
-def _tiers(cabled: Tables) -> Iterator[TierCut]:
-    climb, groups = cabled.climb, cabled.node_groups
+def _cut_tiers(cabled: Tables) -> Iterator[TierCut]:
+    uplinks, groups = cabled.uplinks, cabled.node_groups
     if not len(groups):
         return
-    network = int(np.argmax(summed(groups.nodes[climb.group], climb.inside, len(climb.meet))))
-    ways = np.flatnonzero(climb.network[climb.low] == network)
-    legs = np.flatnonzero(climb.network[groups.switch] == network)
-    low, high, rates = cabled.tier[climb.low[ways]], cabled.tier[climb.high[ways]], climb.capacity[ways]
+    network = int(np.argmax(sum_at(groups.nodes[uplinks.group], uplinks.inside, len(uplinks.meet))))
+    ways = np.flatnonzero(uplinks.network[uplinks.low] == network)
+    legs = np.flatnonzero(uplinks.network[groups.switch] == network)
+    low, high, rates = cabled.tier[uplinks.low[ways]], cabled.tier[uplinks.high[ways]], uplinks.capacity[ways]
     reached = cabled.tier[groups.switch[legs]]
     offered = groups.capacity[legs] * groups.size[groups.owner[legs]]
-    for tier in range(int(climb.meet[network])):
+    for tier in range(int(uplinks.meet[network])):
         up = rates[(low <= tier) & (high > tier)].sum() + offered[reached > tier].sum()
         if not tier or (low == tier).any():
             yield TierCut(_ROLES[tier], float(up))
 
 
-def findings(fabric: Fabric, report: Report) -> list[Finding]:
+def list_findings(report: BisectionReport) -> list[StaticFinding]:
     """The cut between the default halves, or why there is none."""
     if report.halves is None:
-        return [Finding(Severity.NOTE, "no-bisection", fabric.name, f"no bisection: {report.refused}")]
+        return [StaticFinding(Severity.NOTE, "no-bisection", report.fabric, f"no bisection: {report.refused}")]
     halves = report.halves
     places = (
         ", ".join(f"{counted(each.cables, 'cable')} {each.low} to {each.high}" for each in halves.where)
@@ -216,4 +217,4 @@ def findings(fabric: Fabric, report: Report) -> list[Finding]:
         f"{counted(halves.near, 'node')} and {counted(halves.far, 'node')} (by switches) can exchange at most "
         f"{network_rate(halves.bound)} in each direction: {places}"
     )
-    return [Finding(Severity.NOTE, "bisection", fabric.name, text)]
+    return [StaticFinding(Severity.NOTE, "bisection", report.fabric, text)]

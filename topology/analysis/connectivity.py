@@ -1,10 +1,9 @@
-"""Owns what is cabled to nothing, to too little or unlike its peers.
+"""Devices that are cabled to nothing, to too little, or unlike their peers.
 
-Islands: networks are what cables and forwarding nodes join; where no network holds every cabled
-node, some nodes cannot reach others. Several networks that a forwarding gateway joins are one.
-A switch is missing a trunk when more than half of its peers, or all but one, have it; peers are
-the switches of one role that share switches of another role above them. Refuses to judge wiring
-that follows no such pattern.
+Islands: networks are what cables and forwarding nodes join; where no network holds every cabled node, some
+nodes cannot reach others. Several networks that a forwarding gateway joins are one. A switch is missing a trunk
+when more than half of its peers, or all but one, have it; peers are the switches of one role that share
+switches of another role above them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topology.analysis.finding import Finding, Severity
-from topology.analysis.wording import named
-from topology.maxmin import Indices
-from topology.model import Fabric
-from topology.tables import Tables, tables
-from topology.tables.graph import components
-from topology.units import network_rate
+from benchconsole.topology.analysis.folded_names import fold_names
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.arrays import Indices
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.graph_algorithms import find_components
+from benchconsole.topology.units import network_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class MixedLag:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ConnectivityReport:
     """``islands`` is every network with nodes, the largest first; ``together`` whether it holds every cabled node.
 
     ``uncabled`` are devices without a cable (virtual machines use those of their host), ``unused``
@@ -86,18 +85,18 @@ class Report:
     mixed: tuple[MixedLag, ...]
 
 
-def connectivity(fabric: Fabric, *, cabled: Tables | None = None) -> Report:
+def analyse_connectivity(fabric: Fabric, *, cabled: Tables | None = None) -> ConnectivityReport:
     """What is not joined, not used or not symmetric in ``fabric``."""
-    cabled = cabled or tables(fabric)
-    islands = tuple(_islands(cabled))
-    missing, thin = _asymmetric(cabled)
+    cabled = cabled or make_tables(fabric)
+    islands = tuple(_find_islands(cabled))
+    missing, thin = _find_asymmetric(cabled)
     kinds = [number for number, kind in enumerate(cabled.kinds) if kind.mixed]
     mixed = np.flatnonzero(np.isin(cabled.kind, kinds)) if kinds else np.zeros(0, np.intp)
-    return Report(
+    return ConnectivityReport(
         islands=islands,
         together=not any(len(island.outside) for island in islands),
-        uncabled=_uncabled(cabled),
-        unused=cabled.devices(_unused(cabled)),
+        uncabled=_find_uncabled(cabled),
+        unused=cabled.devices(_find_unused(cabled)),
         direct=tuple(cabled.links(np.flatnonzero(cabled.high < cabled.nodes))),
         missing=missing,
         thin=thin,
@@ -108,7 +107,7 @@ def connectivity(fabric: Fabric, *, cabled: Tables | None = None) -> Report:
     )
 
 
-def _uncabled(cabled: Tables) -> tuple[str, ...]:
+def _find_uncabled(cabled: Tables) -> tuple[str, ...]:
     size = len(cabled.names)
     cables = np.bincount(cabled.low, minlength=size) + np.bincount(cabled.high, minlength=size)
     machine = cabled.machines > 0
@@ -116,26 +115,26 @@ def _uncabled(cabled: Tables) -> tuple[str, ...]:
     return cabled.devices(np.flatnonzero((cables == 0) & machine))
 
 
-def _islands(cabled: Tables) -> Iterator[Island]:
-    climb, groups = cabled.climb, cabled.node_groups
+def _find_islands(cabled: Tables) -> Iterator[Island]:
+    uplinks, groups = cabled.uplinks, cabled.node_groups
     if not len(groups):
         return
-    size = len(climb.meet)
-    held = np.bincount(climb.inside, weights=groups.nodes[climb.group], minlength=size)
+    size = len(uplinks.meet)
+    held = np.bincount(uplinks.inside, weights=groups.nodes[uplinks.group], minlength=size)
     order = np.argsort(-held, kind="stable")
     largest = int(order[0])
     inside = np.zeros((2, len(groups) + 1), bool)
-    inside[0, climb.group[climb.inside == largest]] = True
-    switches = climb.network[cabled.nodes :]
+    inside[0, uplinks.group[uplinks.inside == largest]] = True
+    switches = uplinks.network[cabled.nodes :]
     for network in order[held[order] > 0].tolist():
         inside[1] = False
-        inside[1, climb.group[climb.inside == network]] = True
+        inside[1, uplinks.group[uplinks.inside == network]] = True
         outside = np.flatnonzero(inside[1, groups.group] & ~inside[0, groups.group])
         own = cabled.nodes + np.flatnonzero(switches == network)
         yield Island(cabled.some(own), int(held[network]), cabled.some(outside))
 
 
-def _unused(cabled: Tables) -> Indices:
+def _find_unused(cabled: Tables) -> Indices:
     """The switches that no node reaches by going up."""
     trunks, tier = cabled.trunks, cabled.tier
     used = np.zeros(len(tier), bool)
@@ -147,7 +146,7 @@ def _unused(cabled: Tables) -> Indices:
     return np.flatnonzero(~used)
 
 
-def _asymmetric(cabled: Tables) -> tuple[tuple[MissingTrunk, ...], tuple[ThinTrunk, ...]]:
+def _find_asymmetric(cabled: Tables) -> tuple[tuple[MissingTrunk, ...], tuple[ThinTrunk, ...]]:
     trunks, tier = cabled.trunks, cabled.tier
     missing: list[MissingTrunk] = []
     thin: list[ThinTrunk] = []
@@ -156,13 +155,13 @@ def _asymmetric(cabled: Tables) -> tuple[tuple[MissingTrunk, ...], tuple[ThinTru
         layer = np.flatnonzero(steps == step)
         ends = np.unique(np.concatenate((trunks.low[layer], trunks.high[layer])))
         low, high = np.searchsorted(ends, trunks.low[layer]), np.searchsorted(ends, trunks.high[layer])
-        label = components(len(ends), low, high)
-        missing += _missing(cabled, ends, (low, high, label))
-        thin += _thin(cabled, layer, label[low])
+        label = find_components(len(ends), low, high)
+        missing += _find_missing(cabled, ends, (low, high, label))
+        thin += _find_thin(cabled, layer, label[low])
     return tuple(missing), tuple(thin)
 
 
-def _missing(cabled: Tables, ends: Indices, layer: tuple[Indices, Indices, Indices]) -> Iterator[MissingTrunk]:
+def _find_missing(cabled: Tables, ends: Indices, layer: tuple[Indices, Indices, Indices]) -> Iterator[MissingTrunk]:
     """What switches lack in one layer, whose devices are ``ends`` and whose trunks run from low to high."""
     low, high, label = layer
     lower = np.unique(low)
@@ -176,7 +175,7 @@ def _missing(cabled: Tables, ends: Indices, layer: tuple[Indices, Indices, Indic
         yield MissingTrunk(names, cabled.names[ends[each]], int(having[each]), int(peers[each]))
 
 
-def _thin(cabled: Tables, layer: Indices, label: Indices) -> Iterator[ThinTrunk]:
+def _find_thin(cabled: Tables, layer: Indices, label: Indices) -> Iterator[ThinTrunk]:
     """Trunks of one layer with less than what more than half of the trunks among the same switches have."""
     capacity = cabled.trunks.capacity[layer]
     rates, rate = np.unique(capacity, return_inverse=True)
@@ -192,49 +191,48 @@ def _thin(cabled: Tables, layer: Indices, label: Indices) -> Iterator[ThinTrunk]
         yield ThinTrunk(cabled.names[low], cabled.names[high], float(capacity[each]), float(usual[label[each]]))
 
 
-def findings(fabric: Fabric, report: Report) -> list[Finding]:
+def list_findings(report: ConnectivityReport) -> list[StaticFinding]:
     """One sentence for each thing that is not joined, not used or not symmetric."""
-    del fabric
-    return [*_said_of_islands(report), *_said_of_devices(report), *_said_of_trunks(report)]
+    return [*_describe_islands(report), *_describe_devices(report), *_describe_trunks(report)]
 
 
-def _said_of_islands(report: Report) -> Iterator[Finding]:
+def _describe_islands(report: ConnectivityReport) -> Iterator[StaticFinding]:
     for island in report.islands:
         if len(island.outside):
-            where = named(island.outside)
+            where = fold_names(island.outside)
             text = f"{where} cannot reach the {report.islands[0].nodes:,} nodes around {report.islands[0].switches[0]}"
-            yield Finding(Severity.WARNING, "island", where, text)
+            yield StaticFinding(Severity.WARNING, "island", where, text)
 
 
-def _said_of_devices(report: Report) -> Iterator[Finding]:
+def _describe_devices(report: ConnectivityReport) -> Iterator[StaticFinding]:
     for names, code, what in (
         (report.uncabled, "no-cable", "no cable"),
         (report.unused, "no-node-below", "no node below"),
     ):
         if names:
-            where = named(names)
+            where = fold_names(names)
             verb = "has" if len(names) == 1 else "have"
-            yield Finding(Severity.WARNING, code, where, f"{where} {verb} {what}")
+            yield StaticFinding(Severity.WARNING, code, where, f"{where} {verb} {what}")
     for link in report.direct:
         text = f"{link} joins two nodes without a switch: no path of the fabric uses it"
-        yield Finding(Severity.NOTE, "node-to-node", link, text)
+        yield StaticFinding(Severity.NOTE, "node-to-node", link, text)
 
 
-def _said_of_trunks(report: Report) -> Iterator[Finding]:
+def _describe_trunks(report: ConnectivityReport) -> Iterator[StaticFinding]:
     for lack in report.missing:
-        where = named(lack.switches)
+        where = fold_names(lack.switches)
         text = f"{where} is not cabled to {lack.upper}, {lack.having} of its {lack.peers - 1} peers are"
         if len(lack.switches) > 1:
             text = f"{where} are not cabled to {lack.upper}, the other {lack.having} of {lack.peers} are"
-        yield Finding(Severity.WARNING, "missing-trunk", where, text)
+        yield StaticFinding(Severity.WARNING, "missing-trunk", where, text)
     for trunk in report.thin:
         less, usual = network_rate(trunk.capacity), network_rate(trunk.usual)
         text = f"{trunk.low} to {trunk.high} carries {less}, most of its like {usual}"
-        yield Finding(Severity.WARNING, "thin-trunk", trunk.low, text)
+        yield StaticFinding(Severity.WARNING, "thin-trunk", trunk.low, text)
     for lag in report.mixed:
         speeds = " + ".join(network_rate(member) for member in lag.members)
         text = (
             f"{lag.link} is {network_rate(lag.capacity)} ({speeds}); "
             f"a hash that gives each member the same fills it at {network_rate(lag.even)}"
         )
-        yield Finding(Severity.WARNING, "mixed-lag", lag.link, text)
+        yield StaticFinding(Severity.WARNING, "mixed-lag", lag.link, text)

@@ -1,10 +1,9 @@
-"""Owns what many clients and many servers move between them at once, and what each kind of link allows of it.
+"""Rates of many clients and many servers that exchange data at once, and the limit that each kind of link sets.
 
-Every client exchanges data with every server under the rules of ``topology.expect`` (model
-``fluid``). Equal clients and equal servers are computed once: max-min rates are unique, so what
-is alike gets the same, and the sums stay exact for any number of them. Data lie evenly on the
-servers: what a client has on its own machine costs no cable and comes on top, in proportion.
-Refuses flows without a path.
+Every client exchanges data with every server under the rules of ``topology.capacity.expect`` (model ``fluid``).
+Equal clients and equal servers are computed once: max-min rates are unique, so what is alike gets the same, and
+the sums stay exact for any number of them. Data lie evenly on the servers: what a client has on its own machine
+costs no cable and comes on top, in proportion. Raises RoutingError for a flow without a path.
 """
 
 import math
@@ -14,18 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topology.expect import capacities
-from topology.expect.crossing import Model, Part, cross
-from topology.maxmin import Floats, Usage, max_min
-from topology.model import Direction, Fabric, Flow, NodeId, SwitchId
-from topology.routing import Routes
+from benchconsole.topology.arrays import Floats
+from benchconsole.topology.capacity.expect import compute_capacities
+from benchconsole.topology.capacity.flow_streams import LinkPart, Model, trace_flows
+from benchconsole.topology.capacity.maxmin import Usage, max_min
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, SwitchId
+from benchconsole.topology.routing.routes import Routes
 
 CLIENT_PORTS, GATEWAYS, SERVER_PORTS, ALL_LINKS = "client ports", "gateways", "server ports", "all links together"
 """Names of layers; those between switches are called after the roles of their ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class NodeKind:
     """Clients, or servers, that are cabled alike: ``node`` is one of them, on ``machine`` (its host, or itself).
 
     ``total`` counts all of the kind, ``together`` those that share the cables of one machine;
@@ -38,7 +38,7 @@ class Kind:
     together: int
     machines: tuple[str, ...]
 
-    def reached_from(self, other: "Kind") -> int:
+    def reached_from(self, other: "NodeKind") -> int:
         """How many of these one of the ``other`` kind reaches by cable."""
         return self.total - (self.together if self.machines == other.machines else 0)
 
@@ -59,11 +59,11 @@ class Pattern:
     copies: int = 1
 
 
-Sorts = tuple[list[Kind], list[Kind]]
+Sorts = tuple[list[NodeKind], list[NodeKind]]
 """Kinds of clients, kinds of servers."""
 
 
-def kinds(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) -> Sorts:
+def group_nodes(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) -> Sorts:
     """``clients`` and ``servers`` by kind. Of equal machines that are both, the first and the last stand for them."""
     on: dict[str, tuple[list[str], list[str]]] = {}
     for role, nodes in enumerate((clients, servers)):
@@ -71,19 +71,19 @@ def kinds(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) -> Sor
             on.setdefault(machine_of(fabric, node), ([], []))[role].append(node)
     alike: dict[object, list[str]] = {}
     for machine, guests in on.items():
-        tags = tuple(tuple((tag, len(same)) for tag, same in _by_vlans(fabric, each).items()) for each in guests)
-        alike.setdefault((_cabling(fabric, machine), tags), []).append(machine)
-    found: tuple[list[Kind], list[Kind]] = ([], [])
+        tags = tuple(tuple((tag, len(same)) for tag, same in _group_by_vlans(fabric, each).items()) for each in guests)
+        alike.setdefault((_make_cabling_key(fabric, machine), tags), []).append(machine)
+    found: tuple[list[NodeKind], list[NodeKind]] = ([], [])
     for machines in alike.values():
         both = all(on[machines[0]])
         for role, machine in enumerate((machines[0], machines[-1] if both else machines[0])):
-            for same in _by_vlans(fabric, on[machine][role]).values():
+            for same in _group_by_vlans(fabric, on[machine][role]).values():
                 total = len(same) * len(machines)
-                found[role].append(Kind(same[0], machine, total, len(same), tuple(machines)))
+                found[role].append(NodeKind(same[0], machine, total, len(same), tuple(machines)))
     return found
 
 
-def _by_vlans(fabric: Fabric, nodes: Sequence[str]) -> dict[tuple[int, ...], list[str]]:
+def _group_by_vlans(fabric: Fabric, nodes: Sequence[str]) -> dict[tuple[int, ...], list[str]]:
     found: dict[tuple[int, ...], list[str]] = {}
     for node in nodes:
         found.setdefault(fabric.vlans_of.get(NodeId(node), ()), []).append(node)
@@ -100,7 +100,7 @@ def machines_of(fabric: Fabric, nodes: Iterable[str]) -> set[str]:
     return {machine_of(fabric, node) for node in nodes}
 
 
-def _cabling(fabric: Fabric, machine: str) -> tuple[object, ...]:
+def _make_cabling_key(fabric: Fabric, machine: str) -> tuple[object, ...]:
     """What decides the paths and rates of a machine: where each cable goes, and what it is."""
     return tuple(
         (link.other(machine), link.members, link.network, link.standby, link.bond, link.wan, link.channels)
@@ -111,20 +111,20 @@ def _cabling(fabric: Fabric, machine: str) -> tuple[object, ...]:
 class FanIn:
     """All flows between clients and servers in one direction, equal ones once.
 
-    ``sorts`` are the ``kinds`` of the pattern where they are at hand. Raises RoutingError without a path.
+    ``sorts`` are the result of ``group_nodes`` for the pattern, if it is at hand. Raises RoutingError without a path.
     """
 
     def __init__(self, fabric: Fabric, routes: Routes, pattern: Pattern, sorts: Sorts | None = None) -> None:
         self._fabric, self._pattern = fabric, pattern
         self._asking = machines_of(fabric, pattern.clients)
         self._serving = machines_of(fabric, pattern.servers)
-        self._clients, servers = sorts or kinds(fabric, pattern.clients, pattern.servers)
+        self._clients, servers = sorts or group_nodes(fabric, pattern.clients, pattern.servers)
         pairs = [(client, server) for client in self._clients for server in servers if server.reached_from(client)]
         self._flows = np.array([client.total * server.reached_from(client) for client, server in pairs])
-        self.parts: tuple[Part, ...] = ()
+        self.parts: tuple[LinkPart, ...] = ()
         if not pairs:
             return
-        crossed = cross(routes, [self._flow(*pair) for pair in pairs], Model.FLUID)
+        crossed = trace_flows(routes, [self._flow(*pair) for pair in pairs], Model.FLUID)
         self.parts, self._owner, self._weight = crossed.parts, crossed.owner, crossed.weight
         of_use = [pairs[owner] for owner in crossed.owner[crossed.used.flow].tolist()]
         times = [
@@ -136,11 +136,11 @@ class FanIn:
         number = {client: index for index, client in enumerate(self._clients)}
         self._client = np.array([number[client] for client, _ in of_use], np.intp)
 
-    def _flow(self, client: Kind, server: Kind) -> Flow:
+    def _flow(self, client: NodeKind, server: NodeKind) -> Flow:
         ends = (client, server) if self._pattern.writing else (server, client)
         return Flow(NodeId(ends[0].node), NodeId(ends[1].node))
 
-    def _times(self, client: Kind, server: Kind, way: Direction) -> int:
+    def _times(self, client: NodeKind, server: NodeKind, way: Direction) -> int:
         """How many flows of one kind to another are on a link that one of them crosses."""
         ends = {way.source, self._fabric.links[way.link].other(way.source)}
         if client.machine in ends:
@@ -153,7 +153,7 @@ class FanIn:
         """byte/s of payload of each part; a server takes in every copy of what is written."""
         into = [self._fabric.links[part.way.link].other(part.way.source) in self._serving for part in self.parts]
         copies = self._pattern.copies if self._pattern.writing else 1
-        return capacities(self._fabric, self.parts, {}) / np.where(into, copies, 1)
+        return compute_capacities(self._fabric, self.parts, {}) / np.where(into, copies, 1)
 
     def total(self, limiting: Callable[[Direction], bool] = lambda _: True) -> float:
         """byte/s of all flows together when only the ``limiting`` links limit; infinite where they do not."""
@@ -210,11 +210,10 @@ class FanIn:
         return "forwarding node" if switch is None else switch.role.value
 
 
-def ports(fabric: Fabric, nodes: Sequence[str]) -> list[float]:
+def list_port_rates(fabric: Fabric, nodes: Sequence[str]) -> list[float]:
     """byte/s of payload of the ports of each of ``nodes`` that carry traffic; those of one machine share."""
     sharing = Counter(machine_of(fabric, node) for node in nodes)
     return [
-        sum(link.capacity * fabric.goodput_of(link) for link in fabric.legs(node) if not link.standby)
-        / sharing[machine_of(fabric, node)]
+        sum(fabric.payload(link) for link in fabric.legs(node) if not link.standby) / sharing[machine_of(fabric, node)]
         for node in nodes
     ]

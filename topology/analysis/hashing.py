@@ -1,8 +1,7 @@
-"""Owns which LAGs of a fabric need more flows than they get, and where one hash repeats another.
+"""LAGs that need more flows than they get, and places where one hash repeats another.
 
-Every flow takes one member of a LAG, drawn by a hash (``topology.analysis.occupancy``). How many
-flows there will be is not known: one from each node behind the lower end is what is counted.
-Refuses to know seeds: two stages of one policy may or may not use the same.
+Every flow takes one member of a LAG, drawn by a hash (``topology.analysis.hash_occupancy``). How many flows
+there will be is not known: one from each node behind the lower end is what is counted.
 """
 
 import math
@@ -11,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topology.analysis.finding import Finding, Severity
-from topology.analysis.occupancy import busy, flows_for, reachable, spread
-from topology.model import Fabric, HashPolicy, Link, LinkId, SwitchId
-from topology.tables import Tables, tables
-from topology.units import digits3, network_rate, percent
+from benchconsole.topology.analysis.hash_occupancy import compute_member_load, count_busy, count_flows, count_reachable
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link, LinkId, SwitchId
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.units import digits3, network_rate, percent
 
 _UNEVEN = 1.5
 """From here on the slowest flows get so much less than their share that it is said."""
@@ -26,8 +25,8 @@ class LagKind:
     """LAGs that are alike. ``nodes`` is how many nodes are behind the lower end: with one flow each, so many flows.
 
     ``use`` is the expected share of members that these keep busy, ``imbalance`` how many times the
-    mean load the fullest has; ``flows_90`` and ``flows_95`` are the flows needed for 90 and 95 %
-    of the members.
+    mean load the fullest has; ``flows_95`` are the flows needed for 95 % of the
+    members.
     """
 
     members: int
@@ -37,19 +36,18 @@ class LagKind:
     upper: str
     nodes: int
     links: tuple[LinkId, ...]
-    flows_90: int
     flows_95: int
     use: float
     imbalance: float
 
 
 @dataclass(frozen=True, slots=True)
-class Stages:
+class RepeatedHash:
     """Two hashes one after the other on the way up, both of ``policy``.
 
     The first takes one of ``choices``, the second one of ``members``, of which only ``reachable``
     are reached from one choice of the first. ``apart``: the choices lead to different switches,
-    so the other members stay unused. ``links`` are the LAGs of the second stage.
+    so the other members stay unused. ``switches`` have the second stage; ``links`` are the LAGs of the second stage.
     """
 
     lower: str
@@ -59,6 +57,7 @@ class Stages:
     policy: HashPolicy
     reachable: int
     apart: bool
+    switches: int
     links: tuple[LinkId, ...]
 
 
@@ -67,20 +66,20 @@ class HashingReport:
     """The LAGs of a fabric by kind, and the stages at which one hash repeats another."""
 
     lags: tuple[LagKind, ...]
-    stages: tuple[Stages, ...]
+    stages: tuple[RepeatedHash, ...]
 
 
-def hashing(fabric: Fabric, *, cabled: Tables | None = None) -> HashingReport:
+def analyse_hashing(fabric: Fabric, *, cabled: Tables | None = None) -> HashingReport:
     """Every LAG of ``fabric``, equal ones folded, and every pair of consecutive stages of one policy."""
-    return HashingReport(tuple(_lags(fabric, cabled or tables(fabric))), tuple(_stages(fabric)))
+    return HashingReport(tuple(_group_lags(fabric, cabled or make_tables(fabric))), tuple(_find_repeated(fabric)))
 
 
-def _kind(fabric: Fabric, device: str) -> str:
+def _name_kind(fabric: Fabric, device: str) -> str:
     switch = fabric.switches.get(SwitchId(device))
     return "node" if switch is None else switch.role.value
 
 
-def _lags(fabric: Fabric, cabled: Tables) -> Iterator[LagKind]:
+def _group_lags(fabric: Fabric, cabled: Tables) -> Iterator[LagKind]:
     below = _Below(fabric, cabled)
     ends: dict[str, tuple[str, int]] = {}
     kinds: dict[tuple[int, float, HashPolicy, str, int, str], list[LinkId]] = {}
@@ -88,14 +87,14 @@ def _lags(fabric: Fabric, cabled: Tables) -> Iterator[LagKind]:
         if link.is_lag:
             for device in (link.a, link.b):
                 if device not in ends:
-                    ends[device] = (_kind(fabric, device), below.nodes(device))
+                    ends[device] = (_name_kind(fabric, device), below.nodes(device))
             key = (link.count, link.speed, link.hash, *ends[link.a], ends[link.b][0])
             kinds.setdefault(key, []).append(link.id)
     for (members, speed, policy, lower, nodes, upper), links in kinds.items():
-        need = (flows_for(0.90, members), flows_for(0.95, members))
-        use = busy(nodes, members) / members
-        imbalance = spread(nodes, members).imbalance if nodes else 1.0
-        yield LagKind(members, speed, policy, lower, upper, nodes, tuple(links), *need, use, imbalance)
+        need = count_flows(0.95, members)
+        use = count_busy(nodes, members) / members
+        imbalance = compute_member_load(nodes, members).imbalance if nodes else 1.0
+        yield LagKind(members, speed, policy, lower, upper, nodes, tuple(links), need, use, imbalance)
 
 
 class _Below:
@@ -126,18 +125,18 @@ class _Below:
             return self._own.get(device, 1)
         classes = self._under[device]
         if classes not in self._counted:
-            self._counted[classes] = sum(self._weights[number] for number in _bits(classes))
+            self._counted[classes] = sum(self._weights[number] for number in _list_bits(classes))
         return self._counted[classes]
 
 
-def _bits(number: int) -> Iterator[int]:
+def _list_bits(number: int) -> Iterator[int]:
     while number:
         lowest = number & -number
         yield lowest.bit_length() - 1
         number ^= lowest
 
 
-def _ways_up(fabric: Fabric) -> dict[str, list[Link]]:
+def _list_ways_up(fabric: Fabric) -> dict[str, list[Link]]:
     """The links in use that lead up from each switch; the first end of a link is the lower."""
     tiers: dict[str, int] = {switch.id: switch.role.tier for switch in fabric.switches.values()}
     found: dict[str, list[Link]] = {switch: [] for switch in tiers}
@@ -165,10 +164,10 @@ class _Choice:
         On a single LAG: that came over one and the same member.
         """
         seen = min(len(self.values), math.gcd(self.choices, members)) if self.apart else 1
-        return seen * reachable(self.choices, members)
+        return seen * count_reachable(self.choices, members)
 
 
-def _choices(fabric: Fabric, links: Sequence[Link], device: str) -> Iterator[_Choice]:
+def _list_choices(fabric: Fabric, links: Sequence[Link], device: str) -> Iterator[_Choice]:
     """Several next hops are one value each; to a single one, or to a pair that is one, each member is a value."""
     hops: dict[str, list[Link]] = {}
     for link in links:
@@ -184,10 +183,10 @@ def _choices(fabric: Fabric, links: Sequence[Link], device: str) -> Iterator[_Ch
             before += link.count
 
 
-def _stages(fabric: Fabric) -> Iterator[Stages]:
+def _find_repeated(fabric: Fabric) -> Iterator[RepeatedHash]:
     """Only between switches: the hash of a node's bond is another program than that of a switch."""
-    ways = _ways_up(fabric)
-    seconds = {switch: _alike(links) for switch, links in ways.items()}
+    ways = _list_ways_up(fabric)
+    seconds = {switch: _group_alike(links) for switch, links in ways.items()}
     kinds: dict[tuple[str, int, str, int, HashPolicy, int, bool], dict[str, None]] = {}
     seen: set[tuple[object, ...]] = set()
     for lower, links in ways.items():
@@ -195,56 +194,58 @@ def _stages(fabric: Fabric) -> Iterator[Stages]:
         if same in seen:
             continue
         seen.add(same)
-        for first in _choices(fabric, links, lower):
+        for first in _list_choices(fabric, links, lower):
             upper, policy = first.link.other(lower), first.link.hash
             for second, members in seconds.get(upper, ()):
                 left = first.reaches(members)
                 if second is policy is not HashPolicy.STEERED and left < members:
-                    ends = (_kind(fabric, lower), first.choices, _kind(fabric, upper), members)
+                    ends = (_name_kind(fabric, lower), first.choices, _name_kind(fabric, upper), members)
                     kinds.setdefault((*ends, policy, left, first.apart), {})[upper] = None
     for stage, uppers in kinds.items():
         found = (link for upper in uppers for link in seconds[upper][stage[4], stage[3]])
-        yield Stages(*stage, tuple(found))
+        yield RepeatedHash(*stage, len(uppers), tuple(found))
 
 
-def _alike(links: Sequence[Link]) -> Mapping[tuple[HashPolicy, int], list[LinkId]]:
+def _group_alike(links: Sequence[Link]) -> Mapping[tuple[HashPolicy, int], list[LinkId]]:
     found: dict[tuple[HashPolicy, int], list[LinkId]] = {}
     for link in links:
         found.setdefault((link.hash, link.count), []).append(link.id)
     return found
 
 
-def findings(fabric: Fabric, report: HashingReport) -> list[Finding]:
+def list_findings(report: HashingReport) -> list[StaticFinding]:
     """Few flows for the members, hashes that see too little, repeated hashes, and LAGs that tests steer."""
-    found = [finding for kind in report.lags for finding in _lag_findings(kind)]
-    return found + [_stage_finding(fabric, stages) for stages in report.stages]
+    found = [finding for kind in report.lags for finding in _describe_lag(kind)]
+    return found + [_describe_stages(stages) for stages in report.stages]
 
 
-def _where(links: Sequence[LinkId]) -> str:
+def _name_links(links: Sequence[LinkId]) -> str:
     return links[0] if len(links) == 1 else f"{links[0]} and {len(links) - 1} more"
 
 
-def _lag_findings(kind: LagKind) -> Iterator[Finding]:
-    where = _where(kind.links)
+def _describe_lag(kind: LagKind) -> Iterator[StaticFinding]:
+    where = _name_links(kind.links)
     what = f"{kind.lower} to {kind.upper}, {kind.members} x {network_rate(kind.speed)}"
     if kind.policy is HashPolicy.STEERED:
-        yield Finding(Severity.NOTE, "lag-steered", where, f"{what}: tests choose source ports that use every member")
+        yield StaticFinding(
+            Severity.NOTE, "lag-steered", where, f"{what}: tests choose source ports that use every member"
+        )
         return
     if not kind.nodes or (kind.nodes >= kind.flows_95 and kind.imbalance < _UNEVEN):
         return
-    text = f"{what}, {_words(kind.policy)}: {_few(kind)}"
+    text = f"{what}, {_describe_policy(kind.policy)}: {_describe_few(kind)}"
     # Of a node's own bond only the single flow is sure to be slow: its partners may be many.
     severity = Severity.NOTE if kind.nodes == 1 else Severity.WARNING
     if kind.policy is HashPolicy.L3L4:
-        yield Finding(Severity.NOTE, "lag-few-flows", where, f"{text}; parallel streams help")
+        yield StaticFinding(Severity.NOTE, "lag-few-flows", where, f"{text}; parallel streams help")
     elif kind.policy is HashPolicy.UNKNOWN:
-        yield Finding(severity, "lag-hash-unknown", where, text)
+        yield StaticFinding(severity, "lag-hash-unknown", where, text)
     else:
         text += "; parallel streams of two nodes share a member, so only more pairs of nodes help"
-        yield Finding(severity, "lag-hash-addresses", where, text)
+        yield StaticFinding(severity, "lag-hash-addresses", where, text)
 
 
-def _words(policy: HashPolicy) -> str:
+def _describe_policy(policy: HashPolicy) -> str:
     return {
         HashPolicy.UNKNOWN: "hash unknown",
         HashPolicy.L2: "hash of MAC addresses",
@@ -253,12 +254,12 @@ def _words(policy: HashPolicy) -> str:
     }[policy]
 
 
-def _few(kind: LagKind) -> str:
+def _describe_few(kind: LagKind) -> str:
     if kind.nodes == 1:
         return (
             f"one flow of the node behind it uses 1 of {kind.members}; 95 % of the members need {kind.flows_95} flows"
         )
-    each = spread(kind.nodes, kind.members)
+    each = compute_member_load(kind.nodes, kind.members)
     return (
         f"one flow from each of {kind.nodes} nodes behind it uses {digits3(each.busy)} of {kind.members} on average"
         f" ({percent(kind.use)}), the fullest has {digits3(each.fullest)} flows, {digits3(kind.imbalance)} times the"
@@ -266,13 +267,13 @@ def _few(kind: LagKind) -> str:
     )
 
 
-def _stage_finding(fabric: Fabric, stages: Stages) -> Finding:
-    named = {SwitchId(fabric.links[link].a) for link in stages.links}
+def _describe_stages(stages: RepeatedHash) -> StaticFinding:
     hashes = "an unknown hash" if stages.policy is HashPolicy.UNKNOWN else f"the same {stages.policy} hash"
     text = f"{stages.lower} takes 1 of {stages.choices}, then {stages.upper} 1 of {stages.members} by {hashes}: "
     if stages.apart:
-        text += f"unless the seeds differ, each of {len(named)} uses {stages.reachable} of its {stages.members} members"
+        text += f"unless the seeds differ, each of {stages.switches} uses {stages.reachable} of its"
+        text += f" {stages.members} members"
         severity = Severity.NOTE if stages.policy is HashPolicy.UNKNOWN else Severity.WARNING
-        return Finding(severity, "hash-polarisation", _where(stages.links), text)
+        return StaticFinding(severity, "hash-polarisation", _name_links(stages.links), text)
     text += f"unless the seeds differ, flows that share a member at first reach {stages.reachable} of {stages.members}"
-    return Finding(Severity.NOTE, "hash-repeated", _where(stages.links), text)
+    return StaticFinding(Severity.NOTE, "hash-repeated", _name_links(stages.links), text)

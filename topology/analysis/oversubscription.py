@@ -1,4 +1,4 @@
-"""Owns how far each switch, tier and group is oversubscribed: what comes from below against what goes up.
+"""Oversubscription of each switch, tier and group: capacity from below against capacity that goes up.
 
 Definition (vendor design guides): the sum of capacity toward the nodes over the sum of capacity
 toward the core, connected cables only, in one direction, written ``2.00:1``. *Up* is any switch
@@ -15,27 +15,46 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from topology.analysis.finding import Finding, Severity
-from topology.analysis.wording import named
-from topology.model import Fabric, SwitchId, SwitchRole
-from topology.units import ratio as shown
+from benchconsole.topology.analysis.folded_names import fold_names
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.model.fabric import Fabric, SwitchId, SwitchRole
+from benchconsole.topology.units import ratio as shown
 
 if TYPE_CHECKING:  # numpy is imported by the first question, not by the first screen
-    from topology.analysis.ports import Ports
-    from topology.tables import Tables
-    from topology.tables.ratios import Worst
+    from benchconsole.topology.analysis.ports import PortsReport
+    from benchconsole.topology.tables.fabric_tables import Tables
+    from benchconsole.topology.tables.ratios import Worst
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class WorstFailure:
     """What a failure makes of a ratio: infinite where nothing is left upward. ``element`` is a link or a switch."""
 
     element: str
     ratio: float
 
 
+class _DownOverUp:
+    """The ratios of what has ``down`` and ``up`` in byte/s, and ``free`` byte/s of ports without a cable."""
+
+    __slots__ = ()
+    down: float
+    up: float
+    free: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """down : up, None without a way up."""
+        return self.down / self.up if self.up else None
+
+    @property
+    def filled(self) -> float | None:
+        """The ratio with every free port filled."""
+        return (self.down + self.free) / self.up if self.up and self.free is not None else None
+
+
 @dataclass(frozen=True, slots=True)
-class Oversubscription:
+class Oversubscription(_DownOverUp):
     """One switch. ``down``, ``up`` and ``side`` are byte/s on the wire; ``ratio`` is None without a way up.
 
     ``free`` is what the free ports could take of node links (None: no ports declared or no node
@@ -48,22 +67,12 @@ class Oversubscription:
     up: float
     side: float
     free: float | None = None
-    cable: Failure | None = None
-    switch_lost: Failure | None = None
-
-    @property
-    def ratio(self) -> float | None:
-        """down : up, None for a switch at the top."""
-        return self.down / self.up if self.up else None
-
-    @property
-    def filled(self) -> float | None:
-        """The ratio with every free port filled."""
-        return (self.down + self.free) / self.up if self.up and self.free is not None else None
+    cable: WorstFailure | None = None
+    switch_lost: WorstFailure | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Tier:
+class TierOversubscription(_DownOverUp):
     """All switches of a role together, and of those with a way up the least and the most oversubscribed.
 
     A sum hides one bad switch. ``free`` is None where no switch says anything about it.
@@ -77,19 +86,9 @@ class Tier:
     least: Oversubscription | None
     most: Oversubscription | None
 
-    @property
-    def ratio(self) -> float | None:
-        """down : up of the sums."""
-        return self.down / self.up if self.up else None
-
-    @property
-    def filled(self) -> float | None:
-        """The ratio with every free port filled."""
-        return (self.down + self.free) / self.up if self.up and self.free is not None else None
-
 
 @dataclass(frozen=True, slots=True)
-class GroupShare:
+class GroupOversubscription:
     """A chassis, rack, pod, site or MLAG pair (``kind`` mlag) by the cables that cross its boundary.
 
     ``down`` is what its own nodes can send and what comes from below into it. Cables with both
@@ -103,8 +102,8 @@ class GroupShare:
     down: float
     up: float
     side: float
-    cable: Failure | None
-    switch_lost: Failure | None
+    cable: WorstFailure | None
+    switch_lost: WorstFailure | None
 
     @property
     def ratio(self) -> float | None:
@@ -114,12 +113,12 @@ class GroupShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class OversubscriptionReport:
     """Iterates over its switches, in file order."""
 
     switches: tuple[Oversubscription, ...]
-    tiers: tuple[Tier, ...]
-    groups: tuple[GroupShare, ...]
+    tiers: tuple[TierOversubscription, ...]
+    groups: tuple[GroupOversubscription, ...]
 
     def __iter__(self) -> Iterator[Oversubscription]:
         return iter(self.switches)
@@ -128,18 +127,20 @@ class Report:
         return len(self.switches)
 
 
-def oversubscription(fabric: Fabric, *, cabled: "Tables | None" = None, used: "Ports | None" = None) -> Report:
+def analyse_oversubscription(
+    fabric: Fabric, *, cabled: "Tables | None" = None, used: "PortsReport | None" = None
+) -> OversubscriptionReport:
     """Every switch in file order, every role from the nodes upward, every group. ``used``: the report on ports."""
-    from topology.analysis.ports import ports
-    from topology.tables import tables
+    from benchconsole.topology.analysis.ports import analyse_ports
+    from benchconsole.topology.tables.fabric_tables import make_tables
 
-    cabled = cabled or tables(fabric)
-    switches = _switches(cabled, used or ports(fabric, cabled=cabled))
-    return Report(switches, tuple(_tiers(fabric, switches)), tuple(_groups(cabled)))
+    cabled = cabled or make_tables(fabric)
+    switches = _analyse_switches(cabled, used or analyse_ports(fabric, cabled=cabled))
+    return OversubscriptionReport(switches, tuple(_analyse_tiers(fabric, switches)), tuple(_analyse_groups(cabled)))
 
 
-def _switches(cabled: "Tables", used: "Ports") -> tuple[Oversubscription, ...]:
-    from topology.tables.ratios import without_cable, without_switch
+def _analyse_switches(cabled: "Tables", used: "PortsReport") -> tuple[Oversubscription, ...]:
+    from benchconsole.topology.tables.ratios import find_worst_cables, find_worst_switches
 
     own = slice(cabled.nodes, None)
     return tuple(
@@ -150,22 +151,22 @@ def _switches(cabled: "Tables", used: "Ports") -> tuple[Oversubscription, ...]:
             cabled.up[own].tolist(),
             cabled.side[own].tolist(),
             used.switches,
-            _failures(without_cable(cabled), cabled.ids, cabled.nodes),
-            _failures(without_switch(cabled), cabled.names, cabled.nodes),
+            _list_failures(find_worst_cables(cabled), cabled.ids, cabled.nodes),
+            _list_failures(find_worst_switches(cabled), cabled.names, cabled.nodes),
             strict=True,
         )
     )
 
 
-def _failures(worst: "Worst", names: tuple[str, ...], first: int = 0) -> list[Failure | None]:
+def _list_failures(worst: "Worst", names: tuple[str, ...], first: int = 0) -> list[WorstFailure | None]:
     """The failures of the places from ``first`` on."""
     return [
-        None if element < 0 else Failure(names[element], ratio)
+        None if element < 0 else WorstFailure(names[element], ratio)
         for element, ratio in zip(worst.element[first:].tolist(), worst.ratio[first:].tolist(), strict=True)
     ]
 
 
-def _tiers(fabric: Fabric, switches: tuple[Oversubscription, ...]) -> Iterator[Tier]:
+def _analyse_tiers(fabric: Fabric, switches: tuple[Oversubscription, ...]) -> Iterator[TierOversubscription]:
     by_role: dict[SwitchRole, list[Oversubscription]] = {}
     for each in switches:
         by_role.setdefault(fabric.switches[each.switch].role, []).append(each)
@@ -174,7 +175,7 @@ def _tiers(fabric: Fabric, switches: tuple[Oversubscription, ...]) -> Iterator[T
         if members:
             rated = sorted((each for each in members if each.up), key=lambda each: each.down / each.up)
             free = [each.free for each in members if each.free is not None]
-            yield Tier(
+            yield TierOversubscription(
                 role,
                 len(members),
                 sum(each.down for each in members),
@@ -185,7 +186,7 @@ def _tiers(fabric: Fabric, switches: tuple[Oversubscription, ...]) -> Iterator[T
             )
 
 
-def _groups(cabled: "Tables") -> Iterator[GroupShare]:
+def _analyse_groups(cabled: "Tables") -> Iterator[GroupOversubscription]:
     """The pairs, then the groups by kind, each in file order."""
     kinds: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for pair in cabled.fabric.mlags:
@@ -193,38 +194,39 @@ def _groups(cabled: "Tables") -> Iterator[GroupShare]:
     for group in cabled.fabric.groups:
         kinds.setdefault(group.kind, []).append((group.name, group.members))
     for kind, members in kinds.items():
-        yield from _shares(cabled, kind, members)
+        yield from _make_shares(cabled, kind, members)
 
 
-def _shares(cabled: "Tables", kind: str, members: list[tuple[str, tuple[str, ...]]]) -> Iterator[GroupShare]:
+def _make_shares(
+    cabled: "Tables", kind: str, members: list[tuple[str, tuple[str, ...]]]
+) -> Iterator[GroupOversubscription]:
     import numpy as np
 
-    from topology.tables.ratios import boundaries
+    from benchconsole.topology.tables.ratios import sum_boundaries
 
     member = np.full(len(cabled.names), -1)
     devices = [cabled.index[device] for _, names in members for device in names]
     member[devices] = np.repeat(np.arange(len(members)), [len(names) for _, names in members])
-    found = boundaries(cabled, member, len(members))
+    found = sum_boundaries(cabled, member, len(members))
     rows = zip(
         members,
         found.down.tolist(),
         found.up.tolist(),
         found.side.tolist(),
-        _failures(found.cable, cabled.ids),
-        _failures(found.switch, cabled.names),
+        _list_failures(found.cable, cabled.ids),
+        _list_failures(found.switch, cabled.names),
         strict=True,
     )
     for (name, _), down, up, side, cable, switch in rows:
-        yield GroupShare(kind, name, down, up, side, cable, switch)
+        yield GroupOversubscription(kind, name, down, up, side, cable, switch)
 
 
-def findings(fabric: Fabric, report: Report) -> list[Finding]:
+def list_findings(report: OversubscriptionReport) -> list[StaticFinding]:
     """Switches of one role that are not alike, what free ports would do, what one cable does; equal switches in one."""
-    del fabric
-    return [*_uneven(report), *_filled(report), *_after(report)]
+    return [*_describe_uneven(report), *_describe_filled(report), *_describe_failures(report)]
 
 
-def _uneven(report: Report) -> Iterator[Finding]:
+def _describe_uneven(report: OversubscriptionReport) -> Iterator[StaticFinding]:
     for tier in report.tiers:
         if tier.most is None or tier.least is None or tier.least.ratio == tier.most.ratio:
             continue
@@ -232,28 +234,28 @@ def _uneven(report: Report) -> Iterator[Finding]:
             f"{tier.most.switch} is oversubscribed {shown(tier.most.ratio)}, {tier.least.switch} of the same role "
             f"{tier.role} {shown(tier.least.ratio)}; the {tier.switches} together {shown(tier.ratio)}"
         )
-        yield Finding(Severity.WARNING, "uneven-oversubscription", tier.most.switch, text)
+        yield StaticFinding(Severity.WARNING, "uneven-oversubscription", tier.most.switch, text)
 
 
-def _filled(report: Report) -> Iterator[Finding]:
+def _describe_filled(report: OversubscriptionReport) -> Iterator[StaticFinding]:
     alike: dict[tuple[float, float], list[str]] = {}
     for each in report.switches:
         if each.free and each.filled is not None and each.ratio is not None:
             alike.setdefault((each.ratio, each.filled), []).append(each.switch)
     for (ratio, filled), switches in alike.items():
-        where = named(switches)
+        where = fold_names(switches)
         text = f"{where}: {shown(ratio)} as cabled, {shown(filled)} once the free ports are filled with nodes"
-        yield Finding(Severity.NOTE, "free-ports", where, text)
+        yield StaticFinding(Severity.NOTE, "free-ports", where, text)
 
 
-def _after(report: Report) -> Iterator[Finding]:
+def _describe_failures(report: OversubscriptionReport) -> Iterator[StaticFinding]:
     alike: dict[tuple[float, float], list[str]] = {}
     for each in report.switches:
         if each.cable is not None and each.ratio is not None and each.cable.ratio > each.ratio:
             alike.setdefault((each.ratio, each.cable.ratio), []).append(each.switch)
     for (ratio, worse), switches in alike.items():
-        where = named(switches)
+        where = fold_names(switches)
         after = "nothing upward is left" if math.isinf(worse) else f"it is {shown(worse)}"
         text = f"{where}: {shown(ratio)} as cabled; without one upward cable {after}"
         severity = Severity.WARNING if math.isinf(worse) else Severity.NOTE
-        yield Finding(severity, "one-cable-less", where, text)
+        yield StaticFinding(severity, "one-cable-less", where, text)

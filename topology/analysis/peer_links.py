@@ -1,4 +1,4 @@
-"""Owns whether the peer link of an MLAG pair could carry what it is there for.
+"""Whether the peer link of an MLAG pair could carry the traffic of a failure.
 
 The case: all nodes of a role that are cabled to the pair lose their leg on one of its switches.
 What comes for them still arrives at both, and what arrives at the wrong one crosses the peer
@@ -15,12 +15,12 @@ from operator import attrgetter
 
 import numpy as np
 
-from topology.analysis.finding import Finding, Severity
-from topology.analysis.wording import named
-from topology.maxmin import Indices
-from topology.model import Fabric
-from topology.tables import Tables, tables
-from topology.units import network_rate
+from benchconsole.topology.analysis.folded_names import fold_names
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.arrays import Indices
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.units import network_rate
 
 ALL = "all"
 """In place of a role: every node that is cabled to the pair."""
@@ -79,11 +79,11 @@ class _Pair:
         return (tuple(sorted(self.around)), tuple(sorted(self.legs.items())), self.peer)
 
 
-def peer_links(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[PeerCheck, ...]:
+def check_peer_links(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[PeerCheck, ...]:
     """Each kind of MLAG pair with nodes, each role on it, then all roles together where there are several."""
-    cabled = cabled or tables(fabric)
+    cabled = cabled or make_tables(fabric)
     alike: dict[tuple[object, ...], list[int]] = {}
-    pairs = _pairs(cabled)
+    pairs = _list_pairs(cabled)
     for number, pair in enumerate(pairs):
         if pair.legs:
             alike.setdefault(pair.key(), []).append(number)
@@ -93,12 +93,12 @@ def peer_links(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[PeerChe
         pair, switches = pairs[members[0]], fabric.mlags[members[0]].switches
         roles = sorted({role for role, _ in pair.legs})
         for role in roles if len(roles) == 1 else (*roles, ALL):
-            cases = (_case(pair, role, lost, (names, switches[lost])) for lost in (1, 0))
+            cases = (_check_case(pair, role, lost, (names, switches[lost])) for lost in (1, 0))
             found.append(max(cases, key=lambda case: (case.offered, case.nodes)))
     return tuple(found)
 
 
-def _pairs(cabled: Tables) -> list[_Pair]:
+def _list_pairs(cabled: Tables) -> list[_Pair]:
     """The pairs of the fabric in file order."""
     mlags = cabled.fabric.mlags
     found = [_Pair() for _ in mlags]
@@ -124,7 +124,7 @@ def _pairs(cabled: Tables) -> list[_Pair]:
             numbers[2 + place] += capacity
     for (mine, _), numbers in around.items():
         found[mine].around.append(tuple(numbers))
-    for mine, legs in _legs(cabled, pair, side):
+    for mine, legs in _list_legs(cabled, pair, side):
         for role, count in legs[1].items():
             key = (role, legs[0])
             found[mine].legs[key] = found[mine].legs.get(key, 0) + count
@@ -134,7 +134,7 @@ def _pairs(cabled: Tables) -> list[_Pair]:
 _Legs = tuple[tuple[float, float], Mapping[str, int]]
 
 
-def _legs(cabled: Tables, pair: Indices, side: Indices) -> Iterator[tuple[int, _Legs]]:
+def _list_legs(cabled: Tables, pair: Indices, side: Indices) -> Iterator[tuple[int, _Legs]]:
     """Per node group and pair that it is cabled to: byte/s on the two switches, standby legs in full, and its roles."""
     groups = cabled.node_groups
     full = np.array([kind.capacity for kind in cabled.kinds], float)[groups.kind]
@@ -143,12 +143,12 @@ def _legs(cabled: Tables, pair: Indices, side: Indices) -> Iterator[tuple[int, _
     columns = (groups.owner[mine], pair[groups.switch[mine]], side[groups.switch[mine]], full[mine])
     for group, number, place, capacity in zip(*(column.tolist() for column in columns), strict=True):
         legs.setdefault((group, number), [0.0, 0.0])[place] += capacity
-    roles = _roles(cabled, {group for group, _ in legs})
+    roles = _count_roles(cabled, {group for group, _ in legs})
     for (group, number), (first, second) in legs.items():
         yield number, ((first, second), roles[group])
 
 
-def _roles(cabled: Tables, wanted: set[int]) -> Mapping[int, dict[str, int]]:
+def _count_roles(cabled: Tables, wanted: set[int]) -> Mapping[int, dict[str, int]]:
     """Per node group how many of its nodes have each role."""
     found: dict[int, dict[str, int]] = {group: {} for group in wanted}
     counted = Counter(zip(cabled.node_groups.group.tolist(), map(_ROLE, cabled.fabric.nodes.values()), strict=True))
@@ -158,14 +158,14 @@ def _roles(cabled: Tables, wanted: set[int]) -> Mapping[int, dict[str, int]]:
     return found
 
 
-def _case(pair: _Pair, role: str, lost: int, named: tuple[tuple[str, ...], str]) -> PeerCheck:
+def _check_case(pair: _Pair, role: str, lost: int, named: tuple[tuple[str, ...], str]) -> PeerCheck:
     """All nodes of ``role`` have lost their leg on the switch ``lost`` (0 or 1) of the pair."""
     chosen = [(legs, nodes) for (each, legs), nodes in pair.legs.items() if role in (each, ALL)]
     demand = [(legs[1 - lost], nodes) for legs, nodes in chosen if legs[1 - lost]]
-    part, outer = _arriving(pair, role, lost)
+    part, outer = _find_arriving(pair, role, lost)
     total = sum(leg * nodes for leg, nodes in demand)
     offered = part * min(total, outer)
-    leg, share = _least(demand, min(outer, pair.peer / part) if part and pair.peer else outer)
+    leg, share = _find_least(demand, min(outer, pair.peer / part) if part and pair.peer else outer)
     names, switch = named
     return PeerCheck(
         pairs=names,
@@ -180,7 +180,7 @@ def _case(pair: _Pair, role: str, lost: int, named: tuple[tuple[str, ...], str])
     )
 
 
-def _least(demand: list[tuple[float, int]], limit: float) -> tuple[float, float]:
+def _find_least(demand: list[tuple[float, int]], limit: float) -> tuple[float, float]:
     """The leg and the share of the node that gets the smallest part of its leg when all share ``limit`` max-min.
 
     On one link everybody gets the same level or all that the leg takes, so it is a node with the
@@ -195,7 +195,7 @@ def _least(demand: list[tuple[float, int]], limit: float) -> tuple[float, float]
     return max(demand, default=(0.0, 0))[0], level
 
 
-def _arriving(pair: _Pair, role: str, lost: int) -> tuple[float, float]:
+def _find_arriving(pair: _Pair, role: str, lost: int) -> tuple[float, float]:
     """The part of all traffic that arrives at the switch ``lost``, and the most byte/s that can arrive at the pair."""
     around = pair.around or [
         (first, second, nodes * first, nodes * second)
@@ -211,25 +211,24 @@ def _arriving(pair: _Pair, role: str, lost: int) -> tuple[float, float]:
     return part, min(limits)
 
 
-def findings(fabric: Fabric, report: tuple[PeerCheck, ...]) -> list[Finding]:
+def list_findings(report: tuple[PeerCheck, ...]) -> list[StaticFinding]:
     """Pairs whose peer link is too small or not described; where it is enough for some roles but not for all."""
-    del fabric
-    return [found for check in report for found in _said(check)]
+    return [found for check in report for found in _describe_check(check)]
 
 
-def _said(check: PeerCheck) -> Iterator[Finding]:
-    where = named(check.pairs)
+def _describe_check(check: PeerCheck) -> Iterator[StaticFinding]:
+    where = fold_names(check.pairs)
     who = "nodes" if check.role == ALL else f"{check.role} nodes"
     if check.load is None:
         text = f"{where}: no peer link is described; what comes for {who} without a leg on {check.lost} has no way on"
-        yield Finding(Severity.NOTE, "no-peer-link", where, text)
+        yield StaticFinding(Severity.NOTE, "no-peer-link", where, text)
         return
     what = (
         f"{where}: with the legs of all {check.nodes} {who} on {check.lost} lost, {network_rate(check.offered)} cross "
         f"the peer link of {network_rate(check.capacity or 0.0)}"
     )
     if check.enough:
-        yield Finding(Severity.NOTE, "peer-link-enough", where, what)
+        yield StaticFinding(Severity.NOTE, "peer-link-enough", where, what)
     else:
         text = f"{what}: each gets {network_rate(check.share)} of {network_rate(check.leg)}"
-        yield Finding(Severity.WARNING, "peer-link-too-small", where, text)
+        yield StaticFinding(Severity.WARNING, "peer-link-too-small", where, text)

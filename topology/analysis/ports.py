@@ -1,9 +1,9 @@
-"""Owns how many ports each switch needs for its cables, against those it is declared to have.
+"""Ports that each switch needs for its cables, against the ports that it is declared to have.
 
-A cable takes a port of its own speed; else a part of a port that can be split (*breakout*), so
-that ceil(cables / breakout) ports go to cables of one speed; else a faster port whole; else a
-port without a declared speed. Fastest cables first. Ports that the file names at a link are
-taken as named. Refuses to guess: without declared ports every cable counts as a port of its own.
+A cable takes a port of its own speed; else a part of a port that can be split (*breakout*), so that ceil(cables
+/ breakout) ports go to cables of one speed; else a faster port whole; else a port without a declared speed.
+Fastest cables first. Ports that the file names at a link are taken as named. Without declared ports every cable
+counts as a port of its own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from topology.analysis.finding import Finding, Severity
-from topology.analysis.wording import named
-from topology.maxmin import Indices
-from topology.model import Fabric, PortSet, SwitchId
-from topology.tables import Tables, tables
-from topology.units import network_rate
+from benchconsole.topology.analysis.folded_names import fold_names
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.arrays import Indices
+from benchconsole.topology.model.fabric import Fabric, PortSet, SwitchId
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.units import network_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class SwitchPorts:
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class PortsReport:
     """Every switch, in file order."""
 
     switches: tuple[SwitchPorts, ...]
@@ -102,13 +102,13 @@ class _Filling:
         return (self.total - self.used) * self.parts(speed) + self.split.get(speed, 0)
 
 
-def ports(fabric: Fabric, *, cabled: Tables | None = None) -> Ports:
+def analyse_ports(fabric: Fabric, *, cabled: Tables | None = None) -> PortsReport:
     """The ports of every switch of ``fabric``."""
-    cabled = cabled or tables(fabric)
-    cables = _cables(cabled)
-    fastest = _node_speed(cabled)
+    cabled = cabled or make_tables(fabric)
+    cables = _count_cables(cabled)
+    fastest = _find_node_speeds(cabled)
     known: dict[object, SwitchPorts] = {}
-    named = _named(fabric)
+    named = _list_named_ports(fabric)
     found = []
     for number, switch in enumerate(fabric.switches.values(), start=cabled.nodes):
         mine, at = cables.get(number, ()), named.get(switch.id, ())
@@ -119,20 +119,20 @@ def ports(fabric: Fabric, *, cabled: Tables | None = None) -> Ports:
                 like = known[mine] = SwitchPorts(switch.id, tuple(Need(v, n, n) for v, n in mine), None)
             found.append(SwitchPorts(switch.id, like.needs, None))
         else:
-            found.append(_declared(switch.id, switch.ports, (mine, at), fastest[number - cabled.nodes]))
-    return Ports(tuple(found))
+            found.append(_fill_declared(switch.id, switch.ports, (mine, at), fastest[number - cabled.nodes]))
+    return PortsReport(tuple(found))
 
 
 _Cables = tuple[tuple[float, int], ...]
 
 
-def _cables(cabled: Tables) -> Mapping[int, _Cables]:
+def _count_cables(cabled: Tables) -> Mapping[int, _Cables]:
     """Per switch its cables by speed, fastest first."""
     ends = np.concatenate((cabled.low, cabled.high))
     kind = np.concatenate((cabled.kind, cabled.kind))
     inner = ends >= cabled.nodes
     size = len(cabled.kinds)
-    pairs, count = _counted((ends[inner] - cabled.nodes) * size + kind[inner])
+    pairs, count = _count_keys((ends[inner] - cabled.nodes) * size + kind[inner])
     found: dict[int, dict[float, int]] = {}
     for key, links in zip(pairs.tolist(), count.tolist(), strict=True):
         each = cabled.kinds[key % size]
@@ -142,7 +142,7 @@ def _cables(cabled: Tables) -> Mapping[int, _Cables]:
     return {device: tuple(sorted(mine.items(), reverse=True)) for device, mine in found.items()}
 
 
-def _counted(keys: Indices) -> tuple[Indices, Indices]:
+def _count_keys(keys: Indices) -> tuple[Indices, Indices]:
     """The distinct keys and how often each is there; counting is faster than sorting where they are dense."""
     if len(keys) and int(keys.max()) < 4 * len(keys):
         count = np.bincount(keys)
@@ -151,7 +151,7 @@ def _counted(keys: Indices) -> tuple[Indices, Indices]:
     return np.unique(keys, return_counts=True)
 
 
-def _node_speed(cabled: Tables) -> list[float]:
+def _find_node_speeds(cabled: Tables) -> list[float]:
     """Per switch the speed of its fastest node link, 0 without one."""
     groups = cabled.node_groups
     found = np.zeros(len(cabled.names))
@@ -161,7 +161,7 @@ def _node_speed(cabled: Tables) -> list[float]:
     return speeds_found
 
 
-def _named(fabric: Fabric) -> Mapping[str, Sequence[tuple[str, float]]]:
+def _list_named_ports(fabric: Fabric) -> Mapping[str, Sequence[tuple[str, float]]]:
     """Per switch with declared ports: the ports that links name, each with the speed of its cable."""
     if not any(switch.ports for switch in fabric.switches.values()):
         return {}
@@ -173,7 +173,7 @@ def _named(fabric: Fabric) -> Mapping[str, Sequence[tuple[str, float]]]:
     return found
 
 
-def _declared(
+def _fill_declared(
     switch: SwitchId, sets: tuple[PortSet, ...], links: tuple[_Cables, Sequence[tuple[str, float]]], node_speed: float
 ) -> SwitchPorts:
     """Put the cables of one switch into its declared ports."""
@@ -209,23 +209,22 @@ def _place(fitting: Sequence[_Filling], speed: float, cables: int) -> int:
     return total + fitting[0].take(speed, cables, beyond=True)[1]
 
 
-def findings(fabric: Fabric, report: Ports) -> list[Finding]:
+def list_findings(report: PortsReport) -> list[StaticFinding]:
     """Switches that have too few ports or none fast enough; switches with the same numbers in one sentence."""
-    del fabric
     alike: dict[tuple[tuple[Need, ...], int, int], list[SwitchPorts]] = {}
     for each in report.switches:
         if each.declared is not None and (each.short or each.unfit):
             alike.setdefault((each.needs, each.declared, each.unfit), []).append(each)
-    return [found for members in alike.values() for found in _said(members)]
+    return [found for members in alike.values() for found in _describe_switches(members)]
 
 
-def _said(members: Sequence[SwitchPorts]) -> Iterable[Finding]:
-    one, where = members[0], named([each.switch for each in members])
+def _describe_switches(members: Sequence[SwitchPorts]) -> Iterable[StaticFinding]:
+    one, where = members[0], fold_names([each.switch for each in members])
     if one.short:
         parts = ", ".join(f"{need.ports} for {need.cables} x {network_rate(need.speed)}" for need in one.needs)
         verb = "needs" if len(members) == 1 else "each need"
         text = f"{where} {verb} {one.needed} ports ({parts}), {one.declared} are declared"
-        yield Finding(Severity.ERROR, "too-few-ports", where, text)
+        yield StaticFinding(Severity.ERROR, "too-few-ports", where, text)
     if one.unfit:
         text = f"{where}: no declared port is fast enough for {one.unfit} of the cables"
-        yield Finding(Severity.ERROR, "port-too-slow", where, text)
+        yield StaticFinding(Severity.ERROR, "port-too-slow", where, text)

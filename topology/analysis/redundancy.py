@@ -1,8 +1,8 @@
-"""Owns what the loss of each single element does: switch, gateway, link, one member of a LAG, one leg of a node.
+"""Effect of the loss of each single element: switch, gateway, link, one member of a LAG, one leg of a node.
 
 Told for each: the nodes that are cut off (``topology.tables.separation``); the nodes that are degraded,
 and what is left to the worst of them of its capacity toward the top, every device counting its
-ways up by their capacity (``topology.tables.reach``); the worst oversubscription of a switch that loses
+ways up by their capacity (``topology.tables.uplink_shares``); the worst oversubscription of a switch that loses
 something; and the load of what has to take over. A way is redundant only if nobody is cut off
 *and* what is left can carry what went over all of it before: min(down, up) before over what is
 left of up. Elements that fail alike are one entry. The peer links of MLAG pairs are asked for
@@ -15,59 +15,67 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topology.analysis.finding import Finding, Severity
-from topology.analysis.peer_links import PeerCheck, peer_links
-from topology.analysis.peer_links import findings as peer_findings
-from topology.analysis.wording import named
-from topology.maxmin import Indices
-from topology.model import Fabric
-from topology.tables import Tables, tables
-from topology.tables.effects import Case, Effect, Failures, Kind, devices_lost, legs_lost, links_lost
-from topology.units import counted, percent
-from topology.units import ratio as shown
-
-__all__ = ["Effect", "Kind", "Loss", "Report", "findings", "redundancy"]
-"""``Effect`` and ``Kind`` are those of ``topology.tables.effects``, named in the reports here."""
+from benchconsole.topology.analysis.folded_names import fold_names
+from benchconsole.topology.analysis.peer_links import PeerCheck, check_peer_links
+from benchconsole.topology.analysis.peer_links import list_findings as peer_findings
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.arrays import Indices
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.single_failures import (
+    Case,
+    Effect,
+    FailureKind,
+    Failures,
+    list_device_failures,
+    list_leg_failures,
+    list_link_failures,
+)
+from benchconsole.topology.units import counted, percent
+from benchconsole.topology.units import ratio as shown
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class ElementLoss:
     """Elements that fail alike; ``role`` is that of a switch, or of both ends: ``chassis to leaf``."""
 
-    kind: Kind
+    kind: FailureKind
     role: str
     elements: Sequence[str]
     effect: Effect
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RedundancyReport:
     """Every kind of loss, switches first; the cut vertices and bridges of the switches; the check of peer links."""
 
-    losses: tuple[Loss, ...]
+    losses: tuple[ElementLoss, ...]
     points: tuple[str, ...]
     bridges: tuple[str, ...]
     peers: tuple[PeerCheck, ...]
 
 
-def redundancy(fabric: Fabric, *, cabled: Tables | None = None) -> Report:
+def analyse_redundancy(fabric: Fabric, *, cabled: Tables | None = None) -> RedundancyReport:
     """What each single failure in ``fabric`` does."""
-    cabled = cabled or tables(fabric)
+    cabled = cabled or make_tables(fabric)
     failures = Failures(cabled)
-    devices, links = _merged(devices_lost(failures)), _merged((*links_lost(failures), *legs_lost(failures)))
+    devices, links = (
+        _merge_cases(list_device_failures(failures)),
+        _merge_cases((*list_link_failures(failures), *list_leg_failures(failures))),
+    )
     trunks, bridges = cabled.trunks, failures.apart.bridges
-    return Report(
+    return RedundancyReport(
         losses=(
-            *(Loss(kind, role, cabled.devices(some), effect) for (kind, role, effect), some in devices),
-            *(Loss(kind, role, cabled.links(some), effect) for (kind, role, effect), some in links),
+            *(ElementLoss(kind, role, cabled.devices(some), effect) for (kind, role, effect), some in devices),
+            *(ElementLoss(kind, role, cabled.links(some), effect) for (kind, role, effect), some in links),
         ),
         points=cabled.devices(failures.apart.points),
         bridges=tuple(cabled.links(trunks.first[bridges[trunks.links[bridges] == 1]])),
-        peers=peer_links(fabric, cabled=cabled),
+        peers=check_peer_links(fabric, cabled=cabled),
     )
 
 
-def _merged(found: Iterable[tuple[Case, Indices]]) -> list[tuple[Case, Indices]]:
+def _merge_cases(found: Iterable[tuple[Case, Indices]]) -> list[tuple[Case, Indices]]:
     """One entry for each class, its elements in their order."""
     together: dict[Case, list[Indices]] = {}
     for key, some in found:
@@ -75,32 +83,34 @@ def _merged(found: Iterable[tuple[Case, Indices]]) -> list[tuple[Case, Indices]]
     return [(key, some[0] if len(some) == 1 else np.sort(np.concatenate(some))) for key, some in together.items()]
 
 
-def findings(fabric: Fabric, report: Report) -> list[Finding]:
+def list_findings(report: RedundancyReport) -> list[StaticFinding]:
     """Single points of failure, what is left of the rest, nodes with one leg, and the peer links."""
-    said = [found for loss in report.losses for found in _said(loss)]
-    return [*said, *peer_findings(fabric, report.peers)]
+    said = [found for loss in report.losses for found in _describe_loss(loss)]
+    return [*said, *peer_findings(report.peers)]
 
 
-def _said(loss: Loss) -> Iterator[Finding]:
+def _describe_loss(loss: ElementLoss) -> Iterator[StaticFinding]:
     effect = loss.effect
-    if loss.kind is Kind.LEG:
-        yield from _said_of_legs(loss)
+    if loss.kind is FailureKind.LEG:
+        yield from _describe_legs(loss)
     elif effect.cut:
-        text = f"{_which(loss)} cuts off {counted(effect.cut, 'node')}{_degraded(effect, ' and degrades ')}"
-        yield Finding(Severity.WARNING, "single-point-of-failure", _where(loss), text)
-    elif effect.degraded and loss.kind in (Kind.SWITCH, Kind.LINK, Kind.PEER):
-        text = f"{_which(loss)}{_degraded(effect, ' degrades ')}{_after(effect)}"
-        yield Finding(Severity.NOTE, "degraded-by-one", _where(loss), text)
+        text = (
+            f"{_name_loss(loss)} cuts off {counted(effect.cut, 'node')}{_describe_degraded(effect, ' and degrades ')}"
+        )
+        yield StaticFinding(Severity.WARNING, "single-point-of-failure", _name_elements(loss), text)
+    elif effect.degraded and loss.kind in (FailureKind.SWITCH, FailureKind.LINK, FailureKind.PEER):
+        text = f"{_name_loss(loss)}{_describe_degraded(effect, ' degrades ')}{_describe_ratio(effect)}"
+        yield StaticFinding(Severity.NOTE, "degraded-by-one", _name_elements(loss), text)
 
 
-def _said_of_legs(loss: Loss) -> Iterator[Finding]:
+def _describe_legs(loss: ElementLoss) -> Iterator[StaticFinding]:
     if loss.effect.cut:
         have = "has" if len(loss.elements) == 1 else "have"
         text = f"{counted(len(loss.elements), 'node')} {have} no second leg ({loss.role})"
-        yield Finding(Severity.NOTE, "single-leg", loss.elements[0], text)
+        yield StaticFinding(Severity.NOTE, "single-leg", loss.elements[0], text)
 
 
-def _after(effect: Effect) -> str:
+def _describe_ratio(effect: Effect) -> str:
     if effect.ratio is None:
         return ""
     if math.isinf(effect.ratio):
@@ -108,22 +118,28 @@ def _after(effect: Effect) -> str:
     return f"; the worst oversubscription is {shown(effect.ratio)}"
 
 
-def _which(loss: Loss) -> str:
+def _name_loss(loss: ElementLoss) -> str:
     number = len(loss.elements)
     what = (
-        f"the {loss.role} {loss.kind}" if loss.kind in (Kind.SWITCH, Kind.GATEWAY) else f"the {loss.kind} {loss.role}"
+        f"the {loss.role} {loss.kind}"
+        if loss.kind in (FailureKind.SWITCH, FailureKind.GATEWAY)
+        else f"the {loss.kind} {loss.role}"
     )
-    return f"the loss of {_where(loss)}" if number == 1 else f"the loss of one {what[4:]} of {number} ({_where(loss)})"
+    return (
+        f"the loss of {_name_elements(loss)}"
+        if number == 1
+        else f"the loss of one {what[4:]} of {number} ({_name_elements(loss)})"
+    )
 
 
-def _where(loss: Loss) -> str:
+def _name_elements(loss: ElementLoss) -> str:
     """Switches folded; of links the first, since names of links do not fold."""
-    if loss.kind in (Kind.SWITCH, Kind.GATEWAY):
-        return named(loss.elements)
+    if loss.kind in (FailureKind.SWITCH, FailureKind.GATEWAY):
+        return fold_names(loss.elements)
     return loss.elements[0]
 
 
-def _degraded(effect: Effect, verb: str) -> str:
+def _describe_degraded(effect: Effect, verb: str) -> str:
     if not effect.degraded:
         return ""
     return f"{verb}{counted(effect.degraded, 'node')}, the worst to {percent(effect.left)} of their capacity upward"

@@ -1,20 +1,19 @@
-"""Owns what distance does to TCP: bytes in flight, what a socket buffer allows, and the loss that a rate survives.
+"""Effects of distance on TCP: bytes in flight, the limit of a socket buffer, and the loss that a rate survives.
 
-Sources: bandwidth-delay product, RFC 1072 and RFC 7323; rate under loss, Mathis, Semke,
-Mahdavi and Ott, The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm (1997):
-rate = MSS/RTT x C/sqrt(p). That is loss-based congestion control without selective pacing:
-CUBIC does somewhat better at long distances, BBR does not follow it at all. Refuses to say
-what the loss is: that is measured.
+Sources: bandwidth-delay product, RFC 1072 and RFC 7323; rate under loss, Mathis, Semke, Mahdavi and Ott, The
+Macroscopic Behavior of the TCP Congestion Avoidance Algorithm (1997): rate = MSS/RTT x C/sqrt(p). That is
+loss-based congestion control without selective pacing: CUBIC does somewhat better at long distances, BBR does
+not follow it at all.
 """
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from topology.analysis.finding import Finding, Severity
-from topology.model import Fabric, Link, LinkId, Node, NodeId
-from topology.selection import fold
-from topology.units import digits3, disk_size, duration, network_rate
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node, NodeId
+from benchconsole.topology.selection import fold
+from benchconsole.topology.units import digits3, disk_size, duration, network_rate
 
 MATHIS = 1.22
 """C for a loss every 1/p packets and an acknowledgement for each packet: sqrt(3/2)."""
@@ -41,7 +40,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WanLine:
     """One link with a round trip ``rtt`` in seconds.
 
     ``flow`` is byte/s of the fastest NIC that a single flow can use on it, ``flow_in_flight`` and
@@ -65,7 +64,7 @@ class Line:
 class WanReport:
     """Every link of a fabric that has a round trip."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[WanLine, ...]
 
 
 def tolerable_loss(rate: float, rtt: float, mtu: int) -> float:
@@ -73,7 +72,9 @@ def tolerable_loss(rate: float, rtt: float, mtu: int) -> float:
     return min(1.0, (MATHIS * (mtu - HEADERS) / (rtt * rate)) ** 2)
 
 
-def wan(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None, wanted: float | None = None) -> WanReport:
+def analyse_wan(
+    fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None, wanted: float | None = None
+) -> WanReport:
     """Every line of ``fabric``.
 
     ``buffers`` are windows in bytes that were measured on nodes; they replace what their class
@@ -83,18 +84,20 @@ def wan(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None, wanted
     known = buffers or {}
     return WanReport(
         tuple(
-            _line(fabric, link, rtt=link.wan.rtt, buffers=known, wanted=wanted)
+            _make_line(fabric, link, rtt=link.wan.rtt, buffers=known, wanted=wanted)
             for link in fabric.links.values()
             if link.wan is not None and link.wan.rtt
         )
     )
 
 
-def _line(fabric: Fabric, link: Link, *, rtt: float, buffers: Mapping[NodeId, float], wanted: float | None) -> Line:
+def _make_line(
+    fabric: Fabric, link: Link, *, rtt: float, buffers: Mapping[NodeId, float], wanted: float | None
+) -> WanLine:
     network = fabric.networks.get(link.network)
     mtu = fabric.mtu if network is None else network.mtu
-    flow = min([_fastest(fabric), max(link.members), link.capacity])
-    return Line(
+    flow = min([_find_fastest(fabric), max(link.members), link.capacity])
+    return WanLine(
         link=link.id,
         rtt=rtt,
         mtu=mtu,
@@ -104,45 +107,45 @@ def _line(fabric: Fabric, link: Link, *, rtt: float, buffers: Mapping[NodeId, fl
         line_in_flight=link.capacity * rtt,
         wanted=wanted or flow,
         loss=tolerable_loss(wanted or flow, rtt, mtu),
-        windows=tuple(_windows(fabric, buffers, rtt=rtt, flow=flow, capacity=link.capacity)),
+        windows=tuple(_list_windows(fabric, buffers, rtt=rtt, flow=flow, capacity=link.capacity)),
     )
 
 
-def _fastest(fabric: Fabric) -> float:
+def _find_fastest(fabric: Fabric) -> float:
     """byte/s of the fastest port of any node: one flow uses one port."""
     cabled = (link for link in fabric.links.values() if link.a in fabric.nodes or link.b in fabric.nodes)
     return max((max(link.members) for link in cabled), default=math.inf)
 
 
-def _windows(
+def _list_windows(
     fabric: Fabric, buffers: Mapping[NodeId, float], *, rtt: float, flow: float, capacity: float
 ) -> Iterator[Window]:
     kinds: dict[tuple[float | None, str], list[NodeId]] = {}
     for node in fabric.nodes.values():
         if fabric.legs(node.id):
-            kinds.setdefault(_window(node, buffers), []).append(node.id)
+            kinds.setdefault(_find_node_window(node, buffers), []).append(node.id)
     for (size, basis), nodes in kinds.items():
         rate = None if size is None else min(flow, size / rtt)
         streams = None if rate is None else math.ceil(capacity / rate - 1e-9)
         yield Window(fold(nodes), size, rate, streams, basis)
 
 
-def _window(node: Node, buffers: Mapping[NodeId, float]) -> tuple[float | None, str]:
+def _find_node_window(node: Node, buffers: Mapping[NodeId, float]) -> tuple[float | None, str]:
     """Bytes that a stream of ``node`` may have in flight, and where that is known from."""
     if node.id in buffers:
         return buffers[node.id], "measured"
-    size, settings = window(node.hardware.facts)
+    size, settings = find_window(node.hardware.facts)
     return size, f"{settings} of class {node.hardware.name}" if settings else ""
 
 
-def window(facts: Mapping[str, str | float]) -> tuple[float | None, str]:
+def find_window(facts: Mapping[str, str | float]) -> tuple[float | None, str]:
     """Bytes that a stream may have in flight by the kernel settings among ``facts``, and their names.
 
     ``facts`` as classes declare and ``inventory`` reads them (``sysctl.net.ipv4.tcp_rmem`` ...).
     None without any of them.
     """
     for settings in (_AUTOTUNED, _ASKED_FOR):
-        sizes = {name: share * _limit(facts, name) for name, share in settings.items()}
+        sizes = {name: share * _find_limit(facts, name) for name, share in settings.items()}
         given = {name: size for name, size in sizes.items() if size}
         if given:
             return min(given.values()), " and ".join(given)
@@ -155,7 +158,7 @@ _ASKED_FOR = {"net.core.rmem_max": 1.0, "net.core.wmem_max": 1.0}
 kernel chooses the buffer (tcp(7)), the second where the program asks for one, which the kernel doubles (socket(7))."""
 
 
-def _limit(facts: Mapping[str, str | float], name: str) -> float:
+def _find_limit(facts: Mapping[str, str | float], name: str) -> float:
     """The maximum in bytes, the last number of the setting; 0 where there is none."""
     told = facts.get(f"sysctl.{name}", "")
     if isinstance(told, float):
@@ -164,32 +167,32 @@ def _limit(facts: Mapping[str, str | float], name: str) -> float:
     return float(written[-1]) if written and written[-1].isdecimal() else 0.0
 
 
-def findings(fabric: Fabric, report: WanReport) -> list[Finding]:
+def list_findings(report: WanReport) -> list[StaticFinding]:
     """For each line: windows that are too small for it or unknown, and the loss that one flow survives."""
-    return [finding for line in report.lines for finding in _line_findings(line)]
+    return [finding for line in report.lines for finding in _describe_line(line)]
 
 
-def _line_findings(line: Line) -> Iterator[Finding]:
+def _describe_line(line: WanLine) -> Iterator[StaticFinding]:
     in_flight = (
         f"one {network_rate(line.flow)} flow over {duration(line.rtt)} has {disk_size(line.flow_in_flight)} in flight"
     )
     for window in line.windows:
         if window.size is None or window.rate is None or window.streams is None:
             text = f"{in_flight}; the TCP buffers of {window.nodes} are not known: declare {_MISSING}"
-            yield Finding(Severity.NOTE, "wan-buffers-unknown", line.link, text)
+            yield StaticFinding(Severity.NOTE, "wan-buffers-unknown", line.link, text)
         elif window.size < line.flow_in_flight:
             allowed = f"{window.nodes} may have {disk_size(window.size)} ({window.basis})"
             text = (
                 f"{in_flight}, {allowed}: {network_rate(window.rate)} per stream,"
                 f" {window.streams} streams to fill {network_rate(line.capacity)}"
             )
-            yield Finding(Severity.WARNING, "wan-window", line.link, text)
+            yield StaticFinding(Severity.WARNING, "wan-window", line.link, text)
     text = (
         f"one flow reaches {network_rate(line.wanted)} over {duration(line.rtt)} only if at most 1 packet in"
         f" {digits3(1.0 / line.loss)} is lost (Mathis, MTU {line.mtu}); the whole line holds"
         f" {disk_size(line.line_in_flight)}"
     )
-    yield Finding(Severity.NOTE, "wan-loss", line.link, text)
+    yield StaticFinding(Severity.NOTE, "wan-loss", line.link, text)
 
 
 _MISSING = "sysctl net.ipv4.tcp_rmem and tcp_wmem of their class"

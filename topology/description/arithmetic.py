@@ -1,4 +1,4 @@
-"""Owns ``{...}`` in a topology file: whole-number arithmetic over named values, and padding.
+"""``{...}`` in a topology file: whole-number arithmetic over named values, and padding.
 
 Nothing else is an expression here: no calls, no attributes, no text arithmetic. Results are
 bounded, division must come out even.
@@ -9,7 +9,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 
-from topology.selection import near
+from benchconsole.topology.errors import find_near
 
 Value = int | str
 MAX_RESULT = 10**9
@@ -47,13 +47,13 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 }  # fmt: skip
 
 
-def _value(node: ast.expr, known: Mapping[str, Value]) -> Value:
+def _evaluate_node(node: ast.expr, known: Mapping[str, Value]) -> Value:
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
     if isinstance(node, ast.Name):
         if node.id not in known:
             expected = f"one of {', '.join(known)}" if known else "a parameter of this file"
-            raise ExpressionError(f"unknown name {node.id!r}", expected, near(node.id, known))
+            raise ExpressionError(f"unknown name {node.id!r}", expected, find_near(node.id, known))
         return known[node.id]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_number(node.operand, known)
@@ -66,7 +66,7 @@ def _value(node: ast.expr, known: Mapping[str, Value]) -> Value:
 
 
 def _number(node: ast.expr, known: Mapping[str, Value]) -> int:
-    found = _value(node, known)
+    found = _evaluate_node(node, known)
     if isinstance(found, str):
         raise ExpressionError(f"the word {found!r} in arithmetic", "a whole number")
     return found
@@ -81,10 +81,10 @@ def evaluate(text: str, known: Mapping[str, Value]) -> Value:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"{{{text}}}", expected) from None
-    return _value(tree.body, known)
+    return _evaluate_node(tree.body, known)
 
 
-def _written(text: str, known: Mapping[str, Value]) -> str:
+def _format_result(text: str, known: Mapping[str, Value]) -> str:
     padded = _PADDED.fullmatch(text)
     if padded is None:
         return str(evaluate(text, known))
@@ -107,6 +107,6 @@ def fill(text: str, known: Mapping[str, Value]) -> Value:
             return match[0][0]
         if match[1] is None:
             raise ExpressionError(f"a single {match[0]!r} in {text!r}", "{{ or }} for a brace")
-        return _written(match[1], known)
+        return _format_result(match[1], known)
 
     return _BRACES.sub(replace, text)

@@ -1,19 +1,19 @@
-"""Owns the meaning of what groups devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites, claims.
+"""Resolves the groups of devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites; and the claims.
 
-Refuses a device in two groups of a kind, a switch in two pairs, and a VLAN that is none.
+Reports a device in two groups of a kind, a switch in two pairs, and a VLAN that is none.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from topology.description import raw
-from topology.description.names import Names
-from topology.description.wiring import MAX_VLAN
-from topology.importers.native import Location
-from topology.model import Claim, Group, Link, LinkId, Mlag, Network, SwitchRole, Vlan, tcp_goodput
-from topology.selection import near
-from topology.units import Unit, UnitError, parse, parse_link_speed
+from benchconsole.topology.description import raw
+from benchconsole.topology.description.document import Location
+from benchconsole.topology.description.names import DeviceNames
+from benchconsole.topology.description.wiring import MAX_VLAN
+from benchconsole.topology.errors import find_near
+from benchconsole.topology.model.fabric import Claim, Group, Link, LinkId, Mlag, Network, SwitchRole, Vlan, tcp_goodput
+from benchconsole.topology.units import Unit, UnitError, parse, parse_link_speed
 
 KINDS = {"chassis": "chassis", "racks": "rack", "pods": "pod", "sites": "site"}
 _RATIO = re.compile(r"\s*(\d+(?:\.\d+)?)\s*:\s*(\d+(?:\.\d+)?)\s*")
@@ -22,7 +22,7 @@ _RATIO = re.compile(r"\s*(\d+(?:\.\d+)?)\s*:\s*(\d+(?:\.\d+)?)\s*")
 class Grouping:
     """Turns the sections of one file into the model; ``names`` knows its devices."""
 
-    def __init__(self, written: raw.RawTopology, names: Names) -> None:
+    def __init__(self, written: raw.RawTopology, names: DeviceNames) -> None:
         self.written = written
         self.names = names
         self.report = names.report
@@ -120,7 +120,7 @@ class Grouping:
                 self.report.add(here, "both or neither", "one of oversubscription and bisection")
                 continue
             what = "oversubscription" if each.oversubscription is not None else "bisection"
-            read = _ratio if what == "oversubscription" else parse_link_speed
+            read = _parse_ratio if what == "oversubscription" else parse_link_speed
             value = self.report.quantity(str(getattr(each, what)), (*here, what), read)
             if value is not None and self._scope(each.of, (*here, "of")):
                 yield Claim(what, each.of, value, each.source)
@@ -130,12 +130,12 @@ class Grouping:
         known += [name for section in KINDS for name in getattr(self.written, section)]
         if scope not in known:
             self.report.add(
-                here, f"unknown scope {scope!r}", "end-to-end, a role, a kind or a name", near(scope, known)
+                here, f"unknown scope {scope!r}", "end-to-end, a role, a kind or a name", find_near(scope, known)
             )
         return scope in known
 
 
-def _ratio(text: str) -> float:
+def _parse_ratio(text: str) -> float:
     match = _RATIO.fullmatch(text)
     if match is None or float(match[2]) == 0:
         raise UnitError(text, "a ratio such as 2:1")

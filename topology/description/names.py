@@ -1,18 +1,18 @@
-"""Owns the names of one file while it is being resolved: node sets, who has a name, which device is meant."""
+"""Names of one file while it is being resolved: node sets, the place of each name, the device of each name."""
 
 from collections.abc import Collection
 
-from topology.description.report import Report
-from topology.errors import Position, SelectionError
-from topology.importers.native import Location
-from topology.model import Node, NodeId, Switch, SwitchId
-from topology.selection import expand, near
+from benchconsole.topology.description.document import Location
+from benchconsole.topology.description.problems import ProblemReport
+from benchconsole.topology.errors import Position, SelectionError, find_near
+from benchconsole.topology.model.fabric import Node, NodeId, Switch, SwitchId
+from benchconsole.topology.selection import expand
 
 
-class Names:
+class DeviceNames:
     """The devices of one file. ``nodes`` and ``switches`` fill up while the file is read."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ProblemReport) -> None:
         self.report = report
         self.nodes: dict[NodeId, Node] = {}
         self.switches: dict[SwitchId, Switch] = {}
@@ -74,7 +74,7 @@ class Names:
             elif self.known(name):
                 self.report.add(location, f"{name!r}, which is no {what}", expected)
             elif name not in self._claimed:
-                hint = near(name, [each for kind in kinds for each in kind])
+                hint = find_near(name, [each for kind in kinds for each in kind])
                 self.report.add(location, f"unknown {what} {name!r}", expected, hint)
         return found
 

@@ -1,6 +1,6 @@
-"""Owns the shape of a topology file as somebody wrote it: keys, nesting, plain values.
+"""Shape of a topology file as it is written: keys, nesting, plain values.
 
-Quantities stay text here; ``topology.resolve`` gives them meaning. Every optional key may be
+Quantities stay text here; ``topology.description.resolve`` gives them meaning. Every optional key may be
 absent, so that one mistake does not hide the next.
 """
 

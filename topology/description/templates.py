@@ -1,8 +1,7 @@
-"""Owns parameters, templates and ``use``: a file with repeated structure becomes one without.
+"""Parameters, templates and ``use``: a file with repeated structure is written out in full.
 
-Works on plain values before their shape is checked, and keeps for everything that it writes
-the place in the template that it came from. Refuses loops, instances without end, and names
-that are not given.
+Works on plain values before their shape is checked, and keeps for everything that it writes the place in the
+template that it came from. Reports loops, instances without end, and names that are not given.
 """
 
 import itertools
@@ -10,10 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from topology.description.arithmetic import ExpressionError, Value, fill
-from topology.errors import Problem, TopologyError
-from topology.importers.native import MAX_VALUES, Document, Location
-from topology.selection import near
+from benchconsole.topology.description.arithmetic import ExpressionError, Value, fill
+from benchconsole.topology.description.document import MAX_VALUES, Document, Location
+from benchconsole.topology.errors import Problem, TopologyError, find_near
 
 SECTIONS = (
     "switches", "nodes", "links", "mlag", "vlans", "chassis", "racks", "pods", "sites", "storage", "use",
@@ -60,7 +58,7 @@ class _Unfolding:
     def _parameters(self, written: object, given: Mapping[str, int]) -> dict[str, Value]:
         known: dict[str, Value] = {}
         if written is not None and not isinstance(written, dict):
-            self.problem(("parameters",), _kind(written), "a mapping of names to whole numbers")
+            self.problem(("parameters",), _describe_value(written), "a mapping of names to whole numbers")
             written = None
         for name, value in (written or {}).items():
             known[name] = 1
@@ -72,25 +70,25 @@ class _Unfolding:
             if name not in known:
                 expected = f"one of {', '.join(known)}" if known else "a file with parameters"
                 start = self.source.at(("parameters",))
-                raise TopologyError([Problem(start, f"unknown parameter {name!r}", expected, near(name, known))])
+                raise TopologyError([Problem(start, f"unknown parameter {name!r}", expected, find_near(name, known))])
             known[name] = value
         return known
 
     def _templates(self, written: object) -> dict[str, Mapping[str, object]]:
         found: dict[str, Mapping[str, object]] = {}
         if written is not None and not isinstance(written, dict):
-            self.problem(("templates",), _kind(written), "a mapping of names to templates")
+            self.problem(("templates",), _describe_value(written), "a mapping of names to templates")
             return found
         for name, template in (written or {}).items():
             if not isinstance(template, dict):
-                self.problem(("templates", name), _kind(template), f"a mapping with {', '.join(SECTIONS)}")
+                self.problem(("templates", name), _describe_value(template), f"a mapping with {', '.join(SECTIONS)}")
                 continue
             for section in template:
                 if section not in SECTIONS:
                     where = self.source.key_at(("templates", name, section))
                     expected = f"one of {', '.join(SECTIONS)}"
                     self.document.problems.append(
-                        Problem(where, f"unknown key {section!r} in a template", expected, near(section, SECTIONS))
+                        Problem(where, f"unknown key {section!r} in a template", expected, find_near(section, SECTIONS))
                     )
             found[name] = {section: body for section, body in template.items() if section in SECTIONS}
         return found
@@ -100,19 +98,19 @@ class _Unfolding:
         if written is None:
             return
         if not isinstance(written, list):
-            self.problem(here, _kind(written), "a list of {template: NAME, ...}")
+            self.problem(here, _describe_value(written), "a list of {template: NAME, ...}")
             return
         for index, item in enumerate(written):
             self._use_one(item, (*here, index), known, chain)
 
     def _use_one(self, item: object, here: Location, known: Mapping[str, Value], chain: tuple[str, ...]) -> None:
         if not isinstance(item, dict) or not isinstance(item.get("template"), str):
-            self.problem(here, _kind(item) if not isinstance(item, dict) else "no template", "template: NAME")
+            self.problem(here, _describe_value(item) if not isinstance(item, dict) else "no template", "template: NAME")
             return
         name = item["template"]
         if name not in self.templates:
             expected = f"one of {', '.join(self.templates)}" if self.templates else "a section templates"
-            self.problem((*here, "template"), f"unknown template {name!r}", expected, near(name, self.templates))
+            self.problem((*here, "template"), f"unknown template {name!r}", expected, find_near(name, self.templates))
             return
         if name in chain:
             loop = " uses ".join((*chain[chain.index(name) :], name))
@@ -127,11 +125,11 @@ class _Unfolding:
         if isinstance(written, list):
             return [value for index, each in enumerate(written) for value in self._axis(each, (*here, index), known)]
         if isinstance(written, bool) or not isinstance(written, str | int):
-            self.problem(here, _kind(written), "a number, a range such as 1-20, a word, or a list of words")
+            self.problem(here, _describe_value(written), "a number, a range such as 1-20, a word, or a list of words")
             return []
         try:
             value = fill(written, known) if isinstance(written, str) else written
-            return list(_values(value))
+            return list(_list_values(value))
         except ExpressionError as error:
             self.problem(here, error.found, error.expected, error.near)
             return []
@@ -150,7 +148,7 @@ class _Unfolding:
             elif isinstance(body, list):
                 self._append(section, body, here, known)
             else:
-                self.problem(here, _kind(body), "a mapping, or a list of links")
+                self.problem(here, _describe_value(body), "a mapping, or a list of links")
 
     def _merge(self, section: str, body: Mapping[str, object], here: Location, known: Mapping[str, Value]) -> None:
         target = self.out.setdefault(section, {})
@@ -205,7 +203,7 @@ class _Unfolding:
             return text
 
 
-def _values(value: Value) -> Iterator[Value]:
+def _list_values(value: Value) -> Iterator[Value]:
     if isinstance(value, int) or not _RANGES.fullmatch(value):
         yield value
         return
@@ -218,7 +216,7 @@ def _values(value: Value) -> Iterator[Value]:
         yield from range(first, last + 1, stride)
 
 
-def _kind(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -226,7 +224,7 @@ def _kind(value: object) -> str:
     return "nothing" if value is None else repr(value)
 
 
-def folded(problems: list[Problem]) -> list[Problem]:
+def fold_problems(problems: list[Problem]) -> list[Problem]:
     """One problem for each place and expectation: what a template repeats is said once, with a count."""
     first: dict[tuple[object, str], Problem] = {}
     more: dict[tuple[object, str], int] = {}

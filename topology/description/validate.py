@@ -1,4 +1,4 @@
-"""Owns the step from plain data to the shape of a topology file, with every mistake reported at once.
+"""Plain data of a YAML document, validated against the shape that its file must have: every mistake at once.
 
 What is wrong is cut out and the rest is validated again, so that mistakes of meaning in the
 rest can be reported in the same breath.
@@ -6,15 +6,16 @@ rest can be reported in the same breath.
 
 import copy
 from collections.abc import Iterator
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from topology.description import raw
-from topology.errors import Problem, TopologyError
-from topology.importers.native import Document, Location
-from topology.selection import near
+from benchconsole.topology.description import raw
+from benchconsole.topology.description.document import Document, Location
+from benchconsole.topology.errors import Problem, TopologyError, find_near
+
+Shape = TypeVar("Shape", bound=BaseModel)
 
 _EXPECTED = {
     "string_type": "text",
@@ -27,7 +28,7 @@ _EXPECTED = {
 }
 
 
-def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+def _list_models(annotation: object) -> Iterator[type[BaseModel]]:
     """The models that a value of this annotation may be, looking into unions, lists and mappings."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
@@ -36,12 +37,12 @@ def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
     if get_origin(annotation) is dict:
         arguments = arguments[1:]
     for argument in arguments:
-        yield from _models_in(argument)
+        yield from _list_models(argument)
 
 
-def _model_at(location: Location) -> type[BaseModel] | None:
-    """The model whose keys may stand at ``location``."""
-    here: type[BaseModel] = raw.RawTopology
+def _find_model(location: Location, shape: type[BaseModel]) -> type[BaseModel] | None:
+    """The model whose keys may stand at ``location`` of a document of this shape."""
+    here = shape
     deep = 0
     for part in location:
         if deep:
@@ -49,28 +50,28 @@ def _model_at(location: Location) -> type[BaseModel] | None:
             continue
         fields = {field.alias or name: field for name, field in here.model_fields.items()}
         found = fields.get(str(part))
-        following = next(_models_in(found.annotation), None) if found else None
+        following = next(_list_models(found.annotation), None) if found else None
         if found is None or following is None:
             return None
-        here, deep = following, _deep(found.annotation)
+        here, deep = following, _count_levels(found.annotation)
     return None if deep else here
 
 
-def _deep(annotation: object) -> int:
+def _count_levels(annotation: object) -> int:
     """How many names or places lead from a value of this annotation to the model in it."""
-    within = max((_deep(each) for each in get_args(annotation)), default=0)
+    within = max((_count_levels(each) for each in get_args(annotation)), default=0)
     return within + (get_origin(annotation) in (dict, list))
 
 
-def _known_keys(location: Location) -> list[str]:
-    model = _model_at(location)
+def _list_known_keys(location: Location, shape: type[BaseModel]) -> list[str]:
+    model = _find_model(location, shape)
     if model is None:
         return []
     names = [field.alias or name for name, field in model.model_fields.items()]
     return [*names, "templates", "use"] if model is raw.RawTopology else names
 
 
-def _real(location: tuple[Any, ...], data: object, *, missing: bool) -> Location:
+def _find_location(location: tuple[Any, ...], data: object, *, missing: bool) -> Location:
     """``location`` without the names of union members that pydantic adds."""
     found: list[str | int] = []
     here = data
@@ -85,7 +86,7 @@ def _real(location: tuple[Any, ...], data: object, *, missing: bool) -> Location
     return tuple(found)
 
 
-def _written(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -93,22 +94,22 @@ def _written(value: object) -> str:
     return "nothing" if value is None else repr(value)
 
 
-def _problem(error: ErrorDetails, document: Document) -> Problem:
+def _make_problem(error: ErrorDetails, document: Document, shape: type[BaseModel]) -> Problem:
     kind = error["type"]
     missing = kind == "missing"
-    location = _real(error["loc"], document.data, missing=missing)
+    location = _find_location(error["loc"], document.data, missing=missing)
     if kind == "extra_forbidden":
-        known = _known_keys(location[:-1])
+        known = _list_known_keys(location[:-1], shape)
         word = str(location[-1])
         expected = f"one of {', '.join(known)}" if known else "a known key"
-        return Problem(document.key_at(location), f"unknown key {word!r}", expected, near(word, known))
+        return Problem(document.key_at(location), f"unknown key {word!r}", expected, find_near(word, known))
     if missing:
         return Problem(document.at(location[:-1]), f"no key {location[-1]!r}", f"{location[-1]}: ...")
-    found = _written(error["input"])
+    found = _describe_value(error["input"])
     if kind == "literal_error":
         allowed = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         expected = allowed[0] if len(allowed) == 1 else f"one of {', '.join(allowed)}"
-        return Problem(document.at(location), found, expected, near(str(error["input"]), allowed))
+        return Problem(document.at(location), found, expected, find_near(str(error["input"]), allowed))
     message = str(error["msg"])
     expected = _EXPECTED.get(kind, message.removeprefix("Input should be ").removeprefix("Value error, "))
     return Problem(document.at(location), found, expected)
@@ -125,24 +126,28 @@ def _cut(data: object, location: Location) -> None:
         here[location[-1]] = None
 
 
-def validate(document: Document) -> tuple[raw.RawTopology | None, list[Problem]]:
-    """The file's shape, or None when nothing is left to work with, and every problem of shape.
+def validate(document: Document, shape: type[Shape], main_keys: str) -> tuple[Shape | None, list[Problem]]:
+    """The file's content in its ``shape``, or None when nothing is left to work with, and every problem of shape.
+
+    TopologyError where the document is no mapping; it names ``main_keys`` as what is expected.
 
     Items of lists that had to be cut keep their index, so that positions stay right.
     """
     if not isinstance(document.data, dict):
         start = document.at(())
-        raise TopologyError([Problem(start, _written(document.data), "a mapping with schema, fabric, nodes, links")])
-    data = copy.deepcopy(document.data)
+        raise TopologyError([Problem(start, _describe_value(document.data), f"a mapping with {main_keys}")])
+    data: Any = document.data
     problems: dict[tuple[Any, ...], Problem] = {}
     for attempt in range(6):
         try:
-            return raw.RawTopology.model_validate(data), list(problems.values())
+            return shape.model_validate(data), list(problems.values())
         except ValidationError as failure:
+            if attempt == 0:
+                data = copy.deepcopy(data)  # mistakes are cut out of the copy; a file without any is never copied
             for error in failure.errors(include_url=False):
-                location = _real(error["loc"], data, missing=error["type"] == "missing")
+                location = _find_location(error["loc"], data, missing=error["type"] == "missing")
                 if attempt == 0:
-                    problems.setdefault(location, _problem(error, document))
+                    problems.setdefault(location, _make_problem(error, document, shape))
                 cut = location[:-1] if error["type"] == "missing" else location
                 if not cut:
                     return None, list(problems.values())

@@ -1,20 +1,32 @@
-"""Owns the meaning of ``links``: which cable goes where, LAGs, ports, bonds, channels and WAN lines.
+"""Resolves ``links``: the ends of each cable, LAGs, ports, bonds, channels and WAN lines.
 
-Refuses a port used twice or not declared, a cable to itself, two links between the same
-devices that are not told apart, and virtual machines with cables of their own.
+Reports a port used twice or not declared, a cable to itself, two links between the same devices that are not
+told apart, and virtual machines with cables of their own.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from topology.description import raw
-from topology.description.names import Names
-from topology.errors import SelectionError
-from topology.importers.native import Location
-from topology.model import Bond, Cable, Channel, HashPolicy, Link, LinkId, Network, NodeId, PortSet, SwitchId, Wan
-from topology.selection import expand_ports, near
-from topology.units import Unit, parse, parse_length, parse_link_speed
+from benchconsole.topology.description import raw
+from benchconsole.topology.description.document import Location
+from benchconsole.topology.description.names import DeviceNames
+from benchconsole.topology.errors import SelectionError, find_near
+from benchconsole.topology.model.fabric import (
+    Bond,
+    Cable,
+    Channel,
+    HashPolicy,
+    Link,
+    LinkId,
+    Network,
+    NodeId,
+    PortSet,
+    SwitchId,
+    Wan,
+)
+from benchconsole.topology.selection import expand_ports
+from benchconsole.topology.units import Unit, parse, parse_length, parse_link_speed
 
 _VLAN = re.compile(r"[1-9]\d{0,3}")
 MAX_VLAN = 4094
@@ -28,30 +40,75 @@ class _End:
     ports: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Plug:
+    """One end of one link: its device, and a port for each member where the file names them."""
+
+    device: str
+    ports: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkDraft:
+    """What the links of one entry have in common: all but their ends."""
+
+    speed: float
+    count: int
+    lag: str | None
+    hash: HashPolicy
+    bond: Bond | None
+    network: str
+    cable: Cable | None
+    wan: Wan | None
+    channels: tuple[Channel, ...]
+
+    def link(self, name: LinkId, lower: _Plug, upper: _Plug, *, standby: bool) -> Link:
+        """The link between two ends."""
+        return Link(
+            id=name,
+            a=lower.device,
+            b=upper.device,
+            speed=self.speed,
+            count=self.count,
+            lag=self.lag,
+            ports_a=lower.ports,
+            ports_b=upper.ports,
+            hash=self.hash,
+            bond=self.bond,
+            standby=standby,
+            network=self.network,
+            cable=self.cable,
+            wan=self.wan,
+            channels=self.channels,
+        )
+
+
 class Wiring:
     """Turns ``links`` into Link objects. ``links`` is the result, in file order."""
 
-    def __init__(self, names: Names, networks: dict[str, Network], policy: str) -> None:
+    def __init__(self, names: DeviceNames, networks: dict[str, Network], policy: str) -> None:
         self.names = names
         self.report = names.report
         self.networks = networks
         self.policy = HashPolicy(policy)
         self.links: dict[LinkId, Link] = {}
         self._used: dict[tuple[str, str], Location] = {}
-        self._declared = {name: _port_names(switch.ports) for name, switch in names.switches.items() if switch.ports}
+        self._declared = {
+            name: _list_port_names(switch.ports) for name, switch in names.switches.items() if switch.ports
+        }
 
     def add(self, index: int, written: raw.RawLink) -> None:
         """Read one entry of ``links``."""
         here: Location = ("links", index)
         lower = self._end(written.from_, (*here, "from"))
         upper = self._end(written.to, (*here, "to"))
-        like = self._like(written, here)
+        draft = self._draft(written, here)
         pairs = self._pairs(lower, upper, written, here)
         lower_ports = self._ports(lower, [a for a, _ in pairs], written.count, (*here, "from"))
         upper_ports = self._ports(upper, [b for _, b in pairs], written.count, (*here, "to"))
         for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=True):
-            backup = like.bond is Bond.BACKUP and b != upper.devices[0]
-            self._cable(replace(like, a=a, b=b, ports_a=ports_a, ports_b=ports_b, standby=backup), here)
+            standby = draft.bond is Bond.BACKUP and b != upper.devices[0]
+            self._add_cable((_Plug(a, ports_a), _Plug(b, ports_b)), draft, here, standby=standby)
 
     def _end(self, text: str, location: Location) -> _End:
         devices, _, ports = text.partition(":")
@@ -91,22 +148,22 @@ class Wiring:
     def _take(self, device: str, port: str, location: Location) -> None:
         declared = self._declared.get(SwitchId(device))
         if declared and port not in declared:
-            self.report.add(location, f"unknown port {device}:{port}", f"a port of {device}", near(port, declared))
+            self.report.add(location, f"unknown port {device}:{port}", f"a port of {device}", find_near(port, declared))
         first = self._used.setdefault((device, port), location)
         if first is not location:
             line = self.report.document.at(first).line
             self.report.add(location, f"the port {device}:{port} a second time (first in line {line})", "a free port")
 
-    def _like(self, written: raw.RawLink, here: Location) -> Link:
-        """A link with everything but its ends."""
+    def _draft(self, written: raw.RawLink, here: Location) -> _LinkDraft:
         speed = self.report.quantity(written.speed, (*here, "speed"), parse_link_speed)
         network = written.network or "data"
         if network not in self.networks:
-            hint = near(network, self.networks)
+            hint = find_near(network, self.networks)
             expected = f"one of {', '.join(self.networks)}"
             self.report.add((*here, "network"), f"unknown network {network!r}", expected, hint)
-        return Link(
-            LinkId(""), "", "", speed or 1.0, written.count,
+        return _LinkDraft(
+            speed=speed or 1.0,
+            count=written.count,
             lag=written.lag,
             hash=HashPolicy(written.hash) if written.hash else self.policy,
             bond=Bond(written.bond) if written.bond else None,
@@ -114,7 +171,7 @@ class Wiring:
             cable=self._material(written.cable, (*here, "cable")),
             wan=self._wan(written, here),
             channels=tuple(self._channels(written.channels or {}, (*here, "channels"))),
-        )  # fmt: skip
+        )
 
     def _material(self, written: raw.RawCable | str | None, here: Location) -> Cable | None:
         if written is None or isinstance(written, str):
@@ -142,61 +199,55 @@ class Wiring:
             elif capacity is not None:
                 yield Channel(int(vlan), capacity)
 
-    def _cable(self, link: Link, here: Location) -> None:
-        """Add one link, lower end first."""
-        a, b = link.a, link.b
-        if a == b:
-            self.report.add(here, f"a link from {a} to itself", "two different devices")
+    def _add_cable(self, ends: tuple[_Plug, _Plug], draft: _LinkDraft, here: Location, *, standby: bool) -> None:
+        """Add one link, lower end first: a new one, or more members of a LAG that has a link already."""
+        lower, upper = ends
+        if lower.device == upper.device:
+            self.report.add(here, f"a link from {lower.device} to itself", "two different devices")
             return
-        for device in (a, b):
+        for device in (lower.device, upper.device):
             node = self.names.nodes.get(NodeId(device))
             if node is not None and node.host is not None:
                 self.report.add(here, f"a cable of the virtual machine {device}", f"a cable of its host {node.host}")
                 return
-        if self.names.tier(b) < self.names.tier(a):
-            link = replace(link, a=b, b=a, ports_a=link.ports_b, ports_b=link.ports_a)
-            a, b = b, a
-        plain = LinkId(f"{a}--{b}")
-        if plain not in self.links and LinkId(f"{b}--{a}") in self.links:
-            plain = LinkId(f"{b}--{a}")
+        if self.names.tier(upper.device) < self.names.tier(lower.device):
+            lower, upper = upper, lower
+        plain = LinkId(f"{lower.device}--{upper.device}")
+        turned = LinkId(f"{upper.device}--{lower.device}")
+        if plain not in self.links and turned in self.links:
+            plain = turned
+        named = LinkId(f"{plain}/{draft.lag}")
+        known = (self.links.get(name) for name in (plain, named))
+        present = next((link for link in known if link is not None and link.lag == draft.lag), None)
         if plain not in self.links:
-            self._keep(replace(link, id=plain), here)
+            self._keep(draft.link(plain, lower, upper, standby=standby), here)
+        elif present is None and draft.lag is not None:
+            self._keep(draft.link(named, lower, upper, standby=standby), here)
+        elif present is not None and draft.lag is not None:
+            self.links[present.id] = _add_members(present, draft, lower, upper)
         else:
-            self._beside(link, plain, here)
-
-    def _beside(self, link: Link, plain: LinkId, here: Location) -> None:
-        """A further link between two devices: more members of a named LAG, or a LAG of its own."""
-        own = LinkId(f"{plain}/{link.lag}")
-        for known in (plain, own):
-            present = self.links.get(known)
-            if present is not None and present.lag == link.lag and link.lag is not None:
-                self.links[known] = _joined(present, link)
-                return
-        if link.lag is None or self.links[plain].lag == link.lag:
             expected = "each link once (parallel cables are one link with a count, or LAGs with different names)"
-            self.report.add(here, f"a second link from {link.a} to {link.b}", expected)
-            return
-        self._keep(replace(link, id=own), here)
+            self.report.add(here, f"a second link from {lower.device} to {upper.device}", expected)
 
     def _keep(self, link: Link, here: Location) -> None:
         self.links[link.id] = link
         self.names.places[link.id] = self.report.document.at(here)
 
 
-def _joined(present: Link, more: Link) -> Link:
-    """Two entries of one LAG as one link; members may differ in speed."""
-    if present.a != more.a:
-        more = replace(more, ports_a=more.ports_b, ports_b=more.ports_a)
-    members = (*present.members, *more.members)
+def _add_members(present: Link, draft: _LinkDraft, lower: _Plug, upper: _Plug) -> Link:
+    """``present`` with the cables of a further entry of its LAG; members may differ in speed."""
+    if present.a != lower.device:
+        lower, upper = upper, lower
+    members = (*present.members, *(draft.speed,) * draft.count)
     return replace(
         present,
         speed=min(members),
         count=len(members),
         mixed=members if len(set(members)) > 1 else (),
-        ports_a=(*present.ports_a, *more.ports_a),
-        ports_b=(*present.ports_b, *more.ports_b),
+        ports_a=(*present.ports_a, *lower.ports),
+        ports_b=(*present.ports_b, *upper.ports),
     )
 
 
-def _port_names(ports: tuple[PortSet, ...]) -> frozenset[str]:
+def _list_port_names(ports: tuple[PortSet, ...]) -> frozenset[str]:
     return frozenset(name for each in ports for name in each.names)

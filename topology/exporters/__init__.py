@@ -1,7 +1,6 @@
-"""Owns the list of languages that a fabric can be written in, and loads an exporter when it is asked for.
+"""Formats that a fabric can be written in; an exporter is imported when it is asked for.
 
-An exporter is a function ``export(fabric) -> str``; it writes text, never a file. Refuses to
-know how any of them quotes, and what is done with the text.
+An exporter is a function ``export(fabric) -> str``; it writes text, never a file.
 """
 
 import difflib
@@ -11,16 +10,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from topology.model import Fabric
+    from benchconsole.topology.model.fabric import Fabric
 
 EXPORTERS: Mapping[str, str] = MappingProxyType(
     {
-        "dot": "topology.exporters.dot:export",
-        "mermaid": "topology.exporters.mermaid:export",
-        "d2": "topology.exporters.d2:export",
-        "containerlab": "topology.exporters.containerlab:export",
-        "slurm": "topology.exporters.slurm:export_conf",
-        "slurm-yaml": "topology.exporters.slurm:export_yaml",
+        "dot": "benchconsole.topology.exporters.dot:export",
+        "mermaid": "benchconsole.topology.exporters.mermaid:export",
+        "d2": "benchconsole.topology.exporters.d2:export",
+        "containerlab": "benchconsole.topology.exporters.containerlab:export",
+        "slurm": "benchconsole.topology.exporters.slurm:export_conf",
+        "slurm-yaml": "benchconsole.topology.exporters.slurm:export_yaml",
     }
 )
 """Name of a language to ``module:function``."""
@@ -30,7 +29,7 @@ class ExportError(Exception):
     """A fabric that cannot be written in the language that was asked for; says why."""
 
 
-def exporter(name: str) -> "Callable[[Fabric], str]":
+def find_exporter(name: str) -> "Callable[[Fabric], str]":
     """The function that writes a fabric as ``name``. ExportError for a name that is not listed."""
     place = EXPORTERS.get(name)
     if place is None:

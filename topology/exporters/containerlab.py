@@ -1,15 +1,15 @@
-"""Owns writing a fabric as a containerlab topology: a laboratory twin with one veth pair for each cable.
+"""Writes a fabric as a containerlab topology: a laboratory twin with one veth pair for each cable.
 
 Nodes and switches are containers of kind ``linux``; which image, and what makes a switch
 forward, is up to the laboratory. What containerlab has no word for goes where it keeps such
 things: of devices into ``labels`` that begin with ``benchconsole.``, of links into ``vars:
 {benchconsole: ...}``. ``topology.importers.containerlab`` reads all of it back.
 
-Carried: devices with role, model, ports, addresses, hosts of virtual machines, forwarding and
-the name of the class; links with speed, count, LAG, ports, hash, bond, standby, network, cable,
-WAN line and channels; networks, MLAG pairs, VLANs, chassis, racks, pods and sites. Not carried:
-what classes declare, criteria, suites, storage, claims, access, parameters, and the order of
-pairs, VLANs and groups. Refuses a fabric without cables, which containerlab has no use for.
+Carried: devices with role, model, ports, addresses, hosts of virtual machines, forwarding and the name of the
+class; links with speed, count, LAG, ports, hash, bond, standby, network, cable, WAN line and channels;
+networks, MLAG pairs, VLANs, chassis, racks, pods and sites. Not carried: what classes declare, criteria,
+suites, storage, claims, access, parameters, and the order of pairs, VLANs and groups. Raises ExportError for a
+fabric without cables, which containerlab has no use for.
 
 Source: containerlab's manual, "Topology definition", and its ``clab.schema.json``.
 """
@@ -18,12 +18,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from topology.exporters import ExportError
-from topology.importers.containerlab import GROUPS, PREFIX
-from topology.model import Fabric, HashPolicy, Link, Network, Node, PortSet, Switch, tcp_goodput
-from topology.writing import exact
-from topology.writing.folding import ports_in_order
-from topology.writing.yaml_text import comment, flow, quoted, scalar
+from benchconsole.topology.exporters import ExportError
+from benchconsole.topology.importers.containerlab import GROUPS, PREFIX
+from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link, Network, Node, PortSet, Switch, tcp_goodput
+from benchconsole.topology.writing import exact_quantities
+from benchconsole.topology.writing.node_set_folding import fold_ports_in_order
+from benchconsole.topology.writing.yaml_text import format_comment, format_flow, format_scalar, quote
 
 IMAGE = "alpine:3"
 _INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
@@ -36,43 +36,43 @@ def export(fabric: Fabric) -> str:
     if not fabric.links:
         raise ExportError(f"{fabric.name} has no links, and containerlab joins containers by links")
     lines = [
-        f"# {comment(fabric.name)} as a containerlab topology, written by benchconsole.",
+        f"# {format_comment(fabric.name)} as a containerlab topology, written by benchconsole.",
         "# Containers have no speed of their own: the speeds in vars are those of the fabric, for tc or netem to set.",
-        f"name: {scalar(_LAB.sub('-', fabric.name).strip('-.') or 'fabric', flow=False)}",
+        f"name: {format_scalar(_LAB.sub('-', fabric.name).strip('-.') or 'fabric', flow=False)}",
         "topology:",
         "  kinds:",
-        f"    linux: {{image: {quoted(IMAGE)}}}",
-        *_labelled("  defaults", {}, _of_fabric(fabric)),
+        f"    linux: {{image: {quote(IMAGE)}}}",
+        *_format_entry("  defaults", {}, _label_fabric(fabric)),
         "  nodes:",
     ]
     for switch in fabric.switches.values():
-        lines += _labelled(f"    {scalar(switch.id)}", {"kind": "linux"}, _of_switch(fabric, switch))
+        lines += _format_entry(f"    {format_scalar(switch.id)}", {"kind": "linux"}, _label_switch(fabric, switch))
     for node in fabric.nodes.values():
-        lines += _labelled(f"    {scalar(node.id)}", {"kind": "linux"}, _of_node(fabric, node))
+        lines += _format_entry(f"    {format_scalar(node.id)}", {"kind": "linux"}, _label_node(fabric, node))
     interfaces = _Interfaces(fabric)
-    lines += ["  links:", *(line for link in fabric.links.values() for line in _cables(link, interfaces))]
+    lines += ["  links:", *(line for link in fabric.links.values() for line in _format_cables(link, interfaces))]
     return "\n".join(lines) + "\n"
 
 
-def _labelled(key: str, entry: Mapping[str, str], labels: Mapping[str, str]) -> Iterator[str]:
+def _format_entry(key: str, entry: Mapping[str, str], labels: Mapping[str, str]) -> Iterator[str]:
     """An entry with the labels below it, each of them text."""
     if not labels:
-        yield f"{key}: {flow(entry)}"
+        yield f"{key}: {format_flow(entry)}"
         return
     indent = " " * (len(key) - len(key.lstrip()) + 2)
     yield f"{key}:"
-    yield from (f"{indent}{name}: {scalar(value)}" for name, value in entry.items())
+    yield from (f"{indent}{name}: {format_scalar(value)}" for name, value in entry.items())
     yield f"{indent}labels:"
-    yield from (f"{indent}  {PREFIX}{name}: {quoted(value)}" for name, value in labels.items())
+    yield from (f"{indent}  {PREFIX}{name}: {quote(value)}" for name, value in labels.items())
 
 
-def _of_fabric(fabric: Fabric) -> dict[str, str]:
+def _label_fabric(fabric: Fabric) -> dict[str, str]:
     found = {"fabric": fabric.name, "mtu": str(fabric.mtu)}
-    found |= {f"network.{name}": _network(each) for name, each in fabric.networks.items() if name != "data"}
+    found |= {f"network.{name}": _format_network(each) for name, each in fabric.networks.items() if name != "data"}
     return found | {f"vlan.{vlan.id}": vlan.name for vlan in fabric.vlans.values()}
 
 
-def _network(network: Network) -> str:
+def _format_network(network: Network) -> str:
     written: dict[str, object] = {"mtu": network.mtu}
     if network.kind is not None:
         written["type"] = network.kind
@@ -81,29 +81,32 @@ def _network(network: Network) -> str:
     return json.dumps(written)
 
 
-def _of_switch(fabric: Fabric, switch: Switch) -> dict[str, str]:
+def _label_switch(fabric: Fabric, switch: Switch) -> dict[str, str]:
     found = {"role": switch.role.value}
     if switch.model is not None:
         found["model"] = switch.model
     if switch.ports:
-        found["ports"] = json.dumps(_ports(switch.ports))
+        found["ports"] = json.dumps(_format_ports(switch.ports))
     pair = fabric.mlag_of.get(switch.id)
     if pair is not None:
         found["mlag"] = pair.name
-    return found | dict(_groups(fabric, switch.id))
+    return found | dict(_list_groups(fabric, switch.id))
 
 
-def _ports(ports: tuple[PortSet, ...]) -> object:
+def _format_ports(ports: tuple[PortSet, ...]) -> object:
     """The number of ports where no more was declared, else sets of names with their speed."""
     if len(ports) == 1 and ports[0].speed is None:
         return len(ports[0].names)
     return {
-        ports_in_order(each.names): {"speed": exact.link_speed(each.speed or 0.0), "breakout": each.breakout}
+        fold_ports_in_order(each.names): {
+            "speed": exact_quantities.format_link_speed(each.speed or 0.0),
+            "breakout": each.breakout,
+        }
         for each in ports
     }
 
 
-def _of_node(fabric: Fabric, node: Node) -> dict[str, str]:
+def _label_node(fabric: Fabric, node: Node) -> dict[str, str]:
     found = {"role": node.role.value}
     if node.hardware.name != "unclassed":
         found["class"] = node.hardware.name
@@ -118,10 +121,10 @@ def _of_node(fabric: Fabric, node: Node) -> dict[str, str]:
     vlans = fabric.vlans_of.get(node.id)
     if vlans:
         found["vlans"] = ",".join(map(str, vlans))
-    return found | dict(_groups(fabric, node.id))
+    return found | dict(_list_groups(fabric, node.id))
 
 
-def _groups(fabric: Fabric, device: str) -> Iterator[tuple[str, str]]:
+def _list_groups(fabric: Fabric, device: str) -> Iterator[tuple[str, str]]:
     for kind in GROUPS:
         group = fabric.group_of(kind).get(device)
         if group is not None:
@@ -151,10 +154,10 @@ class _Interfaces:
         return f"eth{number}"
 
 
-def _cables(link: Link, interfaces: _Interfaces) -> Iterator[str]:
+def _format_cables(link: Link, interfaces: _Interfaces) -> Iterator[str]:
     """One line for each cable of a link."""
     for index, speed in enumerate(link.members):
-        own: dict[str, object] = {"speed": exact.link_speed(speed)}
+        own: dict[str, object] = {"speed": exact_quantities.format_link_speed(speed)}
         ends = []
         for device, ports, key in ((link.a, link.ports_a, "from-port"), (link.b, link.ports_b, "to-port")):
             port = ports[index] if ports else None
@@ -162,11 +165,11 @@ def _cables(link: Link, interfaces: _Interfaces) -> Iterator[str]:
             ends.append(f"{device}:{interface}")
             if interface != port:
                 own[key] = port
-        own |= dict(_further(link))
-        yield f"    - {{endpoints: {flow(ends)}, vars: {{benchconsole: {flow(own)}}}}}"
+        own |= dict(_list_further(link))
+        yield f"    - {{endpoints: {format_flow(ends)}, vars: {{benchconsole: {format_flow(own)}}}}}"
 
 
-def _further(link: Link) -> Iterator[tuple[str, object]]:
+def _list_further(link: Link) -> Iterator[tuple[str, object]]:
     """The keys of a ``links`` entry that go beyond speed, count and ports."""
     if link.is_lag or link.lag is not None:
         yield "lag", link.lag
@@ -179,11 +182,11 @@ def _further(link: Link) -> Iterator[tuple[str, object]]:
     if link.network != "data":
         yield "network", link.network
     if link.cable is not None:
-        length = {} if link.cable.length is None else {"length": exact.metres(link.cable.length)}
+        length = {} if link.cable.length is None else {"length": exact_quantities.format_metres(link.cable.length)}
         yield "cable", ({} if link.cable.kind is None else {"type": link.cable.kind}) | length
     if link.wan is not None and link.wan.rtt is not None:
-        yield "rtt", exact.seconds(link.wan.rtt)
+        yield "rtt", exact_quantities.format_seconds(link.wan.rtt)
     if link.wan is not None and link.wan.available is not None:
-        yield "available", exact.link_speed(link.wan.available)
+        yield "available", exact_quantities.format_link_speed(link.wan.available)
     if link.channels:
-        yield "channels", {str(each.vlan): exact.link_speed(each.capacity) for each in link.channels}
+        yield "channels", {str(each.vlan): exact_quantities.format_link_speed(each.capacity) for each in link.channels}

@@ -1,44 +1,44 @@
-"""Owns a fabric as a D2 diagram: sites, pods, racks and chassis are containers."""
+"""Writes a fabric as a D2 diagram: sites, pods, racks and chassis are containers."""
 
 from collections.abc import Iterable, Iterator
 
-from topology.exporters.diagram import Cluster, Diagram, diagram, printable
-from topology.model import Fabric
-from topology.outline.boxes import Join
+from benchconsole.topology.exporters.diagram import Cluster, Diagram, make_diagram, replace_unprintable
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.outline.boxes import Join
 
 
 def export(fabric: Fabric) -> str:
     """``fabric`` in D2 (https://d2lang.com), the same text for the same fabric."""
-    drawn = diagram(fabric)
-    return "".join(f"{line}\n" for line in _lines(drawn))
+    drawn = make_diagram(fabric)
+    return "".join(f"{line}\n" for line in _format_lines(drawn))
 
 
-def _lines(drawn: Diagram) -> Iterator[str]:
-    yield f"# {printable(drawn.outline.name)}"
+def _format_lines(drawn: Diagram) -> Iterator[str]:
+    yield f"# {replace_unprintable(drawn.outline.name)}"
     yield "direction: down"
-    yield from _cluster(drawn, drawn.root, "")
+    yield from _format_cluster(drawn, drawn.root, "")
     for edge in drawn.edges():
         ends = [".".join((*(cluster.id for cluster in drawn.paths[box]), box)) for box in (edge.upper, edge.lower)]
         words = drawn.words(edge)
-        label = f": {_quoted(words)}" if words else ""
+        label = f": {_quote(words)}" if words else ""
         dashed = edge.standby or edge.join is not Join.CABLE
         style = (" " if words else ": ") + "{style.stroke-dash: 4}" if dashed else ""
         yield f"{' -- '.join(ends)}{label}{style}"
 
 
-def _cluster(drawn: Diagram, cluster: Cluster, indent: str) -> Iterator[str]:
+def _format_cluster(drawn: Diagram, cluster: Cluster, indent: str) -> Iterator[str]:
     for box in cluster.boxes:
         look = ["shape: cylinder"] if box.what == "storage" else []
         look += ["style.stroke-width: 4"] if drawn.heavy(box) else []
         style = f" {{{'; '.join(look)}}}" if look else ""
-        yield f"{indent}{box.id}: {_quoted(drawn.label(box))}{style}"
+        yield f"{indent}{box.id}: {_quote(drawn.label(box))}{style}"
     for inner in cluster.inner.values():
-        yield f"{indent}{inner.id}: {_quoted([inner.label])} {{"
-        yield from _cluster(drawn, inner, f"{indent}  ")
+        yield f"{indent}{inner.id}: {_quote([inner.label])} {{"
+        yield from _format_cluster(drawn, inner, f"{indent}  ")
         yield f"{indent}}}"
 
 
-def _quoted(lines: Iterable[str]) -> str:
+def _quote(lines: Iterable[str]) -> str:
     r"""A quoted string; ``\`` would begin an escape and ``$`` a substitution."""
     signs = str.maketrans({"\\": "\\\\", '"': '\\"', "$": "\\$"})
     return '"' + "\\n".join(line.translate(signs) for line in lines) + '"'

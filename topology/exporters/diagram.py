@@ -1,15 +1,14 @@
-"""Owns what the diagram languages have in common: which boxes, in which clusters, with which labels.
+"""Boxes, clusters and labels of a diagram, the same for all diagram languages.
 
-Small fabrics are written whole, larger ones as their outline with multiplicities: Mermaid draws
-500 edges at most, D2 declines thousands, and nobody reads that many. Refuses to know how any
-language quotes; labels are lines of printable text.
+Small fabrics are written whole, larger ones as their outline with multiplicities: Mermaid draws 500 edges at
+most, D2 declines thousands, and nobody reads that many.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from topology.model import Fabric, Group
-from topology.outline import Box, Edge, Join, Outline, outline, unfolded
+from benchconsole.topology.model.fabric import Fabric, Group
+from benchconsole.topology.outline.fold import Box, Edge, Join, Outline, make_outline, make_unfolded_outline
 
 MOST_EDGES = 200
 """Edges that are drawn one by one."""
@@ -47,13 +46,13 @@ class Diagram:
         count = f" x {box.count:,}" if box.count > 1 else ""
         first = [f"{box.name}{count}", box.sort]
         if not self.folded:
-            return [printable(line) for line in first]
+            return [replace_unprintable(line) for line in first]
         inside = [f"= {', '.join(edge.words)}" for edge in self.outline.edges if edge.lower == edge.upper == box.id]
         unlike = [] if box.exact else ["not all alike"]
         worst = ["the worst ratio"] if self.heavy(box) else []
         around = {cluster.label for cluster in self.paths[box.id]}
-        notes = [note for note in box.notes if printable(note) not in around]
-        return [printable(line) for line in (*first, *unlike, *notes, *inside, *box.carried, *worst)]
+        notes = [note for note in box.notes if replace_unprintable(note) not in around]
+        return [replace_unprintable(line) for line in (*first, *unlike, *notes, *inside, *box.carried, *worst)]
 
     def edges(self) -> list[Edge]:
         """The edges between different boxes."""
@@ -62,46 +61,46 @@ class Diagram:
     def words(self, edge: Edge) -> list[str]:
         """The lines beside an edge; those of one storage system, or one virtual machine, need none."""
         if self.folded:
-            return [printable(line) for line in edge.words]
-        return [printable(line) for line in (edge.cabling, *edge.notes)] if edge.join is Join.CABLE else []
+            return [replace_unprintable(line) for line in edge.words]
+        return [replace_unprintable(line) for line in (edge.cabling, *edge.notes)] if edge.join is Join.CABLE else []
 
     def heavy(self, box: Box) -> bool:
         """Whether a device of ``box`` has the highest oversubscription of all."""
         return box.worst is not None and box.worst == self.outline.worst
 
 
-def diagram(fabric: Fabric) -> Diagram:
+def make_diagram(fabric: Fabric) -> Diagram:
     """What is to be drawn of ``fabric``."""
     joined = sum(node.host is not None for node in fabric.nodes.values())
     joined += sum(len(storage.servers) for storage in fabric.storage.values())
     devices = len(fabric.nodes) + len(fabric.switches) + len(fabric.storage)
     small = len(fabric.links) + joined <= MOST_EDGES and devices <= MOST_EDGES + 1
-    drawn = unfolded(fabric) if small else outline(fabric)
+    drawn = make_unfolded_outline(fabric) if small else make_outline(fabric)
     groups = {kind: fabric.group_of(kind) for kind in _KINDS}
     root = Cluster("", drawn.name)
-    paths = {box.id: tuple(_into(root, _names(fabric, box, groups))) for box in drawn.boxes}
+    paths = {box.id: tuple(_fill_clusters(root, _name_members(fabric, box, groups))) for box in drawn.boxes}
     for box in drawn.boxes:
         (root, *paths[box.id])[-1].boxes.append(box)
-    for number, cluster in enumerate(_inner(root)):
+    for number, cluster in enumerate(_list_inner(root)):
         cluster.id = f"g{number}"
     return Diagram(drawn, root, paths, folded=not small)
 
 
-def _into(cluster: Cluster, names: Iterable[str]) -> Iterator[Cluster]:
+def _fill_clusters(cluster: Cluster, names: Iterable[str]) -> Iterator[Cluster]:
     """The clusters of those names, one within the other, made where they are not there yet."""
     for name in names:
-        cluster = cluster.inner.setdefault(name, Cluster("", printable(name)))
+        cluster = cluster.inner.setdefault(name, Cluster("", replace_unprintable(name)))
         yield cluster
 
 
-def _inner(cluster: Cluster) -> Iterator[Cluster]:
+def _list_inner(cluster: Cluster) -> Iterator[Cluster]:
     """Every cluster within, each before those that it holds."""
     for each in cluster.inner.values():
         yield each
-        yield from _inner(each)
+        yield from _list_inner(each)
 
 
-def _names(fabric: Fabric, box: Box, groups: Mapping[str, Mapping[str, Group]]) -> list[str]:
+def _name_members(fabric: Fabric, box: Box, groups: Mapping[str, Mapping[str, Group]]) -> list[str]:
     """The groups that all of a box is in, the largest kind first; a storage system is where its servers are."""
     devices = box.members
     if box.what == "storage":
@@ -114,6 +113,6 @@ def _names(fabric: Fabric, box: Box, groups: Mapping[str, Mapping[str, Group]]) 
     return found
 
 
-def printable(text: str) -> str:
+def replace_unprintable(text: str) -> str:
     """``text`` with a sign in the place of every character that does not print, line ends among them."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

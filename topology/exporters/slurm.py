@@ -1,4 +1,4 @@
-"""Owns writing a fabric as Slurm's topology of type tree: ``topology.conf`` and ``topology.yaml`` (25.05 and later).
+"""Writes a fabric as Slurm's topology of type tree: ``topology.conf`` and ``topology.yaml`` (25.05 and later).
 
 Slurm gives a switch one parent, and either nodes or switches below it. The rules that make
 every fabric with an order of tiers such a tree:
@@ -24,16 +24,16 @@ from functools import cached_property
 
 from ClusterShell.RangeSet import RangeSet
 
-from topology.exporters import ExportError
-from topology.model import Fabric, Link, SwitchRole
-from topology.selection import fold
-from topology.writing.yaml_text import comment, quoted, scalar
+from benchconsole.topology.exporters import ExportError
+from benchconsole.topology.model.fabric import Fabric, Link, SwitchRole
+from benchconsole.topology.selection import fold
+from benchconsole.topology.writing.yaml_text import format_comment, format_scalar, quote
 
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 
 
 @dataclass(slots=True)
-class Entry:
+class SlurmSwitch:
     """One switch of the tree: what is below it, and what else it stands for."""
 
     name: str
@@ -49,8 +49,8 @@ def export_conf(fabric: Fabric) -> str:
     for entry in tree.entries():
         if entry.note:
             lines.append(f"# {entry.note}")
-        below = f" Nodes={hostlist(entry.nodes)}" if entry.nodes else ""
-        below += f" Switches={hostlist(entry.switches)}" if entry.switches else ""
+        below = f" Nodes={format_hostlist(entry.nodes)}" if entry.nodes else ""
+        below += f" Switches={format_hostlist(entry.switches)}" if entry.switches else ""
         lines.append(f"SwitchName={entry.name}{below}")
     return "\n".join(lines) + "\n"
 
@@ -59,29 +59,29 @@ def export_yaml(fabric: Fabric) -> str:
     """The text of a ``topology.yaml`` with one topology. Raises ExportError for what cannot be a tree."""
     tree = _Tree(fabric)
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", fabric.name).strip("-.") or "fabric"
-    lines = [*(f"# {line}" for line in tree.remarks), "---", f"- topology: {scalar(name, flow=False)}"]
+    lines = [*(f"# {line}" for line in tree.remarks), "---", f"- topology: {format_scalar(name, flow=False)}"]
     lines += ["  cluster_default: true", "  tree:", "    switches:"]
     for entry in tree.entries():
         if entry.note:
             lines.append(f"      # {entry.note}")
-        lines.append(f"      - switch: {scalar(entry.name, flow=False)}")
+        lines.append(f"      - switch: {format_scalar(entry.name, flow=False)}")
         if entry.nodes:
-            lines.append(f"        nodes: {quoted(hostlist(entry.nodes))}")
+            lines.append(f"        nodes: {quote(format_hostlist(entry.nodes))}")
         if entry.switches:
-            lines.append(f"        children: {quoted(hostlist(entry.switches))}")
+            lines.append(f"        children: {quote(format_hostlist(entry.switches))}")
     return "\n".join(lines) + "\n"
 
 
-def hostlist(names: Iterable[str]) -> str:
+def format_hostlist(names: Iterable[str]) -> str:
     """Names as a hostlist of Slurm: ranges on the last number only, and only where it ends the name."""
     numbers: dict[str, list[str]] = {}
     for name in names:
         match = _NUMBERED.fullmatch(name)
         numbers.setdefault(match[1] if match else name, []).append(match[2] if match else "")
-    return ",".join(part for prefix, each in numbers.items() for part in _ranged(prefix, each))
+    return ",".join(part for prefix, each in numbers.items() for part in _fold_numbers(prefix, each))
 
 
-def _ranged(prefix: str, numbers: Sequence[str]) -> Iterator[str]:
+def _fold_numbers(prefix: str, numbers: Sequence[str]) -> Iterator[str]:
     """One range for each width where numbers are padded with zeros, else one for all."""
     padded = any(len(number) > 1 and number.startswith("0") for number in numbers)
     widths: dict[int, list[str]] = {}
@@ -184,10 +184,10 @@ class _Tree:
         if wrong:
             raise ExportError(f"{self.fabric.name} is no tree: {'; '.join(dict.fromkeys(wrong))}")
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[SlurmSwitch]:
         """The switches of the tree, those of lower tiers first."""
         found = {
-            switch: Entry(switch)
+            switch: SlurmSwitch(switch)
             for switch in sorted(self._order, key=self.fabric.tier)
             if self.first(switch) == switch
         }
@@ -209,17 +209,19 @@ class _Tree:
         shared = [other for other in self._order if self.first(other) == switch]
         return f"{switch} stands for {fold(shared)}, which share something below them" if len(shared) > 1 else ""
 
-    def _with_own_nodes(self, entries: Sequence[Entry], taken: set[str]) -> Iterator[Entry]:
+    def _with_own_nodes(self, entries: Sequence[SlurmSwitch], taken: set[str]) -> Iterator[SlurmSwitch]:
         """Rule 3: nodes of an upper switch in an entry of their own."""
         for entry in entries:
             if entry.nodes and entry.switches:
-                own = _free(f"{entry.name}-nodes", taken)
-                yield Entry(own, nodes=entry.nodes, note=f"{own} is no switch: nodes cabled to {entry.name} itself")
+                own = _choose_free_name(f"{entry.name}-nodes", taken)
+                yield SlurmSwitch(
+                    own, nodes=entry.nodes, note=f"{own} is no switch: nodes cabled to {entry.name} itself"
+                )
                 entry.nodes = []
                 entry.switches = [*entry.switches, own]
             yield entry
 
-    def _tops(self, used: set[str], taken: set[str]) -> Iterator[Entry]:
+    def _tops(self, used: set[str], taken: set[str]) -> Iterator[SlurmSwitch]:
         """Rule 4: an entry above roots that are cabled to each other."""
         roots = {switch: {switch} for switch in used if self.parent(switch) is None}
         for a, b in self._beside:
@@ -230,19 +232,19 @@ class _Tree:
                     roots.update(dict.fromkeys(two, one))
         for together in {id(each): each for each in roots.values() if len(each) > 1}.values():
             below = sorted(together, key=self._order.__getitem__)
-            top = _free(f"{below[0]}-top", taken)
-            yield Entry(top, switches=below, note=f"{top} is no switch: {fold(below)} are cabled to each other")
+            top = _choose_free_name(f"{below[0]}-top", taken)
+            yield SlurmSwitch(top, switches=below, note=f"{top} is no switch: {fold(below)} are cabled to each other")
 
     def _remarks(self) -> Iterator[str]:
-        yield comment(f"Slurm's tree of {self.fabric.name}, written by benchconsole.")
+        yield format_comment(f"Slurm's tree of {self.fabric.name}, written by benchconsole.")
         yield "Speeds, numbers of cables, LAGs and MLAG pairs have no place in it."
         others = {link.network for link in self.fabric.links.values()} - {self.network}
         if others:
-            yield comment(f"Of the networks, {self.network} is written; not: {', '.join(sorted(others))}.")
+            yield format_comment(f"Of the networks, {self.network} is written; not: {', '.join(sorted(others))}.")
         if self._beside:
-            yield f"Links within a tier are not in a tree: {_some(self._beside)}."
+            yield f"Links within a tier are not in a tree: {_name_some(self._beside)}."
         if self._skipped:
-            yield f"Links past a tier are not in a tree: {_some(self._skipped)}."
+            yield f"Links past a tier are not in a tree: {_name_some(self._skipped)}."
         alone = [str(node) for node in self.fabric.nodes if self.parent(node) is None]
         if alone:
             yield f"Cabled to no switch, and so not in a tree: {fold(alone)}."
@@ -252,13 +254,13 @@ class _Tree:
             yield f"Nothing is below these switches, and so they are not in a tree: {fold(idle)}."
 
 
-def _some(links: Sequence[tuple[str, str]]) -> str:
+def _name_some(links: Sequence[tuple[str, str]]) -> str:
     """The first dozen of several links."""
     found = [f"{a} to {b}" for a, b in dict.fromkeys(links)]
     return ", ".join(found[:12]) + (f" and {len(found) - 12:,} more" if len(found) > 12 else "")
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _choose_free_name(name: str, taken: set[str]) -> str:
     """``name``, or one like it that is not taken; it is taken from now on."""
     further = (f"{name}{number}" for number in itertools.count(2))
     found = next(each for each in itertools.chain([name], further) if each not in taken)

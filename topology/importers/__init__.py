@@ -1,8 +1,8 @@
-"""Owns the list of formats that a fabric can be read from, and finds out which one a file is in.
+"""Formats that a fabric can be read from, and the detection of the format of a file.
 
 ``native`` is our own format; the others are foreign and are loaded when they are asked for.
 An importer is a function ``read(paths, speed) -> Imported``: foreign text to a Document in the
-shape of our own file, whose positions lead into the source. ``topology.resolve`` gives it meaning.
+shape of our own file, whose positions lead into the source. ``topology.description.resolve`` gives it meaning.
 """
 
 import re
@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from topology.importers.draft import Imported
+    from benchconsole.topology.description.document import Imported
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -41,7 +41,7 @@ _MARKS: tuple[tuple[str, re.Pattern[str]], ...] = (
 _LOOKED_AT = 256 * 1024
 
 
-def names() -> tuple[str, ...]:
+def list_formats() -> tuple[str, ...]:
     """The foreign formats."""
     return tuple(FORMATS)
 
@@ -52,7 +52,7 @@ def sniff(text: str) -> str | None:
     return next((name for name, mark in _MARKS if mark.search(start)), None)
 
 
-def importer(name: str) -> "Callable[[Sequence[Path], str | None], Imported]":
+def find_importer(name: str) -> "Callable[[Sequence[Path], str | None], Imported]":
     """The function that reads ``name``, one of ``names()``."""
-    module = import_module(f"topology.importers.{name.replace('-', '_')}")
+    module = import_module(f"benchconsole.topology.importers.{name.replace('-', '_')}")
     return cast("Callable[[Sequence[Path], str | None], Imported]", module.read)

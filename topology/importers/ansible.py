@@ -1,9 +1,9 @@
-"""Owns reading Ansible inventories, INI and YAML: hosts as nodes, for there are no cables in them.
+"""Reads Ansible inventories, INI and YAML: hosts become nodes; there are no cables in them.
 
-Taken are names (with their ranges), ``ansible_host`` as the address, ``ansible_user`` and
-``ansible_port`` where all hosts share them, and roles from the names of groups. Templates are
-data here: a value that holds one is left out. ``group_vars`` and ``host_vars`` are not read.
-Refuses inventories made by plugins, and ranges of more hosts than a machine has.
+Taken are names (with their ranges), ``ansible_host`` as the address, ``ansible_user`` and ``ansible_port``
+where all hosts share them, and roles from the names of groups. Templates are data here: a value that holds one
+is left out. ``group_vars`` and ``host_vars`` are not read. Raises TopologyError for inventories made by
+plugins, and for ranges of more hosts than a machine has.
 
 Source: Ansible, "How to build your inventory"; plugins ``ini`` and ``yaml``.
 """
@@ -14,13 +14,13 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from topology.errors import Position
-from topology.importers.draft import Draft, Imported
-from topology.importers.inventory import Inventory
-from topology.importers.native import Document, Location, source_text
-from topology.importers.native import parse as parse_yaml
-from topology.importers.text import Lines, refuse, refuse_cut
-from topology.selection import MAX_NODES
+from benchconsole.topology.description.document import Document, Imported, Location, source_text
+from benchconsole.topology.description.document import parse as parse_yaml
+from benchconsole.topology.errors import Position
+from benchconsole.topology.importers.draft import Draft
+from benchconsole.topology.importers.host_groups import HostGroups
+from benchconsole.topology.importers.source_text import Lines, refuse, refuse_cut
+from benchconsole.topology.selection import MAX_NODES
 
 _SECTION = re.compile(r"\s*\[([^:\]\s]+)(?::([^\]\s]+))?\]\s*(?:[#;].*)?")
 _YAML = re.compile(r"(?m)^(?:---|[A-Za-z_][A-Za-z0-9_-]*\s*:\s*(?:#.*)?$)")
@@ -39,7 +39,7 @@ def parse(text: str, name: str, speed: str | None = None) -> Imported:
     """The text of one inventory of either kind. Raises TopologyError with every problem."""
     refuse_cut(text, name, "]}")
     draft = Draft(name, text)
-    inventory = Inventory(draft)
+    inventory = HostGroups(draft)
     if _is_yaml(text):
         _Yaml(parse_yaml(text, name), inventory).whole()
     else:
@@ -59,7 +59,7 @@ def _is_yaml(text: str) -> bool:
 class _Ini:
     """Walks an inventory in INI."""
 
-    def __init__(self, text: str, name: str, inventory: Inventory) -> None:
+    def __init__(self, text: str, name: str, inventory: HostGroups) -> None:
         self.text = text
         self.places = Lines(text, name)
         self.inventory = inventory
@@ -85,7 +85,7 @@ class _Ini:
             key, equals, value = line.partition("=")
             if not equals:
                 self.inventory.draft.problem(where, repr(line[:60]), "name=value")
-            self.inventory.variables(group, {key.strip(): _unquoted(value.strip())})
+            self.inventory.variables(group, {key.strip(): _unquote(value.strip())})
             return
         try:
             words = shlex.split(line, comments=True)
@@ -100,7 +100,7 @@ class _Ini:
         pairs = [word.partition("=") for word in words[1:]]
         if any(not equals for _, equals, _ in pairs):
             self.inventory.draft.problem(where, repr(line[:60]), "a host and name=value pairs")
-        for host, port in _expanded(words[0], where, self.inventory.draft):
+        for host, port in _expand_range(words[0], where, self.inventory.draft):
             told = {key: value for key, _, value in pairs} | port
             self.inventory.host(group, host, told, where)
 
@@ -108,7 +108,7 @@ class _Ini:
 class _Yaml:
     """Walks an inventory in YAML."""
 
-    def __init__(self, source: Document, inventory: Inventory) -> None:
+    def __init__(self, source: Document, inventory: HostGroups) -> None:
         self.source = source
         self.inventory = inventory
         inventory.draft.problems.extend(source.problems)
@@ -132,11 +132,11 @@ class _Yaml:
             if key not in _GROUP_KEYS:
                 where = self.source.key_at((*here, key))
                 self.inventory.draft.problem(where, f"unknown key {key!r}", f"one of {', '.join(_GROUP_KEYS)}")
-        self.inventory.variables(name, _texts(self.mapping(body.get("vars"), (*here, "vars"))))
+        self.inventory.variables(name, _list_texts(self.mapping(body.get("vars"), (*here, "vars"))))
         for pattern, written in self.mapping(body.get("hosts"), (*here, "hosts")).items():
             at: Location = (*here, "hosts", pattern)
-            told = _texts(self.mapping(written, at))
-            for host, port in _expanded(pattern, self.source.key_at(at), self.inventory.draft):
+            told = _list_texts(self.mapping(written, at))
+            for host, port in _expand_range(pattern, self.source.key_at(at), self.inventory.draft):
                 self.inventory.host(name, host, told | port, self.source.key_at(at))
         for child, inner in self.mapping(body.get("children"), (*here, "children")).items():
             at = (*here, "children", child)
@@ -144,17 +144,17 @@ class _Yaml:
             self.group(child, inner, at)
 
 
-def _texts(variables: Mapping[str, object]) -> dict[str, str]:
+def _list_texts(variables: Mapping[str, object]) -> dict[str, str]:
     """The variables that have a plain value, as text."""
     return {key: str(value) for key, value in variables.items() if isinstance(value, str | int)}
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
     return text[1:-1] if quoted else text
 
 
-def _expanded(pattern: str, where: Position, draft: Draft) -> Iterator[tuple[str, dict[str, str]]]:
+def _expand_range(pattern: str, where: Position, draft: Draft) -> Iterator[tuple[str, dict[str, str]]]:
     """The hosts that ``node[01:16]`` stands for, each with the port that ``host:port`` gives it."""
     ranges = _RANGE.sub("", pattern)
     port = _PORT.fullmatch(pattern) if ":" in ranges else None
@@ -162,7 +162,7 @@ def _expanded(pattern: str, where: Position, draft: Draft) -> Iterator[tuple[str
     choices = []
     total = 1
     for match in _RANGE.finditer(names):
-        size = _size(match[1], match[2], int(match[3] or 1))
+        size = _count_range(match[1], match[2], int(match[3] or 1))
         total *= size
         if size == 0 or total > MAX_NODES:
             expected = f"a range that runs forward, of at most {MAX_NODES:,} hosts"
@@ -172,14 +172,14 @@ def _expanded(pattern: str, where: Position, draft: Draft) -> Iterator[tuple[str
     parts = [""]
     end = 0
     for match, _ in choices:
-        members = _members(match[1], match[2], int(match[3] or 1))
+        members = _list_members(match[1], match[2], int(match[3] or 1))
         parts = [part + names[end : match.start()] + member for part in parts for member in members]
         end = match.end()
     for part in parts:
         yield part + names[end:], {"ansible_port": port[2]} if port is not None else {}
 
 
-def _size(first: str, last: str, step: int) -> int:
+def _count_range(first: str, last: str, step: int) -> int:
     """How many members a range has; 0 when it has none or is no range."""
     if first.isdigit() != last.isdigit() or step == 0:
         return 0
@@ -189,7 +189,7 @@ def _size(first: str, last: str, step: int) -> int:
     return max(0, (high - low) // step + 1)
 
 
-def _members(first: str, last: str, step: int) -> list[str]:
+def _list_members(first: str, last: str, step: int) -> list[str]:
     if first.isdigit():
         width = len(first) if first.startswith("0") else 0
         return [str(number).zfill(width) for number in range(int(first), int(last) + 1, step)]

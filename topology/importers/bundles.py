@@ -1,17 +1,16 @@
-"""Owns turning single cables into entries of ``links``: which of them are one LAG, and in which order.
+"""Turns single cables into entries of ``links``: which cables are one LAG, and in which order.
 
-Cables of the same two devices that are alike become one entry with a count; the ports of both
-ends stand in the order of the cables, so that each keeps its partner. Refuses to know where
-the cables come from.
+Cables of the same two devices that are alike become one entry with a count; the ports of both ends stand in the
+order of the cables, so that each keeps its partner.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from topology.errors import Position
-from topology.model import Bond
-from topology.writing.folding import natural, ports_in_order
+from benchconsole.topology.errors import Position
+from benchconsole.topology.model.fabric import Bond
+from benchconsole.topology.writing.node_set_folding import fold_ports_in_order, make_natural_key
 
 _DIFFERENT = "parallel cables that differ, taken as links of their own"
 _ONE_LAG = "parallel cables, taken as one LAG"
@@ -20,7 +19,7 @@ _STANDBY = "standby in the source beside several active legs, which our file can
 
 
 @dataclass(frozen=True, slots=True)
-class Cable:
+class SourceCable:
     """One cable as a source has it. ``speed`` is text for our file; ``fields`` are further keys of its entry.
 
     ``joined``: the source says that it is part of a LAG. ``standby``: a leg of a bond that
@@ -38,13 +37,13 @@ class Cable:
     standby: bool = False
     fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
-    def swapped(self) -> "Cable":
+    def swapped(self) -> "SourceCable":
         """The same cable, seen from its other end."""
         return replace(self, a=self.b, b=self.a, port_a=self.port_b, port_b=self.port_a)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LinkEntry:
     """An item of ``links``, the place of its first cable, and what was taken for granted."""
 
     data: dict[str, object]
@@ -56,7 +55,7 @@ class Entry:
 class _Bundle:
     """Cables of one pair of devices that are alike, and the name and the note of their entry."""
 
-    cables: Sequence[Cable]
+    cables: Sequence[SourceCable]
     lag: str | None
     note: str
 
@@ -64,57 +63,57 @@ class _Bundle:
         """The ports at one end, in the order of the cables."""
         return [cable.port_a if lower else cable.port_b for cable in self.cables]
 
-    def entry(self, speed: str | None) -> Entry:
+    def entry(self, speed: str | None) -> LinkEntry:
         """The item of ``links``."""
         first = self.cables[0]
         data: dict[str, object] = {
-            "from": _end(first.a, self.ends(lower=True)),
-            "to": _end(first.b, self.ends(lower=False)),
+            "from": _format_end(first.a, self.ends(lower=True)),
+            "to": _format_end(first.b, self.ends(lower=False)),
             "speed": first.speed if first.speed is not None else speed,
         }
         if len(self.cables) > 1:
             data["count"] = len(self.cables)
         if self.lag is not None:
             data["lag"] = self.lag
-        return Entry({**data, **first.fields}, first.where, self.note)
+        return LinkEntry({**data, **first.fields}, first.where, self.note)
 
 
-def entries(cables: Iterable[Cable], tiers: Mapping[str, int], speed: str | None) -> list[Entry]:
+def bundle_cables(cables: Iterable[SourceCable], tiers: Mapping[str, int], speed: str | None) -> list[LinkEntry]:
     """Entries for all ``cables``, in the order of their first ones. ``tiers`` gives the tier of switches.
 
     ``speed`` stands for the speed of cables that have none. No two cables share a port.
     """
-    pairs: dict[frozenset[str], list[Cable]] = {}
+    pairs: dict[frozenset[str], list[SourceCable]] = {}
     for cable in cables:
         beside = pairs.setdefault(frozenset((cable.a, cable.b)), [])
         turned = beside[0].a != cable.a if beside else tiers.get(cable.b, 0) < tiers.get(cable.a, 0)
         beside.append(cable.swapped() if turned else cable)
-    return list(_with_standby((found for pair in pairs.values() for found in _of_pair(pair)), speed))
+    return list(_join_standby((found for pair in pairs.values() for found in _bundle_pair(pair)), speed))
 
 
-def _of_pair(cables: Sequence[Cable]) -> Iterator[_Bundle]:
+def _bundle_pair(cables: Sequence[SourceCable]) -> Iterator[_Bundle]:
     """The bundles of one pair of devices; those without a name get one where there are several."""
-    alike: dict[object, list[Cable]] = {}
+    alike: dict[object, list[SourceCable]] = {}
     for cable in cables:
         kind = (cable.speed, repr(cable.fields), cable.standby)
         alike.setdefault(cable.lag if cable.lag is not None else kind, []).append(cable)
     free = (name for name in (f"lag{number}" for number in range(1, len(cables) + 2)) if name not in alike)
     for index, those in enumerate(alike.values()):
-        lag, known = those[0].lag, _with_all_ports(those)
+        lag, known = those[0].lag, _drop_partial_ports(those)
         notes = [_SOME_PORTS] if known != those else []
         if lag is None and len(those) > 1 and not all(cable.joined for cable in those):
             notes.append(_ONE_LAG)
         if lag is None and index:
             lag = next(free)
             notes.append(_DIFFERENT)
-        for run in _runs(
-            known if those[0].lag is not None else sorted(known, key=lambda cable: natural(cable.port_a or ""))
+        for run in _split_runs(
+            known if those[0].lag is not None else sorted(known, key=lambda cable: make_natural_key(cable.port_a or ""))
         ):
             given = ["speed as given"] if run[0].speed is None else []
             yield _Bundle(run, lag, "; ".join([*notes, *given]))
 
 
-def _with_all_ports(those: list[Cable]) -> list[Cable]:
+def _drop_partial_ports(those: list[SourceCable]) -> list[SourceCable]:
     """The cables without the ports of an end where only some of them are known."""
     if len({cable.port_a is None for cable in those}) > 1:
         those = [replace(cable, port_a=None) for cable in those]
@@ -123,9 +122,9 @@ def _with_all_ports(those: list[Cable]) -> list[Cable]:
     return those
 
 
-def _runs(cables: Sequence[Cable]) -> Iterator[list[Cable]]:
+def _split_runs(cables: Sequence[SourceCable]) -> Iterator[list[SourceCable]]:
     """``cables`` cut where speed or fields change: a LAG whose members differ is several entries of its name."""
-    run: list[Cable] = []
+    run: list[SourceCable] = []
     for cable in cables:
         if run and (run[-1].speed, run[-1].fields) != (cable.speed, cable.fields):
             yield run
@@ -134,12 +133,12 @@ def _runs(cables: Sequence[Cable]) -> Iterator[list[Cable]]:
     yield run
 
 
-def _end(device: str, ports: Sequence[str | None]) -> str:
+def _format_end(device: str, ports: Sequence[str | None]) -> str:
     named = [port for port in ports if port is not None]
-    return f"{device}:{ports_in_order(named)}" if named else device
+    return f"{device}:{fold_ports_in_order(named)}" if named else device
 
 
-def _with_standby(found: Iterable[_Bundle], speed: str | None) -> Iterator[Entry]:
+def _join_standby(found: Iterable[_Bundle], speed: str | None) -> Iterator[LinkEntry]:
     """The entries, standby legs joined to the active one of their bond as our file has it."""
     bonds: dict[str, list[_Bundle]] = {}
     for bundle in found:
@@ -150,10 +149,10 @@ def _with_standby(found: Iterable[_Bundle], speed: str | None) -> Iterator[Entry
         alike = (first.a, first.speed, len(bundle.cables), bundle.lag, first.fields, bundle.ends(lower=False))
         bonds.setdefault(repr(alike), []).append(bundle)
     for legs in bonds.values():
-        yield from _bond(legs, speed)
+        yield from _find_bond(legs, speed)
 
 
-def _bond(legs: Sequence[_Bundle], speed: str | None) -> Iterator[Entry]:
+def _find_bond(legs: Sequence[_Bundle], speed: str | None) -> Iterator[LinkEntry]:
     """One entry whose first switch is the active one; where there are several, the legs with a note."""
     standby = [leg for leg in legs if leg.cables[0].standby]
     active = [leg for leg in legs if not leg.cables[0].standby]
@@ -165,5 +164,5 @@ def _bond(legs: Sequence[_Bundle], speed: str | None) -> Iterator[Entry]:
     one = active[0].entry(speed)
     _, _, ports = str(one.data["to"]).partition(":")
     to = ",".join(leg.cables[0].b for leg in ordered) + (f":{ports}" if ports else "")
-    lower = _end(ordered[0].cables[0].a, [port for leg in ordered for port in leg.ends(lower=True)])
+    lower = _format_end(ordered[0].cables[0].a, [port for leg in ordered for port in leg.ends(lower=True)])
     yield replace(one, data={**one.data, "from": lower, "to": to})

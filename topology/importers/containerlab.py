@@ -1,11 +1,11 @@
-"""Owns reading containerlab topologies (``*.clab.yml``): nodes, kinds, labels and links.
+"""Reads containerlab topologies (``*.clab.yml``): nodes, kinds, labels and links.
 
-Devices of kind ``linux`` and its like are nodes, bridges and network systems are switches,
-unless the label ``benchconsole.role`` says otherwise. What containerlab has no word for is
-read where ``topology.exporters.containerlab`` writes it: of devices in labels that begin with
-``benchconsole.``, of links in ``vars: {benchconsole: ...}``, which holds keys of our ``links``.
-Cables to the host, to the management network and to other places outside the lab are no part
-of a fabric: they are left out and remarked upon. Refuses what is no containerlab file.
+Devices of kind ``linux`` and its like are nodes, bridges and network systems are switches, unless the label
+``benchconsole.role`` says otherwise. What containerlab has no word for is read where
+``topology.exporters.containerlab`` writes it: of devices in labels that begin with ``benchconsole.``, of links
+in ``vars: {benchconsole: ...}``, which holds keys of our ``links``. Cables to the host, to the management
+network and to other places outside the lab are no part of a fabric: they are left out and remarked upon. Raises
+TopologyError for any other file.
 
 Source: containerlab's manual, "Topology definition", and its ``clab.schema.json``.
 """
@@ -13,15 +13,14 @@ Source: containerlab's manual, "Topology definition", and its ``clab.schema.json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from topology.errors import Position, TopologyError
-from topology.importers.bundles import Cable
-from topology.importers.draft import Device, Draft, Imported
-from topology.importers.json_text import document as parse_json
-from topology.importers.native import Document, Location, source_text
-from topology.importers.native import parse as parse_yaml
-from topology.importers.text import refuse, refuse_cut
-from topology.model import NodeRole, SwitchRole
-from topology.selection import near
+from benchconsole.topology.description.document import Document, Imported, Location, source_text
+from benchconsole.topology.description.document import parse as parse_yaml
+from benchconsole.topology.errors import Position, TopologyError, find_near
+from benchconsole.topology.importers.bundles import SourceCable
+from benchconsole.topology.importers.draft import Draft, DraftDevice
+from benchconsole.topology.importers.json_text import parse_document as parse_json
+from benchconsole.topology.importers.source_text import refuse, refuse_cut
+from benchconsole.topology.model.fabric import NodeRole, SwitchRole
 
 PREFIX = "benchconsole."
 NODE_KINDS = {
@@ -78,7 +77,7 @@ class _Reader:
     def mapping(self, data: object, location: Location) -> Mapping[str, object]:
         """``data`` as a mapping; nothing is an empty one, anything else a problem."""
         if data is not None and not isinstance(data, dict):
-            self.draft.problem(self.source.at(location), _kind_of(data), "a mapping (key: value)")
+            self.draft.problem(self.source.at(location), _describe_value(data), "a mapping (key: value)")
         return data if isinstance(data, dict) else {}
 
     def part(self, *keys: str) -> tuple[Mapping[str, object], Location]:
@@ -100,7 +99,7 @@ class _Reader:
             self.draft.section(section, name, {key: ",".join(members)}, self.source.at(("topology", "nodes")))
         links = self.topology.get("links")
         if links is not None and not isinstance(links, list):
-            self.draft.problem(self.source.at(("topology", "links")), _kind_of(links), "a list")
+            self.draft.problem(self.source.at(("topology", "links")), _describe_value(links), "a list")
         for index, written in enumerate(links if isinstance(links, list) else []):
             self.link(written, ("topology", "links", index))
 
@@ -112,11 +111,11 @@ class _Reader:
             if key == "fabric":
                 self.draft.name = text
             elif key == "mtu":
-                self.draft.section("network", "mtu", _plain(text), where)
+                self.draft.section("network", "mtu", _parse_plain(text), where)
             elif section == "vlan":
                 self.draft.section("vlans", name, {"name": text}, where)
             elif section == "network":
-                self.draft.section("networks", name, _plain(text), where)
+                self.draft.section("networks", name, _parse_plain(text), where)
 
     def labels(self, written: Mapping[str, object], here: Location) -> dict[str, _Label]:
         """The labels of ours with their places, without the prefix; an unknown one is a problem."""
@@ -129,7 +128,7 @@ class _Reader:
                 found[short] = (str(value), self.source.at((*here, "labels", key)))
             else:
                 where = self.source.key_at((*here, "labels", key))
-                self.draft.problem(where, f"the label {key!r}", "a label of ours", near(short, _KNOWN))
+                self.draft.problem(where, f"the label {key!r}", "a label of ours", find_near(short, _KNOWN))
         return found
 
     def device(self, name: str) -> None:
@@ -142,17 +141,17 @@ class _Reader:
             return
         role, at = labels.get("role", (None, where))
         if role is not None and role not in _ROLES:
-            self.draft.problem(at, f"the role {role!r}", f"one of {', '.join(_ROLES)}", near(role, _ROLES))
+            self.draft.problem(at, f"the role {role!r}", f"one of {', '.join(_ROLES)}", find_near(role, _ROLES))
         switch = role in list(SwitchRole) if role is not None else kind not in NODE_KINDS
         section, known = ("switches", SWITCH_LABELS) if switch else ("nodes", NODE_LABELS)
         fields: dict[str, object] = {}
         for label, key in known.items():
             if label in labels:
                 text, self.draft.places[section, name, key] = labels[label]
-                fields[key] = _plain(text) if label in ("ports", "forwards") else text
+                fields[key] = _parse_plain(text) if label in ("ports", "forwards") else text
         if "class" in fields:
             self.draft.section("classes", str(fields["class"]), {}, where)
-        self.draft.device(Device(name, where, switch, role, fields=fields))
+        self.draft.device(DraftDevice(name, where, switch, role, fields=fields))
         self.grouped(name, labels)
 
     def inherited(self, written: Mapping[str, object], here: Location) -> tuple[str | None, dict[str, _Label]]:
@@ -216,7 +215,7 @@ class _Reader:
             self.outside(here, device)
             return None
         if not isinstance(device, str) or not isinstance(interface, str) or not device or not interface:
-            self.draft.problem(self.source.at(here), f"{_short(written)} as an endpoint", "node:interface")
+            self.draft.problem(self.source.at(here), f"{_shorten(written)} as an endpoint", "node:interface")
             return None
         return device, interface
 
@@ -232,7 +231,7 @@ class _Reader:
         port_a, port_b = own.pop("from-port", a[1]), own.pop("to-port", b[1])
         speed, lag, standby = own.pop("speed", None), own.pop("lag", None), own.pop("standby", False)
         self.draft.cable(
-            Cable(
+            SourceCable(
                 a[0], b[0], self.source.at(here),
                 port_a=None if port_a is None else self.draft.port(str(port_a)),
                 port_b=None if port_b is None else self.draft.port(str(port_b)),
@@ -245,7 +244,7 @@ class _Reader:
         )  # fmt: skip
 
 
-def _plain(text: str) -> object:
+def _parse_plain(text: str) -> object:
     """The value that a label holds as JSON; the text itself where it is none, to be refused where it matters."""
     try:
         return parse_json(text, "").data
@@ -253,11 +252,11 @@ def _plain(text: str) -> object:
         return text
 
 
-def _short(value: object) -> str:
-    return repr(value) if isinstance(value, str | int | float) else _kind_of(value)
+def _shorten(value: object) -> str:
+    return repr(value) if isinstance(value, str | int | float) else _describe_value(value)
 
 
-def _kind_of(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, dict):
         return "a mapping"
     return "a list" if isinstance(value, list) else "nothing" if value is None else repr(value)

@@ -1,8 +1,8 @@
-"""Owns what every foreign source becomes on its way to a Document: devices and cables with their places.
+"""Devices and cables of a foreign source with their places, on their way to a Document.
 
-An importer notes what it reads; here names are checked, roles inferred, parallel cables
-gathered, and missing speeds reported, the same for all formats. Refuses to invent: without a
-speed there is no link, and what was inferred is noted beside what it was inferred for.
+An importer notes what it reads; here names are checked, roles inferred, parallel cables gathered, and missing
+speeds reported, the same for all formats. Nothing is invented: without a speed there is no link, and each
+inference is noted beside its entry.
 """
 
 import re
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from topology.errors import Position, Problem, TopologyError
-from topology.importers.bundles import Cable, entries
-from topology.importers.native import Document, Location
-from topology.importers.roles import node_role, switch_roles
-from topology.importers.text import refuse
-from topology.model import SwitchRole
-from topology.selection import MAX_NODES, NAME, fold, near
+from benchconsole.topology.description.document import Document, Imported, Location
+from benchconsole.topology.errors import Position, Problem, TopologyError, find_near
+from benchconsole.topology.importers.bundles import SourceCable, bundle_cables
+from benchconsole.topology.importers.roles import find_node_role, infer_switch_roles
+from benchconsole.topology.importers.source_text import refuse
+from benchconsole.topology.model.fabric import SwitchRole
+from benchconsole.topology.selection import MAX_NODES, NAME, fold
 
 MAX_CABLES = 500_000
 MAX_PROBLEMS = 1000
@@ -27,7 +27,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class DraftDevice:
     """A node or a switch as a source has it.
 
     ``role`` is a word of ours, None where the source does not say; ``why`` says what it was
@@ -42,19 +42,6 @@ class Device:
     fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """A foreign source as a Document in the shape of our own file; its positions lead into the source.
-
-    ``notes`` says beside an entry what was inferred for it; ``remarks`` say what the source has
-    that was not taken, and what it does not have.
-    """
-
-    document: Document
-    notes: Mapping[Location, str] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-
-
 class Draft:
     """Collects one source; ``finish`` gives the result or every problem at once."""
 
@@ -62,8 +49,8 @@ class Draft:
         self.file = file
         self.text = text
         self.name = ""
-        self.devices: dict[str, Device] = {}
-        self.cables: list[Cable] = []
+        self.devices: dict[str, DraftDevice] = {}
+        self.cables: list[SourceCable] = []
         self.sections: dict[str, dict[str, object]] = {}
         self.places: dict[Location, Position] = {}
         self.problems: list[Problem] = []
@@ -87,7 +74,7 @@ class Draft:
         if all(known.partition(":")[0] != kind for known in self.remarks):
             self.remarks.append(text)
 
-    def device(self, device: Device) -> None:
+    def device(self, device: DraftDevice) -> None:
         """Add a device. A name that is none, or that is taken, is a problem."""
         if not NAME.fullmatch(device.name) or len(device.name) > 253:
             self.problem(device.where, f"the name {device.name!r}", "letters, digits, '-', '_' and '.'")
@@ -101,7 +88,7 @@ class Draft:
         if len(self.devices) > MAX_NODES:
             raise refuse(device.where, f"more than {MAX_NODES:,} devices", "a smaller source")
 
-    def cable(self, cable: Cable) -> None:
+    def cable(self, cable: SourceCable) -> None:
         """Add a cable; its ends are looked up in the end."""
         if len(self.cables) >= MAX_CABLES:
             raise refuse(cable.where, f"more than {MAX_CABLES:,} cables", "a smaller source")
@@ -127,7 +114,7 @@ class Draft:
         document = Document(self.file, self.text)
         document.values[()] = Position(self.file, 1, 1)
         known = ("ssh", "network", "networks", "classes")
-        data: dict[str, object] = {"schema": 1, "fabric": self.name or _named_after(self.file)}
+        data: dict[str, object] = {"schema": 1, "fabric": self.name or _name_fabric(self.file)}
         data.update({name: self.sections[name] for name in known if name in self.sections})
         data["switches"] = dict(self._switches(cables))
         data["nodes"] = dict(self._nodes())
@@ -142,11 +129,11 @@ class Draft:
             document.keys[location] = document.values[location] = where
         return Imported(document, self._notes, tuple(self.remarks))
 
-    def _sound(self, cable: Cable) -> bool:
+    def _sound(self, cable: SourceCable) -> bool:
         """Whether both ends are devices, and two different ones; else a problem, as for a port that is taken."""
         unknown = [name for name in (cable.a, cable.b) if name not in self.devices]
         for name in unknown:
-            hint = near(name, self.devices) if len(self.problems) < _HINTED else None  # a search through all names
+            hint = find_near(name, self.devices) if len(self.problems) < _HINTED else None  # a search through all names
             self.problem(cable.where, f"unknown device {name!r}", "a device of this source", hint)
         if cable.a == cable.b and not unknown:
             self.problem(cable.where, f"a cable from {cable.a} to itself", "two different devices")
@@ -157,10 +144,10 @@ class Draft:
                 self.problem(cable.where, found, "a free port")
         return not unknown and cable.a != cable.b
 
-    def _switches(self, cables: list[Cable]) -> Iterator[tuple[str, dict[str, object]]]:
+    def _switches(self, cables: list[SourceCable]) -> Iterator[tuple[str, dict[str, object]]]:
         """Every switch with its entry; roles that the source does not give are inferred and noted."""
         switches = [device for device in self.devices.values() if device.switch]
-        inferred = switch_roles([device.name for device in switches], [(cable.a, cable.b) for cable in cables])
+        inferred = infer_switch_roles([device.name for device in switches], [(cable.a, cable.b) for cable in cables])
         for device in switches:
             role, why = (device.role, device.why) if device.role is not None else inferred[device.name]
             yield device.name, self._entry("switches", device, role, why)
@@ -170,43 +157,43 @@ class Draft:
             if not device.switch:
                 role, why = device.role, device.why
                 if role is None:
-                    role, why = node_role(device.name), "role inferred from its name"
+                    role, why = find_node_role(device.name), "role inferred from its name"
                 yield device.name, self._entry("nodes", device, role, why)
 
-    def _entry(self, section: str, device: Device, role: str | None, why: str) -> dict[str, object]:
+    def _entry(self, section: str, device: DraftDevice, role: str | None, why: str) -> dict[str, object]:
         here: Location = (section, device.name)
         self.places[here] = device.where
         if why and (role is not None or section == "switches"):
             self._notes[here] = why
         return {**({"role": role} if role is not None else {}), **device.fields}
 
-    def _links(self, cables: list[Cable], speed: str | None, switches: object) -> Iterator[dict[str, object]]:
+    def _links(self, cables: list[SourceCable], speed: str | None, switches: object) -> Iterator[dict[str, object]]:
         """Every entry of ``links``, lower end first; cables without a speed get ``speed``."""
         self._require_speed([cable for cable in cables if cable.speed is None], speed)
         roles = {name: entry.get("role") for name, entry in switches.items()} if isinstance(switches, dict) else {}
         tiers = {name: SwitchRole(role).tier if isinstance(role, str) else 1 for name, role in roles.items()}
-        for index, entry in enumerate(entries(cables, tiers, speed)):
+        for index, entry in enumerate(bundle_cables(cables, tiers, speed)):
             self.places["links", index] = entry.where
             if entry.note:
                 self._notes["links", index] = entry.note
             yield entry.data
 
-    def _require_speed(self, silent: list[Cable], speed: str | None) -> None:
+    def _require_speed(self, silent: list[SourceCable], speed: str | None) -> None:
         if not silent:
             return
         if speed is None:
             expected = 'a speed for each, or one for all of them (init --link-speed "25 Gb/s")'
-            self.problem(silent[0].where, f"no speed for {pairs(silent)}", expected)
+            self.problem(silent[0].where, f"no speed for {format_cables(silent)}", expected)
         else:
-            self.remark(f"the source has no speed for {pairs(silent)}: {speed} was given for them")
+            self.remark(f"the source has no speed for {format_cables(silent)}: {speed} was given for them")
 
 
-def _named_after(file: str) -> str:
+def _name_fabric(file: str) -> str:
     """A name for a fabric whose source has none: that of the file, without what a name should not hold."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(file).name.partition(".")[0]).strip("-.") or "cluster"
 
 
-def pairs(cables: list[Cable]) -> str:
+def format_cables(cables: list[SourceCable]) -> str:
     """The cables as ``n[1-16] to leaf1; leaf[1-2] to spine1``; the first dozen of many."""
     above: dict[str, list[str]] = {}
     for cable in cables:

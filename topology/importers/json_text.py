@@ -1,15 +1,15 @@
-"""Owns reading JSON as a Document: plain values with the position of every key and value.
+"""Reads JSON as a Document: plain values with the position of every key and value.
 
-The same limits as for YAML hold (size of the file apart). Refuses keys given twice, NaN,
-text that is no Unicode (lone surrogates), and anything after the last value.
+The same limits as for YAML hold (size of the file apart). Raises TopologyError for keys given twice, NaN, text
+that is no Unicode (lone surrogates), and anything after the last value.
 """
 
 import re
 from json import JSONDecoder
 
-from topology.errors import Position, Problem, TopologyError
-from topology.importers.native import MAX_DEPTH, MAX_VALUES, Document, Location
-from topology.importers.text import Lines, refuse
+from benchconsole.topology.description.document import MAX_DEPTH, MAX_VALUES, Document, Location
+from benchconsole.topology.errors import Position, Problem, TopologyError
+from benchconsole.topology.importers.source_text import Lines, refuse
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,18})(\.\d{1,30})?([eE][+-]?\d{1,3})?(?![\d.])")
@@ -18,7 +18,7 @@ _STRINGS = JSONDecoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def documents(text: str, name: str) -> list[Document]:
+def parse_documents(text: str, name: str) -> list[Document]:
     """Every JSON value of ``text``, in order: tools that are run twice write two. Raises TopologyError."""
     reader = _Reader(text, name)
     found = []
@@ -32,9 +32,9 @@ def documents(text: str, name: str) -> list[Document]:
     return found
 
 
-def document(text: str, name: str) -> Document:
+def parse_document(text: str, name: str) -> Document:
     """``text`` as one JSON value. Raises TopologyError."""
-    found = documents(text, name)
+    found = parse_documents(text, name)
     if len(found) > 1:
         raise refuse(found[1].at(()), "a second JSON value", "one")
     return found[0]

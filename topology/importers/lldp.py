@@ -1,11 +1,10 @@
-"""Owns reading what LLDP tells the nodes about their cables: ``lldpctl -f json0`` of each, or ``-f json``.
+"""Reads LLDP neighbours of nodes as cables: ``lldpctl -f json0`` of each node, or ``-f json``.
 
-The file of a node is called by its name (``n01.json``), unless the text itself holds the
-node's own chassis (``lldpcli -f json0 show chassis`` before or after it). A neighbour that
-has a file of its own is that machine, any other is a switch unless it says that it does not
-forward. A machine with a file is a switch where its chassis says so, or its name (``leaf1``).
-Refuses to choose: an interface that sees two devices is left out with a remark, for a cable
-leads to one.
+The file of a node is called by its name (``n01.json``), unless the text itself holds the node's own chassis
+(``lldpcli -f json0 show chassis`` before or after it). A neighbour that has a file of its own is that machine,
+any other is a switch unless it says that it does not forward. A machine with a file is a switch where its
+chassis says so, or its name (``leaf1``). An interface that sees two devices is left out with a remark, because
+a cable leads to one.
 
 Source: lldpcli(8), IEEE 802.1AB; texts of operational MAU types as lldpd prints them.
 """
@@ -16,15 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from topology.errors import Position
-from topology.importers.bundles import Cable
-from topology.importers.draft import Device, Draft, Imported
-from topology.importers.json_text import documents
-from topology.importers.native import Document, Location, source_text
-from topology.importers.roles import switch_role
-from topology.importers.text import refuse
-from topology.units import UnitError, parse_link_speed
-from topology.writing import exact
+from benchconsole.topology.description.document import Document, Imported, Location, source_text
+from benchconsole.topology.errors import Position
+from benchconsole.topology.importers.bundles import SourceCable
+from benchconsole.topology.importers.draft import Draft, DraftDevice
+from benchconsole.topology.importers.json_text import parse_documents
+from benchconsole.topology.importers.roles import find_switch_role
+from benchconsole.topology.importers.source_text import refuse
+from benchconsole.topology.units import UnitError, parse_link_speed
+from benchconsole.topology.writing import exact_quantities
 
 _MAU = re.compile(r"(?:other\()?\s*(\d+(?:[.p]\d)?)\s*(G|Gig)?[ -]?base", re.IGNORECASE)
 _STATED = re.compile(r"(\d+(?:\.\d+)?)\s*([GM])(?:b/s|bps|bit/s|bit)?", re.IGNORECASE)
@@ -34,7 +33,7 @@ _FORWARDS = {"bridge", "router"}
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class LldpNeighbour:
     """What one interface sees at the other end of its cable.
 
     ``switch`` is the name of the other device, its chassis id where it has none. ``speed`` in
@@ -54,11 +53,6 @@ class Neighbour:
     where: Position
 
 
-def neighbours(text: str, name: str = "lldpctl") -> list[Neighbour]:
-    """Every neighbour in the output of ``lldpctl``, in its order. Raises TopologyError for what is none."""
-    return [each for document in documents(text, name) for each in _neighbours(document)]
-
-
 def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
     """Files of several nodes, or directories of ``*.json``. ``speed`` is for cables without one."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
@@ -66,67 +60,62 @@ def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
         raise refuse(Position(str(paths[0]), 1, 1), "no file *.json", "the output of lldpctl -f json0 of each node")
     draft = Draft(str(files[0]), "")
     draft.name = paths[0].name if paths[0].is_dir() else "cluster"
-    return _combined([(file.stem, source_text(file), str(file)) for file in files], draft).finish(speed)
+    return _combine([(file.stem, source_text(file), str(file)) for file in files], draft).finish(speed)
 
 
-def combine(sources: Sequence[tuple[str, str]], speed: str | None = None) -> Imported:
-    """What several nodes see, as one fabric: the name and the text of each, at least one. Raises TopologyError."""
-    return _combined([(node, text, node) for node, text in sources], Draft(sources[0][0], "")).finish(speed)
-
-
-def _combined(sources: Sequence[tuple[str, str, str]], draft: Draft) -> Draft:
+def _combine(sources: Sequence[tuple[str, str, str]], draft: Draft) -> Draft:
     """The draft with what several nodes see: (name of the node, text, name of the file) of each."""
-    seen: list[tuple[str, list[Neighbour]]] = []
+    seen: list[tuple[str, list[LldpNeighbour]]] = []
     for stem, text, name in sources:
-        found = documents(text, name)
+        found = parse_documents(text, name)
         for document in found:
             draft.problems.extend(document.problems)
-        stem_is_switch = switch_role(stem) is not None
-        own, forwards = next((own for own in map(_own_chassis, found) if own), (stem, stem_is_switch))
-        draft.device(Device(own, found[0].at(()), forwards))
-        seen.append((own, [each for document in found for each in _neighbours(document)]))
+        stem_is_switch = find_switch_role(stem) is not None
+        own, forwards = next((own for own in map(_find_own_chassis, found) if own), (stem, stem_is_switch))
+        draft.device(DraftDevice(own, found[0].at(()), forwards))
+        seen.append((own, [each for document in found for each in _list_neighbours(document)]))
     for own, each in seen:
-        _add(own, _one_for_each_interface(own, each, draft), draft)
-    draft.cables = list(_with_ports_of_one(list(_once(draft.cables)), draft))
+        _add(own, _drop_ambiguous(own, each, draft), draft)
+    draft.cables = list(_take_ports(list(_drop_repeated(draft.cables)), draft))
     return draft
 
 
-def _neighbours(document: Document) -> Iterator[Neighbour]:
-    for section, here in _section(document, "lldp"):
-        for interface, body, at in _named(section.get("interface"), (*here, "interface")):
-            for chassis_name, chassis, _ in _named(body.get("chassis"), (*at, "chassis")):
-                yield _neighbour(interface, body, chassis_name, chassis, document.key_at(at))
+def _list_neighbours(document: Document) -> Iterator[LldpNeighbour]:
+    for section, here in _find_section(document, "lldp"):
+        for interface, body, at in _find_name(section.get("interface"), (*here, "interface")):
+            for chassis_name, chassis, _ in _find_name(body.get("chassis"), (*at, "chassis")):
+                yield _read_neighbour(interface, body, chassis_name, chassis, document.key_at(at))
 
 
-def _neighbour(
+def _read_neighbour(
     interface: str, body: Mapping[str, object], switch: str, chassis: Mapping[str, object], where: Position
-) -> Neighbour:
-    identity = _text(chassis.get("id"))
-    port = _body(body.get("port"))
-    current = _text(_body(port.get("auto-negotiation")).get("current"))
-    ttl = _text(port.get("ttl")) or _text(_body(body.get("ttl")).get("ttl"))
-    return Neighbour(
+) -> LldpNeighbour:
+    identity = _find_text(chassis.get("id"))
+    port = _find_body(body.get("port"))
+    current = _find_text(_find_body(port.get("auto-negotiation")).get("current"))
+    ttl = _find_text(port.get("ttl")) or _find_text(_find_body(body.get("ttl")).get("ttl"))
+    return LldpNeighbour(
         interface=interface,
         switch=switch or identity,
-        port=_port(port),
-        speed=_speed(current),
+        port=_read_port(port),
+        speed=_read_speed(current),
         ttl=int(ttl) if ttl.isdecimal() and ttl.isascii() else None,
-        via=_text(body.get("via")) or "LLDP",
+        via=_find_text(body.get("via")) or "LLDP",
         chassis=identity,
-        forwards=_forwards(chassis),
-        aggregated=_text(port.get("aggregation")) not in ("", "0"),
+        forwards=_read_forwards(chassis),
+        aggregated=_find_text(port.get("aggregation")) not in ("", "0"),
         where=where,
     )
 
 
-def _port(port: Mapping[str, object]) -> str:
+def _read_port(port: Mapping[str, object]) -> str:
     """The name of the far port: its id, or its description where the id is a hardware address."""
-    identity = next((body for body, _ in _items(port.get("id"), ()) if isinstance(body, dict)), {})
-    described = _text(port.get("descr"))
-    return described if identity.get("type") == "mac" and described else _text(port.get("id"))
+    identity = next((body for body, _ in _list_items(port.get("id"), ()) if isinstance(body, dict)), {})
+    described = _find_text(port.get("descr"))
+    return described if identity.get("type") == "mac" and described else _find_text(port.get("id"))
 
 
-def _speed(current: str) -> float | None:
+def _read_speed(current: str) -> float | None:
     """byte/s of an operational MAU type such as ``10GigBaseSR - R fiber over 850 nm optics``; None for others."""
     mau = _MAU.match(current)
     stated = _STATED.fullmatch(current.strip())
@@ -141,70 +130,70 @@ def _speed(current: str) -> float | None:
         return None  # a number that is no speed of a port
 
 
-def _forwards(chassis: Mapping[str, object]) -> bool | None:
+def _read_forwards(chassis: Mapping[str, object]) -> bool | None:
     """Whether a bridge or a router is enabled; None where no capability is told."""
-    told = [body for body, _ in _items(chassis.get("capability"), ()) if isinstance(body, dict)]
+    told = [body for body, _ in _list_items(chassis.get("capability"), ()) if isinstance(body, dict)]
     if not told:
         return None
     return any(str(each.get("type")).lower() in _FORWARDS and each.get("enabled") is True for each in told)
 
 
-def _own_chassis(document: Document) -> tuple[str, bool] | None:
+def _find_own_chassis(document: Document) -> tuple[str, bool] | None:
     """The name of the machine that was asked, and whether it forwards, where the output holds that."""
-    for section, here in _section(document, "local-chassis"):
-        for name, body, _ in _named(section.get("chassis"), (*here, "chassis")):
+    for section, here in _find_section(document, "local-chassis"):
+        for name, body, _ in _find_name(section.get("chassis"), (*here, "chassis")):
             if name:
-                return name, bool(_forwards(body))
+                return name, bool(_read_forwards(body))
     return None
 
 
-def _section(document: Document, name: str) -> list[tuple[Mapping[str, object], Location]]:
+def _find_section(document: Document, name: str) -> list[tuple[Mapping[str, object], Location]]:
     """The bodies of one section. Raises TopologyError when the document is none of lldpctl's."""
     data = document.data
     if not isinstance(data, dict) or not data.keys() & {"lldp", "local-chassis"}:
         raise refuse(document.at(()), "JSON without lldp", "the output of lldpctl -f json0")
-    return [(body, here) for body, here in _items(data.get(name), (name,)) if isinstance(body, dict)]
+    return [(body, here) for body, here in _list_items(data.get(name), (name,)) if isinstance(body, dict)]
 
 
-def _items(value: object, here: Location) -> list[tuple[object, Location]]:
+def _list_items(value: object, here: Location) -> list[tuple[object, Location]]:
     """The items of a list; a single value is one, as in plain ``json``."""
     if isinstance(value, list):
         return [(item, (*here, index)) for index, item in enumerate(value)]
     return [] if value is None else [(value, here)]
 
 
-def _named(value: object, here: Location) -> Iterator[tuple[str, Mapping[str, object], Location]]:
+def _find_name(value: object, here: Location) -> Iterator[tuple[str, Mapping[str, object], Location]]:
     """Name, body and place of each item: ``{"name": ...}`` in json0, ``{NAME: {...}}`` in json.
 
     What has an ``id`` and no name is a chassis that does not tell its name.
     """
-    for item, at in _items(value, here):
+    for item, at in _list_items(value, here):
         if not isinstance(item, dict):
             continue
         if "name" in item or "id" in item:
-            yield _text(item.get("name")), item, at
+            yield _find_text(item.get("name")), item, at
             continue
         for name, body in item.items():
             if isinstance(body, dict):
                 yield name, body, (*at, name)
 
 
-def _body(value: object) -> Mapping[str, object]:
+def _find_body(value: object) -> Mapping[str, object]:
     """The first mapping in a value that may be a list."""
-    return next((item for item, _ in _items(value, ()) if isinstance(item, dict)), {})
+    return next((item for item, _ in _list_items(value, ()) if isinstance(item, dict)), {})
 
 
-def _text(value: object) -> str:
+def _find_text(value: object) -> str:
     """The text of ``"x"``, ``{"value": "x"}`` or a list of one of them; empty where there is none."""
-    for item, _ in _items(value, ()):
+    for item, _ in _list_items(value, ()):
         text = item.get("value") if isinstance(item, dict) else item
         return str(text) if isinstance(text, str | int) and not isinstance(text, bool) else ""
     return ""
 
 
-def _one_for_each_interface(own: str, seen: Sequence[Neighbour], draft: Draft) -> list[Neighbour]:
+def _drop_ambiguous(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> list[LldpNeighbour]:
     """The neighbours without those that share an interface; what speaks LLDP goes before what speaks CDP."""
-    beside: dict[str, list[Neighbour]] = {}
+    beside: dict[str, list[LldpNeighbour]] = {}
     for each in seen:
         beside.setdefault(each.interface, []).append(each)
     found = []
@@ -219,29 +208,29 @@ def _one_for_each_interface(own: str, seen: Sequence[Neighbour], draft: Draft) -
     return found
 
 
-def _add(own: str, seen: Sequence[Neighbour], draft: Draft) -> None:
+def _add(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> None:
     """The cables of one machine, and the devices at their other ends."""
     for each in seen:
         if not each.switch:
             draft.remark(f"neighbours without any name are left out: the one of {each.interface} of {own}, and so on")
             continue
-        name = _known_as(each.switch, draft)
+        name = _name_known(each.switch, draft)
         if name not in draft.devices:
-            draft.device(Device(name, each.where, each.forwards is not False))
+            draft.device(DraftDevice(name, each.where, each.forwards is not False))
             if each.forwards is None:
                 draft.remark(f"neighbours that do not say what they are are taken for switches: {name}, and so on")
         draft.cable(
-            Cable(
+            SourceCable(
                 own, name, each.where,
                 port_a=draft.port(each.interface),
                 port_b=draft.port(each.port) if each.port else None,
                 joined=each.aggregated,
-                speed=None if each.speed is None else exact.link_speed(each.speed),
+                speed=None if each.speed is None else exact_quantities.format_link_speed(each.speed),
             )
         )  # fmt: skip
 
 
-def _known_as(told: str, draft: Draft) -> str:
+def _name_known(told: str, draft: Draft) -> str:
     """The name of a neighbour here: the one of its own file also where it tells its domain, no colons."""
     short = told.partition(".")[0]
     if told not in draft.devices and short in draft.devices:
@@ -251,7 +240,7 @@ def _known_as(told: str, draft: Draft) -> str:
     return told.replace(":", "-")
 
 
-def _with_ports_of_one(cables: Sequence[Cable], draft: Draft) -> Iterator[Cable]:
+def _take_ports(cables: Sequence[SourceCable], draft: Draft) -> Iterator[SourceCable]:
     """The cables without the names of ports that several of them seem to end in."""
     times = Counter(end for cable in cables for end in ((cable.a, cable.port_a), (cable.b, cable.port_b)))
     for cable in cables:
@@ -265,7 +254,7 @@ def _with_ports_of_one(cables: Sequence[Cable], draft: Draft) -> Iterator[Cable]
         )
 
 
-def _once(cables: Sequence[Cable]) -> Iterator[Cable]:
+def _drop_repeated(cables: Sequence[SourceCable]) -> Iterator[SourceCable]:
     """The cables without those that the machine at the other end has told already."""
     known: set[frozenset[tuple[str, str | None]]] = set()
     for cable in cables:

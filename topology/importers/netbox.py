@@ -1,10 +1,9 @@
-"""Owns reading the graph that nrx exports from NetBox (CYJS, the JSON of Cytoscape).
+"""Reads the graph that nrx exports from NetBox (CYJS, the JSON of Cytoscape).
 
-Its nodes are devices and interfaces, its edges join a device to its interfaces and two
-interfaces by a cable. Roles come from NetBox's device roles, then from names; the site of a
-device and its primary address are taken. A LAG and a speed are taken where an interface has
-them (``lag``; ``speed`` in kb/s, as NetBox gives it); nrx leaves both out as a rule. Refuses
-cables with an end that is no interface of a device.
+Its nodes are devices and interfaces, its edges join a device to its interfaces and two interfaces by a cable.
+Roles come from NetBox's device roles, then from names; the site of a device and its primary address are taken.
+A LAG and a speed are taken where an interface has them (``lag``; ``speed`` in kb/s, as NetBox gives it); nrx
+leaves both out as a rule. Raises TopologyError for cables with an end that is no interface of a device.
 
 Source: nrx, "CYJS" output; NetBox REST API, dcim/interfaces.
 """
@@ -12,16 +11,16 @@ Source: nrx, "CYJS" output; NetBox REST API, dcim/interfaces.
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from topology.errors import Position
-from topology.importers.bundles import Cable
-from topology.importers.draft import Device, Draft, Imported
-from topology.importers.json_text import document
-from topology.importers.native import Document, Location, source_text
-from topology.importers.roles import is_switch, node_role, switch_role
-from topology.importers.text import refuse
-from topology.selection import NAME
-from topology.units import UnitError, parse_link_speed
-from topology.writing import exact
+from benchconsole.topology.description.document import Document, Imported, Location, source_text
+from benchconsole.topology.errors import Position
+from benchconsole.topology.importers.bundles import SourceCable
+from benchconsole.topology.importers.draft import Draft, DraftDevice
+from benchconsole.topology.importers.json_text import parse_document
+from benchconsole.topology.importers.roles import find_node_role, find_switch_role, is_switch
+from benchconsole.topology.importers.source_text import refuse
+from benchconsole.topology.selection import NAME
+from benchconsole.topology.units import UnitError, parse_link_speed
+from benchconsole.topology.writing import exact_quantities
 
 _NOTHING = ("", "unknown", None)
 
@@ -34,7 +33,7 @@ def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
 
 def parse(text: str, name: str, speed: str | None = None) -> Imported:
     """The text of one file, called ``name`` in messages. Raises TopologyError with every problem."""
-    source = document(text, name)
+    source = parse_document(text, name)
     elements = source.data.get("elements") if isinstance(source.data, dict) else None
     if not isinstance(elements, dict) or not isinstance(elements.get("nodes"), list):
         raise refuse(source.at(()), "no elements.nodes", "a graph in CYJS, as nrx writes it")
@@ -51,7 +50,7 @@ class _Reader:
         self.elements = elements
         self.draft = Draft(source.file, source.text)
         self.draft.problems.extend(source.problems)
-        self.draft.name = _graph_name(source.data)
+        self.draft.name = _find_graph_name(source.data)
         self.devices: dict[str, tuple[Mapping[str, object], Position]] = {}
         self.interfaces: dict[str, Mapping[str, object]] = {}
 
@@ -101,7 +100,7 @@ class _Reader:
 
     def name_devices(self, edges: Sequence[tuple[str, str, Location]], owner: Mapping[str, str]) -> None:
         """Add every device; one whose role says nothing is a node where all it is cabled to are switches."""
-        switches = {vertex: is_switch(_role(body)) for vertex, (body, _) in self.devices.items()}
+        switches = {vertex: is_switch(_find_role(body)) for vertex, (body, _) in self.devices.items()}
         beside: dict[str, set[str]] = {}
         for a, b, _ in edges:
             if a in owner and b in owner:
@@ -111,12 +110,12 @@ class _Reader:
             switch, why = switches[vertex], "role inferred from the one in NetBox"
             if switch is None:
                 switch = not all(switches[other] for other in beside.get(vertex, ()))
-                why = f"taken for a {'switch' if switch else 'node'}: NetBox says {_role(body) or 'nothing'}"
+                why = f"taken for a {'switch' if switch else 'node'}: NetBox says {_find_role(body) or 'nothing'}"
             self.device(body, where, switch, why)
 
     def device(self, body: Mapping[str, object], where: Position, switch: bool, why: str) -> None:
         name = _name(body)
-        found = switch_role(_role(body)) if switch else node_role(_role(body))
+        found = find_switch_role(_find_role(body)) if switch else find_node_role(_find_role(body))
         fields: dict[str, object] = {}
         if switch and body.get("model_name") not in _NOTHING:
             fields["model"] = str(body["model_name"])
@@ -124,7 +123,7 @@ class _Reader:
         if not switch and NAME.fullmatch(address):
             fields["address"] = address
         role = None if found is None else str(found)
-        self.draft.device(Device(name, where, switch, role, why if role else "", fields))
+        self.draft.device(DraftDevice(name, where, switch, role, why if role else "", fields))
         if not role and why.startswith("taken"):
             self.draft.remark(f"{name} is {why}")
         site = str(body.get("site") or "")
@@ -145,14 +144,14 @@ class _Reader:
                 self.draft.problem(where, f"the interface {name!r} of no device", "an edge from its device to it")
                 return
         bodies = (self.interfaces[a], self.interfaces[b])
-        speeds = [speed for speed in map(_speed, bodies) if speed is not None]
-        lags = [lag for lag in map(_lag, bodies) if lag]
+        speeds = [speed for speed in map(_format_speed, bodies) if speed is not None]
+        lags = [lag for lag in map(_find_lag, bodies) if lag]
         self.draft.cable(
-            Cable(
+            SourceCable(
                 _name(self.devices[owner[a]][0]), _name(self.devices[owner[b]][0]), where,
                 port_a=self.draft.port(_name(bodies[0])),
                 port_b=self.draft.port(_name(bodies[1])),
-                speed=exact.link_speed(min(speeds)) if speeds else None,
+                speed=exact_quantities.format_link_speed(min(speeds)) if speeds else None,
                 lag=lags[0] if lags else None,
             )
         )  # fmt: skip
@@ -164,12 +163,12 @@ def _name(body: Mapping[str, object]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _role(body: Mapping[str, object]) -> str:
+def _find_role(body: Mapping[str, object]) -> str:
     found = body.get("role")
     return "" if found in _NOTHING else str(found)
 
 
-def _speed(interface: Mapping[str, object]) -> float | None:
+def _format_speed(interface: Mapping[str, object]) -> float | None:
     """byte/s of an interface; NetBox keeps kb/s."""
     kilobits = interface.get("speed")
     if isinstance(kilobits, bool) or not isinstance(kilobits, int):
@@ -180,14 +179,14 @@ def _speed(interface: Mapping[str, object]) -> float | None:
         return None  # a number that is no speed of a port
 
 
-def _lag(interface: Mapping[str, object]) -> str | None:
+def _find_lag(interface: Mapping[str, object]) -> str | None:
     """The name of the LAG that an interface is in: text, or an object with a name."""
     found = interface.get("lag")
     name = found.get("name") if isinstance(found, dict) else found
     return name if isinstance(name, str) and name else None
 
 
-def _graph_name(data: object) -> str:
+def _find_graph_name(data: object) -> str:
     """The name in ``"data": [["name", "dc1"]]``, which networkx writes so."""
     pairs = data.get("data") if isinstance(data, dict) else None
     for pair in pairs if isinstance(pairs, list) else []:

@@ -1,14 +1,14 @@
-"""Owns what devices are for when a source does not say: read from names first, then from the cabling.
+"""Infers the role of a device that its source does not state: from its name first, then from the cabling.
 
-Nothing inferred here is silent: every answer comes with its reason, which is written beside
-it. Refuses to overrule what a source does say.
+Nothing inferred here is silent: every answer comes with its reason, which is written beside it. The role that a
+source states is never changed.
 """
 
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
 
-from topology.model import SwitchRole
+from benchconsole.topology.model.fabric import SwitchRole
 
 _WORD = re.compile(r"[a-z]+")
 _SWITCHES = {
@@ -45,45 +45,47 @@ _NODES = {
 _HOSTS = {"server", "servers", "host", "hosts", "node", "nodes", "vm", "client", "clients"}
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words in a name, in lower case: ``dc1-Leaf01`` gives ``dc`` and ``leaf``."""
     return _WORD.findall(text.lower())
 
 
-def switch_role(text: str) -> SwitchRole | None:
+def find_switch_role(text: str) -> SwitchRole | None:
     """The role that a word of ``text`` names, if one does."""
-    return next((_SWITCHES[word] for word in words(text) if word in _SWITCHES), None)
+    return next((_SWITCHES[word] for word in split_words(text) if word in _SWITCHES), None)
 
 
-def node_role(text: str) -> str | None:
+def find_node_role(text: str) -> str | None:
     """The role of a node that a word of ``text`` names, if one does."""
-    found = words(text)
+    found = split_words(text)
     return next((role for role, known in _NODES.items() if known.intersection(found)), None)
 
 
 def is_switch(text: str) -> bool | None:
     """Whether the words of ``text`` (a role in an inventory) mean a switch; None when they do not say."""
-    found = set(words(text))
+    found = set(split_words(text))
     if found & (_FORWARDERS | _SWITCHES.keys()):
         return True
-    return False if found & _HOSTS or node_role(text) else None
+    return False if found & _HOSTS or find_node_role(text) else None
 
 
-def switch_roles(switches: Iterable[str], links: Iterable[tuple[str, str]]) -> Mapping[str, tuple[str | None, str]]:
+def infer_switch_roles(
+    switches: Iterable[str], links: Iterable[tuple[str, str]]
+) -> Mapping[str, tuple[str | None, str]]:
     """Each of ``switches`` with its role and the reason; ``links`` are pairs of devices.
 
     Whatever is in ``links`` and no switch is a node. A switch that no word gives a role gets it
     from its distance to the nearest node: 1 is a leaf, then spine, core; with four distances,
     or where a name says chassis, 1 is a chassis switch. None for one that no node reaches.
     """
-    named = {name: switch_role(name) for name in switches}
-    distance = _distances(named, links)
+    named = {name: find_switch_role(name) for name in switches}
+    distance = _measure_distances(named, links)
     chassis = max(distance.values(), default=0) >= len(SwitchRole) or SwitchRole.CHASSIS in named.values()
     ladder = list(SwitchRole)[0 if chassis else 1 :]
-    return {name: _role(role, distance.get(name), ladder) for name, role in named.items()}
+    return {name: _infer_role(role, distance.get(name), ladder) for name, role in named.items()}
 
 
-def _role(named: SwitchRole | None, hops: int | None, ladder: list[SwitchRole]) -> tuple[str | None, str]:
+def _infer_role(named: SwitchRole | None, hops: int | None, ladder: list[SwitchRole]) -> tuple[str | None, str]:
     if named is not None:
         return named.value, "role inferred from its name"
     if hops is None:
@@ -92,7 +94,7 @@ def _role(named: SwitchRole | None, hops: int | None, ladder: list[SwitchRole]) 
     return ladder[min(hops, len(ladder)) - 1].value, f"role inferred from the cabling: {cables} from the nearest node"
 
 
-def _distances(switches: Mapping[str, object], links: Iterable[tuple[str, str]]) -> dict[str, int]:
+def _measure_distances(switches: Mapping[str, object], links: Iterable[tuple[str, str]]) -> dict[str, int]:
     """Switch to the number of cables between it and the nearest node."""
     beside: dict[str, list[str]] = {}
     for a, b in links:

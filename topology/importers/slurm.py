@@ -1,9 +1,9 @@
-"""Owns reading Slurm's description of the network: ``topology.conf`` and ``topology.yaml`` (25.05 and later).
+"""Reads Slurm's description of the network: ``topology.conf`` and ``topology.yaml`` (25.05 and later).
 
-Switches of a tree become switches, their nodes nodes; base blocks become pods, because a
-block says which nodes stand together and not how they are cabled. ``LinkSpeed`` is checked
-and left out: its unit is arbitrary (topology.conf(5)), so it is no speed. Refuses what Slurm
-refuses: a switch twice, nodes and switches under one, a child that is not there, a loop.
+Switches of a tree become switches, their nodes nodes; base blocks become pods, because a block says which nodes
+stand together and not how they are cabled. ``LinkSpeed`` is checked and left out: its unit is arbitrary
+(topology.conf(5)), so it is no speed. Raises TopologyError for what Slurm refuses: a switch twice, nodes and
+switches under one, a child that is not there, a loop.
 
 Source: topology.conf(5), topology.yaml(5) and Slurm's Topology Guide.
 """
@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from topology.errors import Position, SelectionError
-from topology.importers.bundles import Cable
-from topology.importers.draft import MAX_CABLES, Device, Draft, Imported
-from topology.importers.native import Document, Location, source_text
-from topology.importers.native import parse as parse_yaml
-from topology.importers.text import Lines, refuse, refuse_cut
-from topology.selection import expand, near
+from benchconsole.topology.description.document import Document, Imported, Location, source_text
+from benchconsole.topology.description.document import parse as parse_yaml
+from benchconsole.topology.errors import Position, SelectionError, find_near
+from benchconsole.topology.importers.bundles import SourceCable
+from benchconsole.topology.importers.draft import MAX_CABLES, Draft, DraftDevice
+from benchconsole.topology.importers.source_text import Lines, refuse, refuse_cut
+from benchconsole.topology.selection import expand
 
 _KEYS = {
     "switchname": "SwitchName", "switches": "Switches", "nodes": "Nodes", "linkspeed": "LinkSpeed",
@@ -56,12 +56,12 @@ def parse(text: str, name: str, speed: str | None = None) -> Imported:
     refuse_cut(text, name)
     draft = Draft(name, text)
     if re.search(r"(?im)^\s*(SwitchName|BlockName)\s*=", text):
-        lines = list(_conf(text, name, draft))
+        lines = list(_parse_conf(text, name, draft))
     else:
-        lines = list(_yaml(parse_yaml(text, name), draft))
+        lines = list(_parse_yaml(parse_yaml(text, name), draft))
     if not lines and not draft.problems:
         raise refuse(Position(name, 1, 1), "no switch and no block", "SwitchName=... lines, or a list of topologies")
-    _build(lines, draft)
+    _build_draft(lines, draft)
     return draft.finish(speed)
 
 
@@ -80,7 +80,7 @@ class _Logical:
         return self._places.at(self._offsets[part] + index - self._starts[part])
 
 
-def _logical(text: str, name: str) -> Iterator[_Logical]:
+def _join_lines(text: str, name: str) -> Iterator[_Logical]:
     places = Lines(text, name)
     parts: list[tuple[int, str]] = []
     offset = 0
@@ -95,15 +95,15 @@ def _logical(text: str, name: str) -> Iterator[_Logical]:
         yield _Logical(parts, places)
 
 
-def _conf(text: str, name: str, draft: Draft) -> Iterator[Line]:
+def _parse_conf(text: str, name: str, draft: Draft) -> Iterator[Line]:
     """The lines of ``topology.conf`` that name a switch or a block."""
-    for logical in _logical(text, name):
-        line = {key: word for key, word in _words(logical, draft) if key in _KEYS.values()}
+    for logical in _join_lines(text, name):
+        line = {key: word for key, word in _split_words(logical, draft) if key in _KEYS.values()}
         if line.keys() & {"SwitchName", "BlockName"}:
             yield line
 
 
-def _words(line: _Logical, draft: Draft) -> Iterator[tuple[str, Word]]:
+def _split_words(line: _Logical, draft: Draft) -> Iterator[tuple[str, Word]]:
     whole = line.text.rstrip()
     end = 0
     while end < len(whole):
@@ -116,19 +116,21 @@ def _words(line: _Logical, draft: Draft) -> Iterator[tuple[str, Word]]:
         key = _KEYS.get(pair[1].lower())
         if key is None:
             expected = f"one of {', '.join(_KEYS.values())}"
-            draft.problem(line.at(pair.start(1)), f"unknown key {pair[1]!r}", expected, near(pair[1], _KEYS.values()))
+            draft.problem(
+                line.at(pair.start(1)), f"unknown key {pair[1]!r}", expected, find_near(pair[1], _KEYS.values())
+            )
             continue
         group = 2 if pair[2] is not None else 3
         yield key, Word(pair[group], line.at(pair.start(group)))
 
 
-def _yaml(source: Document, draft: Draft) -> Iterator[Line]:
+def _parse_yaml(source: Document, draft: Draft) -> Iterator[Line]:
     """The entries of the topologies that are taken: a tree, and blocks."""
     draft.problems.extend(source.problems)
     if not isinstance(source.data, list):
         raise refuse(source.at(()), "no list of topologies", "- topology: NAME, with tree: or block:")
     for kind, inside in (("tree", "switches"), ("block", "blocks")):
-        having = _having(source.data, kind)
+        having = _list_having(source.data, kind)
         if not having:
             continue
         index = having[0]
@@ -142,16 +144,16 @@ def _yaml(source: Document, draft: Draft) -> Iterator[Line]:
             draft.problem(source.at(here), f"no {inside}", f"{inside}: a list")
             continue
         for number, item in enumerate(items):
-            yield from _entry(source, item, (*here, number), draft)
+            yield from _read_entry(source, item, (*here, number), draft)
 
 
-def _having(topologies: Sequence[object], kind: str) -> list[int]:
+def _list_having(topologies: Sequence[object], kind: str) -> list[int]:
     """Which of the topologies are of this kind, the default one first."""
     found = [(index, each) for index, each in enumerate(topologies) if isinstance(each, dict) and kind in each]
     return [index for index, each in sorted(found, key=lambda item: item[1].get("cluster_default") is not True)]
 
 
-def _entry(source: Document, item: object, here: Location, draft: Draft) -> Iterator[Line]:
+def _read_entry(source: Document, item: object, here: Location, draft: Draft) -> Iterator[Line]:
     keys = {"switch": "SwitchName", "children": "Switches", "nodes": "Nodes", "block": "BlockName"}
     if not isinstance(item, dict):
         draft.problem(source.at(here), "an entry that is no mapping", "switch: NAME, with children: or nodes:")
@@ -160,7 +162,7 @@ def _entry(source: Document, item: object, here: Location, draft: Draft) -> Iter
     for key, value in item.items():
         if key not in keys:
             where = source.key_at((*here, key))
-            draft.problem(where, f"unknown key {key!r}", f"one of {', '.join(keys)}", near(key, keys))
+            draft.problem(where, f"unknown key {key!r}", f"one of {', '.join(keys)}", find_near(key, keys))
         elif isinstance(value, str | int):
             line[keys[key]] = Word(str(value), source.at((*here, key)))
         else:
@@ -171,33 +173,33 @@ def _entry(source: Document, item: object, here: Location, draft: Draft) -> Iter
         draft.problem(source.at(here), "an entry without a name", "switch: NAME or block: NAME")
 
 
-def _build(lines: Sequence[Line], draft: Draft) -> None:
+def _build_draft(lines: Sequence[Line], draft: Draft) -> None:
     """Devices first, then the cables between them."""
     for line in lines:
         if "SwitchName" in line:
-            _switch(line, draft)
+            _add_switch(line, draft)
     members: list[tuple[Line, list[str]]] = []
     total = 0
     for line in lines:
-        names = _names(line.get("Nodes"), draft)
+        names = _expand_names(line.get("Nodes"), draft)
         members.append((line, names))
         total += len(names)
         if total > MAX_CABLES:
             raise refuse(line["Nodes"].where, f"more than {MAX_CABLES:,} places of nodes", "a smaller source")
         for name in names:
             if name not in draft.devices or draft.devices[name].switch:
-                draft.device(Device(name, line["Nodes"].where, switch=False))
+                draft.device(DraftDevice(name, line["Nodes"].where, switch=False))
     for line, names in members:
         if "BlockName" in line:
-            _block(line, names, draft)
+            _add_block(line, names, draft)
         else:
-            _below(line, names, draft)
+            _list_cables(line, names, draft)
     _refuse_loops(lines, draft)
 
 
-def _switch(line: Line, draft: Draft) -> None:
+def _add_switch(line: Line, draft: Draft) -> None:
     name = line["SwitchName"]
-    draft.device(Device(name.text, name.where, switch=True))
+    draft.device(DraftDevice(name.text, name.where, switch=True))
     if "Nodes" in line and "Switches" in line:
         draft.problem(name.where, f"nodes and switches under {name.text}", "one of Nodes and Switches")
     if "LinkSpeed" in line:
@@ -206,7 +208,7 @@ def _switch(line: Line, draft: Draft) -> None:
         draft.remark(_SPEED_HINT)
 
 
-def _names(word: Word | None, draft: Draft) -> list[str]:
+def _expand_names(word: Word | None, draft: Draft) -> list[str]:
     """The names that a hostlist stands for; a problem and none when it is malformed."""
     if word is None:
         return []
@@ -223,7 +225,7 @@ def _names(word: Word | None, draft: Draft) -> list[str]:
         return []
 
 
-def _block(line: Line, names: Sequence[str], draft: Draft) -> None:
+def _add_block(line: Line, names: Sequence[str], draft: Draft) -> None:
     name = line["BlockName"]
     if ("pods", name.text) in draft.places:
         draft.problem(name.where, f"the block {name.text!r} a second time", "each block once")
@@ -232,17 +234,17 @@ def _block(line: Line, names: Sequence[str], draft: Draft) -> None:
     draft.remark("blocks are taken as pods: they say which nodes stand together, not how they are cabled")
 
 
-def _below(line: Line, names: Sequence[str], draft: Draft) -> None:
+def _list_cables(line: Line, names: Sequence[str], draft: Draft) -> None:
     """The cables from a switch down."""
     switch = line["SwitchName"].text
     for name in names:
-        draft.cable(Cable(name, switch, line["Nodes"].where))
-    for child in _names(line.get("Switches"), draft):
+        draft.cable(SourceCable(name, switch, line["Nodes"].where))
+    for child in _expand_names(line.get("Switches"), draft):
         where = line["Switches"].where
         if child in draft.devices and not draft.devices[child].switch:
             draft.problem(where, f"the node {child} among the switches", "a switch")
         else:
-            draft.cable(Cable(child, switch, where))
+            draft.cable(SourceCable(child, switch, where))
 
 
 def _refuse_loops(lines: Sequence[Line], draft: Draft) -> None:

@@ -1,9 +1,9 @@
-"""Owns reading the hosts of an ssh_config as nodes: names only, for there are no cables in it.
+"""Reads the hosts of an ssh_config as nodes: names only; there are no cables in it.
 
-The file goes on to say how each host is reached, because the result names it under ``ssh``:
-users, ports, keys and jump hosts need no copy. Only ``HostName`` is taken, as the address that
-tests go to. Patterns and ``Match`` are passed over, ``Include`` is not followed; remarks say so.
-Refuses a last line without an end, and quotes that do not close.
+The file goes on to say how each host is reached, because the result names it under ``ssh``: users, ports, keys
+and jump hosts need no copy. Only ``HostName`` is taken, as the address that tests go to. Patterns and ``Match``
+are passed over, ``Include`` is not followed; remarks say so. Raises TopologyError for a last line without an
+end, and for quotes that do not close.
 
 Source: ssh_config(5).
 """
@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from topology.errors import Position
-from topology.importers.draft import Device, Draft, Imported
-from topology.importers.native import source_text
-from topology.importers.text import Lines, refuse, refuse_cut
-from topology.selection import NAME
+from benchconsole.topology.description.document import Imported, source_text
+from benchconsole.topology.errors import Position
+from benchconsole.topology.importers.draft import Draft, DraftDevice
+from benchconsole.topology.importers.source_text import Lines, refuse, refuse_cut
+from benchconsole.topology.selection import NAME
 
 _LINE = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]*=[ \t]*|[ \t]+)(.*)")
 _WORD = re.compile(r'[ \t]*(?:"([^"]*)"|([^ \t"]+))')
@@ -46,9 +46,9 @@ def parse(text: str, name: str, speed: str | None = None) -> Imported:
     draft = Draft(name, text)
     hosts: dict[str, tuple[Position, dict[str, str]]] = {}
     open_blocks: list[dict[str, str]] = []
-    for directive in _directives(text, name, draft):
+    for directive in _list_directives(text, name, draft):
         if directive.keyword == "host":
-            open_blocks = [hosts.setdefault(host, (where, {}))[1] for host, where in _literal(directive, draft)]
+            open_blocks = [hosts.setdefault(host, (where, {}))[1] for host, where in _list_literal(directive, draft)]
         elif directive.keyword == "match":
             open_blocks = []
             draft.remark(f"Match blocks are passed over: line {directive.where.line}, and so on")
@@ -60,27 +60,29 @@ def parse(text: str, name: str, speed: str | None = None) -> Imported:
     if not hosts and not draft.problems:
         raise refuse(Position(name, 1, 1), "no Host with a plain name", "Host NAME")
     for host, (where, settings) in hosts.items():
-        draft.device(Device(host, where, switch=False, fields=_address(host, settings.get("hostname"), draft)))
+        draft.device(
+            DraftDevice(host, where, switch=False, fields=_find_address(host, settings.get("hostname"), draft))
+        )
     draft.section("ssh", "config", str(Path(name).absolute()), Position(name, 1, 1))
     draft.remark("an ssh_config does not say how nodes are cabled: describe switches and links by hand")
     return draft.finish(speed)
 
 
-def _directives(text: str, name: str, draft: Draft) -> Iterator[_Directive]:
+def _list_directives(text: str, name: str, draft: Draft) -> Iterator[_Directive]:
     places = Lines(text, name)
     offset = 0
     for line in text.split("\n"):
         match = _LINE.fullmatch(line.rstrip("\r \t"))
         if match is not None:
             keyword = match[1].lower()
-            read = _arguments(match[2], offset + match.start(2), places, draft) if keyword in _READ else ()
+            read = _split_arguments(match[2], offset + match.start(2), places, draft) if keyword in _READ else ()
             yield _Directive(keyword, tuple(read), places.at(offset + match.start(1)))
         elif line.strip() and not line.lstrip().startswith("#"):
             draft.problem(places.at(offset), f"the line {line.strip()[:60]!r}", "Keyword arguments")
         offset += len(line) + 1
 
 
-def _arguments(text: str, offset: int, places: Lines, draft: Draft) -> Iterator[tuple[str, Position]]:
+def _split_arguments(text: str, offset: int, places: Lines, draft: Draft) -> Iterator[tuple[str, Position]]:
     text = text.rstrip()
     end = 0
     while end < len(text):
@@ -96,7 +98,7 @@ def _arguments(text: str, offset: int, places: Lines, draft: Draft) -> Iterator[
         end = word.end()
 
 
-def _literal(directive: _Directive, draft: Draft) -> list[tuple[str, Position]]:
+def _list_literal(directive: _Directive, draft: Draft) -> list[tuple[str, Position]]:
     """The names of a Host line that are no patterns."""
     patterns = [text for text, _ in directive.arguments if _PATTERN.search(text)]
     if patterns:
@@ -104,7 +106,7 @@ def _literal(directive: _Directive, draft: Draft) -> list[tuple[str, Position]]:
     return [(text, where) for text, where in directive.arguments if text not in patterns]
 
 
-def _address(host: str, written: str | None, draft: Draft) -> dict[str, object]:
+def _find_address(host: str, written: str | None, draft: Draft) -> dict[str, object]:
     """Where tests go: ``HostName`` with its tokens filled in, where our file can hold it."""
     if written is None:
         return {}

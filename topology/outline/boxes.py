@@ -1,7 +1,6 @@
-"""Owns what an outline is made of: boxes with their multiplicity, edges between them, and both in words.
+"""Parts of an outline: boxes with their multiplicity, the edges between them, and both in words.
 
-Rates are byte/s of one direction on the wire, as cabled. Refuses to compute (``topology.outline``
-does) and to know how it is drawn.
+Rates are byte/s of one direction on the wire, as cabled.
 """
 
 import re
@@ -11,8 +10,8 @@ from enum import StrEnum
 from math import prod
 from typing import Self
 
-from topology.selection import NAME, fold
-from topology.units import network_rate, ratio
+from benchconsole.topology.selection import NAME, fold
+from benchconsole.topology.units import network_rate, ratio
 
 FOLDED_WHOLE = 1_000
 """Names that ClusterShell folds at once; its time grows faster than their number."""
@@ -49,7 +48,7 @@ class Span:
         return f"{self.low:,.0f}" if self.even else f"{self.low:,.0f}-{self.high:,.0f}"
 
 
-def nominal(quantity: str) -> str:
+def format_nominal(quantity: str) -> str:
     """A quantity of ``topology.units`` as people name it: ``40.0 Gb/s`` is 40 Gb/s."""
     number, unit = quantity.split(" ")
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
@@ -57,7 +56,7 @@ def nominal(quantity: str) -> str:
 
 def rate_text(value: float) -> str:
     """byte/s as a nominal speed: ``40 Gb/s``, ``1.6 Tb/s``."""
-    return nominal(network_rate(value))
+    return format_nominal(network_rate(value))
 
 
 def rates_text(span: Span) -> str:
@@ -71,7 +70,7 @@ def rates_text(span: Span) -> str:
     return f"{number}-{high}" if high.endswith(f" {unit}") else f"{low} to {high}"
 
 
-def folded(names: Sequence[str]) -> str:
+def fold_names(names: Sequence[str]) -> str:
     """Names as one short node set (``topology.selection.fold``); what is no device name is listed as it is.
 
     Many names are folded number by number where they are all the combinations of some; many
@@ -87,10 +86,10 @@ def folded(names: Sequence[str]) -> str:
     if len(texts) > 1 or prod(map(len, numbers)) != len(names):
         return f"{names[0]} ... {names[-1]}"
     (text,) = texts
-    return text[0] + "".join(map("".join, zip(map(_ranges, numbers), text[1:], strict=True)))
+    return text[0] + "".join(map("".join, zip(map(_fold_ranges, numbers), text[1:], strict=True)))
 
 
-def _ranges(numbers: set[str]) -> str:
+def _fold_ranges(numbers: set[str]) -> str:
     """Numbers as written in names: ``[001-128]``; a single one as it is."""
     if len(numbers) == 1:
         return next(iter(numbers))

@@ -1,23 +1,23 @@
-"""Owns where flows enter and leave the graph: the legs of nodes, and which of them a flow uses.
+"""Where flows enter and leave the graph: the legs of nodes, and the legs that a flow uses.
 
-A virtual machine uses the legs of its host. Legs to one switch, or to both of an MLAG pair,
-are one LAG; a node with several LAGs uses those from which its partner is nearest. Refuses, in
-words, flows that the description gives no link for.
+A virtual machine uses the legs of its host. Legs to one switch, or to both of an MLAG pair, are one LAG; a node
+with several LAGs uses those from which its partner is nearest. Raises RoutingError for flows that the
+description gives no link for.
 """
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from topology.errors import RoutingError
-from topology.model import Channel, Flow, Link, LinkId, NodeId
-from topology.routing.paths import Graph, NextHop
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Channel, Flow, Link, LinkId, NodeId
+from benchconsole.topology.routing.graph import Graph, NextHop
 
 DATA = "data"
 """The network that tests go over, where a node has legs in several."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attachment:
+class NodeCabling:
     """How a node is cabled, leg by leg; nodes cabled alike have one together and share their routes.
 
     ``landing`` is where data has to arrive for a pinned last leg, when the node has another leg
@@ -45,7 +45,7 @@ class Legs:
     device: str
     links: tuple[Link, ...]
     ways: tuple[int, ...]
-    attachment: Attachment
+    attachment: NodeCabling
 
     def out(self, positions: Iterable[int]) -> tuple[int, ...]:
         """The numbers of these legs as the node sends over them."""
@@ -57,7 +57,7 @@ class Legs:
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class LagPair:
     """A LAG of the source and one of the sink (positions of legs) that are nearest; ``egress`` is the sink's vertex."""
 
     first: tuple[int, ...]
@@ -71,9 +71,9 @@ class Attachments:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.fabric = graph.fabric
-        self._alike: dict[object, Attachment] = {}
+        self._alike: dict[object, NodeCabling] = {}
         self._legs: dict[tuple[str, LinkId | None], Legs] = {}
-        self._ends: dict[tuple[Attachment, Attachment], tuple[Ends, ...]] = {}
+        self._ends: dict[tuple[NodeCabling, NodeCabling], tuple[LagPair, ...]] = {}
 
     def of(self, flow: Flow) -> tuple[Legs, Legs]:
         """The legs at both ends. RoutingError where a flow leaves no machine, or an end is not in its VLAN."""
@@ -113,7 +113,7 @@ class Attachments:
         cabled = tuple((link.count, link.network) for link in chosen)
         attachment = self._alike.setdefault(
             (ends, cabled, twinned),
-            Attachment(
+            NodeCabling(
                 devices=ends,
                 cables=tuple(link.count for link in chosen),
                 networks=tuple(link.network for link in chosen),
@@ -156,7 +156,7 @@ class Attachments:
             raise RoutingError(f"{ends}, for which {link.id} has no channel")
         return found
 
-    def ends(self, flow: Flow, source: Legs, sink: Legs) -> tuple[Ends, ...]:
+    def ends(self, flow: Flow, source: Legs, sink: Legs) -> tuple[LagPair, ...]:
         """The LAGs at both ends between which the path is shortest; in the data network where there is one."""
         key = (source.attachment, sink.attachment)
         if key not in self._ends:
@@ -165,17 +165,17 @@ class Attachments:
             raise RoutingError(f"no path from {flow.source} to {flow.sink}")
         return self._ends[key]
 
-    def _nearest(self, source: Attachment, sink: Attachment) -> tuple[Ends, ...]:
-        found: dict[tuple[bool, bool, int], list[Ends]] = {}
+    def _nearest(self, source: NodeCabling, sink: NodeCabling) -> tuple[LagPair, ...]:
+        found: dict[tuple[bool, bool, int], list[LagPair]] = {}
         for (egress, other), last in self._lags(sink).items():
             distances = self.graph.distances(egress)
             for (ingress, network), first in self._lags(source).items():
                 if ingress in distances:
                     rank = (not network == other == DATA, network != other, distances[ingress])
-                    found.setdefault(rank, []).append(Ends(first, last, egress))
+                    found.setdefault(rank, []).append(LagPair(first, last, egress))
         return tuple(found[min(found)]) if found else ()
 
-    def _lags(self, attachment: Attachment) -> dict[tuple[str, str], tuple[int, ...]]:
+    def _lags(self, attachment: NodeCabling) -> dict[tuple[str, str], tuple[int, ...]]:
         """Vertex and network to the positions of the legs there."""
         found: dict[tuple[str, str], tuple[int, ...]] = {}
         for position, (device, network) in enumerate(zip(attachment.devices, attachment.networks, strict=True)):
@@ -184,12 +184,12 @@ class Attachments:
                 found[key] = (*found.get(key, ()), position)
         return found
 
-    def leaving(self, ends: Ends, source: Attachment, sink: Attachment) -> tuple[int, ...]:
+    def leaving(self, ends: LagPair, source: NodeCabling, sink: NodeCabling) -> tuple[int, ...]:
         """The legs of the source that share the flow: those at the landing only, where it has one there."""
         there = tuple(position for position in ends.first if source.devices[position] == sink.landing)
         return there or ends.first
 
-    def arriving(self, ends: Ends, sink: Attachment, device: str) -> tuple[NextHop | None, tuple[int, ...]]:
+    def arriving(self, ends: LagPair, sink: NodeCabling, device: str) -> tuple[NextHop | None, tuple[int, ...]]:
         """From ``device`` of the last vertex to the sink: the peer links, where it has no leg there, and the legs."""
         own = tuple(position for position in ends.last if sink.devices[position] == device)
         return (None, own) if own else (self.graph.peer(device), ends.last)

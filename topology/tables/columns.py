@@ -1,14 +1,14 @@
-"""Owns the shapes of the flat tables of a fabric: what each holds, as arrays of equal length.
+"""Shapes of the flat tables of a fabric: arrays of equal length.
 
-``topology.tables`` fills them. Devices are given by their numbers, capacities in byte/s on the
-wire in one direction. Refuses to compute.
+``topology.tables.fabric_tables`` fills them. Devices are given by their numbers, capacities in byte/s on the
+wire in one direction.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from topology.maxmin import Floats, Indices
+from benchconsole.topology.arrays import Floats, Indices
 
 
 @dataclass(frozen=True, slots=True)

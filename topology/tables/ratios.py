@@ -1,7 +1,6 @@
-"""Owns the arithmetic of down over up: per device, per group of devices, and what one failure makes of it.
+"""Arithmetic of down over up: per device, per group of devices, and after one failure.
 
-Arrays in, arrays out. A ratio is infinite where something wants up and nothing is left. Refuses
-to name or to word: ``topology.analysis.oversubscription`` does.
+Arrays in, arrays out. A ratio is infinite where something wants up and nothing is left.
 """
 
 from collections.abc import Iterator
@@ -9,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topology.maxmin import Floats, Indices
-from topology.tables import Tables, slices, summed
+from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.tables.fabric_tables import Tables, join_slices, sum_at
 
 _EXACT = 1e-12
 """Share of a capacity below which a remainder is rounding."""
@@ -35,20 +34,20 @@ class Boundary:
     switch: Worst
 
 
-def remaining(up: Floats, loss: Floats) -> Floats:
+def subtract_loss(up: Floats, loss: Floats) -> Floats:
     """What is left of ``up``, with exactly 0 for what only rounding would leave."""
     left = up - loss
     return np.where(left > _EXACT * up, left, 0.0)
 
 
-def quotient(down: Floats, up: Floats) -> Floats:
+def divide(down: Floats, up: Floats) -> Floats:
     """down / up; infinite where ``up`` is 0 and ``down`` is not, 0 where neither is there."""
     found = np.where(down > 0, np.inf, 0.0)
     np.divide(down, up, out=found, where=up > 0)
     return found
 
 
-def largest(values: Floats, at: Indices, size: int) -> tuple[Floats, Indices]:
+def find_largest(values: Floats, at: Indices, size: int) -> tuple[Floats, Indices]:
     """Per place the largest value (0 where there is none) and the first index that has it, -1 without any."""
     best = np.zeros(size)
     np.maximum.at(best, at, values)
@@ -58,30 +57,30 @@ def largest(values: Floats, at: Indices, size: int) -> tuple[Floats, Indices]:
     return best, index
 
 
-def _worst(ratio: Floats, at: Indices, element: Indices, size: int) -> Worst:
-    found, index = largest(ratio, at, size)
+def _find_worst(ratio: Floats, at: Indices, element: Indices, size: int) -> Worst:
+    found, index = find_largest(ratio, at, size)
     return Worst(found, np.where(index >= 0, element[index], -1) if len(element) else index)
 
 
-def without_cable(tables: Tables) -> Worst:
+def find_worst_cables(tables: Tables) -> Worst:
     """Per device the ratio after the loss of the one upward cable that matters most; the element is its link."""
     links = np.flatnonzero(tables.climbing & (tables.usable > 0) & (tables.low >= tables.nodes))
     low = tables.low[links]
-    ratio = quotient(tables.down[low], remaining(tables.up[low], tables.fastest[links]))
-    return _worst(ratio, low, links, len(tables.names))
+    ratio = divide(tables.down[low], subtract_loss(tables.up[low], tables.fastest[links]))
+    return _find_worst(ratio, low, links, len(tables.names))
 
 
-def without_switch(tables: Tables) -> Worst:
+def find_worst_switches(tables: Tables) -> Worst:
     """Per device the ratio after the loss of the one other switch that matters most; the element is its device.
 
     A switch above takes its capacity along; one beside leaves the standby legs of its nodes here.
     """
     trunks = tables.trunks
     rises = np.flatnonzero((tables.tier[trunks.low] < tables.tier[trunks.high]) & (trunks.capacity > 0))
-    dead = dead_switches(tables, trunks.low[rises], trunks.high[rises], trunks.capacity[rises])
-    ratio = quotient(tables.down[dead.at] + dead.more, remaining(tables.up[dead.at], dead.less))
+    dead = find_dead_switches(tables, trunks.low[rises], trunks.high[rises], trunks.capacity[rises])
+    ratio = divide(tables.down[dead.at] + dead.more, subtract_loss(tables.up[dead.at], dead.less))
     ratio[tables.up[dead.at] == 0] = 0.0
-    return _worst(ratio, dead.at, dead.switch, len(tables.names))
+    return _find_worst(ratio, dead.at, dead.switch, len(tables.names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +93,20 @@ class Dead:
     more: Floats
 
 
-def dead_switches(tables: Tables, low: Indices, high: Indices, capacity: Floats) -> Dead:
+def find_dead_switches(tables: Tables, low: Indices, high: Indices, capacity: Floats) -> Dead:
     """What each switch takes along, when ``capacity`` leads from ``low`` to ``high``, and whom it leaves to whom."""
-    failed, helper, more = taken_over(tables)
+    failed, helper, more = sum_standby_rates(tables)
     none = np.zeros(len(low))
     if not len(failed):
         return Dead(high, low, capacity, none)
     size = len(tables.names)
     keys = np.concatenate((low * size + high, helper * size + failed))
     pairs, of = np.unique(keys, return_inverse=True)
-    less = summed(np.concatenate((capacity, np.zeros(len(more)))), of, len(pairs))
-    return Dead(pairs % size, pairs // size, less, summed(np.concatenate((none, more)), of, len(pairs)))
+    less = sum_at(np.concatenate((capacity, np.zeros(len(more)))), of, len(pairs))
+    return Dead(pairs % size, pairs // size, less, sum_at(np.concatenate((none, more)), of, len(pairs)))
 
 
-def standby(tables: Tables) -> tuple[Indices, Indices]:
+def pair_standby_legs(tables: Tables) -> tuple[Indices, Indices]:
     """Of nodes with one active leg: this leg and the standby leg that takes over, as entries of the node groups."""
     groups = tables.node_groups
     waits = np.array([kind.standby for kind in tables.kinds], bool)[groups.kind] & (groups.capacity == 0)
@@ -126,30 +125,30 @@ def standby(tables: Tables) -> tuple[Indices, Indices]:
     return holder[place[first]], first
 
 
-def understudies(tables: Tables) -> tuple[Indices, Indices]:
+def pair_standby_links(tables: Tables) -> tuple[Indices, Indices]:
     """Of each node with one active leg: its link, and the link of the standby leg that takes over."""
     groups = tables.node_groups
-    active, waiting = standby(tables)
+    active, waiting = pair_standby_legs(tables)
     if not len(active):
         return active, waiting
     # The links of an entry stand in the order of the nodes, for every leg of a group alike.
     legs = groups.legs[np.argsort(groups.leg_of, kind="stable")]
     begin = np.concatenate(([0], np.cumsum(np.bincount(groups.leg_of, minlength=len(groups.owner)))))
     size = groups.size[groups.owner[active]]
-    return legs[slices(begin[active], size)], legs[slices(begin[waiting], size)]
+    return legs[join_slices(begin[active], size)], legs[join_slices(begin[waiting], size)]
 
 
-def taken_over(tables: Tables) -> tuple[Indices, Indices, Floats]:
+def sum_standby_rates(tables: Tables) -> tuple[Indices, Indices, Floats]:
     """Which switch's failure brings which other switch how many byte/s of nodes, by their standby legs."""
-    active, waiting = understudies(tables)
+    active, waiting = pair_standby_links(tables)
     if not len(active):
         return active, waiting, np.zeros(0)
     size = len(tables.names)
     pairs, of = np.unique(tables.high[active] * size + tables.high[waiting], return_inverse=True)
-    return pairs // size, pairs % size, summed(tables.capacity[waiting], of, len(pairs))
+    return pairs // size, pairs % size, sum_at(tables.capacity[waiting], of, len(pairs))
 
 
-def boundaries(tables: Tables, member: Indices, size: int) -> Boundary:
+def sum_boundaries(tables: Tables, member: Indices, size: int) -> Boundary:
     """The groups that ``member`` gives by device (-1: in none).
 
     ``down`` is what the nodes of a group can send, wherever their legs end, and what comes over
@@ -161,18 +160,18 @@ def boundaries(tables: Tables, member: Indices, size: int) -> Boundary:
     falling = np.flatnonzero(crossing & (other >= 0) & tables.climbing)
     level = np.flatnonzero(crossing & ~tables.climbing)
     nodes = np.flatnonzero(member[: tables.nodes] >= 0)
-    down = summed(tables.up[nodes], member[nodes], size) + summed(tables.usable[falling], other[falling], size)
-    up = summed(tables.usable[rising], one[rising], size)
+    down = sum_at(tables.up[nodes], member[nodes], size) + sum_at(tables.usable[falling], other[falling], size)
+    up = sum_at(tables.usable[rising], one[rising], size)
     ends = np.concatenate((one[level], other[level]))
     inside = ends >= 0
-    side = summed(np.concatenate((tables.usable[level],) * 2)[inside], ends[inside], size)
+    side = sum_at(np.concatenate((tables.usable[level],) * 2)[inside], ends[inside], size)
     trunks = rising[tables.low[rising] >= tables.nodes]
     at = one[trunks]
-    cable = _worst(quotient(down[at], remaining(up[at], tables.fastest[trunks])), at, trunks, size)
-    return Boundary(down, up, side, cable, _switch_lost(tables, member, (down, up), (rising, falling)))
+    cable = _find_worst(divide(down[at], subtract_loss(up[at], tables.fastest[trunks])), at, trunks, size)
+    return Boundary(down, up, side, cable, _find_switch_lost(tables, member, (down, up), (rising, falling)))
 
 
-def _switch_lost(
+def _find_switch_lost(
     tables: Tables, member: Indices, sums: tuple[Floats, Floats], crossing: tuple[Indices, Indices]
 ) -> Worst:
     """The worst single switch for each group: what hangs on it is gone, from both sums, but for standby legs."""
@@ -185,23 +184,23 @@ def _switch_lost(
     lost += [(group, tables.high, legs), (upper, tables.high, falling), (upper, tables.low, outer)]
     rows = [(at[some], switch[some], tables.usable[some]) for at, switch, some in lost]
     ups = [True, True, False, False, False]
-    for row, leads_up in _gains(tables, member):
+    for row, leads_up in _list_gains(tables, member):
         rows.append(row)
         ups.append(leads_up)
     keys = np.concatenate([at * len(tables.names) + switch for at, switch, _ in rows])
     amount = np.concatenate([each for _, _, each in rows])
     upward = np.repeat(ups, [len(at) for at, _, _ in rows])
     pairs, of = np.unique(keys, return_inverse=True)
-    lost_up, lost_down = (summed(amount * way, of, len(pairs)) for way in (upward, ~upward))
+    lost_up, lost_down = (sum_at(amount * way, of, len(pairs)) for way in (upward, ~upward))
     at, switch = pairs // len(tables.names), pairs % len(tables.names)
-    ratio = quotient(remaining(down[at], lost_down), remaining(up[at], lost_up))
+    ratio = divide(subtract_loss(down[at], lost_down), subtract_loss(up[at], lost_up))
     ratio[up[at] == 0] = 0.0
-    return _worst(ratio, at, switch, len(down))
+    return _find_worst(ratio, at, switch, len(down))
 
 
-def _gains(tables: Tables, member: Indices) -> Iterator[tuple[tuple[Indices, Indices, Floats], bool]]:
+def _list_gains(tables: Tables, member: Indices) -> Iterator[tuple[tuple[Indices, Indices, Floats], bool]]:
     """What standby legs bring when the switch of the active leg dies: group, switch, negative byte/s; and if upward."""
-    active, waiting = understudies(tables)
+    active, waiting = pair_standby_links(tables)
     if not len(active):
         return
     group, upper = member[tables.low[waiting]], member[tables.high[waiting]]

@@ -1,18 +1,18 @@
-"""Owns what falls apart: the nodes that are cut off without one switch, one trunk or one leg.
+"""Nodes that are cut off without one switch, one trunk or one leg.
 
 When a network falls apart, the part that stays is the one with most top switches, of equals the
 one with most nodes, of equals the first. A node is *cut off* when no cable of it in this network
 leads to the part that stays. Nodes do not forward, unless they are declared to; cut vertices and
-bridges are found on the graph of what forwards (``topology.tables.graph.search``).
+bridges are found on the graph of what forwards (``topology.tables.graph_algorithms.search_depth_first``).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from topology.maxmin import Flags, Floats, Indices
-from topology.tables import Tables, slices, summed
-from topology.tables.graph import Search, search
+from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.tables.fabric_tables import Tables, join_slices, sum_at
+from benchconsole.topology.tables.graph_algorithms import Search, search_depth_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +42,32 @@ class _Cases:
     network: Indices
 
 
-def separation(tables: Tables) -> Separation:
+def find_separation(tables: Tables) -> Separation:
     """What is cut off without each device, trunk and leg of a fabric."""
     graph = tables.forwarding
-    found = search(len(graph.device), graph.a, graph.b)
-    network = tables.climb.network[graph.device]
-    device, leg = _alone(tables)
-    points = _points(found)
+    found = search_depth_first(len(graph.device), graph.a, graph.b)
+    network = tables.uplinks.network[graph.device]
+    device, leg = _count_alone(tables)
+    points = _find_points(found)
     heads = np.flatnonzero(found.apart & np.isin(found.parent, points))
     of = np.searchsorted(points, found.parent[heads])
     device[graph.device[points]], _ = _cut(tables, found, _Cases(heads, of, points, network[points]))
     edge = np.zeros(len(graph.a), np.intp)
-    bridges, below = _bridges(tables, found)
+    bridges, below = _find_bridges(tables, found)
     every = np.arange(len(bridges))
     edge[bridges], inside = _cut(tables, found, _Cases(below, every, np.full(len(bridges), -1), network[below]))
     trunks = len(tables.trunks.low)
     # A forwarding node is with the side that it is left on, though its other cable was counted.
     left = bridges[(bridges >= trunks) & ((below == graph.a[bridges]) != inside)]
     edge[left] += tables.machines[graph.device[graph.a[left]]]
-    _gateways(tables, edge, leg)
+    _add_gateways(tables, edge, leg)
     return Separation(device, edge[:trunks], leg, graph.device[points], bridges[bridges < trunks])
 
 
 def _cut(tables: Tables, found: Search, cases: _Cases) -> tuple[Indices, Flags]:
     """Per case the nodes cut off, and whether one of the subtrees is what stays."""
-    total, held, rest = _held(tables, found, cases)
-    tops, others = _tops(tables, found, cases)
+    total, held, rest = _find_held(tables, found, cases)
+    tops, others = _count_tops(tables, found, cases)
     # The best part of each case is the last of it in this order; the rest stays where it is no worse.
     last = np.cumsum(np.bincount(cases.case, minlength=len(cases.dead))) - 1
     best = np.lexsort((held, tops, cases.case))[last]
@@ -75,54 +75,54 @@ def _cut(tables: Tables, found: Search, cases: _Cases) -> tuple[Indices, Flags]:
     return (total - np.where(inside, held[best], rest)).astype(np.intp), inside
 
 
-def _held(tables: Tables, found: Search, cases: _Cases) -> tuple[Floats, Floats, Floats]:
+def _find_held(tables: Tables, found: Search, cases: _Cases) -> tuple[Floats, Floats, Floats]:
     """Nodes of the network of each case; with a leg in the part of each head; with a leg in the rest of each case."""
-    groups, climb, graph = tables.node_groups, tables.climb, tables.forwarding
-    size, networks = len(groups) + 1, len(climb.meet) + 1
+    groups, uplinks, graph = tables.node_groups, tables.uplinks, tables.forwarding
+    size, networks = len(groups) + 1, len(uplinks.meet) + 1
     entry = found.entry[graph.vertex[groups.switch]]
     order = np.argsort(entry, kind="stable")
     on = np.flatnonzero(cases.dead >= 0)
     there = found.entry[cases.dead[on]]
-    head, inside = _legs_within(entry[order], found.entry[cases.heads], found.leave[cases.heads])
-    dead, lost = _legs_within(entry[order], there, there + 1)
+    head, inside = _count_legs(entry[order], found.entry[cases.heads], found.leave[cases.heads])
+    dead, lost = _count_legs(entry[order], there, there + 1)
     owner = groups.owner[order]
     touching = np.unique(head * size + owner[inside])
-    held = summed(groups.nodes[touching % size], touching // size, len(cases.heads))
+    held = sum_at(groups.nodes[touching % size], touching // size, len(cases.heads))
     # Whoever has all legs of the network in the parts or on what is dead is not with the rest.
     places = np.concatenate((cases.case[head] * size + owner[inside], on[dead] * size + owner[lost]))
     pairs, legs = np.unique(places, return_counts=True)
     group, case = pairs % size, pairs // size
-    every = np.bincount(groups.owner * networks + climb.network[groups.switch], minlength=size * networks)
+    every = np.bincount(groups.owner * networks + uplinks.network[groups.switch], minlength=size * networks)
     gone = legs == every[group * networks + cases.network[case]]
-    total = summed(groups.nodes[climb.group], climb.inside, networks)[cases.network]
-    return total, held, total - summed(groups.nodes[group[gone]], case[gone], len(total))
+    total = sum_at(groups.nodes[uplinks.group], uplinks.inside, networks)[cases.network]
+    return total, held, total - sum_at(groups.nodes[group[gone]], case[gone], len(total))
 
 
-def _tops(tables: Tables, found: Search, cases: _Cases) -> tuple[Indices, Indices]:
+def _count_tops(tables: Tables, found: Search, cases: _Cases) -> tuple[Indices, Indices]:
     """Top switches below each head, and in the rest of each case."""
-    climb, device = tables.climb, tables.forwarding.device
-    top = climb.top[device]
+    uplinks, device = tables.uplinks, tables.forwarding.device
+    top = uplinks.top[device]
     before = np.concatenate(([0], np.cumsum(np.bincount(found.entry[top], minlength=len(top)))))
     below = before[found.leave[cases.heads]] - before[found.entry[cases.heads]]
-    whole = np.bincount(climb.network[device[top]], minlength=len(climb.meet) + 1)[cases.network]
+    whole = np.bincount(uplinks.network[device[top]], minlength=len(uplinks.meet) + 1)[cases.network]
     dead = np.append(top, False)[cases.dead]
-    return below, whole - dead - summed(below, cases.case, len(whole)).astype(np.intp)
+    return below, whole - dead - sum_at(below, cases.case, len(whole)).astype(np.intp)
 
 
-def _legs_within(entry: Indices, first: Indices, last: Indices) -> tuple[Indices, Indices]:
+def _count_legs(entry: Indices, first: Indices, last: Indices) -> tuple[Indices, Indices]:
     """The legs whose switch was entered within each of several intervals: numbers of intervals, positions of legs."""
     start, end = np.searchsorted(entry, first), np.searchsorted(entry, last)
-    return np.repeat(np.arange(len(first)), end - start), slices(start, end - start)
+    return np.repeat(np.arange(len(first)), end - start), join_slices(start, end - start)
 
 
-def _points(found: Search) -> Indices:
+def _find_points(found: Search) -> Indices:
     """The cut vertices: a root with several children, another vertex with a child that it holds alone."""
     children = found.parent[found.apart]
     count = np.bincount(children, minlength=len(found.parent))
     return np.flatnonzero(count > (found.parent < 0))
 
 
-def _bridges(tables: Tables, found: Search) -> tuple[Indices, Indices]:
+def _find_bridges(tables: Tables, found: Search) -> tuple[Indices, Indices]:
     """The edges that are bridges, and of each the vertex that it alone joins to the rest."""
     graph = tables.forwarding
     down = (found.parent[graph.b] == graph.a) & found.bridge[graph.b]
@@ -131,23 +131,23 @@ def _bridges(tables: Tables, found: Search) -> tuple[Indices, Indices]:
     return edges, np.where(down, graph.b, graph.a)[edges]
 
 
-def _alone(tables: Tables) -> tuple[Indices, Indices]:
+def _count_alone(tables: Tables) -> tuple[Indices, Indices]:
     """Per device the nodes with all their legs of its network on it; per leg the machines that it holds alone."""
-    groups, climb = tables.node_groups, tables.climb
-    size = len(climb.meet) + 1
-    network = groups.owner * size + climb.network[groups.switch]
+    groups, uplinks = tables.node_groups, tables.uplinks
+    size = len(uplinks.meet) + 1
+    network = groups.owner * size + uplinks.network[groups.switch]
     legs = np.bincount(network, minlength=len(groups) * size)[network]
     pairs, first, count = np.unique(
         groups.owner * len(tables.names) + groups.switch, return_index=True, return_counts=True
     )
     whole = count == legs[first]
     owner = pairs[whole] // len(tables.names)
-    device = summed(groups.nodes[owner], pairs[whole] % len(tables.names), len(tables.names)).astype(np.intp)
+    device = sum_at(groups.nodes[owner], pairs[whole] % len(tables.names), len(tables.names)).astype(np.intp)
     machines = groups.nodes[groups.owner] // groups.size[groups.owner]
     return device, np.where(legs == 1, machines, 0)
 
 
-def _gateways(tables: Tables, edge: Indices, leg: Indices) -> None:
+def _add_gateways(tables: Tables, edge: Indices, leg: Indices) -> None:
     """Enter into ``leg`` what the legs of forwarding nodes hold together."""
     graph, groups = tables.forwarding, tables.node_groups
     for each in range(len(tables.trunks.low), len(edge)):

@@ -1,21 +1,20 @@
-"""Owns which port of a node is which of its described cables, from who announces itself on it.
+"""Finds which port of a node is which of its described cables, by the neighbour that announces itself there.
 
-Names decide, the likeliest first; speed only between cables to the same device. Refuses to
-word what it finds and to look beyond one node (``topology.wire.misplaced`` and ``topology.wire`` do).
+Names decide, the likeliest first; speed only between cables to the same device.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from topology.model import Fabric, Link, LinkId
-from topology.wire.observed import Neighbour, Observed, Port, SysNames, same_port
+from benchconsole.topology.model.fabric import Fabric, Link, LinkId
+from benchconsole.topology.wire.observations import HeardNeighbour, Observed, ObservedPort, SysNames, is_same_port
 
 SAME_SPEED = 0.01
 """Share by which two speeds may differ and still be one."""
 
 
-class Kind(StrEnum):
+class CableOutcome(StrEnum):
     """What became of a described cable; ``MODE`` and ``EXTRA`` are about a node and a cable that is in no file."""
 
     CONFIRMED = "as described"
@@ -34,7 +33,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cable:
+class DescribedCable:
     """One described cable of ``node``: where it should end, and at which ports where the file says so.
 
     ``bundle`` is alike for cables that share the load (a LAG, the legs of a bond), empty for one
@@ -62,8 +61,8 @@ class Cable:
 class Plug:
     """Where a port really goes; ``device`` is None when the file has none of that name."""
 
-    port: Port
-    neighbour: Neighbour
+    port: ObservedPort
+    neighbour: HeardNeighbour
     device: str | None
 
     @property
@@ -84,15 +83,15 @@ class Spare:
     used: frozenset[str] = frozenset()
 
 
-def ethernet(fabric: Fabric, link: Link) -> bool:
+def is_ethernet(fabric: Fabric, link: Link) -> bool:
     """Whether a link is of Ethernet, the only kind on which LLDP speaks."""
     network = fabric.networks.get(link.network)
     return network is None or network.kind is None or "ethernet" in network.kind.casefold()
 
 
-def cables(fabric: Fabric, node: str) -> tuple[Cable, ...]:
+def list_cables(fabric: Fabric, node: str) -> tuple[DescribedCable, ...]:
     """The Ethernet cables that ``node`` is described to have, one by one; a virtual machine has none."""
-    links = [link for link in fabric.links_at[node] if ethernet(fabric, link)]
+    links = [link for link in fabric.links_at[node] if is_ethernet(fabric, link)]
     legs: dict[str, set[str]] = {}
     for link in links:
         if link.bond:
@@ -100,51 +99,51 @@ def cables(fabric: Fabric, node: str) -> tuple[Cable, ...]:
     return tuple(
         cable
         for link in links
-        for cable in _members(fabric, link, node, legs[link.network] if link.bond else frozenset())
+        for cable in _count_members(fabric, link, node, legs[link.network] if link.bond else frozenset())
     )
 
 
-def _members(fabric: Fabric, link: Link, node: str, legs: Collection[str]) -> Iterator[Cable]:
+def _count_members(fabric: Fabric, link: Link, node: str, legs: Collection[str]) -> Iterator[DescribedCable]:
     own, far = (link.ports_a, link.ports_b) if link.a == node else (link.ports_b, link.ports_a)
     device = link.other(node)
     pair = fabric.mlag_of.get(device)
     mates = frozenset((*legs, *(pair.switches if pair else ()))) - {device}
     bundle = f"bond in {link.network}" if link.bond else link.id if link.is_lag else ""
     for index, speed in enumerate(link.members):
-        yield Cable(
+        yield DescribedCable(
             node, link.id, index + 1, device, speed,
             own[index] if own else "", far[index] if far else "", bundle, link.network, mates,
         )  # fmt: skip
 
 
-Fits = Callable[[Cable, Plug], bool]
+Fits = Callable[[DescribedCable, Plug], bool]
 
 
-def far_port(cable: Cable, plug: Plug) -> bool | None:
+def matches_far_port(cable: DescribedCable, plug: Plug) -> bool | None:
     """Whether ``plug`` is at the described port of the far end; None where that is not described or not told."""
-    return same_port(cable.far_port, plug.neighbour.ports) if cable.far_port else None
+    return is_same_port(cable.far_port, plug.neighbour.ports) if cable.far_port else None
 
 
-def own_port(cable: Cable, plug: Plug) -> bool:
+def matches_own_port(cable: DescribedCable, plug: Plug) -> bool:
     """Whether ``plug`` is the node's own port that the file names."""
     return bool(cable.own_port) and cable.own_port.casefold() == plug.port.name.casefold()
 
 
-def _there(fits: Fits) -> Fits:
+def _is_there(fits: Fits) -> Fits:
     return lambda cable, plug: plug.device == cable.device and fits(cable, plug)
 
 
-def _alike(cable: Cable, plug: Plug) -> bool:
+def _are_alike(cable: DescribedCable, plug: Plug) -> bool:
     return plug.port.speed is not None and abs(plug.port.speed - cable.speed) <= SAME_SPEED * cable.speed
 
 
 _RIGHT: tuple[Fits, ...] = (
-    lambda cable, plug: far_port(cable, plug) is True and (own_port(cable, plug) or not cable.own_port),
-    lambda cable, plug: own_port(cable, plug) and far_port(cable, plug) is not False,
-    lambda cable, plug: far_port(cable, plug) is True,
-    lambda cable, plug: far_port(cable, plug) is not False and _alike(cable, plug),
-    lambda cable, plug: far_port(cable, plug) is not False,
-    own_port,
+    lambda cable, plug: matches_far_port(cable, plug) is True and (matches_own_port(cable, plug) or not cable.own_port),
+    lambda cable, plug: matches_own_port(cable, plug) and matches_far_port(cable, plug) is not False,
+    lambda cable, plug: matches_far_port(cable, plug) is True,
+    lambda cable, plug: matches_far_port(cable, plug) is not False and _are_alike(cable, plug),
+    lambda cable, plug: matches_far_port(cable, plug) is not False,
+    matches_own_port,
     lambda cable, plug: True,
 )
 """What makes a port that ends at the described device a cable's own, surest first."""
@@ -155,9 +154,9 @@ class Cabling:
 
     def __init__(self, fabric: Fabric, node: str, observed: Observed, names: SysNames) -> None:
         self.observed = observed
-        self.described = cables(fabric, node)
-        self.found: dict[Cable, Plug] = {}
-        self.unheard: dict[Cable, Port] = {}
+        self.described = list_cables(fabric, node)
+        self.found: dict[DescribedCable, Plug] = {}
+        self.unheard: dict[DescribedCable, ObservedPort] = {}
         self._open = list(self.described)
         # The port that carries the data address comes first: links are mostly of the data network.
         # Who is heard where there is no carrier was there before, and is not forgotten yet.
@@ -168,7 +167,7 @@ class Cabling:
             if port.carrier is not False
         ]
         for right in _RIGHT:
-            self._match(_there(right))
+            self._match(_is_there(right))
         self.settled = not self._open and bool(self.found)
 
     @property
@@ -183,7 +182,7 @@ class Cabling:
             return plug.alone and plug.port.name not in spare.ports
 
         wrong: tuple[Fits, ...] = (
-            own_port,
+            matches_own_port,
             lambda cable, plug: likely(plug) and plug.device in cable.mates,
             lambda cable, plug: likely(plug) and plug.device is not None,
             lambda cable, plug: (
@@ -211,7 +210,7 @@ class Cabling:
                 self._open.remove(cable)
                 self.free = [each for each in self.free if each.port is not plug.port]
 
-    def _silent(self, cable: Cable, spare: Spare) -> Iterator[Port]:
+    def _silent(self, cable: DescribedCable, spare: Spare) -> Iterator[ObservedPort]:
         """Ports that may well be ``cable``'s: they have a carrier, and nobody announces himself there."""
         data_known = cable.network == "data" and any(port.data for port in self.observed.ports)
         others = {port.name for port in self.unheard.values()} | spare.ports
@@ -221,7 +220,7 @@ class Cabling:
                 yield port
 
 
-def spare(cablings: Collection[Cabling]) -> Spare:
+def find_spare(cablings: Collection[Cabling]) -> Spare:
     """What settled nodes have beside their cables, less the ports that another one uses for its own."""
     settled = [cabling for cabling in cablings if cabling.settled]
     used = frozenset(name for cabling in settled for name in cabling.taken)
@@ -234,8 +233,8 @@ def spare(cablings: Collection[Cabling]) -> Spare:
 class CableState:
     """One described cable and what became of it. ``here`` is where it ends (device, port), None when not known."""
 
-    cable: Cable
-    kind: Kind
+    cable: DescribedCable
+    kind: CableOutcome
     plug: Plug | None = None
     here: tuple[str, str] | None = None
 
@@ -249,22 +248,22 @@ Ends = Mapping[str, Mapping[str, str]]
 """Device to its described ports to the node at the other end of each."""
 
 
-def ends(fabric: Fabric) -> Ends:
+def list_ends(fabric: Fabric) -> Ends:
     """The ports that nodes are described to be cabled to; a device whose ports are not named has none."""
     found: dict[str, dict[str, str]] = {}
     for node in fabric.nodes:
-        for cable in cables(fabric, node):
+        for cable in list_cables(fabric, node):
             if cable.far_port:
                 found.setdefault(cable.device, {})[cable.far_port] = node
     return found
 
 
-def here(plug: Plug, known: Ends) -> tuple[str, str] | None:
+def find_end(plug: Plug, known: Ends) -> tuple[str, str] | None:
     """The end of a cable in the words of the file; the port is empty where the device's ports are not described."""
     if plug.device is None:
         return None
     ports = known.get(plug.device, {})
-    described = next((port for port in ports if same_port(port, plug.neighbour.ports)), None)
+    described = next((port for port in ports if is_same_port(port, plug.neighbour.ports)), None)
     if described is None and ports and plug.neighbour.ports:
         return plug.device, plug.neighbour.ports[0]
     return plug.device, described or ""

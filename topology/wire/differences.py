@@ -1,4 +1,4 @@
-"""Owns what became of each described cable, and what is said about those that are not as described.
+"""State of each described cable, and one row for each thing that is not as described.
 
 One row for each thing that is wrong; rows that differ in the node alone are folded into one.
 """
@@ -7,26 +7,26 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from topology.model import Bond, Fabric
-from topology.selection import fold
-from topology.units import network_rate
-from topology.wire.cabling import (
+from benchconsole.topology.model.fabric import Bond, Fabric
+from benchconsole.topology.selection import fold
+from benchconsole.topology.units import network_rate
+from benchconsole.topology.wire.cabling import (
     SAME_SPEED,
-    Cable,
+    CableOutcome,
     CableState,
     Cabling,
+    DescribedCable,
     Ends,
-    Kind,
     Plug,
     Spare,
-    cables,
-    far_port,
-    here,
+    find_end,
+    list_cables,
+    matches_far_port,
 )
-from topology.wire.misplaced import swaps, words
-from topology.wire.observed import BondSeen, Observed, SysNames
+from benchconsole.topology.wire.misplaced import find_swaps, format_ends
+from benchconsole.topology.wire.observations import BondSeen, Observed, SysNames
 
-UP = (Kind.CONFIRMED, Kind.SLOWER, Kind.FASTER)
+UP = (CableOutcome.CONFIRMED, CableOutcome.SLOWER, CableOutcome.FASTER)
 """Cables that end where they should and carry data."""
 
 _MODES = {Bond.LACP: "802.3ad", Bond.XOR: "balance-xor", Bond.BACKUP: "active-backup"}
@@ -35,14 +35,14 @@ _FEW = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class CablingDifference:
     """One thing that is not as described, for all nodes that it is alike for.
 
     ``places`` are the described ends (``leaf1:Eth3``); ``described`` and ``seen`` say in words
     what differs, ``text`` what else is known of it.
     """
 
-    kind: Kind
+    kind: CableOutcome
     nodes: tuple[str, ...]
     places: tuple[str, ...] = ()
     described: str = ""
@@ -50,38 +50,42 @@ class Difference:
     text: str = ""
 
 
-def states(cabling: Cabling, known: Ends) -> tuple[CableState, ...]:
+def find_states(cabling: Cabling, known: Ends) -> tuple[CableState, ...]:
     """What became of every described cable of one node."""
-    idle = idle_ports(cabling.observed.bonds)
+    idle = find_idle_ports(cabling.observed.bonds)
     confirmed = {cable.bundle for cable, plug in cabling.found.items() if plug.device == cable.device}
     found = []
     for cable in cabling.described:
         plug = cabling.found.get(cable)
         if plug is not None:
-            found.append(CableState(cable, _kind(cable, plug, idle), plug, here(plug, known)))
+            found.append(CableState(cable, _find_outcome(cable, plug, idle), plug, find_end(plug, known)))
         elif cable in cabling.unheard:
-            found.append(CableState(cable, Kind.UNHEARD))
+            found.append(CableState(cable, CableOutcome.UNHEARD))
         else:
-            found.append(CableState(cable, Kind.FEWER if cable.bundle and cable.bundle in confirmed else Kind.MISSING))
+            found.append(
+                CableState(
+                    cable, CableOutcome.FEWER if cable.bundle and cable.bundle in confirmed else CableOutcome.MISSING
+                )
+            )
     return tuple(found)
 
 
-def _kind(cable: Cable, plug: Plug, idle: Mapping[str, str]) -> Kind:
+def _find_outcome(cable: DescribedCable, plug: Plug, idle: Mapping[str, str]) -> CableOutcome:
     if plug.device is None:
-        return Kind.UNKNOWN_SWITCH
+        return CableOutcome.UNKNOWN_SWITCH
     if plug.device != cable.device:
-        return Kind.WRONG_LEG if plug.device in cable.mates else Kind.WRONG_SWITCH
-    if far_port(cable, plug) is False or cable.own_port.casefold() not in ("", plug.port.name.casefold()):
-        return Kind.WRONG_PORT
+        return CableOutcome.WRONG_LEG if plug.device in cable.mates else CableOutcome.WRONG_SWITCH
+    if matches_far_port(cable, plug) is False or cable.own_port.casefold() not in ("", plug.port.name.casefold()):
+        return CableOutcome.WRONG_PORT
     if plug.port.name in idle:
-        return Kind.FEWER
+        return CableOutcome.FEWER
     speed = plug.port.speed
     if speed is None or abs(speed - cable.speed) <= SAME_SPEED * cable.speed:
-        return Kind.CONFIRMED
-    return Kind.SLOWER if speed < cable.speed else Kind.FASTER
+        return CableOutcome.CONFIRMED
+    return CableOutcome.SLOWER if speed < cable.speed else CableOutcome.FASTER
 
 
-def idle_ports(bonds: Iterable[BondSeen]) -> dict[str, str]:
+def find_idle_ports(bonds: Iterable[BondSeen]) -> dict[str, str]:
     """Members of bonds that carry nothing, each with the reason in words.
 
     LACP forwards on one aggregate only; where it is not told which (the kernel tells root), the
@@ -109,12 +113,12 @@ class Differences:
         self._fabric = fabric
         self._known = known
         self._names = names
-        self._rows: list[Difference] = []
+        self._rows: list[CablingDifference] = []
         self._of: dict[str, list[CableState]] = {}
         for state in found:
             self._of.setdefault(state.cable.node, []).append(state)
         self._at: dict[str, list[str]] = {}
-        for cable in (cable for node in fabric.nodes for cable in cables(fabric, node)):
+        for cable in (cable for node in fabric.nodes for cable in list_cables(fabric, node)):
             self._at.setdefault(cable.device, []).append(cable.node)
         self._lost: dict[str, set[str]] = {}
         for state in found:
@@ -122,44 +126,46 @@ class Differences:
                 self._lost.setdefault(state.cable.device, set()).add(state.cable.node)
         self._swapped = self._add_swaps(found)
 
-    def _add_swaps(self, found: Sequence[CableState]) -> set[Cable]:
-        swapped: set[Cable] = set()
-        for swap in swaps(found, {device: len(nodes) for device, nodes in self._at.items()}):
+    def _add_swaps(self, found: Sequence[CableState]) -> set[DescribedCable]:
+        swapped: set[DescribedCable] = set()
+        for swap in find_swaps(found, {device: len(nodes) for device, nodes in self._at.items()}):
             swapped |= {state.cable for state in swap.states}
             nodes = tuple(dict.fromkeys(state.cable.node for state in swap.states))
-            self._rows.append(Difference(Kind.SWAPPED, nodes, (), swap.described, swap.seen, swap.text))
+            self._rows.append(CablingDifference(CableOutcome.SWAPPED, nodes, (), swap.described, swap.seen, swap.text))
         return swapped
 
     def add_heard(self, node: str, cabling: Cabling, beside: Spare) -> None:
         """Everything of a node whose neighbours are known."""
         own = self._of.get(node, [])
-        idle = idle_ports(cabling.observed.bonds)
+        idle = find_idle_ports(cabling.observed.bonds)
         lost = {port: f"no carrier on {port}" for port in cabling.down(beside)} | idle
         why = "; ".join(text for port, text in lost.items() if port not in cabling.taken) or "no neighbour seen"
         for state in own:
-            if state.kind in (Kind.CONFIRMED, Kind.UNHEARD) or state.cable in self._swapped:
+            if state.kind in (CableOutcome.CONFIRMED, CableOutcome.UNHEARD) or state.cable in self._swapped:
                 continue
             place = (state.cable.place,)
-            if state.plug is not None and state.kind is not Kind.FEWER:
+            if state.plug is not None and state.kind is not CableOutcome.FEWER:
                 described, seen, text = self._words(state, state.plug, own)
-                self._rows.append(Difference(state.kind, (node,), place, described, seen, text))
+                self._rows.append(CablingDifference(state.kind, (node,), place, described, seen, text))
             else:
                 text = why if state.plug is None else idle[state.plug.port.name]
-                seen = "" if state.kind is Kind.MISSING else _up(state.cable, own)
-                self._rows.append(Difference(state.kind, (node,), place, "", seen, text))
+                seen = "" if state.kind is CableOutcome.MISSING else _is_up(state.cable, own)
+                self._rows.append(CablingDifference(state.kind, (node,), place, "", seen, text))
         for plug in cabling.free:
             if plug.device is not None and plug.alone:
-                seen = words([here(plug, self._known) or (plug.device, "")])
-                self._rows.append(Difference(Kind.EXTRA, (node,), seen=seen, text=f"on {plug.port.name}"))
+                seen = format_ends([find_end(plug, self._known) or (plug.device, "")])
+                self._rows.append(
+                    CablingDifference(CableOutcome.EXTRA, (node,), seen=seen, text=f"on {plug.port.name}")
+                )
         self._add_mode(node, cabling.observed, {state.plug.port.name for state in own if state.plug})
 
     def add_deaf(self, node: str, observed: Observed) -> None:
         """What bonds tell of a node whose neighbours are not known."""
-        described = [cable for cable in cables(self._fabric, node) if cable.bundle]
+        described = [cable for cable in list_cables(self._fabric, node) if cable.bundle]
         if described:
             places = tuple(dict.fromkeys(cable.place for cable in described))
-            for text in idle_ports(observed.bonds).values():
-                self._rows.append(Difference(Kind.FEWER, (node,), places, text=text))
+            for text in find_idle_ports(observed.bonds).values():
+                self._rows.append(CablingDifference(CableOutcome.FEWER, (node,), places, text=text))
             self._add_mode(node, observed, {member.port for bond in observed.bonds for member in bond.members})
 
     def _add_mode(self, node: str, observed: Observed, ports: set[str]) -> None:
@@ -167,21 +173,23 @@ class Differences:
         wanted = {_MODES[link.bond] for link in self._fabric.links_at[node] if link.bond}
         for bond in observed.bonds if len(wanted) == 1 else ():
             if bond.mode and bond.mode not in wanted and not ports.isdisjoint(member.port for member in bond.members):
-                self._rows.append(Difference(Kind.MODE, (node,), (), "".join(wanted), bond.mode, bond.name))
+                self._rows.append(
+                    CablingDifference(CableOutcome.MODE, (node,), (), "".join(wanted), bond.mode, bond.name)
+                )
 
     def _words(self, state: CableState, plug: Plug, own: Sequence[CableState]) -> tuple[str, str, str]:
         """``described``, ``seen`` and ``text`` of a cable that was found, and not as it should be."""
         cable = state.cable
-        if state.kind in (Kind.SLOWER, Kind.FASTER):
+        if state.kind in (CableOutcome.SLOWER, CableOutcome.FASTER):
             return network_rate(cable.speed), network_rate(plug.port.speed or 0.0), ""
         if state.here is None:
             near = self._names.near(plug.neighbour.device)
             return "", plug.neighbour.device, f"not in the file, which has {near}" if near else "not in the file"
-        if state.kind is Kind.WRONG_PORT and far_port(cable, plug) is not False:
+        if state.kind is CableOutcome.WRONG_PORT and matches_far_port(cable, plug) is not False:
             return f"on {cable.own_port}", f"on {plug.port.name}", ""
-        if state.kind is Kind.WRONG_LEG and any(other.cable.device == state.here[0] for other in own):
-            return "", words([state.here]), f"a second leg there, and none at {cable.device}"
-        return "", words([state.here]), self._whose(*state.here, cable.node)
+        if state.kind is CableOutcome.WRONG_LEG and any(other.cable.device == state.here[0] for other in own):
+            return "", format_ends([state.here]), f"a second leg there, and none at {cable.device}"
+        return "", format_ends([state.here]), self._whose(*state.here, cable.node)
 
     def _whose(self, device: str, port: str, node: str) -> str:
         """Whose place an end of ``node`` is, as far as that is known."""
@@ -191,28 +199,28 @@ class Differences:
         lost = self._lost.get(device, set()) - {node}
         return f"where {fold(sorted(lost))} should be" if 0 < len(lost) <= _FEW else ""
 
-    def folded(self) -> tuple[Difference, ...]:
-        """The rows, those alike put together, in the order of ``Kind``."""
-        alike: dict[tuple[object, ...], list[Difference]] = {}
+    def folded(self) -> tuple[CablingDifference, ...]:
+        """The rows, those alike put together, in the order of ``CableOutcome``."""
+        alike: dict[tuple[object, ...], list[CablingDifference]] = {}
         for row in self._rows:
             devices = tuple(place.partition(":")[0] for place in row.places)
             alike.setdefault((row.kind, devices, row.described, row.seen, row.text), []).append(row)
-        order = list(Kind)
+        order = list(CableOutcome)
         rows = [self._put_together(those) for those in alike.values()]
         return tuple(sorted(rows, key=lambda row: order.index(row.kind)))
 
-    def _put_together(self, rows: Sequence[Difference]) -> Difference:
+    def _put_together(self, rows: Sequence[CablingDifference]) -> CablingDifference:
         nodes = tuple(dict.fromkeys(node for row in rows for node in row.nodes))
         places = tuple(dict.fromkeys(place for row in rows for place in row.places))
         text = rows[0].text
-        if rows[0].kind is Kind.UNKNOWN_SWITCH and len(nodes) > 1:
+        if rows[0].kind is CableOutcome.UNKNOWN_SWITCH and len(nodes) > 1:
             device = places[0].partition(":")[0]
             if set(self._at[device]) == set(nodes):
                 text += f"; seen by each node of {device}: the same switch under another name?"
         return replace(rows[0], nodes=nodes, places=places, text=text)
 
 
-def _up(cable: Cable, own: Sequence[CableState]) -> str:
+def _is_up(cable: DescribedCable, own: Sequence[CableState]) -> str:
     """``1 of 2 members up`` of the bundle that ``cable`` belongs to."""
     those = [state.kind in UP for state in own if state.cable.bundle == cable.bundle]
     return f"{sum(those)} of {len(those)} members up"

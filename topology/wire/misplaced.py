@@ -1,4 +1,4 @@
-"""Owns naming who sits in whose place: switches, nodes or cables that were swapped, each told once.
+"""Names the elements that were swapped: switches, nodes or cables, each once.
 
 The largest thing that explains the ends is named: two switches rather than all of their nodes,
 two nodes rather than each of their cables.
@@ -7,15 +7,15 @@ two nodes rather than each of their cables.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from topology.selection import fold
-from topology.wire.cabling import CableState, Kind
-from topology.wire.swaps import exchanged
+from benchconsole.topology.selection import fold
+from benchconsole.topology.wire.cabling import CableOutcome, CableState
+from benchconsole.topology.wire.swaps import find_exchanges
 
 End = tuple[str, str]
 """Device and port; the port is empty where ports are not described."""
 
 _EACH = ": each node cabled to one is found at the other"
-_WRONG = (Kind.WRONG_SWITCH, Kind.WRONG_LEG, Kind.WRONG_PORT)
+_WRONG = (CableOutcome.WRONG_SWITCH, CableOutcome.WRONG_LEG, CableOutcome.WRONG_PORT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +38,25 @@ class _Mover:
     states: tuple[CableState, ...]
 
 
-def swaps(states: Sequence[CableState], described: Mapping[str, int]) -> list[Swap]:
+def find_swaps(states: Sequence[CableState], described: Mapping[str, int]) -> list[Swap]:
     """Every exchange among ``states``; ``described`` counts the cables to nodes that each device should have."""
-    found = [_swap(group, why=_EACH) for group in _exchanged(_switches(states, described))]
-    found += [_swap(group) for group in _exchanged(_nodes(_left(states, found)))]
-    return found + [_swap(group, cables=True) for group in _exchanged(_cables(_left(states, found)))]
+    found = [_make_swap(group, why=_EACH) for group in _find_groups(_list_switch_moves(states, described))]
+    found += [_make_swap(group) for group in _find_groups(_list_node_moves(_list_rest(states, found)))]
+    return found + [
+        _make_swap(group, cables=True) for group in _find_groups(_list_cable_moves(_list_rest(states, found)))
+    ]
 
 
-def _left(states: Iterable[CableState], found: Iterable[Swap]) -> list[CableState]:
+def _list_rest(states: Iterable[CableState], found: Iterable[Swap]) -> list[CableState]:
     explained = {state.cable for swap in found for state in swap.states}
     return [state for state in states if state.cable not in explained]
 
 
-def _exchanged(movers: Iterator[_Mover]) -> list[tuple[_Mover, ...]]:
-    return exchanged({mover: (mover.home, mover.here) for mover in movers})
+def _find_groups(movers: Iterator[_Mover]) -> list[tuple[_Mover, ...]]:
+    return find_exchanges({mover: (mover.home, mover.here) for mover in movers})
 
 
-def _switches(states: Iterable[CableState], described: Mapping[str, int]) -> Iterator[_Mover]:
+def _list_switch_moves(states: Iterable[CableState], described: Mapping[str, int]) -> Iterator[_Mover]:
     """Switches all of whose cables, to two nodes at least, were found at one other; ports do not count."""
     at: dict[str, list[CableState]] = {}
     for state in states:
@@ -66,7 +68,7 @@ def _switches(states: Iterable[CableState], described: Mapping[str, int]) -> Ite
             yield _Mover(device, ((device, ""),), ((seen.pop(), ""),), tuple(those))
 
 
-def _nodes(states: Iterable[CableState]) -> Iterator[_Mover]:
+def _list_node_moves(states: Iterable[CableState]) -> Iterator[_Mover]:
     """Nodes with a cable at a wrong place, and none whose end is not known."""
     of: dict[str, list[CableState]] = {}
     for state in states:
@@ -77,13 +79,13 @@ def _nodes(states: Iterable[CableState]) -> Iterator[_Mover]:
             yield _Mover(node, tuple(sorted(state.home for state in those)), tuple(sorted(here)), tuple(those))
 
 
-def _cables(states: Iterable[CableState]) -> Iterator[_Mover]:
+def _list_cable_moves(states: Iterable[CableState]) -> Iterator[_Mover]:
     for state in states:
         if state.kind in _WRONG and state.here is not None:
             yield _Mover(state.cable.node, (state.home,), (state.here,), (state,))
 
 
-def _swap(group: Sequence[_Mover], *, cables: bool = False, why: str = "") -> Swap:
+def _make_swap(group: Sequence[_Mover], *, cables: bool = False, why: str = "") -> Swap:
     """An exchange in words: two parties are swapped, more stand in each other's places."""
     parties: dict[tuple[End, ...], list[str]] = {}
     there: dict[tuple[End, ...], list[str]] = {}
@@ -97,14 +99,16 @@ def _swap(group: Sequence[_Mover], *, cables: bool = False, why: str = "") -> Sw
     elif pair:
         who = " and ".join(fold(names) for names in parties.values())
     text = f"{who} are {'swapped' if pair else 'in the places of each other'}{why}"
-    return Swap(text, _placed(parties), _placed(there), tuple(state for mover in group for state in mover.states))
+    return Swap(
+        text, _format_places(parties), _format_places(there), tuple(state for mover in group for state in mover.states)
+    )
 
 
-def _placed(names: Mapping[tuple[End, ...], Sequence[str]]) -> str:
+def _format_places(names: Mapping[tuple[End, ...], Sequence[str]]) -> str:
     """``n3 at leaf1; n7 at leaf2:Eth4``."""
-    return "; ".join(f"{fold(those)} at {words(place)}" for place, those in names.items())
+    return "; ".join(f"{fold(those)} at {format_ends(place)}" for place, those in names.items())
 
 
-def words(place: Iterable[End]) -> str:
+def format_ends(place: Iterable[End]) -> str:
     """Ends as ``leaf1:Eth3, leaf2``."""
     return ", ".join(f"{device}:{port}" if port else device for device, port in place)

@@ -1,4 +1,4 @@
-"""Owns finding who only changed places: pairs that were swapped, and rings of three and more.
+"""Finds elements that only changed places: swapped pairs, and rings of three and more.
 
 Pure and of no kind: what moves (switches, nodes, cables) and what a place is, the caller says.
 """
@@ -11,7 +11,7 @@ T = TypeVar("T", bound=Hashable)
 P = TypeVar("P", bound=Hashable)
 
 
-def exchanged(moves: Mapping[T, tuple[P, P]]) -> list[tuple[T, ...]]:
+def find_exchanges(moves: Mapping[T, tuple[P, P]]) -> list[tuple[T, ...]]:
     """Groups of movers that stand in each other's places; ``moves`` gives where each belongs and where it is.
 
     Of several movers between the same two places, as many must have gone as have come. What is
@@ -27,12 +27,12 @@ def exchanged(moves: Mapping[T, tuple[P, P]]) -> list[tuple[T, ...]]:
         if away and len(away) == len(back):
             groups.append((*away, *back))
             del ways[home, here], ways[here, home]
-    return [*groups, *_rings(ways)]
+    return [*groups, *_find_rings(ways)]
 
 
-def _rings(ways: Mapping[tuple[P, P], list[T]]) -> Iterable[tuple[T, ...]]:
+def _find_rings(ways: Mapping[tuple[P, P], list[T]]) -> Iterable[tuple[T, ...]]:
     """The movers of every set of connected places where as many came as went."""
-    for places in _connected(ways):
+    for places in _find_connected(ways):
         inside = {way: movers for way, movers in ways.items() if way[0] in places}
         gone, come = Counter[P](), Counter[P]()
         for (home, here), movers in inside.items():
@@ -42,7 +42,7 @@ def _rings(ways: Mapping[tuple[P, P], list[T]]) -> Iterable[tuple[T, ...]]:
             yield tuple(mover for movers in inside.values() for mover in movers)
 
 
-def _connected(ways: Iterable[tuple[P, P]]) -> list[set[P]]:
+def _find_connected(ways: Iterable[tuple[P, P]]) -> list[set[P]]:
     """Places that are joined by moves, each set once, in the order of ``ways``."""
     sets: list[set[P]] = []
     for way in ways:

@@ -1,7 +1,7 @@
-"""Owns writing plain values as YAML that every reader of YAML 1.1 and 1.2 takes for the same value.
+"""Writes plain values as YAML that every reader of YAML 1.1 and 1.2 takes for the same value.
 
-Text that could be read as something else is quoted, and what no terminal or editor should
-act on is escaped. Refuses objects: mappings, lists, text, numbers, booleans and nothing.
+Text that could be read as something else is quoted, and what no terminal or editor should act on is escaped.
+Accepts mappings, lists, text, numbers, booleans and nothing.
 """
 
 import re
@@ -14,7 +14,7 @@ _SPECIAL = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def scalar(value: object, *, flow: bool = True) -> str:
+def format_scalar(value: object, *, flow: bool = True) -> str:
     """One value; ``flow`` for inside braces and brackets, where node sets need quotes."""
     if value is None:
         return "null"
@@ -27,19 +27,19 @@ def scalar(value: object, *, flow: bool = True) -> str:
         return text
     if not flow and text.lower() not in _SPECIAL and _SET.fullmatch(text):
         return text
-    return quoted(text)
+    return quote(text)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """``text`` in quotes: double ones, with everything escaped that is not printed as itself, or single ones
     where those spare the escapes of quotes.
     """
     if '"' in text and "'" not in text and text.isprintable():
         return f"'{text}'"
-    return '"' + "".join(_character(character) for character in text) + '"'
+    return '"' + "".join(_escape(character) for character in text) + '"'
 
 
-def _character(character: str) -> str:
+def _escape(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
     if character.isprintable():
@@ -50,15 +50,15 @@ def _character(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def flow(value: object) -> str:
+def format_flow(value: object) -> str:
     """A value in one line: ``{role: leaf, ports: {"Eth[1-4]": 10 Gb/s}}``."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{scalar(str(key))}: {flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{format_scalar(str(key))}: {format_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "[" + ", ".join(flow(item) for item in value) + "]"
-    return scalar(value)
+        return "[" + ", ".join(format_flow(item) for item in value) + "]"
+    return format_scalar(value)
 
 
-def comment(text: str) -> str:
+def format_comment(text: str) -> str:
     """``text`` fit to stand behind ``#``: one line, and nothing in it that a terminal acts on."""
     return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from textual import events, on
 from textual.widget import Widget
 
-from console.tui.drawing import TEXT, Line, Row, wrapped
-from console.tui.screens.sheet import Sheet
-from console.tui.widgets.canvas import Canvas
-from console.tui.widgets.listing import Listing
-from console.tui.widgets.options import Option, Options
-from console.tui.widgets.tabs import Badges
+from benchconsole.console.text.cells import wrap_clipped
+from benchconsole.console.tui.rows.text_rows import TEXT, CellLine, Row
+from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.options import Option, OptionListing
+from benchconsole.console.tui.widgets.tabs import Badges
 
 
-class Words(Canvas):
+class TextLines(CellWidget):
     """A few lines of text."""
 
     def __init__(self, text: str) -> None:
@@ -23,18 +24,18 @@ class Words(Canvas):
 
     def draw(self, width: int, height: int) -> list[Row]:
         """The text, broken at spaces."""
-        return [Line(width).to(1).put(line, TEXT).row() for line in wrapped(self.text, width - 2, height)]
+        return [CellLine(width).to(1).put(line, TEXT).row() for line in wrap_clipped(self.text, width - 2, height)]
 
 
-class Choice(Sheet[str]):
+class ChoiceSheet(Sheet[str]):
     """Dismisses with the value of the option that was chosen."""
 
     KEYS = (("enter", "choose"), ("esc", "go back"))
 
     def __init__(self, title: str, text: str, options: Sequence[Option], badges: Badges) -> None:
         super().__init__(title, badges)
-        self.words = Words(text)
-        self.options = Options(options)
+        self.words = TextLines(text)
+        self.options = OptionListing(options)
 
     def inside(self) -> Sequence[Widget]:
         """Text and options."""

@@ -5,21 +5,21 @@ from collections.abc import Callable, Sequence
 from textual import on
 from textual.widget import Widget
 
-from console.tui.actions import ACTIONS, MOVES, Action
-from console.tui.screens.sheet import Sheet
-from console.tui.widgets.listing import Listing
-from console.tui.widgets.options import Option, Options
-from console.tui.widgets.prompt import Prompt
-from console.tui.widgets.tabs import Badges
+from benchconsole.console.tui.actions import ACTIONS, MOVES, Action
+from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.widgets.line_input import LineInput
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.options import Option, OptionListing
+from benchconsole.console.tui.widgets.tabs import Badges
 
 MOST = 8
 
 
-class Command(Sheet[str]):
+class CommandSheet(Sheet[str]):
     """Dismisses with the text of the command."""
 
     KEYS = (("tab", "complete"), ("enter", "do"), ("up", "before"), ("esc", "back"))
-    DEFAULT_CSS = "Command Options { height: 8; }"
+    DEFAULT_CSS = "CommandSheet OptionListing { height: 8; }"
 
     def __init__(
         self, valid: Sequence[str], arguments: Callable[[str], Sequence[str]], history: Sequence[str], badges: Badges
@@ -29,8 +29,8 @@ class Command(Sheet[str]):
         self.arguments = arguments
         self.history = list(history)
         self.before = len(self.history)
-        self.prompt = Prompt(":")
-        self.options = Options(self.candidates(""))
+        self.prompt = LineInput(":")
+        self.options = OptionListing(self.candidates(""))
         self.options.CURSOR = True
         self.options.styles.height = MOST
 
@@ -57,12 +57,12 @@ class Command(Sheet[str]):
         text = f"{action.word} {action.argument}".strip()
         return Option(" ", text, action.help, action.word)
 
-    @on(Prompt.Changed)
-    def _typed(self, event: Prompt.Changed) -> None:
+    @on(LineInput.Changed)
+    def _typed(self, event: LineInput.Changed) -> None:
         self.options.show(self.candidates(event.text))
 
-    @on(Prompt.Asked)
-    def _asked(self, event: Prompt.Asked) -> None:
+    @on(LineInput.Asked)
+    def _asked(self, event: LineInput.Asked) -> None:
         if event.key == "tab":
             self._complete()
         elif (event.key == "up" and not self.prompt.text) or self.before < len(self.history):
@@ -83,8 +83,8 @@ class Command(Sheet[str]):
         self.prompt.fill(text)
         self.options.show(self.candidates(text))
 
-    @on(Prompt.Entered)
-    def _entered(self, event: Prompt.Entered) -> None:
+    @on(LineInput.Entered)
+    def _entered(self, event: LineInput.Entered) -> None:
         chosen, words = self.options.chosen, event.text.split()
         known = words and any(each.word == words[0] for each in self.actions)
         if known and (len(words) > 1 or chosen is None or not event.text.endswith(" ")):
@@ -96,6 +96,6 @@ class Command(Sheet[str]):
     def _chosen(self) -> None:
         self._complete()
 
-    @on(Prompt.Left)
+    @on(LineInput.Left)
     def _left(self) -> None:
         self.dismiss(None)

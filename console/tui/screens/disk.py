@@ -6,17 +6,18 @@ from typing import NamedTuple
 from textual import on
 from textual.widget import Widget
 
-from console.tui.drawing import BLANK, BOLD, FAIL, MUTED, STRONG, Line, Piece, Row, wrapped
-from console.tui.screens.sheet import Sheet
-from console.tui.themes import Tone
-from console.tui.widgets.canvas import Canvas
-from console.tui.widgets.prompt import Prompt
-from console.tui.widgets.tabs import Badges
-from console.view import RunView
-from console.wording import plain
-from probes.hygiene.devices import Confirmation
-from topology.model import NodeId
-from topology.units import disk_size
+from benchconsole.console.text.cells import wrap_clipped
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.text_rows import BLANK, BOLD, FAIL, MUTED, STRONG, CellLine, CellText, Row
+from benchconsole.console.tui.rows.themes import Tone
+from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.tui.widgets.line_input import LineInput
+from benchconsole.console.tui.widgets.tabs import Badges
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.blank_devices import Confirmation
+from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import disk_size
 
 _INDENT = 11
 _NOT_KNOWN = "not known: no inventory of this session shows it"
@@ -26,17 +27,17 @@ _LAST_LOOK = (
 )
 
 
-class Seen(NamedTuple):
+class DiskFacts(NamedTuple):
     """What inventories of the session show of a disk; empty where none does."""
 
     device: str = ""
     size: str = ""
 
 
-def seen(view: RunView | None, node: NodeId, serial: str) -> Seen:
+def seen(view: RunView | None, node: NodeId, serial: str) -> DiskFacts:
     """The disk with this serial number, as the newest inventory of ``node`` shows it."""
     if view is None or node not in view.nodes:
-        return Seen()
+        return DiskFacts()
     sizes: dict[str, float] = {}
     names: list[str] = []
     for fact in (fact for result in view.nodes[node].results for fact in result.facts):
@@ -46,17 +47,17 @@ def seen(view: RunView | None, node: NodeId, serial: str) -> Seen:
         elif fact.fact == "disk.serial" and fact.value == serial:
             names.append(name)
     if not names:
-        return Seen()
+        return DiskFacts()
     size = sizes.get(names[-1])
-    return Seen(f"/dev/{names[-1]}", disk_size(size) if size is not None else "")
+    return DiskFacts(f"/dev/{names[-1]}", disk_size(size) if size is not None else "")
 
 
-class Loss(Canvas):
+class DiskLoss(CellWidget):
     """Node, device, serial number, size, and what is lost."""
 
-    DEFAULT_CSS = "Loss { height: auto; }"
+    DEFAULT_CSS = "DiskLoss { height: auto; }"
 
-    def __init__(self, asked: Confirmation, disk: Seen) -> None:
+    def __init__(self, asked: Confirmation, disk: DiskFacts) -> None:
         super().__init__()
         self.asked = asked
         self.disk = disk
@@ -70,7 +71,7 @@ class Loss(Canvas):
             ("device", device),
             ("size", size),
         ):
-            yield Line(width).to(1).put(name, MUTED).to(_INDENT).put(plain(text), BOLD).row()
+            yield CellLine(width).to(1).put(name, MUTED).to(_INDENT).put(sanitize(text), BOLD).row()
         yield from _paragraph("lost", f"{self.asked.lost}, for good", width, STRONG)
         yield BLANK
         yield from _paragraph("", _LAST_LOOK, width, MUTED)
@@ -86,11 +87,11 @@ class DiskSheet(Sheet[str]):
 
     KEYS = (("enter", "agree"), ("esc", "leave this disk out"))
 
-    def __init__(self, asked: Confirmation, disk: Seen, badges: Badges) -> None:
+    def __init__(self, asked: Confirmation, disk: DiskFacts, badges: Badges) -> None:
         super().__init__("overwrite a disk", badges)
         self.asked = asked
-        self.loss = Loss(asked, disk)
-        self.prompt = Prompt("type its serial number:")
+        self.loss = DiskLoss(asked, disk)
+        self.prompt = LineInput("type its serial number:")
 
     def inside(self) -> Sequence[Widget]:
         """What would be lost above what is typed."""
@@ -104,22 +105,22 @@ class DiskSheet(Sheet[str]):
         """As high as it needs to be, and as there is room."""
         self.loss.styles.height = max(min(len(list(self.loss.lines(self.size.width))), self.size.height - 3), 1)
 
-    @on(Prompt.Changed)
+    @on(LineInput.Changed)
     def _changed(self) -> None:
         self.prompt.show()
 
-    @on(Prompt.Entered)
-    def _entered(self, event: Prompt.Entered) -> None:
+    @on(LineInput.Entered)
+    def _entered(self, event: LineInput.Entered) -> None:
         if self.asked.accepts(event.text):
             self.dismiss(self.asked.typed)
         else:
-            self.prompt.show(note=(Piece("that is not it", FAIL),))
+            self.prompt.show(note=(CellText("that is not it", FAIL),))
 
-    @on(Prompt.Left)
+    @on(LineInput.Left)
     def _left(self) -> None:
         self.dismiss(None)
 
 
 def _paragraph(name: str, text: str, width: int, tone: Tone) -> Iterator[Row]:
-    for index, line in enumerate(wrapped(plain(text), width - _INDENT - 1, 4)):
-        yield Line(width).to(1).put("" if index else name, MUTED).to(_INDENT).put(line, tone).row()
+    for index, line in enumerate(wrap_clipped(sanitize(text), width - _INDENT - 1, 4)):
+        yield CellLine(width).to(1).put("" if index else name, MUTED).to(_INDENT).put(line, tone).row()

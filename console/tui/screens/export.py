@@ -7,11 +7,11 @@ from typing import NamedTuple
 from textual import on
 from textual.widget import Widget
 
-from console.tui.screens.sheet import Sheet
-from console.tui.widgets.listing import Listing
-from console.tui.widgets.options import Option, Options
-from console.tui.widgets.prompt import Prompt
-from console.tui.widgets.tabs import Badges
+from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.widgets.line_input import LineInput
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.options import Option, OptionListing
+from benchconsole.console.tui.widgets.tabs import Badges
 
 FORMATS = (
     Option("h", "html", "one file to read and to hand on", "html"),
@@ -21,14 +21,14 @@ FORMATS = (
 )
 
 
-class Target(NamedTuple):
+class ExportTarget(NamedTuple):
     """What to write and where."""
 
     kind: str
     path: Path
 
 
-class Export(Sheet[Target]):
+class ExportSheet(Sheet[ExportTarget]):
     """Dismisses with a target."""
 
     KEYS = (("up down", "format"), ("enter", "write"), ("esc", "back"))
@@ -36,8 +36,8 @@ class Export(Sheet[Target]):
     def __init__(self, stem: str, badges: Badges) -> None:
         super().__init__("export", badges)
         self.stem = stem
-        self.options = Options(FORMATS)
-        self.prompt = Prompt("to")
+        self.options = OptionListing(FORMATS)
+        self.prompt = LineInput("to")
         self.prompt.fill(f"{stem}.html")
 
     def inside(self) -> Sequence[Widget]:
@@ -48,8 +48,8 @@ class Export(Sheet[Target]):
         """Typing changes the path."""
         self.prompt.focus()
 
-    @on(Prompt.Asked)
-    def _asked(self, event: Prompt.Asked) -> None:
+    @on(LineInput.Asked)
+    def _asked(self, event: LineInput.Asked) -> None:
         self.options.move(-1 if event.key in ("up", "shift+tab") else 1)
 
     @on(Listing.Moved)
@@ -58,12 +58,12 @@ class Export(Sheet[Target]):
         if self.options.chosen is not None and self.prompt.text.endswith(known):
             self.prompt.fill(f"{self.prompt.text.rsplit('.', 1)[0]}.{self.options.chosen.value}")
 
-    @on(Prompt.Entered)
+    @on(LineInput.Entered)
     @on(Listing.Chosen)
     def _entered(self) -> None:
         if self.options.chosen is not None and self.prompt.text.strip():
-            self.dismiss(Target(self.options.chosen.value, Path(self.prompt.text.strip()).expanduser()))
+            self.dismiss(ExportTarget(self.options.chosen.value, Path(self.prompt.text.strip()).expanduser()))
 
-    @on(Prompt.Left)
+    @on(LineInput.Left)
     def _left(self) -> None:
         self.dismiss(None)

@@ -1,43 +1,31 @@
 """Everything that one node told of itself, to be searched: what was declared otherwise carries its sign."""
 
-from collections.abc import Mapping, Sequence
-
-from textual.widget import Widget
-
-from console.tui.actions import MOVES
-from console.tui.drawing import KEY, MUTED, Piece, Row
-from console.tui.filtering import Filter
-from console.tui.messages import Copy
-from console.tui.scales import Scale
-from console.tui.screens.filtered import FilteredScreen
-from console.tui.widgets.fact_table import COLUMNS, FactTable, fact_rows
-from console.tui.widgets.listing import Listing
-from console.view import RunView
-from console.wording import count, plain
-from store.errors import StoreError
-from topology.model import NodeId
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.messages import Copy
+from benchconsole.console.tui.screens.base.filtered_page import FilteredPage
+from benchconsole.console.tui.widgets.fact_table import FactTable, list_node_facts
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.view.run_view import RunView
+from benchconsole.store.errors import StoreError
+from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import counted as count
 
 
-class FactsScreen(FilteredScreen):
+class FactsScreen(FilteredPage):
     """``/`` filters. The facts are read when the screen opens and when the node has told more."""
 
     VALID = (*MOVES, "filter", "copy", "copy_all", "next_fault", "previous_fault")
     KEYS = (("back", "back"), "filter", "next_fault", "copy", "copy_all", "command", "help")
-    DEFAULT_CSS = """
-    FactsScreen Prompt { margin-top: 1; margin-bottom: 1; }
-    FactsScreen.-low Prompt { margin-bottom: 0; margin-top: 0; }
-    """
+    NOUN = "fact"
+    HINT = "text, !text, fact~word, joined by &"
 
     def __init__(self, node: NodeId, *, tab: str = "Nodes") -> None:
-        self.TAB = tab  # type: ignore[misc]  # the tab is where one came from
-        super().__init__()
-        self.node = node
         self.table = FactTable()
+        super().__init__(self.table, tab=tab, subject=node)
+        self.node = node
         self.told: tuple[object, ...] | None = None
-
-    def parts(self) -> Sequence[Widget]:
-        """Filter row, facts."""
-        return (self.prompt, self.table)
+        self.parts = (self.prompt, self.table)
 
     def paint(self, view: RunView) -> None:
         """Read what is new, and say how much there is."""
@@ -48,10 +36,10 @@ class FactsScreen(FilteredScreen):
         if told != self.told:
             self.told = told
             try:
-                self.table.show(fact_rows(seen), f"{plain(self.node)} has told nothing of itself yet")
+                self.table.show(list_node_facts(seen), f"{sanitize(self.node)} has told nothing of itself yet")
             except StoreError as error:
-                self.table.show((), f"what it told cannot be read now: {plain(str(error))}")
-        self.crumb.show((plain(view.fabric.name), plain(self.node), "facts"))
+                self.table.show((), f"what it told cannot be read now: {sanitize(str(error))}")
+        self.crumb.show((sanitize(view.fabric.name), sanitize(self.node), "facts"))
         self.annotate()
 
     @property
@@ -59,40 +47,8 @@ class FactsScreen(FilteredScreen):
         """The facts, wherever the focus is."""
         return self.table
 
-    @property
-    def sifted(self) -> FactTable:
-        """The facts."""
-        return self.table
-
-    @property
-    def filter_columns(self) -> Mapping[str, Scale | None]:
-        """Words all of them."""
-        return COLUMNS
-
-    def sift(self, chosen: Filter) -> None:
-        """Show the facts that ``chosen`` keeps."""
-        self.table.filter = chosen
-        self.table.sift()
-
-    def annotate(self) -> None:
-        """How many facts are shown."""
-        total, shown = len(self.table.facts), self.table.count
-        note: Row = (Piece("text, !text, fact~word, joined by &", MUTED),) if self.prompt.has_focus else ()
-        if self.table.filter.text:
-            note = (Piece(f"{shown:,} of {total:,} shown   ", MUTED), Piece("esc", KEY), Piece(" clears", MUTED))
-        elif not self.prompt.has_focus:
-            note = (Piece(count(total, "fact"), MUTED),)
-        self.prompt.show(note=note)
-
-    def action_next_fault(self) -> None:
-        """The next fact that is not as declared."""
-        self._walk(1)
-
-    def action_previous_fault(self) -> None:
-        """The fact before that is not as declared."""
-        self._walk(-1)
-
-    def _walk(self, step: int) -> None:
+    def action_walk(self, step: int) -> None:
+        """To the next fact that is not as declared, or the one before."""
         rows, here = self.table.kept, self.table.cursor
         for away in range(1, len(rows) + 1):
             index = (here + step * away) % len(rows)
@@ -105,7 +61,7 @@ class FactsScreen(FilteredScreen):
         """Copy the fact."""
         if self.table.count:
             row = self.table.kept[self.table.cursor]
-            self.post_message(Copy(self.table.as_text([row]), f"{row.fact} of {plain(self.node)}"))
+            self.post_message(Copy(self.table.as_text([row]), f"{row.fact} of {sanitize(self.node)}"))
 
     def action_copy_all(self) -> None:
         """Copy what is shown."""

@@ -4,24 +4,25 @@ import operator
 from collections.abc import Sequence
 
 from textual import on
-from textual.widget import Widget
 
-from console.sums import Sums
-from console.tui import description, evidence, reading, severity
-from console.tui.actions import MOVES
-from console.tui.description import Alike
-from console.tui.drawing import FAIL, MUTED, WATCH, Piece, Row
-from console.tui.messages import Copy, OpenNode, OpenRaw, Plan, ShowInFabric
-from console.tui.screens.frame import Frame
-from console.tui.widgets.finding_detail import FindingDetail
-from console.tui.widgets.findings_list import FindingsList, Words
-from console.tui.widgets.listing import Listing
-from console.tui.widgets.unjudged import Unjudged
-from console.view import Coverage, RunView
-from console.wording import SEVERITIES, plain
-from probes.judging.verdict import Finding, Level
-from topology.analysis.finding import Finding as StaticFinding
-from topology.model import Fabric, NodeId
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.messages import Copy, OpenNode, OpenRaw, PlanRun, ShowInFabric
+from benchconsole.console.tui.queries import raw_output, static_findings, view_queries
+from benchconsole.console.tui.queries.static_findings import AlikeFindings
+from benchconsole.console.tui.rows import severity
+from benchconsole.console.tui.rows.text_rows import FAIL, MUTED, WATCH, CellText, Row
+from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.widgets.finding_detail import FindingDetail
+from benchconsole.console.tui.widgets.findings_list import FindingsList, WordsRow
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.unjudged import Unjudged
+from benchconsole.console.view.run_view import Coverage, RunView
+from benchconsole.console.view.totals import TotalsCache
+from benchconsole.console.view.wording import SEVERITIES
+from benchconsole.probes.judging.verdict import Finding, Level
+from benchconsole.topology.analysis.static_finding import StaticFinding
+from benchconsole.topology.model.fabric import Fabric, NodeId
 
 _MANY = 24
 """From this many static findings on, those that are alike start in one row."""
@@ -31,7 +32,7 @@ _BESIDE = 6
 """Rows of the description beside measured findings; the others scroll."""
 
 
-class FindingsScreen(Frame):
+class FindingsScreen(Page):
     """Enter opens the raw output that the finding rests on, or the element that a static finding is about."""
 
     TAB = "Findings"
@@ -49,17 +50,14 @@ class FindingsScreen(Frame):
     FindingsScreen.-low FindingsList { margin-top: 0; }
     """
 
-    def __init__(self, sums: Sums | None = None) -> None:
+    def __init__(self, sums: TotalsCache | None = None) -> None:
         super().__init__(sums)
         self.list = FindingsList()
         self.unjudged = Unjudged()
         self.detail = FindingDetail()
         self.folded: bool | None = None
         self._shown: tuple[object, object, object] = (None, None, None)
-
-    def parts(self) -> Sequence[Widget]:
-        """List, what was not judged, detail."""
-        return (self.list, self.unjudged, self.detail)
+        self.parts = (self.list, self.unjudged, self.detail)
 
     def on_mount(self) -> None:
         """The list has the keys."""
@@ -71,12 +69,12 @@ class FindingsScreen(Frame):
         shown = (view.results, view.static, self.folded)
         if not all(map(operator.is_, shown, self._shown)):
             self._shown = shown
-            sums = self.sums.of(view)
+            sums = self.sums.compute(view)
             covered = sums.covered
             self.unjudged.show(sums.reasons)
-            parts = [plain(view.fabric.name), "findings", plain(view.label)]
+            parts = [sanitize(view.fabric.name), "findings", sanitize(view.label)]
             self.crumb.show([part for part in parts if part], *_tallies(view, covered))
-            faults = [each for each in reading.faults(view) if each.finding is not None]
+            faults = [each for each in view_queries.list_faults(view) if each.finding is not None]
             nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
             if view.results:
                 nothing = f"No fault was found in {covered.tested:,} of {covered.planned:,} planned tests."
@@ -85,21 +83,21 @@ class FindingsScreen(Frame):
         self._select()
         self._share_height()
 
-    def _static(self, view: RunView) -> tuple[Alike, ...]:
+    def _static(self, view: RunView) -> tuple[AlikeFindings, ...]:
         found = view.static or ()
         folded = self.folded if self.folded is not None else len(found) > _MANY
-        return description.rows_of(found, folded=folded)
+        return static_findings.fold_findings(found, folded=folded)
 
     def _select(self) -> None:
         view, chosen = self.run_view, self.list.chosen
         if view is None:
             return
         place = ""
-        if isinstance(chosen, Alike):
+        if isinstance(chosen, AlikeFindings):
             place = f"{self.list.static.index(chosen) + 1} of {len(self.list.static)} from the description"
         elif chosen is not None:
             place = f"finding {self.list.faults.index(chosen) + 1} of {len(self.list.faults)}"
-        self.keys.show(self.STATIC_KEYS if isinstance(chosen, Alike) else self.KEYS)
+        self.keys.show(self.STATIC_KEYS if isinstance(chosen, AlikeFindings) else self.KEYS)
         self.detail.show(view, chosen, place)
 
     def _share_height(self) -> None:
@@ -127,7 +125,9 @@ class FindingsScreen(Frame):
         if self.run_view is not None and not any(each.first.where == where for each in self.list.static):
             self.folded = False
             self.paint(self.run_view)
-        index = next((i for i, e in enumerate(self.list.entries) if isinstance(e, Alike) and e.first.where == where), 0)
+        index = next(
+            (i for i, e in enumerate(self.list.entries) if isinstance(e, AlikeFindings) and e.first.where == where), 0
+        )
         self.choose(index)
 
     @on(Listing.Moved)
@@ -137,13 +137,13 @@ class FindingsScreen(Frame):
     @on(Listing.Chosen)
     def _chosen(self) -> None:
         chosen, view = self.list.chosen, self.run_view
-        if isinstance(chosen, Alike):
+        if isinstance(chosen, AlikeFindings):
             self._lead_to(chosen)
         elif chosen is not None and chosen.finding is not None and view is not None:
             self._show_evidence(view, chosen, chosen.finding)
 
-    def _show_evidence(self, view: RunView, chosen: reading.Fault, finding: Finding) -> None:
-        found = evidence.find_measurement(view, finding.evidence, next(iter(finding.tests), ""))
+    def _show_evidence(self, view: RunView, chosen: view_queries.Fault, finding: Finding) -> None:
+        found = raw_output.find_measurement(view, finding.evidence, next(iter(finding.tests), ""))
         if found is not None:
             self.post_message(OpenRaw(found[0].test.id, found[1]))
         elif finding.tests and finding.tests[0] in view.results:
@@ -153,7 +153,7 @@ class FindingsScreen(Frame):
         else:
             self.say("This finding is computed from the description; nothing was run for it.")
 
-    def _lead_to(self, alike: Alike) -> None:
+    def _lead_to(self, alike: AlikeFindings) -> None:
         """To a node itself, to anything else on the map; a folded row opens first."""
         if len(alike.findings) > 1:
             self.action_fold()
@@ -164,10 +164,10 @@ class FindingsScreen(Frame):
         else:
             self._show_in_fabric(found)
 
-    def _elements(self, alike: Alike) -> tuple[str, ...]:
+    def _elements(self, alike: AlikeFindings) -> tuple[str, ...]:
         if self.run_view is None:
             return ()
-        return description.elements(self.run_view.fabric, alike.first.where)
+        return static_findings.list_elements(self.run_view.fabric, alike.first.where)
 
     def _show_in_fabric(self, found: Sequence[str]) -> None:
         if found:
@@ -179,15 +179,8 @@ class FindingsScreen(Frame):
         """Move in the list."""
         self.list.move(rows)
 
-    def action_next_fault(self) -> None:
-        """The next finding."""
-        self._walk(1)
-
-    def action_previous_fault(self) -> None:
-        """The finding before."""
-        self._walk(-1)
-
-    def _walk(self, step: int) -> None:
+    def action_walk(self, step: int) -> None:
+        """To the next finding or the one before."""
         places = self.list.places
         if places:
             here = places.index(self.list.cursor) if self.list.cursor in places else 0
@@ -199,18 +192,20 @@ class FindingsScreen(Frame):
             here = self.list.chosen
             self.folded = len(self.list.static) == len(self.run_view.static)
             self.paint(self.run_view)
-            if isinstance(here, Alike):
+            if isinstance(here, AlikeFindings):
                 self._stay_with(here)
 
-    def _stay_with(self, alike: Alike) -> None:
+    def _stay_with(self, alike: AlikeFindings) -> None:
         """The row that holds what was chosen before folding."""
-        holds = (i for i, e in enumerate(self.list.entries) if isinstance(e, Alike) and alike.first in e.findings)
+        holds = (
+            i for i, e in enumerate(self.list.entries) if isinstance(e, AlikeFindings) and alike.first in e.findings
+        )
         self.choose(next(holds, self.list.cursor))
 
     def action_in_fabric(self) -> None:
         """Show the element on the map."""
         chosen = self.list.chosen
-        if isinstance(chosen, Alike):
+        if isinstance(chosen, AlikeFindings):
             self._show_in_fabric(self._elements(chosen))
         elif chosen is not None and (chosen.links or chosen.nodes):
             self.post_message(ShowInFabric(chosen.links[0] if chosen.links else chosen.nodes[0]))
@@ -218,10 +213,10 @@ class FindingsScreen(Frame):
     def action_repeat(self) -> None:
         """Repeat the tests of the finding."""
         chosen = self.list.chosen
-        if isinstance(chosen, Alike):
+        if isinstance(chosen, AlikeFindings):
             self.say("Nothing was run for it; R plans a run.")
         elif chosen is not None and chosen.finding is not None:
-            self.post_message(Plan(only=chosen.finding.tests))
+            self.post_message(PlanRun(only=chosen.finding.tests))
 
     def action_copy(self) -> None:
         """Copy the finding."""
@@ -231,58 +226,58 @@ class FindingsScreen(Frame):
     def action_copy_all(self) -> None:
         """Copy all findings."""
         if self.run_view is not None:
-            every = [each for each in self.list.entries if not isinstance(each, Words)]
+            every = [each for each in self.list.entries if not isinstance(each, WordsRow)]
             number = len(self.list.faults) + len(self.run_view.static or ())
             self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
 
 
 def _title(found: Sequence[StaticFinding] | None, rows: int) -> Row:
     """What the description shows, in numbers; that it is not known yet; that there is nothing."""
-    head = Piece("from the description  ", MUTED)
+    head = CellText("from the description  ", MUTED)
     if found is None:
-        return (head, Piece("is being worked out", MUTED))
+        return (head, CellText("is being worked out", MUTED))
     if not found:
-        return (head, Piece("nothing stands out", MUTED))
+        return (head, CellText("nothing stands out", MUTED))
     more = f"{len(found) - rows:,} alike folded, z shows them" if rows < len(found) else ""
-    return (head, *severity.in_signs(found), Piece(more, MUTED))
+    return (head, *severity.draw_severities(found), CellText(more, MUTED))
 
 
 def _tallies(view: RunView, covered: Coverage) -> tuple[Row, ...]:
     """Measured findings by level and how much was tested, at falling length."""
     if not view.plan:
-        return ((Piece("no test is planned", MUTED),),)
-    made: list[Piece] = []
+        return ((CellText("no test is planned", MUTED),),)
+    made: list[CellText] = []
     for level, sign, tone in ((Level.FAIL, "✗", FAIL), (Level.WATCH, "▲", WATCH)):
         number = sum(each.level is level for each in view.findings)
-        made += [Piece(f"{sign} {number}", tone._replace(bold=True)), Piece("  ")] if number else []
+        made += [CellText(f"{sign} {number}", tone._replace(bold=True)), CellText("  ")] if number else []
     tested, planned = f"{covered.tested:,}", f"{covered.planned:,}"
-    long = (*made, Piece(" tests ", MUTED), Piece(tested), Piece(f" of {planned} gave a number", MUTED))
-    return (long, (*made, Piece(f"{tested} of {planned} tested", MUTED)), tuple(made))
+    long = (*made, CellText(" tests ", MUTED), CellText(tested), CellText(f" of {planned} gave a number", MUTED))
+    return (long, (*made, CellText(f"{tested} of {planned} tested", MUTED)), tuple(made))
 
 
-def _as_text(fabric: Fabric, some: Sequence[reading.Fault | Alike]) -> str:
+def _as_text(fabric: Fabric, some: Sequence[view_queries.Fault | AlikeFindings]) -> str:
     """Plain text that survives chat and mail."""
     made = []
     for each in some:
-        made += _static_text(fabric, each) if isinstance(each, Alike) else _measured_text(each)
+        made += _static_text(fabric, each) if isinstance(each, AlikeFindings) else _measured_text(each)
     return "\n".join(made) + "\n"
 
 
-def _measured_text(fault: reading.Fault) -> list[str]:
+def _measured_text(fault: view_queries.Fault) -> list[str]:
     finding = fault.finding
     if finding is None:
         return []
     made = [f"{fault.state.value}: {finding.suspect.value} {fault.where}: {fault.what}"]
     for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
-        made += [f"  {name}: {plain(text)}"] if text else []
+        made += [f"  {name}: {sanitize(text)}"] if text else []
     return made
 
 
-def _static_text(fabric: Fabric, alike: Alike) -> list[str]:
+def _static_text(fabric: Fabric, alike: AlikeFindings) -> list[str]:
     made = []
     for each in alike.findings:
-        found = description.place(fabric, each.where)
-        at = f" ({plain(found.file)}:{found.line})" if found is not None else ""
+        found = static_findings.find_place(fabric, each.where)
+        at = f" ({sanitize(found.file)}:{found.line})" if found is not None else ""
         word = SEVERITIES[each.severity].word
-        made.append(f"description, {word}: {plain(each.where)}: {plain(each.text)}{at}")
+        made.append(f"description, {word}: {sanitize(each.where)}: {sanitize(each.text)}{at}")
     return made

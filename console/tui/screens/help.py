@@ -5,25 +5,25 @@ from collections.abc import Iterable, Sequence
 from textual import on
 from textual.widget import Widget
 
-from console.tui.actions import ACTIONS, matching
-from console.tui.screens.sheet import Sheet
-from console.tui.widgets.listing import Listing
-from console.tui.widgets.options import Option, Options
-from console.tui.widgets.prompt import Prompt
-from console.tui.widgets.tabs import Badges
+from benchconsole.console.tui.actions import ACTIONS, matching
+from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.widgets.line_input import LineInput
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.options import Option, OptionListing
+from benchconsole.console.tui.widgets.tabs import Badges
 
 
-class Help(Sheet[str]):
+class HelpSheet(Sheet[str]):
     """Dismisses with the id of an action."""
 
     KEYS = (("type", "to search"), ("enter", "does it"), ("esc", "back"))
-    DEFAULT_CSS = "Help Options { height: 1fr; max-height: 24; }"
+    DEFAULT_CSS = "HelpSheet OptionListing { height: 1fr; max-height: 24; }"
 
     def __init__(self, valid: Iterable[str], badges: Badges) -> None:
         super().__init__("help", badges)
         self.valid = tuple(valid)
-        self.prompt = Prompt("?")
-        self.options = Options(self._options(""))
+        self.prompt = LineInput("?")
+        self.options = OptionListing(self._options(""))
 
     def inside(self) -> Sequence[Widget]:
         """Search line and actions."""
@@ -39,20 +39,20 @@ class Help(Sheet[str]):
             for action in matching(self.valid, words)
         ]
 
-    @on(Prompt.Changed)
-    def _typed(self, event: Prompt.Changed) -> None:
+    @on(LineInput.Changed)
+    def _typed(self, event: LineInput.Changed) -> None:
         self.options.show(self._options(event.text))
 
-    @on(Prompt.Asked)
-    def _asked(self, event: Prompt.Asked) -> None:
+    @on(LineInput.Asked)
+    def _asked(self, event: LineInput.Asked) -> None:
         self.options.move(-1 if event.key == "up" else 1)
 
-    @on(Prompt.Entered)
+    @on(LineInput.Entered)
     @on(Listing.Chosen)
     def _entered(self) -> None:
         chosen = self.options.chosen
         self.dismiss(chosen.value if chosen is not None and chosen.value in ACTIONS else None)
 
-    @on(Prompt.Left)
+    @on(LineInput.Left)
     def _left(self) -> None:
         self.dismiss(None)

@@ -4,27 +4,27 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from textual import on
-from textual.widget import Widget
 
-from console.tui import description, evidence, reading
-from console.tui.actions import MOVES
-from console.tui.bridge import Hop
-from console.tui.drawing import MUTED, Piece
-from console.tui.messages import Copy, OpenFacts, OpenFinding, OpenRaw, OpenStatic, Plan, ShowInFabric
-from console.tui.screens.frame import Frame
-from console.tui.widgets.headline import Headline, clauses
-from console.tui.widgets.inventory import Inventory
-from console.tui.widgets.listing import Listing
-from console.tui.widgets.path import Path
-from console.tui.widgets.raw import RawPane
-from console.tui.widgets.results import Outcome, Results, outcomes
-from console.view import NodeView, RunView, State
-from console.wording import SEVERITIES, SIGNS, plain
-from probes.model import Test
-from topology.model import NodeId
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.messages import Copy, OpenFacts, OpenFinding, OpenRaw, OpenStatic, PlanRun, ShowInFabric
+from benchconsole.console.tui.queries import raw_output, static_findings, view_queries
+from benchconsole.console.tui.rows.text_rows import MUTED, CellText
+from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.widgets.headline import Headline, clauses
+from benchconsole.console.tui.widgets.inventory import InventoryView
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.path import PathView
+from benchconsole.console.tui.widgets.raw import RawPane
+from benchconsole.console.tui.widgets.results import NodeResult, ResultList, list_node_results
+from benchconsole.console.view.hop import FlowHop
+from benchconsole.console.view.run_view import NodeView, RunView, State
+from benchconsole.console.view.wording import SEVERITIES, SIGNS
+from benchconsole.probes.model.measuring import Test
+from benchconsole.topology.model.fabric import NodeId
 
 
-class NodeScreen(Frame):
+class NodeScreen(Page):
     """``tab`` walks the panes; enter on a result opens its raw output in full."""
 
     TAB = "Nodes"
@@ -38,28 +38,24 @@ class NodeScreen(Frame):
     )  # fmt: skip
     DEFAULT_CSS = """
     NodeScreen Headline { height: 1; }
-    NodeScreen Results { height: 6; }
+    NodeScreen ResultList { height: 6; }
     """
 
     def __init__(
-        self, node: NodeId, path_of: Callable[[Test], Awaitable[Sequence[Hop]]], *, tab: str = "Nodes"
+        self, node: NodeId, path_of: Callable[[Test], Awaitable[Sequence[FlowHop]]], *, tab: str = "Nodes"
     ) -> None:
-        self.TAB = tab  # type: ignore[misc]  # the tab is where one came from
-        super().__init__()
+        super().__init__(tab=tab, subject=node)
         self.node = node
         self.path_of = path_of
-        self.paths: dict[str, Sequence[Hop]] = {}
+        self.paths: dict[str, Sequence[FlowHop]] = {}
         self.asked = ""
         self.headline = Headline()
         self.said = ""
-        self.inventory = Inventory()
-        self.results = Results()
-        self.path = Path()
+        self.inventory = InventoryView()
+        self.results = ResultList()
+        self.path = PathView()
         self.raw = RawPane()
-
-    def parts(self) -> Sequence[Widget]:
-        """From the top down."""
-        return (self.headline, self.inventory, self.results, self.path, self.raw)
+        self.parts = (self.headline, self.inventory, self.results, self.path, self.raw)
 
     def on_mount(self) -> None:
         """The results have the keys."""
@@ -76,17 +72,17 @@ class NodeScreen(Frame):
         seen = view.nodes.get(self.node)
         if seen is None:
             return
-        under = ", ".join(plain(switch) for switch in dict.fromkeys(view.fabric.switch_of(self.node)))
-        about = [seen.node.role.value, f"under {under}" if under else "", plain(seen.node.hardware.name)]
+        under = ", ".join(sanitize(switch) for switch in dict.fromkeys(view.fabric.switch_of(self.node)))
+        about = [seen.node.role.value, f"under {under}" if under else "", sanitize(seen.node.hardware.name)]
         words = ", ".join(part for part in dict.fromkeys(about) if part)
         self.crumb.show(
-            (plain(view.fabric.name), "nodes" if self.TAB == "Nodes" else self.TAB.lower(), plain(self.node)),
-            (Piece(words, MUTED),), (Piece(about[0], MUTED),),
+            (sanitize(view.fabric.name), self.tab.lower(), sanitize(self.node)),
+            (CellText(words, MUTED),), (CellText(about[0], MUTED),),
         )  # fmt: skip
-        self.said = said_of(view, seen)
-        self.headline.show(*headline_of(view, seen), why=self.said)
+        self.said = describe_node(view, seen)
+        self.headline.show(*make_node_headline(view, seen), why=self.said)
         self.inventory.show(seen)
-        self.results.show(outcomes(view, seen))
+        self.results.show(list_node_results(view, seen))
         self._select()
 
     def _select(self) -> None:
@@ -97,13 +93,13 @@ class NodeScreen(Frame):
         self._show_path(view, chosen)
         found = None
         if chosen is not None and chosen.verdict is not None:
-            found = evidence.of_verdict(view, chosen.verdict, chosen.test)
+            found = raw_output.find_output_of_verdict(view, chosen.verdict, chosen.test)
         elif chosen is not None and chosen.test in view.results:
-            found = evidence.of_result(view.results[chosen.test])
+            found = raw_output.read_output(view.results[chosen.test])
         self.raw.show(found)
         self._share_height()
 
-    def _show_path(self, view: RunView, chosen: Outcome | None) -> None:
+    def _show_path(self, view: RunView, chosen: NodeResult | None) -> None:
         result = view.results.get(chosen.test) if chosen else None
         if result is None or result.test.target.peer is None:
             self.path.show("", (), {}, None)
@@ -116,11 +112,11 @@ class NodeScreen(Frame):
                 self.run_worker(self._learn(result.test), exit_on_error=False, group="path")
             return
         target = result.test.target
-        title = f"of the selected row, {plain(target.node.id)} to {plain(target.peer.id if target.peer else '')}"
+        title = f"of the selected row, {sanitize(target.node.id)} to {sanitize(target.peer.id if target.peer else '')}"
         ids = chosen.verdict.evidence if chosen is not None and chosen.verdict is not None else ()
-        own = evidence.find_measurement(view, ids, result.test.id)
+        own = raw_output.find_measurement(view, ids, result.test.id)
         value = own[1].reading.value if own is not None else None
-        seen = {hop.link: reading.link_of(view, hop.link) for hop in hops}
+        seen = {hop.link: view_queries.find_link(view, hop.link) for hop in hops}
         whole = [replace(hop, members_up=seen[hop.link].members_up) for hop in hops]
         self.path.show(title, whole, seen, value)
 
@@ -163,19 +159,13 @@ class NodeScreen(Frame):
         """Move in the pane that has the focus."""
         (self.raw if self.raw.has_focus else self.results).move(rows)
 
-    def action_left(self) -> None:
+    def action_shift(self, step: int) -> None:
         """Shift the raw output."""
-        self.raw.sideways(-8)
+        self.raw.sideways(8 * step)
 
-    def action_right(self) -> None:
-        """Shift the raw output."""
-        self.raw.sideways(8)
-
-    def action_pane(self) -> None:
+    def action_pane(self, _step: int) -> None:
         """The other pane."""
         (self.results if self.raw.has_focus else self.raw).focus()
-
-    action_pane_back = action_pane
 
     def action_enter(self) -> None:
         """The raw output in full."""
@@ -184,18 +174,11 @@ class NodeScreen(Frame):
             self.say("Nothing was run for this row.")
             return
         ids = chosen.verdict.evidence if chosen.verdict else ()
-        found = evidence.find_measurement(view, ids, chosen.test)
+        found = raw_output.find_measurement(view, ids, chosen.test)
         self.post_message(OpenRaw(found[0].test.id if found else chosen.test, found[1] if found else None))
 
-    def action_next_fault(self) -> None:
-        """The next result that is not a pass."""
-        self._walk(1)
-
-    def action_previous_fault(self) -> None:
-        """The result before that is not a pass."""
-        self._walk(-1)
-
-    def _walk(self, step: int) -> None:
+    def action_walk(self, step: int) -> None:
+        """To the next result that is not a pass, or the one before."""
         every, here = self.results.outcomes, self.results.cursor
         for away in range(1, len(every) + 1):
             index = (here + step * away) % len(every)
@@ -214,7 +197,7 @@ class NodeScreen(Frame):
     def action_finding(self) -> None:
         """The finding that explains this node."""
         found, view = self.seen.finding if self.seen else None, self.run_view
-        static = description.speaks_of(view, [self.node]) if view is not None else None
+        static = static_findings.find_static_finding(view, [self.node]) if view is not None else None
         if found is not None and view is not None:
             self.post_message(OpenFinding(view.findings.index(found)))
         elif static is not None:
@@ -225,7 +208,7 @@ class NodeScreen(Frame):
     def action_repeat(self) -> None:
         """Repeat this node's tests."""
         if self.seen is not None:
-            self.post_message(Plan(only=tuple(result.test.id for result in self.seen.results)))
+            self.post_message(PlanRun(only=tuple(result.test.id for result in self.seen.results)))
 
     def action_copy(self) -> None:
         """Copy the selected result."""
@@ -237,7 +220,7 @@ class NodeScreen(Frame):
         self.post_message(Copy(_as_text(self.results.outcomes), f"{self.results.count} results"))
 
 
-def _as_text(some: Sequence[Outcome]) -> str:
+def _as_text(some: Sequence[NodeResult]) -> str:
     heads = ("state", "probe", "metric", "measured", "expected", "from", "of exp", "limit", "verdict")
     lines = ["\t".join(heads)]
     for each in some:
@@ -247,27 +230,27 @@ def _as_text(some: Sequence[Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def said_of(view: RunView, seen: NodeView) -> str:
+def describe_node(view: RunView, seen: NodeView) -> str:
     """What the description says of a node by its own name; where a virtual machine runs, what forwards."""
     node = seen.node
     own = next((each for each in view.static or () if each.where == node.id), None)
-    words = [f"virtual on {plain(node.host)}, over its cables"] if node.host is not None else []
+    words = [f"virtual on {sanitize(node.host)}, over its cables"] if node.host is not None else []
     words += ["forwards between the networks that it is cabled to"] if node.forwards else []
-    words += [f"description, {SEVERITIES[own.severity].word}: {plain(own.text)}"] if own is not None else []
+    words += [f"description, {SEVERITIES[own.severity].word}: {sanitize(own.text)}"] if own is not None else []
     return "; ".join(words)
 
 
-def headline_of(view: RunView, seen: NodeView) -> tuple[State | None, str, str]:
+def make_node_headline(view: RunView, seen: NodeView) -> tuple[State | None, str, str]:
     """The worst that is known of a node, in one sentence."""
-    name, finding = plain(seen.node.id), seen.finding
+    name, finding = sanitize(seen.node.id), seen.finding
     if finding is not None:
-        lead, rest = clauses(plain(finding.where), plain(finding.what))
+        lead, rest = clauses(sanitize(finding.where), sanitize(finding.what))
         return seen.state, lead, rest
     if seen.state is State.UNREACHABLE:
         failure = next((each for each in seen.failures if each.stage.means_unreachable), None)
-        why = plain(failure.detail or failure.stage.value) if failure else "no answer"
+        why = sanitize(failure.detail or failure.stage.value) if failure else "no answer"
         return seen.state, f"{name} could not be asked:", f" {why}. Its tests are not counted as passed."
-    worst = next((each for each in outcomes(view, seen) if each.state is not State.PASS), None)
+    worst = next((each for each in list_node_results(view, seen) if each.state is not State.PASS), None)
     if worst is not None:
         return worst.state, f"{name}: {worst.metric} {worst.measured}", f" of {worst.expected}, {worst.verdict_words}"
     if not seen.results:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from textual import on
 from textual.widget import Widget
 
-from console.tui.screens.choice import Words
-from console.tui.screens.sheet import Sheet
-from console.tui.widgets.prompt import Prompt
-from console.tui.widgets.tabs import Badges
-from console.wording import plain
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.screens.choice import TextLines
+from benchconsole.console.tui.widgets.line_input import LineInput
+from benchconsole.console.tui.widgets.tabs import Badges
 
 _TEXT = (
     "Some tests must be run by root, and sudo wants a password. It is asked for once a run, given to sudo on "
@@ -24,10 +24,10 @@ class PasswordSheet(Sheet[str]):
 
     def __init__(self, prompt: str, badges: Badges) -> None:
         super().__init__("password", badges)
-        self.asked = Words(plain(prompt).strip().removesuffix(":"))
+        self.asked = TextLines(sanitize(prompt).strip().removesuffix(":"))
         self.asked.styles.height = 1
-        self.words = Words(_TEXT)
-        self.prompt = Prompt("password:", masked=True)
+        self.words = TextLines(_TEXT)
+        self.prompt = LineInput("password:", masked=True)
 
     def inside(self) -> Sequence[Widget]:
         """What is asked for and why, above what is typed."""
@@ -37,11 +37,11 @@ class PasswordSheet(Sheet[str]):
         """Whatever is typed is the password."""
         self.prompt.focus()
 
-    @on(Prompt.Entered)
+    @on(LineInput.Entered)
     def _entered(self) -> None:
         self._answer(self.prompt.text or None)
 
-    @on(Prompt.Left)
+    @on(LineInput.Left)
     def _left(self) -> None:
         self._answer(None)
 

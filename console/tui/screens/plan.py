@@ -7,14 +7,14 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from console.tui.bridge import Proposal
-from console.tui.screens.sheet import Sheet
-from console.tui.widgets.plan import PlanView
-from console.tui.widgets.tabs import Badges
-from console.wording import plain
-from probes.errors import PlanError
-from probes.hygiene.devices import Confirmation
-from probes.model import Round
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.widgets.plan import PlanView
+from benchconsole.console.tui.widgets.tabs import Badges
+from benchconsole.console.view.session_control import Proposal
+from benchconsole.probes.blank_devices import Confirmation
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import Round
 
 OWED = "what this session still owes"
 
@@ -97,7 +97,7 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
             proposal = await self.propose(suite, typed)
         except PlanError as error:
             if (suite, typed) == (self.suite, self.typed):
-                self.plan.refuse(plain(str(error)))
+                self.plan.refuse(sanitize(str(error)))
         else:
             if (suite, typed) != (self.suite, self.typed):
                 return  # another plan was asked for meanwhile
@@ -118,7 +118,7 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
             self._ask(self.proposal.unconfirmed)
 
     def _ask(self, disks: Sequence[Confirmation]) -> None:
-        if disks:
+        if disks and self.is_active:
             self.app.push_screen(self.disk(disks[0]), partial(self._typed, disks[1:]))
 
     def _typed(self, others: Sequence[Confirmation], serial: str | None) -> None:

@@ -1,23 +1,19 @@
 """The raw output of one test in full, with the text that the value was read from."""
 
-from collections.abc import Sequence
-
-from textual.widget import Widget
-
-from console.tui import evidence
-from console.tui.actions import MOVES
-from console.tui.drawing import MUTED, Piece, Row
-from console.tui.messages import Copy, Plan
-from console.tui.quantities import quantity
-from console.tui.screens.frame import Frame
-from console.tui.widgets.raw import RawPane
-from console.view import RunView
-from console.wording import plain
-from probes.model import Measurement
-from topology.units import Shown
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.messages import Copy, PlanRun
+from benchconsole.console.tui.queries import raw_output
+from benchconsole.console.tui.rows.text_rows import MUTED, CellText, Row
+from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.widgets.raw import RawPane
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.wording import format_quantity
+from benchconsole.probes.model.measuring import Measurement
+from benchconsole.topology.units import Shown
 
 
-class RawScreen(Frame):
+class RawScreen(Page):
     """``tab`` goes through the outputs of the test, arrows scroll."""
 
     VALID = (*MOVES, "left", "right", "pane", "pane_back", "copy", "copy_all", "repeat")
@@ -25,16 +21,12 @@ class RawScreen(Frame):
     DEFAULT_CSS = "RawScreen RawPane { margin-top: 1; } RawScreen.-low RawPane { margin-top: 0; }"
 
     def __init__(self, test: str, measurement: Measurement | None, *, tab: str = "Nodes") -> None:
-        self.TAB = tab  # type: ignore[misc]  # the tab is where one came from
-        super().__init__()
+        super().__init__(tab=tab, subject=test)
         self.test = test
         self.measurement = measurement
         self.place: int | None = None
         self.raw = RawPane()
-
-    def parts(self) -> Sequence[Widget]:
-        """The pane."""
-        return (self.raw,)
+        self.parts = (self.raw,)
 
     def on_mount(self) -> None:
         """The pane has the keys."""
@@ -51,33 +43,22 @@ class RawScreen(Frame):
         if self.measurement is not None:
             reading = self.measurement.reading
             shown = next((v.shown for v in view.verdicts.get(self.test, ()) if v.metric == reading.metric), None)
-            words = quantity(reading.value, reading.unit, shown or self._shown(view, reading.metric))
-            value = (Piece(f"{plain(reading.metric)} {words}", MUTED),)
-        self.crumb.show((plain(view.fabric.name), plain(target.key), f"raw {plain(result.test.probe)}"), value)
-        self.raw.show(evidence.of_result(result, self.measurement, self.place))
+            words = format_quantity(reading.value, reading.unit, shown or self._shown(view, reading.metric))
+            value = (CellText(f"{sanitize(reading.metric)} {words}", MUTED),)
+        self.crumb.show((sanitize(view.fabric.name), sanitize(target.key), f"raw {sanitize(result.test.probe)}"), value)
+        self.raw.show(raw_output.read_output(result, self.measurement, self.place))
 
     def _shown(self, view: RunView, metric: str) -> Shown:
         """How other verdicts show this metric: a test of a bundle has none of its own."""
         every = (verdict for found in view.verdicts.values() for verdict in found)
         return next((verdict.shown for verdict in every if verdict.metric == metric), Shown.PLAIN)
 
-    def action_left(self) -> None:
+    def action_shift(self, step: int) -> None:
         """Shift long lines."""
-        self.raw.sideways(-8)
+        self.raw.sideways(8 * step)
 
-    def action_right(self) -> None:
-        """Shift long lines."""
-        self.raw.sideways(8)
-
-    def action_pane(self) -> None:
-        """The next output of the test."""
-        self._turn(1)
-
-    def action_pane_back(self) -> None:
-        """The output before."""
-        self._turn(-1)
-
-    def _turn(self, step: int) -> None:
+    def action_pane(self, step: int) -> None:
+        """The next output of the test, or the one before."""
         shown = self.raw.evidence
         if shown is not None and shown.of and self.run_view is not None:
             self.place = (shown.place + step) % shown.of
@@ -95,4 +76,4 @@ class RawScreen(Frame):
 
     def action_repeat(self) -> None:
         """Repeat this test."""
-        self.post_message(Plan(only=(self.test,)))
+        self.post_message(PlanRun(only=(self.test,)))

@@ -6,42 +6,43 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from textual import on
-from textual.widget import Widget
 
-from console.sums import Sum, Sums
-from console.sweeps import is_swept
-from console.tui.actions import MOVES
-from console.tui.clock import hour, lasting
-from console.tui.drawing import BOLD, MUTED, RUNNING, Piece, Row, sign, width_of
-from console.tui.messages import Copy, OpenNode, OpenRaw, OpenSweeps, Plan
-from console.tui.quantities import share_of
-from console.tui.screens.frame import Frame
-from console.tui.widgets.events import Events
-from console.tui.widgets.footer import Shown
-from console.tui.widgets.headline import Headline, clauses
-from console.tui.widgets.listing import Listing
-from console.tui.widgets.loads import Loads, loads
-from console.tui.widgets.proofs import Proofs
-from console.tui.widgets.round_tests import RoundTests, round_of, test_rows
-from console.tui.widgets.stages import Stages
-from console.tui.widgets.unjudged import Unjudged
-from console.view import Coverage, RunView, StageView, State, eta, state_of
-from console.wording import count, plain
-from probes.judging.verdict import Level, Verdict
-from probes.model import Round
-from topology.units import Unit
+from benchconsole.console.curves.sweep_series import is_swept
+from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.messages import Copy, OpenNode, OpenRaw, OpenSweeps, PlanRun, Stop
+from benchconsole.console.tui.rows.clock import hour, lasting
+from benchconsole.console.tui.rows.text_rows import BOLD, MUTED, RUNNING, CellText, Row, sign
+from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.widgets.events import EventLog
+from benchconsole.console.tui.widgets.footer import Shown
+from benchconsole.console.tui.widgets.headline import Headline, clauses
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.loads import LoadsView, loads
+from benchconsole.console.tui.widgets.proofs import Proofs
+from benchconsole.console.tui.widgets.round_tests import RoundTests, round_of, test_rows
+from benchconsole.console.tui.widgets.stages import Stages
+from benchconsole.console.tui.widgets.unjudged import Unjudged
+from benchconsole.console.view.run_view import Coverage, RunView, StageView, State, eta, state_of
+from benchconsole.console.view.totals import SessionTotals, TotalsCache
+from benchconsole.console.view.wording import format_share
+from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.units import Unit
+from benchconsole.topology.units import counted as count
 
 
 @dataclass(frozen=True, slots=True)
-class Digest:
+class RunDigest:
     """Sums over all tests, and words for each stage."""
 
-    sums: Sum
+    sums: SessionTotals
     because: Mapping[str, str]
     results: Mapping[str, str]
 
 
-class RunScreen(Frame):
+class RunScreen(Page):
     """``R`` plans, ``S`` asks how to stop."""
 
     TAB = "Run"
@@ -49,23 +50,20 @@ class RunScreen(Frame):
     KEYS = ("plan", ("repeat", "repeat failed"), ("enter", "raw"), "freeze", "export", "command", "help")
     KEYS_RUNNING = ("stop", "freeze", ("enter", "open"), "findings", "command", "help")
 
-    def __init__(self, now: Callable[[], float] = time.time, sums: Sums | None = None) -> None:
+    def __init__(self, now: Callable[[], float] = time.time, sums: TotalsCache | None = None) -> None:
         super().__init__(sums)
         self.now = now
         self.headline = Headline()
         self.stages = Stages()
-        self.loads = Loads()
+        self.loads = LoadsView()
         self.tests = RoundTests()
         self.unjudged = Unjudged()
         self.proofs = Proofs()
-        self.events = Events()
+        self.events = EventLog()
         self.frozen = False
-        self._digested: tuple[object, object, Digest] | None = None
+        self._digested: tuple[object, object, RunDigest] | None = None
         self._told: tuple[object, ...] = (None, None, None, None)
-
-    def parts(self) -> Sequence[Widget]:
-        """From the top down."""
-        return (self.headline, self.stages, self.loads, self.tests, self.unjudged, self.proofs, self.events)
+        self.parts = (self.headline, self.stages, self.loads, self.tests, self.unjudged, self.proofs, self.events)
 
     def on_mount(self) -> None:
         """Times go on once a second, also when nothing happens."""
@@ -97,19 +95,19 @@ class RunScreen(Frame):
     def _say_time(self, view: RunView) -> None:
         """Everything that changes by the second."""
         now = self.now() if view.live else view.ended or self.now()
-        self.crumb.show((plain(view.fabric.name), plain(view.label or "run")), *_tallies(view, now))
+        self.crumb.show((sanitize(view.fabric.name), sanitize(view.label or "run")), *_tallies(view, now))
         state, lead, what, aside = _headline(view, now)
         digest = self._digest(view)
         self.headline.show(state, lead, what, why=_so_far(view, digest.sums.covered), aside=aside)
         self.stages.show(_timed(view, digest.sums.stages, now), digest.because, digest.results)
 
-    def _digest(self, view: RunView) -> Digest:
+    def _digest(self, view: RunView) -> RunDigest:
         """What changes only when a round is judged; worked out once for each."""
         known = self._digested
         if known is None or known[0] is not view.results or known[1] is not view.current:
-            because = {each.stage: plain(each.because) for each in reversed(view.plan)}
-            sums = self.sums.of(view)
-            digest = Digest(sums, because, results_of(sums, view.stopped, view.plan))
+            because = {each.stage: sanitize(each.because) for each in reversed(view.plan)}
+            sums = self.sums.compute(view)
+            digest = RunDigest(sums, because, results_of(sums, view.stopped, view.plan))
             known = self._digested = (view.results, view.current, digest)
         return known[2]
 
@@ -158,11 +156,11 @@ class RunScreen(Frame):
 
     def action_stop(self) -> None:
         """Ask how to stop; the application knows what is running."""
-        self.app.run_worker(self.app.run_action("app.stop"))
+        self.post_message(Stop())
 
     def action_repeat(self) -> None:
         """Repeat what failed."""
-        self.post_message(Plan(failed_only=True))
+        self.post_message(PlanRun(failed_only=True))
 
     def action_sweeps(self) -> None:
         """The curves of what was swept, where anything is."""
@@ -193,23 +191,27 @@ def _tallies(view: RunView, now: float) -> tuple[Row, ...]:
     """Running or not, elapsed of about how much, and when it ends."""
     if not view.live or view.current is None:
         words = (
-            "complete" if view.complete else f"stopped {plain(view.because)}".strip() if view.ended else "not started"
+            "complete"
+            if view.complete
+            else f"stopped {sanitize(view.because)}".strip()
+            if view.ended
+            else "not started"
         )
         took = f"   {lasting(view.ended - view.started)}" if view.ended else ""
-        return ((Piece(words + took, MUTED),), (Piece(words.split()[0], MUTED),))
+        return ((CellText(words + took, MUTED),), (CellText(words.split()[0], MUTED),))
     elapsed = now - view.started
-    head: Row = (sign(State.RUNNING), Piece(" running", RUNNING._replace(bold=True)))
+    head: Row = (sign(State.RUNNING), CellText(" running", RUNNING._replace(bold=True)))
     left = eta(view, now)
     if left is None:
-        return ((*head, Piece(f"  {lasting(elapsed)}", BOLD)),)
+        return ((*head, CellText(f"  {lasting(elapsed)}", BOLD)),)
     middle, spread = (left[0] + left[1]) / 2, (left[1] - left[0]) / 2
     ends = hour(now + middle)
     more = f", ± {lasting(spread)}" if spread >= 30 else ""
-    about = (*head, Piece(f"  {lasting(elapsed)}", BOLD), Piece(f" of about {lasting(elapsed + middle)}", MUTED))
+    about = (*head, CellText(f"  {lasting(elapsed)}", BOLD), CellText(f" of about {lasting(elapsed + middle)}", MUTED))
     return (
-        (*about, Piece(f"   ends {ends}{more}", MUTED)),
-        (*head, Piece(f"  {lasting(middle)}", BOLD), Piece(f" left, ends {ends}", MUTED)),
-        (*head, Piece(f"  {lasting(middle)} left", BOLD)),
+        (*about, CellText(f"   ends {ends}{more}", MUTED)),
+        (*head, CellText(f"  {lasting(middle)}", BOLD), CellText(f" left, ends {ends}", MUTED)),
+        (*head, CellText(f"  {lasting(middle)} left", BOLD)),
     )
 
 
@@ -217,17 +219,17 @@ def _headline(view: RunView, now: float) -> tuple[State | None, str, str, str]:
     current = view.current
     if view.held:
         lead = "The run waits." if current is None else f"The run waits, round {current.number} is not over."
-        return State.HELD, lead, f" {plain(view.held)}", ""
+        return State.HELD, lead, f" {sanitize(view.held)}", ""
     if current is not None:
         place = next((i for i, each in enumerate(view.plan) if each.number == current.number), 0) + 1
         seconds = f"{max(now - view.current_started, 0):.0f} s of {lasting(current.seconds)}"
-        lead = f"Round {place:,} of {len(view.plan):,}, {plain(current.stage)}:"
-        return State.RUNNING, lead, f" {plain(current.because)}", seconds
+        lead = f"Round {place:,} of {len(view.plan):,}, {sanitize(current.stage)}:"
+        return State.RUNNING, lead, f" {sanitize(current.because)}", seconds
     if view.ended is not None and view.complete:
         return (State.PASS if not view.findings else State.FAIL), "The run is complete.", _worst_words(view), ""
     if view.ended is not None or view.closed:
         left = len(view.plan) - len(view.closed)
-        why = f" {plain(view.because)}." if view.because else ""
+        why = f" {sanitize(view.because)}." if view.because else ""
         return State.HELD, f"Stopped with {count(left, 'round')} not run.", f"{why}  R plans them again.", ""
     planned = f"{count(len(view.plan), 'round')} planned." if view.plan else "Nothing has run on this fabric yet."
     return None, planned, "  R plans a run and shows it before anything is sent.", ""
@@ -237,7 +239,7 @@ def _worst_words(view: RunView) -> str:
     if not view.findings:
         return " No fault was found."
     first = view.findings[0]
-    return f" Worst: {''.join(clauses(plain(first.where), plain(first.what))[:1])}"
+    return f" Worst: {''.join(clauses(sanitize(first.where), sanitize(first.what))[:1])}"
 
 
 def _so_far(view: RunView, covered: Coverage) -> str:
@@ -254,12 +256,12 @@ def _so_far(view: RunView, covered: Coverage) -> str:
     return "   ".join(parts)
 
 
-def results_of(sums: Sum, stopped: Mapping[int, str], plan: Sequence[Round]) -> Mapping[str, str]:
+def results_of(sums: SessionTotals, stopped: Mapping[int, str], plan: Sequence[Round]) -> Mapping[str, str]:
     """The worst of each stage in a few words; before it, that a rule stopped a round of it."""
     made = {stage: _stage_words(low) for stage, low in sums.low.items()}
     for each in plan:
         if each.number in stopped:
-            words = f"round {each.number} stopped: {plain(stopped[each.number])}"
+            words = f"round {each.number} stopped: {sanitize(stopped[each.number])}"
             made[each.stage] = f"{words}; {made[each.stage]}" if made[each.stage] else words
     return made
 
@@ -268,10 +270,10 @@ def _stage_words(found: Sequence[Verdict]) -> str:
     if not found:
         return ""
     worst = min(found, key=lambda each: (state_of(each).rank, each.share or 0.0))
-    subject = plain(worst.subject).replace(">", " → ")
-    subject = subject.split(" → ")[0] if width_of(subject) > 20 else subject
+    subject = sanitize(worst.subject).replace(">", " → ")
+    subject = subject.split(" → ")[0] if measure_width(subject) > 20 else subject
     low = (
-        f"{subject} at {share_of(worst.share)}"
+        f"{subject} at {format_share(worst.share)}"
         if worst.share is not None and worst.unit is not Unit.SECOND
         else subject
     )

@@ -8,14 +8,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from console.tui.screens.choice import Choice
-from console.tui.start import Start, StartChoice, StartModel
-from console.tui.widgets.footer import Footer, Hint
-from console.tui.widgets.listing import Listing
-from console.tui.widgets.menu import Entry, Menu, Opening
-from console.tui.widgets.options import Option
-from console.tui.widgets.tabs import Badges
-from console.wording import plain
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.screens.choice import ChoiceSheet
+from benchconsole.console.tui.start_model import Start, StartChoice, StartModel
+from benchconsole.console.tui.widgets.footer import Footer, Hint
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.menu import MenuEntry, Opening, StartMenu
+from benchconsole.console.tui.widgets.options import Option
+from benchconsole.console.tui.widgets.tabs import Badges
 
 
 class StartScreen(Screen[StartChoice]):
@@ -35,7 +35,7 @@ class StartScreen(Screen[StartChoice]):
     def __init__(self, model: StartModel) -> None:
         super().__init__()
         self.model = model
-        self.menu = Menu(entries(model), model.version)
+        self.menu = StartMenu(entries(model), model.version)
 
     def compose(self) -> ComposeResult:
         """The list, the keys."""
@@ -71,13 +71,13 @@ class StartScreen(Screen[StartChoice]):
         """Leave without a choice."""
         self.app.exit(None)
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: MenuEntry) -> None:
         """Answer, or ask which of several."""
         several = {Start.OPEN: self.model.topologies, Start.IMPORT: self.model.importers}.get(entry.action, ())
         if len(several) > 1:
-            options = [Option(str(i + 1) if i < 9 else " ", plain(each), "", each) for i, each in enumerate(several)]
+            options = [Option(str(i + 1) if i < 9 else " ", sanitize(each), "", each) for i, each in enumerate(several)]
             self.app.push_screen(
-                Choice(entry.word, entry.help, options, Badges()), lambda value: self._answer(entry.action, value)
+                ChoiceSheet(entry.word, entry.help, options, Badges()), lambda value: self._answer(entry.action, value)
             )
         else:
             self._answer(entry.action, several[0] if several else entry.value)
@@ -87,25 +87,25 @@ class StartScreen(Screen[StartChoice]):
             self.app.exit(StartChoice(action, value))
 
 
-def entries(model: StartModel) -> Sequence[Entry]:
+def entries(model: StartModel) -> Sequence[MenuEntry]:
     """What can be chosen, in the order of the page."""
-    made = [Entry(Start.OPEN, "o", "open a topology", _files(model.topologies), Opening.WAY)]
+    made = [MenuEntry(Start.OPEN, "o", "open a topology", _files(model.topologies), Opening.WAY)]
     if model.demo:
-        made.append(Entry(Start.DEMO, "d", "start the demo", plain(model.demo), Opening.WAY))
+        made.append(MenuEntry(Start.DEMO, "d", "start the demo", sanitize(model.demo), Opening.WAY))
     if model.importers:
-        words = "from " + ", ".join(plain(each) for each in model.importers)
-        made.append(Entry(Start.IMPORT, "i", "write a topology", words, Opening.WAY))
+        words = "from " + ", ".join(sanitize(each) for each in model.importers)
+        made.append(MenuEntry(Start.IMPORT, "i", "write a topology", words, Opening.WAY))
     for index, past in enumerate(model.sessions):
         key = str(index + 1) if index < 9 else ""
-        made.append(Entry(Start.SESSION, key, plain(past.label), "", Opening.SESSION, past.id, past))
+        made.append(MenuEntry(Start.SESSION, key, sanitize(past.label), "", Opening.SESSION, past.id, past))
     if model.interrupted is not None:
         left = model.interrupted
-        made.append(Entry(Start.RESUME, "r", plain(left.label), plain(left.words), Opening.RESUME, left.id))
+        made.append(MenuEntry(Start.RESUME, "r", sanitize(left.label), sanitize(left.words), Opening.RESUME, left.id))
     return tuple(made)
 
 
 def _files(paths: Sequence[str]) -> str:
     if not paths:
         return "none in this folder; benchconsole FILE opens one"
-    first = plain(paths[0].rsplit("/", 1)[-1])
+    first = sanitize(paths[0].rsplit("/", 1)[-1])
     return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more here"

@@ -1,25 +1,20 @@
 """What was swept, as curves: every chart in a list, the chosen one drawn, its points as numbers with what they lack."""
 
-from collections.abc import Mapping, Sequence
-
 from textual import on
 from textual.containers import Container
-from textual.widget import Widget
 
-from console.curve_words import as_text, chart_name, sentences, value_words
-from console.sweeps import Sweeps
-from console.tui.actions import MOVES
-from console.tui.drawing import KEY, MUTED, TEXT, Piece, Row
-from console.tui.filtering import Filter
-from console.tui.messages import Copy
-from console.tui.scales import Scale
-from console.tui.screens.filtered import FilteredScreen
-from console.tui.screens.frame import Frame
-from console.tui.widgets.curve import CurvePlot, CurveSaid
-from console.tui.widgets.listing import Listing
-from console.tui.widgets.sweep_lists import COLUMNS, ChartList, PointTable
-from console.view import RunView
-from console.wording import count, plain
+from benchconsole.console.curves.curve_text import format_chart, format_chart_name, format_sentences, format_value
+from benchconsole.console.curves.sweep_series import ChartCache
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import MOVES
+from benchconsole.console.tui.messages import Copy
+from benchconsole.console.tui.rows.text_rows import MUTED, TEXT
+from benchconsole.console.tui.screens.base.filtered_page import FilteredPage
+from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.widgets.curve import CurvePlot, CurveText
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.sweep_lists import ChartList, PointTable
+from benchconsole.console.view.run_view import RunView
 
 BESIDE = 110
 """Columns from which the numbers stand beside the picture."""
@@ -30,42 +25,40 @@ TALL = 30
 _PICTURE, _LEAST = 9, 6
 
 
-class SweepsScreen(FilteredScreen):
+class SweepsScreen(FilteredPage):
     """``/`` filters the curves, ``tab`` goes between them and the points of one. Points appear as rounds are judged."""
 
     VALID = (*MOVES, "filter", "copy", "copy_all", "pane", "pane_back", "left", "right")
     KEYS = (("back", "back"), ("pane", "points"), "filter", "copy", "copy_all", "command", "help")
-    VERTICAL_BREAKPOINTS = [*Frame.VERTICAL_BREAKPOINTS, (TALL, "-tall")]  # noqa: RUF012 Textual's own declaration
+    VERTICAL_BREAKPOINTS = [*Page.VERTICAL_BREAKPOINTS, (TALL, "-tall")]  # noqa: RUF012 Textual's own declaration
+    NOUN = "curve"
+    HINT = "text, !text, metric~word, joined by &"
     DEFAULT_CSS = """
+    SweepsScreen LineInput { margin-top: 0; margin-bottom: 0; }
     SweepsScreen .body { height: 1fr; width: 1fr; }
     SweepsScreen.-tall ChartList { margin-bottom: 1; }
-    SweepsScreen.-tall CurveSaid { margin-bottom: 1; }
-    SweepsScreen.-tall Prompt { margin-top: 1; margin-bottom: 1; }
+    SweepsScreen.-tall CurveText { margin-bottom: 1; }
+    SweepsScreen.-tall LineInput { margin-top: 1; margin-bottom: 1; }
     """
 
-    def __init__(self, sweeps: Sweeps | None = None, *, tab: str = "Run") -> None:
-        self.TAB = tab  # type: ignore[misc]  # the tab is where one came from
-        super().__init__()
-        self.sweeps = sweeps or Sweeps()
+    def __init__(self, sweeps: ChartCache | None = None, *, tab: str = "Run") -> None:
         self.charts = ChartList()
-        self.told = CurveSaid()
+        super().__init__(self.charts, tab=tab)
+        self.sweeps = sweeps or ChartCache()
+        self.told = CurveText()
         self.plot = CurvePlot()
         self.points = PointTable()
         self.body = Container(self.plot, self.points, classes="body")
         self._drawn: tuple[object, ...] = ()
-
-    def parts(self) -> Sequence[Widget]:
-        """Filter row, charts, what is said of the chosen one, its picture and its points."""
-        return (self.prompt, self.charts, self.told, self.body)
+        self.parts = (self.prompt, self.charts, self.told, self.body)
 
     def paint(self, view: RunView) -> None:
         """Take what is new of the sweeps; nothing where nothing of them is."""
-        found = self.sweeps.of(view)
+        found = self.sweeps.compute(view)
         if found is not self._drawn:
             self._drawn = found
             self.charts.show(found)
-        self.crumb.show((plain(view.fabric.name), plain(view.label or "run"), "sweeps"))
-        self._show_chosen()
+        self.crumb.show((sanitize(view.fabric.name), sanitize(view.label or "run"), "sweeps"))
         self.annotate()
 
     def _show_chosen(self) -> None:
@@ -75,11 +68,11 @@ class SweepsScreen(FilteredScreen):
             self.points.show(chart)
         row = self.points.chosen
         self.plot.show(chart, row.value if row is not None and self.points.has_focus else "")
-        said = [] if chart is None else [(words, TEXT) for words in sentences(chart)]
+        said = [] if chart is None else [(words, TEXT) for words in format_sentences(chart)]
         if row is not None and row.lacks and chart is not None:
-            said.append((f"{plain(chart.axis)}={row.value}: {row.lacks}", MUTED))
+            said.append((f"{sanitize(chart.axis)}={row.value}: {row.lacks}", MUTED))
         if chart is not None and chart.metric:
-            said.append((value_words(chart), MUTED))
+            said.append((format_value(chart), MUTED))
         self.told.show(said)
         self._share()
 
@@ -99,31 +92,10 @@ class SweepsScreen(FilteredScreen):
         self.points.styles.width = min(self.points.wanted, width * 3 // 5) if is_wide else "1fr"
         self.plot.styles.height = "1fr"
 
-    @property
-    def sifted(self) -> ChartList:
-        """The curves."""
-        return self.charts
-
-    @property
-    def filter_columns(self) -> Mapping[str, Scale | None]:
-        """Words all of them."""
-        return COLUMNS
-
-    def sift(self, chosen: Filter) -> None:
-        """Show the curves that ``chosen`` keeps."""
-        self.charts.filter = chosen
-        self.charts.sift()
-        self._show_chosen()
-
     def annotate(self) -> None:
-        """How many curves are shown."""
-        total, shown = len(self.charts.charts), self.charts.count
-        note: Row = (Piece("text, !text, metric~word, joined by &", MUTED),) if self.prompt.has_focus else ()
-        if self.charts.filter.text:
-            note = (Piece(f"{shown:,} of {total:,} shown   ", MUTED), Piece("esc", KEY), Piece(" clears", MUTED))
-        elif not self.prompt.has_focus:
-            note = (Piece(count(total, "curve"), MUTED),)
-        self.prompt.show(note=note)
+        """Say how many curves are shown; the chosen one may be another."""
+        super().annotate()
+        self._show_chosen()
 
     def action_back(self) -> None:
         """Out of the points first."""
@@ -141,32 +113,24 @@ class SweepsScreen(FilteredScreen):
         if event.listing is self.charts:
             self.action_pane()
 
-    def action_pane(self) -> None:
+    def action_pane(self, _step: int = 1) -> None:
         """Between the curves and the points of one."""
         (self.charts if self.points.has_focus else self.points).focus()
         self.call_after_refresh(self._show_chosen)
 
-    def action_pane_back(self) -> None:
-        """The same: there are two."""
-        self.action_pane()
-
-    def action_left(self) -> None:
-        """The curve before."""
-        self.charts.move(-1)
-
-    def action_right(self) -> None:
-        """The next curve."""
-        self.charts.move(1)
+    def action_shift(self, step: int) -> None:
+        """To the next curve, or the one before."""
+        self.charts.move(step)
 
     def action_copy(self) -> None:
         """Copy the point."""
         chart, row = self.charts.chosen, self.points.chosen
         if chart is not None and row is not None:
-            lines = as_text(chart).splitlines()
+            lines = format_chart(chart).splitlines()
             self.post_message(Copy(f"{lines[0]}\n{lines[1 + self.points.cursor]}\n", f"{chart.axis}={row.value}"))
 
     def action_copy_all(self) -> None:
         """Copy the numbers of the chart."""
         chart = self.charts.chosen
         if chart is not None:
-            self.post_message(Copy(as_text(chart), chart_name(chart)))
+            self.post_message(Copy(format_chart(chart), format_chart_name(chart)))

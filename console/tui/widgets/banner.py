@@ -1,13 +1,14 @@
-"""Owns the banner of a run that is held: why it waits and where what is finished is kept, over the whole width."""
+"""The banner of a run that is held: the reason, and the file that keeps finished results."""
 
-from console.tui.drawing import HELD_BADGE, Line, Row, wrapped
-from console.tui.widgets.canvas import Canvas
-from console.wording import plain
+from benchconsole.console.text.cells import wrap_clipped
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.text_rows import HELD_BADGE, CellLine, Row
+from benchconsole.console.tui.widgets.canvas import CellWidget
 
 _MOST = 2
 
 
-class Banner(Canvas):
+class Banner(CellWidget):
     """Not there while nothing is held; one or two rows that no screen leaves out."""
 
     DEFAULT_CSS = "Banner { height: 0; }"
@@ -29,12 +30,12 @@ class Banner(Canvas):
         """The words, broken to ``width``; where the file is comes before the reason is told in full."""
         if not self.because:
             return []
-        kept = f"What is finished is kept in {plain(self.spool)}. " if self.spool else ""
-        return wrapped(f"HELD  The run waits. {kept}{plain(self.because)}", max(width - 2, 1), _MOST)
+        kept = f"What is finished is kept in {sanitize(self.spool)}. " if self.spool else ""
+        return wrap_clipped(f"HELD  The run waits. {kept}{sanitize(self.because)}", max(width - 2, 1), _MOST)
 
     def draw(self, width: int, height: int) -> list[Row]:
         """The words on a ground that reaches from edge to edge."""
-        return [Line(width).put(f" {line}".ljust(width), HELD_BADGE).row() for line in self.lines(width)]
+        return [CellLine(width).put(f" {line}".ljust(width), HELD_BADGE).row() for line in self.lines(width)]
 
     def on_resize(self) -> None:
         """As many rows as the words take now."""

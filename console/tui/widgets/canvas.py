@@ -1,19 +1,19 @@
-"""Owns repainting: a widget says what its rows are, and only the cells that changed are sent again."""
+"""The base of every widget: it draws rows, and only the cells that changed are sent again."""
 
 from textual.app import App
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from console.tui.drawing import BLANK, Row
-from console.tui.painting import Painter, differing
-from console.tui.themes import Ground
+from benchconsole.console.tui.rows.strips import Painter, differing
+from benchconsole.console.tui.rows.text_rows import BLANK, Row
+from benchconsole.console.tui.rows.themes import Ground
 
 
-class Canvas(Widget):
+class CellWidget(Widget):
     """A widget made of rows. Subclasses give ``draw``; after any change they call ``redraw``."""
 
-    DEFAULT_CSS = "Canvas { height: 1fr; width: 1fr; }"
+    DEFAULT_CSS = "CellWidget { height: 1fr; width: 1fr; }"
     GROUND = Ground.BG
 
     def __init__(self) -> None:

@@ -1,15 +1,26 @@
-"""Owns the second row: the way here at the left, the tally at the right."""
+"""The second row: the path to this page at the left, the tally at the right."""
 
 from collections.abc import Mapping, Sequence
 
-from console.tui.drawing import FAIL, FAINT, MUTED, PASS, STRONG, Line, Piece, Row, row_width, sign_tone
-from console.tui.themes import Tone
-from console.tui.widgets.canvas import Canvas
-from console.view import RunView, State
-from console.wording import SIGNS
+from benchconsole.console.tui.rows.text_rows import (
+    FAIL,
+    FAINT,
+    MUTED,
+    PASS,
+    STRONG,
+    CellLine,
+    CellText,
+    Row,
+    row_width,
+    sign_tone,
+)
+from benchconsole.console.tui.rows.themes import Tone
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.wording import SIGNS
 
 
-class Crumb(Canvas):
+class Crumb(CellWidget):
     """``jetstream › nodes › c12n05`` and what the screen counts; its cheap parts go first when it narrows."""
 
     DEFAULT_CSS = "Crumb { height: 1; }"
@@ -27,7 +38,7 @@ class Crumb(Canvas):
     def draw(self, width: int, height: int) -> list[Row]:
         """The one row."""
         tally = next((t for t in self.tallies if row_width(t) <= max(width - 14, width // 2)), ())
-        line = Line(max(width - row_width(tally) - 3, 0)).to(1)
+        line = CellLine(max(width - row_width(tally) - 3, 0)).to(1)
         parts = list(self.parts)
         while len(parts) > 2 and sum(len(part) + 3 for part in parts) > line.room:
             parts.pop()
@@ -35,22 +46,22 @@ class Crumb(Canvas):
             if index:
                 line.put(" › ", FAINT)
             line.put(part, STRONG if index == len(parts) - 1 else MUTED)
-        whole = Line(width).extend(line.row())
+        whole = CellLine(width).extend(line.row())
         return [whole.right(tally).row()]
 
 
 def tally_row(counts: Mapping[State, int], total: int, noun: str = " nodes", *, brief: bool = False) -> Row:
     """``✗ 3  ▲ 2  · 323  of 347 nodes``: worst first, what is zero is left out, pass and total never."""
-    made: list[Piece] = []
+    made: list[CellText] = []
     for state in State:
         number = counts.get(state, 0)
         if not number or (brief and state.rank > State.HELD.rank and state is not State.PASS):
             continue
         bold = state in (State.FAIL, State.WATCH, State.UNREACHABLE)
         tone = PASS if state is State.PASS else _tally_tone(state)
-        made.append(Piece(f"{SIGNS[state].glyph} {number:,}", tone._replace(bold=bold)))
-        made.append(Piece("  "))
-    made.append(Piece(f"of {total:,}{noun}", MUTED))
+        made.append(CellText(f"{SIGNS[state].glyph} {number:,}", tone._replace(bold=bold)))
+        made.append(CellText("  "))
+    made.append(CellText(f"of {total:,}{noun}", MUTED))
     return tuple(made)
 
 
@@ -59,7 +70,7 @@ def progress_row(view: RunView) -> Row:
     if view.current is None:
         return ()
     words = f" {len(view.closed) + 1:,} of {len(view.plan):,}   "
-    return (Piece(SIGNS[State.RUNNING].glyph, sign_tone(State.RUNNING)), Piece(words, sign_tone(State.RUNNING)))
+    return (CellText(SIGNS[State.RUNNING].glyph, sign_tone(State.RUNNING)), CellText(words, sign_tone(State.RUNNING)))
 
 
 def tallies(view: RunView, counts: Mapping[State, int]) -> tuple[Row, ...]:

@@ -1,4 +1,4 @@
-"""Owns the picture of a chart: curves in braille dots, or in characters where the terminal has no more.
+"""The picture of a chart: curves in braille dots, or in characters where the terminal has no more.
 
 A line joins neighbouring points only: what was not measured leaves a gap, with its sign below. Each curve has
 a sign and a colour of its own, so that either tells it apart.
@@ -8,9 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from console.curve_words import chart_name, cohort_name
-from console.curves import Chart, Curve, Point, Rise, rise
-from console.tui.drawing import (
+from benchconsole.console.curves.curve_model import Chart, Curve, Point, ValueScale, make_scale
+from benchconsole.console.curves.curve_text import format_chart_name, format_cohort_name
+from benchconsole.console.text.cells import measure_width, wrap_clipped
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.scales import Scale, scale_for
+from benchconsole.console.tui.rows.text_rows import (
     ACCENT,
     BOLD,
     BRIGHT,
@@ -19,18 +22,15 @@ from console.tui.drawing import (
     MUTED,
     RUNNING,
     TEXT,
-    Line,
-    Piece,
+    CellLine,
+    CellText,
     Row,
     row_width,
-    width_of,
-    wrapped,
 )
-from console.tui.scales import Scale, scale_for
-from console.tui.themes import Depth, Tone
-from console.tui.widgets.canvas import Canvas
-from console.view import State
-from console.wording import SIGNS, plain
+from benchconsole.console.tui.rows.themes import Depth, Tone
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.run_view import State
+from benchconsole.console.view.wording import SIGNS
 
 MARKS = (("●", "o"), ("◆", "*"), ("×", "x"), ("+", "+"), ("a", "a"), ("b", "b"), ("c", "c"), ("d", "d"))
 TONES = (ACCENT, BRIGHT, RUNNING, TEXT, LOAD)
@@ -38,21 +38,21 @@ TONES = (ACCENT, BRIGHT, RUNNING, TEXT, LOAD)
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 
-def mark(curve: int, *, ascii_only: bool) -> Piece:
+def mark(curve: int, *, ascii_only: bool) -> CellText:
     """The sign of a curve by its place in the chart."""
-    return Piece(MARKS[curve % len(MARKS)][ascii_only], TONES[curve % len(TONES)]._replace(bold=True))
+    return CellText(MARKS[curve % len(MARKS)][ascii_only], TONES[curve % len(TONES)]._replace(bold=True))
 
 
 @dataclass(slots=True)
-class Grid:
+class PlotGrid:
     """Cells of the plot: characters by row and column, and dots, four rows and two columns to a cell."""
 
     width: int
     height: int
-    cells: dict[tuple[int, int], Piece] = field(default_factory=dict)
+    cells: dict[tuple[int, int], CellText] = field(default_factory=dict)
     dots: dict[tuple[int, int], tuple[int, Tone]] = field(default_factory=dict)
 
-    def put(self, row: int, column: int, piece: Piece) -> None:
+    def put(self, row: int, column: int, piece: CellText) -> None:
         """One character, over what is there."""
         if 0 <= row < self.height and 0 <= column < self.width:
             self.cells[row, column] = piece
@@ -64,17 +64,17 @@ class Grid:
             bits = self.dots.get(place, (0, tone))[0]
             self.dots[place] = (bits | _DOTS[y % 4][x % 2], tone)
 
-    def row(self, row: int) -> Iterator[Piece]:
+    def row(self, row: int) -> Iterator[CellText]:
         """One row of cells; characters are above dots."""
         for column in range(self.width):
             found = self.cells.get((row, column))
             if found is None and (row, column) in self.dots:
                 bits, tone = self.dots[row, column]
-                found = Piece(chr(0x2800 + bits), tone)
-            yield found or Piece(" ")
+                found = CellText(chr(0x2800 + bits), tone)
+            yield found or CellText(" ")
 
 
-class CurvePlot(Canvas):
+class CurvePlot(CellWidget):
     """One chart."""
 
     def __init__(self) -> None:
@@ -93,21 +93,21 @@ class CurvePlot(Canvas):
         if chart is None or height < 5 or width < 24 or not chart.curves:
             return []
         scale = scale_for(chart.unit, chart.shown, chart.numbers) if chart.unit is not None else None
-        up = rise(chart.numbers, scale.factor if scale else 1.0)
+        up = make_scale(chart.numbers, scale.factor if scale else 1.0)
         ticks = [(tick, _tick(tick, scale)) for tick in up.ticks]
-        margin = max((width_of(words) for _, words in ticks), default=0) + 2
+        margin = max((measure_width(words) for _, words in ticks), default=0) + 2
         legend = self._legend(chart, scale, width)
-        grid = Grid(width - margin - 3, height - 2 - len(legend))
+        grid = PlotGrid(width - margin - 3, height - 2 - len(legend))
         if grid.height < 2:
             return legend
         self._fill(grid, chart, up)
         labels = {_height(up, tick, grid): words for tick, words in ticks}
         rows = legend
         for index in range(grid.height):
-            line = Line(width).to(1).put(labels.get(index, ""), MUTED, margin - 1, ">").put(" ")
+            line = CellLine(width).to(1).put(labels.get(index, ""), MUTED, margin - 1, ">").put(" ")
             rows.append(line.put("┼" if index in labels else "│", FAINT).extend(grid.row(index)).row())
-        axis = f" {plain(chart.axis)}"
-        foot = Line(width).to(margin + 1).put("└" + "─" * max(grid.width - width_of(axis) + 1, 1), FAINT)
+        axis = f" {sanitize(chart.axis)}"
+        foot = CellLine(width).to(margin + 1).put("└" + "─" * max(grid.width - measure_width(axis) + 1, 1), FAINT)
         return [*rows, foot.put(axis, MUTED).row(), self._values(chart, grid, margin + 2)]
 
     @property
@@ -122,25 +122,26 @@ class CurvePlot(Canvas):
     def _legend(self, chart: Chart, scale: Scale | None, width: int) -> list[Row]:
         """What is drawn: metric and unit, the sign of each curve, what was required; as many rows as it takes."""
         unit = f", {scale.symbol}" if scale is not None and scale.symbol else ""
-        items: list[Row] = [(Piece(chart_name(chart), BOLD), Piece(unit, MUTED))]
+        items: list[Row] = [(CellText(format_chart_name(chart), BOLD), CellText(unit, MUTED))]
         for index, curve in enumerate(chart.curves if len(chart.curves) > 1 else ()):
-            items.append((mark(index, ascii_only=self.painter.ascii), Piece(f" {cohort_name(chart, curve)}", TEXT)))
+            name = CellText(f" {format_cohort_name(chart, curve)}", TEXT)
+            items.append((mark(index, ascii_only=self.painter.ascii), name))
         if any(point.bounds for curve in chart.curves for point in curve.points):
-            items.append((Piece(f"{self._dash} required", MUTED),))
-        lines = [Line(width).to(1)]
+            items.append((CellText(f"{self._dash} required", MUTED),))
+        lines = [CellLine(width).to(1)]
         for item in items:
             if lines[-1].at > 1 and row_width(item) + 3 > lines[-1].room:
-                lines.append(Line(width).to(1))
+                lines.append(CellLine(width).to(1))
             lines[-1].put("   " if lines[-1].at > 1 else "").extend(item)
         return [line.row() for line in lines]
 
-    def _fill(self, grid: Grid, chart: Chart, up: Rise) -> None:
+    def _fill(self, grid: PlotGrid, chart: Chart, up: ValueScale) -> None:
         """Bounds first, then lines, spreads and marks: what comes later is above."""
         columns = {value: 1 + round(place * (grid.width - 3)) for value, place in chart.places.items()}
         knees = [knee for _, knee in chart.knees() if knee is not None]
         for knee in knees:
             for row in range(grid.height):
-                grid.put(row, columns[knee.point.value], Piece("┊" if not self.painter.ascii else ":", FAINT))
+                grid.put(row, columns[knee.point.value], CellText("┊" if not self.painter.ascii else ":", FAINT))
         for curve in chart.curves:
             self._bounds(grid, curve, columns, up)
         for index, curve in enumerate(chart.curves):
@@ -149,7 +150,7 @@ class CurvePlot(Canvas):
             for point in curve.points:
                 self._mark(grid, point, columns[point.value], (up, index))
 
-    def _bounds(self, grid: Grid, curve: Curve, columns: dict[str, int], up: Rise) -> None:
+    def _bounds(self, grid: PlotGrid, curve: Curve, columns: dict[str, int], up: ValueScale) -> None:
         """What was required, from half way before each point to half way after it."""
         for index, point in enumerate(curve.points):
             here = columns[point.value]
@@ -157,9 +158,9 @@ class CurvePlot(Canvas):
             after = columns[curve.points[index + 1].value] if index + 1 < len(curve.points) else here + 2
             for bound in {point.bounds[0], point.bounds[-1]} if point.bounds else ():
                 for column in range(min((before + here) // 2, here), max((here + after) // 2, here) + 1):
-                    grid.put(_height(up, bound, grid), column, Piece(self._dash, MUTED))
+                    grid.put(_height(up, bound, grid), column, CellText(self._dash, MUTED))
 
-    def _line(self, grid: Grid, curve: Curve, columns: dict[str, int], look: tuple[Rise, Tone]) -> None:
+    def _line(self, grid: PlotGrid, curve: Curve, columns: dict[str, int], look: tuple[ValueScale, Tone]) -> None:
         up, tone = look
         is_fine = self._is_fine
         across, along = (2, 4) if is_fine else (1, 1)
@@ -177,9 +178,9 @@ class CurvePlot(Canvas):
                     grid.cells.pop((y // 4, x // 2), None)
                     grid.dot(x, y, tone)
                 else:
-                    grid.put(y, x, Piece("·", tone))
+                    grid.put(y, x, CellText("·", tone))
 
-    def _mark(self, grid: Grid, point: Point, column: int, look: tuple[Rise, int]) -> None:
+    def _mark(self, grid: PlotGrid, point: Point, column: int, look: tuple[ValueScale, int]) -> None:
         """The median of a point with its spread, or the sign of what became of it on the axis."""
         up, index = look
         tone = TONES[index % len(TONES)]
@@ -188,23 +189,23 @@ class CurvePlot(Canvas):
                 return
             state = min((each.state for each in point.missing), key=lambda each: each.rank, default=State.SKIPPED)
             sign = SIGNS[state]
-            grid.put(grid.height - 1, column, Piece(sign.ascii if self.painter.ascii else sign.glyph, MUTED))
+            grid.put(grid.height - 1, column, CellText(sign.ascii if self.painter.ascii else sign.glyph, MUTED))
             return
         for row in range(_height(up, point.high, grid), _height(up, point.low, grid) + 1):
-            grid.put(row, column, Piece("│", tone))
+            grid.put(row, column, CellText("│", tone))
         row = _height(up, point.median, grid)
         taken = {piece.text for piece in (mark(other, ascii_only=self.painter.ascii) for other in range(index))}
         while index and (row, column) in grid.cells and grid.cells[row, column].text in taken:
             column += 1
         grid.put(row, column, mark(index, ascii_only=self.painter.ascii))
 
-    def _values(self, chart: Chart, grid: Grid, margin: int) -> Row:
+    def _values(self, chart: Chart, grid: PlotGrid, margin: int) -> Row:
         """The values below their points, as far as they fit."""
-        line = Line(margin + grid.width + 2)
+        line = CellLine(margin + grid.width + 2)
         knees = {knee.point.value for _, knee in chart.knees() if knee is not None}
         for value, place in chart.places.items():
-            column = margin + 1 + round(place * (grid.width - 3)) - width_of(value) // 2
-            if column > line.at and column + width_of(value) <= line.width:
+            column = margin + 1 + round(place * (grid.width - 3)) - measure_width(value) // 2
+            if column > line.at and column + measure_width(value) <= line.width:
                 line.to(column).put(value, BRIGHT if value == self.chosen else BOLD if value in knees else MUTED)
         return line.row()
 
@@ -215,13 +216,13 @@ def _tick(value: float, scale: Scale | None) -> str:
     return f"{value / scale.factor:,.6g}"
 
 
-def _height(up: Rise, value: float, grid: Grid) -> int:
+def _height(up: ValueScale, value: float, grid: PlotGrid) -> int:
     return _level(up, value, grid.height * 4) // 4
 
 
-def _level(up: Rise, value: float, rows: int) -> int:
+def _level(up: ValueScale, value: float, rows: int) -> int:
     """The row of ``value`` among ``rows``, from the top."""
-    return round((1 - min(max(up.of(value), 0.0), 1.0)) * (rows - 1))
+    return round((1 - min(max(up.find_height(value), 0.0), 1.0)) * (rows - 1))
 
 
 def _between(one: tuple[int, int], other: tuple[int, int]) -> Iterator[tuple[int, int]]:
@@ -234,10 +235,10 @@ def _between(one: tuple[int, int], other: tuple[int, int]) -> Iterator[tuple[int
         )
 
 
-class CurveSaid(Canvas):
+class CurveText(CellWidget):
     """Sentences on a chart, one after the other as far as there is room."""
 
-    DEFAULT_CSS = "CurveSaid { height: 2; }"
+    DEFAULT_CSS = "CurveText { height: 2; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -250,9 +251,9 @@ class CurveSaid(Canvas):
 
     def wanted(self, width: int) -> int:
         """Rows that it would fill."""
-        return sum(len(wrapped(text, width - 2, 3)) for text, _ in self.said)
+        return sum(len(wrap_clipped(text, width - 2, 3)) for text, _ in self.said)
 
     def draw(self, width: int, height: int) -> list[Row]:
         """Each sentence in at most three rows."""
-        lines = [(line, tone) for text, tone in self.said for line in wrapped(text, width - 2, 3)]
-        return [Line(width).to(1).put(line, tone).row() for line, tone in lines[:height]]
+        lines = [(line, tone) for text, tone in self.said for line in wrap_clipped(text, width - 2, 3)]
+        return [CellLine(width).to(1).put(line, tone).row() for line, tone in lines[:height]]

@@ -1,4 +1,4 @@
-"""Owns the map of the fabric: which drawing of it fits, where the cursor stands, what is in sight."""
+"""The map of the fabric as a widget: its drawing, its cursor, and the part of it that is in sight."""
 
 import operator
 from collections.abc import Sequence
@@ -7,51 +7,52 @@ from dataclasses import dataclass, replace
 from textual import events
 from textual.message import Message
 
-from console.tui.drawing import MUTED, Line, Row
-from console.tui.reading import Blame, busy_nodes
-from console.tui.shape import Shape
-from console.tui.widgets.canvas import Canvas
-from console.tui.widgets.fabric_blocks import FOLDS, BlockHeads, Caption
-from console.tui.widgets.fabric_layout import MOST_ROWS, lines_needed, lines_of, passes
-from console.tui.widgets.fabric_tiers import MapLine
-from console.tui.widgets.spots import Mark, Picture, Spot
-from console.view import RunView
-from topology.model import NodeId
+from benchconsole.console.tui.fabric_map.blocks import FOLDS, BlockCaption, BlockHeads
+from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapPicture, MapSpot
+from benchconsole.console.tui.fabric_map.map_layout import MOST_ROWS, count_map_lines, is_passed, lay_out_map
+from benchconsole.console.tui.fabric_map.shape import FabricShape
+from benchconsole.console.tui.fabric_map.tiers import MapLine
+from benchconsole.console.tui.queries.view_queries import find_busy_nodes
+from benchconsole.console.tui.rows.text_rows import MUTED, CellLine, Row
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import RunView
+from benchconsole.topology.model.fabric import NodeId
 
 
-class FabricMap(Canvas, can_focus=True):
+class FabricMap(CellWidget, can_focus=True):
     """Racks, nodes and uplinks. ``show`` gives it a view; it tells what the cursor opens."""
 
     @dataclass
     class Opened(Message):
         """Enter was pressed on a node, a link or a switch."""
 
-        mark: Mark
-        spot: Spot
+        mark: MapMark
+        spot: MapSpot
 
     @dataclass
     class Marked(Message):
         """The cursor went somewhere else."""
 
-        mark: Mark
+        mark: MapMark
 
     def __init__(self) -> None:
         super().__init__()
-        self.shape: Shape | None = None
+        self.shape: FabricShape | None = None
         self.view: RunView | None = None
-        self.mark: Mark | None = None
+        self.mark: MapMark | None = None
         self.values = False
         self.fold = 0
         self.top = 0
         self._blame = Blame()
         self._lines: Sequence[MapLine] = ()
         self._laid_out: tuple[object, ...] = ()
-        self._places: dict[Mark, tuple[int, int]] = {}
+        self._places: dict[MapMark, tuple[int, int]] = {}
         self._kept: dict[int, Row] = {}
         self._kept_for: tuple[object, ...] = ()
         self._busy: frozenset[NodeId] = frozenset()
 
-    def show(self, view: RunView, shape: Shape) -> None:
+    def show(self, view: RunView, shape: FabricShape) -> None:
         """Draw ``view``."""
         if self.view is None or self.view.findings is not view.findings:
             self._blame = Blame(view.findings)
@@ -65,8 +66,8 @@ class FabricMap(Canvas, can_focus=True):
         self._lay_out(width, height)
         self._follow(height)
         faint = len(self.shape.racks) > MOST_ROWS
-        busy = busy_nodes(self.view)
-        picture = Picture(self.view, self.mark, self.values, faint, self._blame, busy)
+        busy = find_busy_nodes(self.view)
+        picture = MapPicture(self.view, self.mark, self.values, faint, self._blame, busy)
         self._forget(picture)
         in_sight = range(self.top, min(self.top + height, len(self._lines)))
         rows = [self._row(index, picture, width) for index in in_sight]
@@ -76,11 +77,11 @@ class FabricMap(Canvas, can_focus=True):
         hidden = len(self._lines) - self.top - height
         if hidden > 0 and rows:
             last = self._lines[-1]
-            cells = f"{last.words}   " if isinstance(last, Caption) else ""
-            rows[-1] = Line(width).to(1).put(f"{cells}{hidden + 1:,} lines more, down shows them", MUTED).row()
+            cells = f"{last.words}   " if isinstance(last, BlockCaption) else ""
+            rows[-1] = CellLine(width).to(1).put(f"{cells}{hidden + 1:,} lines more, down shows them", MUTED).row()
         return rows
 
-    def _row(self, index: int, picture: Picture, width: int) -> Row:
+    def _row(self, index: int, picture: MapPicture, width: int) -> Row:
         """A line of the map; one without the cursor is drawn once for everything that it shows."""
         place = self._places.get(picture.mark) if picture.mark else None
         if place is not None and place[0] == index:
@@ -89,14 +90,14 @@ class FabricMap(Canvas, can_focus=True):
             self._kept[index] = self._lines[index].draw(replace(picture, mark=None), width)
         return self._kept[index]
 
-    def _forget(self, picture: Picture) -> None:
+    def _forget(self, picture: MapPicture) -> None:
         """Drop kept lines that would look another way now: all, or those of nodes that began or ended a test."""
         view = picture.view
         shown = (view.nodes, view.links, view.findings, picture.values, self._laid_out)
         if len(shown) != len(self._kept_for) or not all(map(operator.is_, shown, self._kept_for)):
             self._kept, self._kept_for = {}, shown
         for node in picture.busy ^ self._busy:
-            self._kept.pop(self._places.get(Mark(node=node), (-1, 0))[0], None)
+            self._kept.pop(self._places.get(MapMark(node=node), (-1, 0))[0], None)
         if picture.busy != self._busy:
             for index in [index for index in self._kept if isinstance(self._lines[index], BlockHeads)]:
                 del self._kept[index]
@@ -109,13 +110,13 @@ class FabricMap(Canvas, can_focus=True):
                 return self._lines[index] if index < top else None
         return None
 
-    def go(self, mark: Mark) -> None:
+    def go(self, mark: MapMark) -> None:
         """Put the cursor on a node or link."""
         self.mark = mark
         self.redraw()
         self.post_message(self.Marked(mark))
 
-    def shows(self, mark: Mark) -> bool:
+    def shows(self, mark: MapMark) -> bool:
         """Whether ``mark`` has a place on the map."""
         self._lay_out(*self.size)
         return mark in self._places
@@ -145,7 +146,7 @@ class FabricMap(Canvas, can_focus=True):
 
     def refold(self, step: int) -> None:
         """More or fewer nodes in a cell, where cells fold."""
-        grid = next((line for line in self._lines if isinstance(line, Caption)), None)
+        grid = next((line for line in self._lines if isinstance(line, BlockCaption)), None)
         if grid is not None:
             index = FOLDS.index(grid.fold) - step
             self.fold = FOLDS[max(0, min(index, len(FOLDS) - 1))]
@@ -214,28 +215,28 @@ class FabricMap(Canvas, can_focus=True):
         if key == self._laid_out:
             return
         self._laid_out = key
-        self._lines = lines_of(self.view.fabric, self.shape, width, height, fold=self.fold, passing=folded)
+        self._lines = lay_out_map(self.view.fabric, self.shape, width, height, fold=self.fold, passing=folded)
         self._places = {}
         for number, line in enumerate(self._lines):
             for index, spot in enumerate(line.spots):
                 for mark in spot.marks:
                     self._places.setdefault(mark, (number, index))
 
-    def _foldable(self, view: RunView, shape: Shape, width: int, height: int) -> frozenset[str]:
+    def _foldable(self, view: RunView, shape: FabricShape, width: int, height: int) -> frozenset[str]:
         """Names of racks that pass, when there is not room for all of them."""
-        if not height < lines_needed(view.fabric, shape, width) < 1000:
+        if not height < count_map_lines(view.fabric, shape, width) < 1000:
             return frozenset()
-        marked = self.mark or Mark()
+        marked = self.mark or MapMark()
         return frozenset(
             rack.name
             for rack in shape.racks
-            if passes(view, rack) and marked.node not in rack.nodes and marked.switch not in rack.switches
+            if is_passed(view, rack) and marked.node not in rack.nodes and marked.switch not in rack.switches
             and all(link.id != marked.link for link in (*rack.uplinks, *rack.peers))
         )  # fmt: skip
 
 
-def _mark(spot: Spot) -> Mark:
+def _mark(spot: MapSpot) -> MapMark:
     """What the cursor is on when it stands there: a switch before its links."""
     if spot.switches:
-        return Mark(switch=spot.switches[0])
-    return Mark(link=spot.links[0]) if spot.links else Mark(node=spot.nodes[0])
+        return MapMark(switch=spot.switches[0])
+    return MapMark(link=spot.links[0]) if spot.links else MapMark(node=spot.nodes[0])

@@ -1,18 +1,18 @@
-"""Owns the list of what a node told of itself: each fact with what it is of, its value, and what was declared."""
+"""The list of facts of a node: each with its part, its value, and the declared value."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from console.tui.drawing import BRIGHT, MUTED, TEXT, Line, Piece, Row, clip, sign, value_tone, width_of
-from console.tui.filtering import EVERYTHING, Filter
-from console.tui.quantities import expected
-from console.tui.scales import Scale
-from console.tui.widgets.listing import Listing
-from console.view import NodeView, State, state_of
-from console.wording import fact_value, plain
-from probes.judging.verdict import Kind, Verdict
-from probes.judging.yardsticks.hardware import words
-from probes.model import Fact
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.scales import Scale
+from benchconsole.console.tui.rows.text_rows import BRIGHT, MUTED, TEXT, CellLine, CellText, Row, sign, value_tone
+from benchconsole.console.tui.widgets.filtered_listing import FilteredListing
+from benchconsole.console.view.run_view import NodeView, State, state_of
+from benchconsole.console.view.wording import format_expected, format_fact
+from benchconsole.probes.judging.verdict import Verdict, Yardstick
+from benchconsole.probes.judging.yardsticks.hardware import format_hardware
+from benchconsole.probes.model.measuring import Fact
 
 COLUMNS: Mapping[str, Scale | None] = {"fact": None, "of": None, "value": None, "state": None}
 """What a filter may name."""
@@ -21,7 +21,7 @@ _LOW = 22
 
 
 @dataclass(frozen=True, slots=True)
-class FactRow:
+class NodeFact:
     """One fact as text; ``verdict`` where something was declared for it."""
 
     fact: str
@@ -55,12 +55,12 @@ class FactRow:
         return f"{self.fact} {self.of} {self.value}".lower()
 
 
-def fact_rows(node: NodeView) -> list[FactRow]:
+def list_node_facts(node: NodeView) -> list[NodeFact]:
     """What the last answer of each probe told, in its order. StoreError where that cannot be read."""
     last = {result.test.probe: result.facts for result in node.results if result.facts}
-    judged = {each.metric: each for each in node.verdicts if each.kind is Kind.HARDWARE}
+    judged = {each.metric: each for each in node.verdicts if each.kind is Yardstick.HARDWARE}
     return [
-        FactRow(plain(fact.fact), _of(fact), fact_value(fact), _judged(fact, judged))
+        NodeFact(sanitize(fact.fact), _of(fact), format_fact(fact), _judged(fact, judged))
         for facts in last.values()
         for fact in facts
     ]
@@ -69,30 +69,39 @@ def fact_rows(node: NodeView) -> list[FactRow]:
 def _judged(fact: Fact, judged: Mapping[str, Verdict]) -> Verdict | None:
     """The verdict on the fact of this name, where it speaks of this value: of several ports only one may be judged."""
     found = judged.get(fact.fact)
-    return found if found is not None and words(fact.fact, fact.value) in found.text.split(", ") else None
+    return found if found is not None and format_hardware(fact.fact, fact.value) in found.text.split(", ") else None
 
 
 def _of(fact: Fact) -> str:
-    return plain(" ".join(value for _, value in fact.labels))
+    return sanitize(" ".join(value for _, value in fact.labels))
 
 
-class FactTable(Listing):
+class FactTable(FilteredListing):
     """Rows that pass the filter."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.facts: Sequence[FactRow] = ()
-        self.kept: Sequence[FactRow] = ()
-        self.filter: Filter = EVERYTHING
+        self.facts: Sequence[NodeFact] = ()
+        self.kept: Sequence[NodeFact] = ()
         self.nothing = ""
 
-    def show(self, rows: Iterable[FactRow], nothing: str) -> None:
+    def show(self, rows: Iterable[NodeFact], nothing: str) -> None:
         """Take ``rows``; ``nothing`` says why there are none."""
         self.facts, self.nothing = tuple(rows), nothing
-        self.sift()
+        self.apply_filter()
 
-    def sift(self) -> None:
-        """Apply the filter anew."""
+    @property
+    def filter_columns(self) -> Mapping[str, Scale | None]:
+        """Words all of them."""
+        return COLUMNS
+
+    @property
+    def total(self) -> int:
+        """All facts."""
+        return len(self.facts)
+
+    def apply_filter(self) -> None:
+        """Keep the facts that pass."""
         self.kept = [row for row in self.facts if self.filter.keeps(row)]
         self.redraw()
 
@@ -104,35 +113,39 @@ class FactTable(Listing):
     def empty(self, width: int) -> list[Row]:
         """Why nothing is shown."""
         why = self.nothing if not self.facts else "no fact passes the filter"
-        return [Line(width).to(1).put(clip(why, width - 2), MUTED).row()]
+        return [CellLine(width).to(1).put(clip_text(why, width - 2), MUTED).row()]
 
     def heading(self, width: int) -> list[Row]:
         """The columns."""
         of, value = self._places(width)
-        line = Line(width).to(3).put("fact", MUTED).to(of).put("of", MUTED).to(value).put("value", MUTED)
+        line = CellLine(width).to(3).put("fact", MUTED).to(of).put("of", MUTED).to(value).put("value", MUTED)
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
         """One fact; where something else was declared, that stands behind the value."""
         each = self.kept[index]
         of, value = self._places(width)
-        line = Line(width).to(1)
+        line = CellLine(width).to(1)
         if each.state is not None:
             line.extend((sign(each.state),))
-        line.to(3).put(clip(each.fact, of - 4), BRIGHT).to(of).put(clip(each.of, value - of - 1), TEXT).to(value)
-        declared = "" if each.verdict is None or each.state is State.PASS else f"   declared {expected(each.verdict)}"
-        value_words = clip(each.value, max(line.room - width_of(declared) - 1, 8))
+        line.to(3).put(clip_text(each.fact, of - 4), BRIGHT).to(of).put(clip_text(each.of, value - of - 1), TEXT).to(
+            value
+        )
+        declared = ""
+        if each.verdict is not None and each.state is not State.PASS:
+            declared = f"   declared {format_expected(each.verdict)}"
+        value_words = clip_text(each.value, max(line.room - measure_width(declared) - 1, 8))
         tone = TEXT if each.state is None else value_tone(each.state)
-        return line.extend((Piece(value_words, tone), Piece(declared, MUTED))).row()
+        return line.extend((CellText(value_words, tone), CellText(declared, MUTED))).row()
 
     def _places(self, width: int) -> tuple[int, int]:
         """Where ``of`` and ``value`` begin: as the longest texts want, within a third of the width each."""
         third = max(width // 3, _LOW)
-        fact = min(max((width_of(row.fact) for row in self.facts), default=0), third - 4)
-        of = min(max((width_of(row.of) for row in self.facts), default=0), third - 2)
+        fact = min(max((measure_width(row.fact) for row in self.facts), default=0), third - 4)
+        of = min(max((measure_width(row.of) for row in self.facts), default=0), third - 2)
         return 5 + fact, 7 + fact + max(of, 2)
 
-    def as_text(self, rows: Iterable[FactRow]) -> str:
+    def as_text(self, rows: Iterable[NodeFact]) -> str:
         """``rows``, tab-separated."""
         lines = [("fact", "of", "value"), *((row.fact, row.of, row.value) for row in rows)]
         return "".join("\t".join(cells) + "\n" for cells in lines)

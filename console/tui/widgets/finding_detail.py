@@ -1,48 +1,47 @@
-"""Owns one finding in full: built against measured, why, what it rules out, what it cannot tell, what to do."""
+"""One finding in full: built against measured, reason, ruled out, not known, to do."""
 
 from collections.abc import Sequence
 
-from console.tui import wires
-from console.tui.description import Alike
-from console.tui.drawing import (
+from benchconsole.console.text.cells import clip_text, wrap_clipped
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.queries.static_findings import AlikeFindings
+from benchconsole.console.tui.queries.view_queries import Fault, find_link, format_names
+from benchconsole.console.tui.rows import link_glyphs
+from benchconsole.console.tui.rows.text_rows import (
     BLANK,
     MUTED,
     STRONG,
     TEXT,
     TRACK,
-    Line,
-    Piece,
+    CellLine,
+    CellText,
     Row,
-    clip,
     plain_text,
     value_tone,
-    wrapped,
 )
-from console.tui.quantities import quantity, share_of
-from console.tui.reading import Fault, link_of, names
-from console.tui.widgets.canvas import Canvas
-from console.tui.widgets.static_detail import GUTTER, static_rows
-from console.view import RunView, State
-from console.wording import plain
-from probes.judging.verdict import Finding, Suspect
-from topology.model import LinkId
-from topology.units import Shown, Unit
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.tui.widgets.static_detail import GUTTER, static_rows
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.wording import format_quantity, format_share
+from benchconsole.probes.judging.verdict import Finding, Suspect
+from benchconsole.topology.model.fabric import LinkId
+from benchconsole.topology.units import Shown, Unit
 
 
-class FindingDetail(Canvas):
+class FindingDetail(CellWidget):
     """A rule, a title, then named sections. Where it is tight each section keeps one line, in this order."""
 
     def __init__(self) -> None:
         super().__init__()
         self.fault: Fault | None = None
-        self.alike: Alike | None = None
+        self.alike: AlikeFindings | None = None
         self.place = ""
         self.view: RunView | None = None
 
-    def show(self, view: RunView, chosen: Fault | Alike | None, place: str) -> None:
+    def show(self, view: RunView, chosen: Fault | AlikeFindings | None, place: str) -> None:
         """Another finding; ``place`` says which of how many."""
         self.fault = chosen if isinstance(chosen, Fault) else None
-        self.alike = chosen if isinstance(chosen, Alike) else None
+        self.alike = chosen if isinstance(chosen, AlikeFindings) else None
         self.view, self.place = view, place
         self.redraw()
 
@@ -52,7 +51,7 @@ class FindingDetail(Canvas):
             return static_rows(self.alike, self.view, self.place, width, height)
         if self.fault is None or self.view is None or height < 2:
             return []
-        rule: list[Row] = [Line(width).put("─" * width, TRACK).row()]
+        rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()]
         title = self._title(width)
         sections = self._sections(width, 9)
         for most, blanks in ((9, True), (3, True), (3, False), (2, False), (1, False)):
@@ -70,13 +69,13 @@ class FindingDetail(Canvas):
             return []
         finding = fault.finding
         aside = self.place + (f", {finding.confidence.value}" if finding else "")
-        line = Line(width).to(1)
-        line.put(clip(fault.where, width - len(aside) - 6), STRONG)
+        line = CellLine(width).to(1)
+        line.put(clip_text(fault.where, width - len(aside) - 6), STRONG)
         room = width - line.at - len(aside) - 4
         first = fault.what.split(": ")[0].split("; ")[0]
         if room > 10:
-            line.put(", ").put(clip(first, room), STRONG)
-        return [line.right((Piece(aside, MUTED),)).row()]
+            line.put(", ").put(clip_text(first, room), STRONG)
+        return [line.right((CellText(aside, MUTED),)).row()]
 
     def _sections(self, width: int, most: int) -> list[list[Row]]:
         fault, view = self.fault, self.view
@@ -84,7 +83,7 @@ class FindingDetail(Canvas):
             return []
         finding = fault.finding
         if finding is None:
-            silent = [names(fault.nodes, 8), fault.what, fault.reason]
+            silent = [format_names(fault.nodes, 8), fault.what, fault.reason]
             return [
                 _lines("not judged", silent, width, most),
                 _lines("do", ["look at the node, its address and its keys"], width, most),
@@ -96,7 +95,7 @@ class FindingDetail(Canvas):
             _lines("cannot tell", [finding.cannot_tell] if finding.cannot_tell else [], width, most),
             _lines("means", [finding.means] if finding.means else [], width, most),
             _lines("do", [finding.do] if finding.do else [], width, most),
-            _lines("nodes", [names(finding.nodes, 12)] if len(finding.nodes) > 1 else [], width, most),
+            _lines("nodes", [format_names(finding.nodes, 12)] if len(finding.nodes) > 1 else [], width, most),
         ]
         return [section for section in made if section]
 
@@ -106,7 +105,7 @@ class FindingDetail(Canvas):
             return []
         share = finding.value / finding.expected
         link = view.fabric.links.get(LinkId(finding.element))
-        seen = link_of(view, link.id) if link is not None else None
+        seen = find_link(view, link.id) if link is not None else None
         up = seen.members_up if seen is not None and seen.members_up is not None else link.count if link else 0
         wire = min(24, max(width - GUTTER - 34, 6))
         tone = value_tone(self.fault.state) if self.fault else TEXT
@@ -118,12 +117,16 @@ class FindingDetail(Canvas):
         )
         if unit is Unit.BYTE:
             shown = Shown.MEMORY
-        built_slots = wires.slots(link.count, link.count, State.PASS) if link is not None else ()
-        now_slots = wires.slots(link.count, up, seen.state) if link is not None and seen is not None else ()
-        built = _measure_line("expected" if link is None else "as built", built_slots, wires.wire(wire, 1.0), width)
-        built.put("  ").put(quantity(finding.expected, unit, shown), TEXT)
-        now = _measure_line("measured", now_slots, wires.wire(wire, share, lost=max(1 - share, 0.0)), width)
-        now.put("  ").put(quantity(finding.value, unit, shown), tone).put(f"  {share_of(share)} of expected", MUTED)
+        built_slots = link_glyphs.slots(link.count, link.count, State.PASS) if link is not None else ()
+        now_slots = link_glyphs.slots(link.count, up, seen.state) if link is not None and seen is not None else ()
+        built = _measure_line(
+            "expected" if link is None else "as built", built_slots, link_glyphs.wire(wire, 1.0), width
+        )
+        built.put("  ").put(format_quantity(finding.expected, unit, shown), TEXT)
+        now = _measure_line("measured", now_slots, link_glyphs.wire(wire, share, lost=max(1 - share, 0.0)), width)
+        now.put("  ").put(format_quantity(finding.value, unit, shown), tone).put(
+            f"  {format_share(share)} of expected", MUTED
+        )
         if link is not None and link.is_lag and up < link.count:
             now.put(f"   {up} of {link.count} members up", MUTED)
         return [built.row(), now.row()]
@@ -137,8 +140,8 @@ def _cut(section: list[Row], most: int) -> list[Row]:
     return section[:most]
 
 
-def _measure_line(name: str, slots: Row, wire: Row, width: int) -> Line:
-    line = Line(width).to(1).put(name, MUTED).to(GUTTER)
+def _measure_line(name: str, slots: Row, wire: Row, width: int) -> CellLine:
+    line = CellLine(width).to(1).put(name, MUTED).to(GUTTER)
     if slots:
         line.extend(slots).put(" ")
     return line.extend(wire)
@@ -147,6 +150,6 @@ def _measure_line(name: str, slots: Row, wire: Row, width: int) -> Line:
 def _lines(name: str, texts: Sequence[str], width: int, most: int) -> list[Row]:
     rows: list[Row] = []
     for text in texts:
-        for part in wrapped(plain(text), width - GUTTER - 1, min(most, 3)):
-            rows.append(Line(width).to(1).put(name if not rows else "", MUTED).to(GUTTER).put(part, TEXT).row())
+        for part in wrap_clipped(sanitize(text), width - GUTTER - 1, min(most, 3)):
+            rows.append(CellLine(width).to(1).put(name if not rows else "", MUTED).to(GUTTER).put(part, TEXT).row())
     return rows

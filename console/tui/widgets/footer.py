@@ -1,12 +1,13 @@
-"""Owns the last row: the keys that are valid here, most used first, and for a while what was just done."""
+"""The last row: the keys that are valid here, most used first, or for a while a message."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from console.tui.actions import ACTIONS
-from console.tui.drawing import FAIL, KEY, MUTED, TEXT, Line, Row, clip, width_of
-from console.tui.themes import Ground
-from console.tui.widgets.canvas import Canvas
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.tui.actions import ACTIONS
+from benchconsole.console.tui.rows.text_rows import FAIL, KEY, MUTED, TEXT, CellLine, Row
+from benchconsole.console.tui.rows.themes import Ground
+from benchconsole.console.tui.widgets.canvas import CellWidget
 
 
 class Hint(NamedTuple):
@@ -19,7 +20,7 @@ class Hint(NamedTuple):
 Shown = str | tuple[str, str] | Hint
 
 
-class Footer(Canvas):
+class Footer(CellWidget):
     """Keys in accent, verbs in muted. What does not fit is under ``?``, which always fits."""
 
     DEFAULT_CSS = "Footer { height: 1; dock: bottom; }"
@@ -45,12 +46,12 @@ class Footer(Canvas):
 
     def draw(self, width: int, height: int) -> list[Row]:
         """The one row."""
-        line = Line(width).to(1)
+        line = CellLine(width).to(1)
         if self.said:
-            return [line.put(clip(self.said, width - 2), FAIL if self.wrong else TEXT).row()]
+            return [line.put(clip_text(self.said, width - 2), FAIL if self.wrong else TEXT).row()]
         reserved = len("? help") + 2 if self.has_help else 0
         for shown, verb in map(_words, self.ids):
-            if shown != "?" and width_of(shown) + 1 + width_of(verb) + 2 + reserved <= line.room:
+            if shown != "?" and measure_width(shown) + 1 + measure_width(verb) + 2 + reserved <= line.room:
                 line.put(shown, KEY).put(f" {verb}  ", MUTED)
         if self.has_help and line.room >= 6:
             line.put("?", KEY).put(" help", MUTED)

@@ -1,13 +1,14 @@
-"""Owns the headline and its reason: the worst thing on the screen in one sentence."""
+"""The headline and its reason: the worst fact on the screen in one sentence."""
 
 import re
 
-from console.tui.drawing import MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of
-from console.tui.widgets.canvas import Canvas
-from console.view import State
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, CellText, Row, sign
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.run_view import State
 
 
-class Headline(Canvas):
+class Headline(CellWidget):
     """``what`` is a sentence, its first clause bold; ``why`` follows in muted; ``aside`` stands at the right."""
 
     DEFAULT_CSS = "Headline { height: 2; }"
@@ -29,7 +30,7 @@ class Headline(Canvas):
         """Two rows; one where there is no more room."""
         if not (self.lead or self.what):
             return []
-        line = Line(width).to(1)
+        line = CellLine(width).to(1)
         if self.state is not None:
             line.extend((sign(self.state),)).put(" ")
         room = line.room - 1
@@ -37,30 +38,30 @@ class Headline(Canvas):
         aside = (
             aside.replace(" of ", "/") if width < 100 and re.fullmatch(r"(finding )?[\d,]+ of [\d,]+", aside) else aside
         )
-        room -= width_of(aside) + 2 if aside else 0
+        room -= measure_width(aside) + 2 if aside else 0
         text = self.lead + self.what
-        first, rest = _broken(text, max(room, 8)) if height > 1 else (clip(text, max(room, 8)), "")
+        first, rest = _broken(text, max(room, 8)) if height > 1 else (clip_text(text, max(room, 8)), "")
         split = min(len(self.lead), len(first))
         line.put(first[:split], STRONG).put(first[split:], TEXT)
         if aside:
-            line.right((Piece(aside, MUTED),))
+            line.right((CellText(aside, MUTED),))
         indent = 3 if self.state is not None else 1
         if height < 2 or not (rest or self.why):
             return [line.row()]
-        second = Line(width).to(indent).put(rest, TEXT)
+        second = CellLine(width).to(indent).put(rest, TEXT)
         gap = "   " if rest else ""
-        second.put(clip(gap + self.why, max(second.room - 1, 0)), MUTED)
+        second.put(clip_text(gap + self.why, max(second.room - 1, 0)), MUTED)
         return [line.row(), second.row()]
 
 
 def _broken(text: str, room: int) -> tuple[str, str]:
     """``text`` in two rows: both numbers of a headline are never cut away for want of one."""
-    if width_of(text) <= room:
+    if measure_width(text) <= room:
         return text, ""
-    fits = max(end for end in range(len(text) + 1) if width_of(text[:end]) <= room)
+    fits = max(end for end in range(len(text) + 1) if measure_width(text[:end]) <= room)
     cut = text.rfind(" ", 0, fits + 1)
     if cut <= 0:
-        return clip(text, room), ""
+        return clip_text(text, room), ""
     return text[:cut].rstrip(), text[cut:].lstrip()
 
 

@@ -1,17 +1,19 @@
-"""Owns what a node says of itself against what was declared: differences in full, the rest in one line."""
+"""Facts of a node against the declared ones: differences in full, the rest in one line."""
 
-from console.tui.drawing import MUTED, STRONG, TEXT, Line, Row, clip, sign, value_tone
-from console.tui.quantities import expected, measured
-from console.tui.widgets.canvas import Canvas
-from console.view import NodeView, State, state_of
-from console.wording import count, plain
-from probes.judging.verdict import Kind, Level, Verdict
+from benchconsole.console.text.cells import clip_text
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, Row, sign, value_tone
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.run_view import NodeView, State, state_of
+from benchconsole.console.view.wording import format_expected, format_measured
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.topology.units import counted as count
 
 
-class Inventory(Canvas):
+class InventoryView(CellWidget):
     """Facts that differ; then how many are as declared, with the first of them."""
 
-    DEFAULT_CSS = "Inventory { height: 3; }"
+    DEFAULT_CSS = "InventoryView { height: 3; }"
 
     def __init__(self) -> None:
         super().__init__()
@@ -21,7 +23,7 @@ class Inventory(Canvas):
 
     def show(self, node: NodeView) -> None:
         """Read the facts of ``node``."""
-        found = [each for each in node.verdicts if each.kind is Kind.HARDWARE]
+        found = [each for each in node.verdicts if each.kind is Yardstick.HARDWARE]
         self.differing = tuple(sorted((e for e in found if e.level is not Level.PASS), key=lambda e: state_of(e).rank))
         self.same = tuple(each for each in found if each.level is Level.PASS)
         self.facts = sum(len(result.facts) for result in node.results)
@@ -35,14 +37,14 @@ class Inventory(Canvas):
     def draw(self, width: int, height: int) -> list[Row]:
         """Head, differences, the rest."""
         total = len(self.differing) + len(self.same)
-        line = Line(width).to(1).put("inventory", MUTED).to(13)
+        line = CellLine(width).to(1).put("inventory", MUTED).to(13)
         if not total:
             words = f"{self.facts} facts read, nothing declared to hold them against" if self.facts else "not read yet"
             return [line.put(words, MUTED).row()]
-        same = ", ".join(f"{_name(each)} {measured(each)}" for each in self.same)
+        same = ", ".join(f"{_name(each)} {format_measured(each)}" for each in self.same)
         differ = len(self.differing)
         if not differ:
-            return [line.put(clip(f"{total} as declared: {same}", line.room - 1), MUTED).row()]
+            return [line.put(clip_text(f"{total} as declared: {same}", line.room - 1), MUTED).row()]
         rows = [
             line.put(
                 f"{differ} of {count(total, 'declared fact')} {'differs' if differ == 1 else 'differ'}", MUTED
@@ -50,11 +52,13 @@ class Inventory(Canvas):
         ]
         x = self._columns(width)
         rows.append(
-            Line(width).to(3).put("fact", MUTED).to(x).put("here", MUTED).to(x + 16).put("declared", MUTED).row()
+            CellLine(width).to(3).put("fact", MUTED).to(x).put("here", MUTED).to(x + 16).put("declared", MUTED).row()
         )
         rows += [self._difference(each, x, width) for each in self.differing]
         if same:
-            rows.append(Line(width).to(3).put(clip(f"{len(self.same)} as declared: {same}", width - 4), MUTED).row())
+            rows.append(
+                CellLine(width).to(3).put(clip_text(f"{len(self.same)} as declared: {same}", width - 4), MUTED).row()
+            )
         return rows
 
     def _columns(self, width: int) -> int:
@@ -62,12 +66,14 @@ class Inventory(Canvas):
 
     def _difference(self, verdict: Verdict, x: int, width: int) -> Row:
         state = state_of(verdict)
-        line = Line(width).to(1).extend((sign(state),)).to(3).put(_name(verdict), STRONG, x - 5).to(x)
-        line.put(measured(verdict), value_tone(state if state is not State.UNKNOWN else State.WATCH), 14).to(x + 16)
-        line.put(expected(verdict), TEXT, 14).to(x + 32)
-        because = "" if verdict.because.startswith("declared") else plain(verdict.because)
-        return line.put(clip(because, max(line.room - 1, 0)), MUTED).row()
+        line = CellLine(width).to(1).extend((sign(state),)).to(3).put(_name(verdict), STRONG, x - 5).to(x)
+        line.put(format_measured(verdict), value_tone(state if state is not State.UNKNOWN else State.WATCH), 14).to(
+            x + 16
+        )
+        line.put(format_expected(verdict), TEXT, 14).to(x + 32)
+        because = "" if verdict.because.startswith("declared") else sanitize(verdict.because)
+        return line.put(clip_text(because, max(line.room - 1, 0)), MUTED).row()
 
 
 def _name(verdict: Verdict) -> str:
-    return plain(" ".join([verdict.metric, *(value for _, value in verdict.labels)]))
+    return sanitize(" ".join([verdict.metric, *(value for _, value in verdict.labels)]))

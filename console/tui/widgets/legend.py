@@ -1,11 +1,25 @@
-"""Owns the one line that says what the signs of the map mean, where there is room for it."""
+"""The line that explains the signs of the map, where there is room for it."""
 
 from collections.abc import Container
 
-from console.tui import wires
-from console.tui.drawing import FAIL, FAINT, LOAD, MUTED, SLOT, TEXT, TRACK, WATCH, Line, Piece, Row, row_width, sign
-from console.tui.widgets.canvas import Canvas
-from console.view import State
+from benchconsole.console.tui.rows import link_glyphs
+from benchconsole.console.tui.rows.text_rows import (
+    FAIL,
+    FAINT,
+    LOAD,
+    MUTED,
+    SLOT,
+    TEXT,
+    TRACK,
+    WATCH,
+    CellLine,
+    CellText,
+    Row,
+    row_width,
+    sign,
+)
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.run_view import State
 
 _WORDS = {
     State.PASS: "pass",
@@ -31,7 +45,7 @@ _STEPS = (
 )
 
 
-class Legend(Canvas):
+class Legend(CellWidget):
     """Only the signs that are on the map: a healthy fabric explains no fault."""
 
     DEFAULT_CSS = "Legend { height: 0; }"
@@ -49,7 +63,7 @@ class Legend(Canvas):
 
     def draw(self, width: int, height: int) -> list[Row]:
         """A blank row and the legend."""
-        line = Line(width).to(1).put("legend", MUTED).to(10)
+        line = CellLine(width).to(1).put("legend", MUTED).to(10)
         groups = self._steps() if self.values else self._states()
         for group in (*groups, *self._links()):
             if row_width(group) + 1 > line.room:
@@ -58,20 +72,20 @@ class Legend(Canvas):
         return [(), line.row()]
 
     def _states(self) -> list[Row]:
-        return [(sign(state), Piece(f" {word}", MUTED)) for state, word in _WORDS.items() if state in self.states]
+        return [(sign(state), CellText(f" {word}", MUTED)) for state, word in _WORDS.items() if state in self.states]
 
     def _steps(self) -> list[Row]:
-        steps: list[Row] = [(wires.ramp(share), Piece(f" {word}", MUTED)) for share, word in _STEPS]
-        return [*steps, (Piece("of what was expected", MUTED),)]
+        steps: list[Row] = [(link_glyphs.ramp(share), CellText(f" {word}", MUTED)) for share, word in _STEPS]
+        return [*steps, (CellText("of what was expected", MUTED),)]
 
     def _links(self) -> list[Row]:
         lost: list[Row] = [
-            (Piece("▯", WATCH), Piece(" down", MUTED)),
-            (Piece("××", FAIL), Piece(" capacity lost", MUTED)),
+            (CellText("▯", WATCH), CellText(" down", MUTED)),
+            (CellText("××", FAIL), CellText(" capacity lost", MUTED)),
         ]
         return [
-            (Piece("▮", SLOT), Piece(" member up", MUTED)),
+            (CellText("▮", SLOT), CellText(" member up", MUTED)),
             *(lost if self.lost else []),
-            (Piece("━━", LOAD), Piece("──", TRACK), Piece(" load, free", MUTED)),
-            (Piece("┄┄", FAINT), Piece(" oversubscribed as built", MUTED)),
+            (CellText("━━", LOAD), CellText("──", TRACK), CellText(" load, free", MUTED)),
+            (CellText("┄┄", FAINT), CellText(" oversubscribed as built", MUTED)),
         ]

@@ -1,15 +1,15 @@
-"""Owns lists of any length: a heading that stays, a cursor, and drawing of no more than what is in sight."""
+"""A list of any length: a heading that stays, a cursor, and drawing of no more than the rows in sight."""
 
 from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
 
-from console.tui.drawing import Line, Row, selected
-from console.tui.widgets.canvas import Canvas
+from benchconsole.console.tui.rows.text_rows import CellLine, Row, selected
+from benchconsole.console.tui.widgets.canvas import CellWidget
 
 
-class Listing(Canvas, can_focus=True):
+class Listing(CellWidget, can_focus=True):
     """Rows under a heading. Subclasses give ``heading``, ``count`` and ``row``."""
 
     CURSOR = True
@@ -124,4 +124,4 @@ class Listing(Canvas, can_focus=True):
 
 def _filled(row: Row, width: int) -> Row:
     """``row`` with blanks to the edge, so that the ground of a selection reaches it."""
-    return Line(width).extend(row).to(width).row()
+    return CellLine(width).extend(row).to(width).row()

@@ -1,20 +1,21 @@
-"""Owns what the open round puts on the links that it means to fill, from what has been measured so far."""
+"""Load of the open round on the links that it fills, from the measurements so far."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from console.tui import wires
-from console.tui.drawing import MUTED, TEXT, Line, Row, clip, width_of
-from console.tui.widgets.canvas import Canvas
-from console.tui.widgets.fabric_rows import gigabits
-from console.view import RunView
-from console.wording import plain
-from topology.units import Unit
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.fabric_map.rack_rows import gigabits
+from benchconsole.console.tui.rows import link_glyphs
+from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, Row
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.run_view import RunView
+from benchconsole.topology.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class TargetLoad:
     """One bundle: byte/s measured so far, what its links carry as built, tests that are in."""
 
     name: str
@@ -24,7 +25,7 @@ class Load:
     tests: int
 
 
-def loads(view: RunView) -> tuple[Load, ...]:
+def loads(view: RunView) -> tuple[TargetLoad, ...]:
     """The bundles of the open round, the emptiest first."""
     if view.current is None:
         return ()
@@ -36,22 +37,22 @@ def loads(view: RunView) -> tuple[Load, ...]:
     made = []
     for bundle in view.current.bundles:
         links = [view.fabric.links[way.link] for way in bundle.elements if way.link in view.fabric.links]
-        full = sum(link.capacity * view.fabric.goodput_of(link) for link in links)
+        full = sum(view.fabric.payload(link) for link in links)
         known = rates.get(bundle.name, [])
-        made.append(Load(plain(bundle.name), sum(known), full, len(known), tests[bundle.name]))
+        made.append(TargetLoad(sanitize(bundle.name), sum(known), full, len(known), tests[bundle.name]))
     return tuple(sorted(made, key=lambda each: each.measured / each.capacity if each.capacity else 0.0))
 
 
-class Loads(Canvas):
+class LoadsView(CellWidget):
     """One row a bundle."""
 
-    DEFAULT_CSS = "Loads { height: 0; }"
+    DEFAULT_CSS = "LoadsView { height: 0; }"
 
     def __init__(self) -> None:
         super().__init__()
-        self.loads: Sequence[Load] = ()
+        self.loads: Sequence[TargetLoad] = ()
 
-    def show(self, loads: Sequence[Load]) -> None:
+    def show(self, loads: Sequence[TargetLoad]) -> None:
         """Other loads."""
         self.loads = loads
         self.redraw()
@@ -65,16 +66,16 @@ class Loads(Canvas):
         """Heading and bundles; those that do not fit are counted."""
         if not self.loads or height < 2:
             return []
-        name = min(max([8, *(width_of(each.name) for each in self.loads)]), max(width // 4, 10))
+        name = min(max([8, *(measure_width(each.name) for each in self.loads)]), max(width // 4, 10))
         wire = 24 if width >= 100 else 12
-        rows = [Line(width).to(1).put("load so far, Gb/s of payload", MUTED).row()]
+        rows = [CellLine(width).to(1).put("load so far, Gb/s of payload", MUTED).row()]
         shown = self.loads if len(self.loads) <= height - 1 else self.loads[: height - 2]
         for each in shown:
-            line = Line(width).to(3).put(clip(each.name, name), TEXT, name).put("  ")
-            line.extend(wires.wire(wire, each.measured / each.capacity if each.capacity else 0.0)).put(" ")
+            line = CellLine(width).to(3).put(clip_text(each.name, name), TEXT, name).put("  ")
+            line.extend(link_glyphs.wire(wire, each.measured / each.capacity if each.capacity else 0.0)).put(" ")
             line.put(gigabits(each.measured, each.capacity), TEXT, 7, ">")
             line.put(f" of {gigabits(each.capacity, each.capacity)}", MUTED).put("   ")
             rows.append(line.put(f"{each.done} of {each.tests} tests in", MUTED).row())
         if len(shown) < len(self.loads):
-            rows.append(Line(width).to(3).put(f"{len(self.loads) - len(shown)} more", MUTED).row())
+            rows.append(CellLine(width).to(3).put(f"{len(self.loads) - len(shown)} more", MUTED).row())
         return rows

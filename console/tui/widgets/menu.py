@@ -1,10 +1,12 @@
-"""Owns the list of the start page: ways in, sessions with what was tested, and the one to resume."""
+"""The list of the start page: ways in, sessions with their tests, and the one to resume."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from console.tui.drawing import (
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.text_rows import (
     BLANK,
     BOLD,
     FAIL,
@@ -13,17 +15,14 @@ from console.tui.drawing import (
     STRONG,
     TEXT,
     WATCH,
-    Line,
-    Piece,
+    CellLine,
+    CellText,
     Row,
-    clip,
     sign,
-    width_of,
 )
-from console.tui.start import Past, Start
-from console.tui.widgets.listing import Listing
-from console.view import State
-from console.wording import plain
+from benchconsole.console.tui.start_model import Past, Start
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.view.run_view import State
 
 
 class Opening(StrEnum):
@@ -35,7 +34,7 @@ class Opening(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MenuEntry:
     """One thing that can be chosen."""
 
     action: Start
@@ -47,10 +46,10 @@ class Entry:
     past: Past | None = None
 
 
-class Menu(Listing):
+class StartMenu(Listing):
     """A page of a few parts with one cursor through all of them."""
 
-    def __init__(self, entries: Sequence[Entry], version: str) -> None:
+    def __init__(self, entries: Sequence[MenuEntry], version: str) -> None:
         super().__init__()
         self.entries = tuple(entries)
         self.version = version
@@ -61,7 +60,7 @@ class Menu(Listing):
         return len(self.entries)
 
     @property
-    def chosen(self) -> Entry | None:
+    def chosen(self) -> MenuEntry | None:
         """The entry under the cursor."""
         return self.entries[self.cursor] if self.cursor < len(self.entries) else None
 
@@ -70,8 +69,8 @@ class Menu(Listing):
         inner = min(width, 100)
         roomy = height >= 20
         rows: list[Row] = [BLANK, BLANK] if roomy else []
-        title = Line(inner).to(3).put("benchconsole", STRONG).put("  accept, tune and repair a cluster", MUTED)
-        rows.append(title.right((Piece(plain(self.version), MUTED),), margin=3).row())
+        title = CellLine(inner).to(3).put("benchconsole", STRONG).put("  accept, tune and repair a cluster", MUTED)
+        rows.append(title.right((CellText(sanitize(self.version), MUTED),), margin=3).row())
         rows += [BLANK, BLANK] if roomy else [BLANK]
         at = 0
         for part in Opening:
@@ -95,52 +94,54 @@ class Menu(Listing):
         entry = self.entries[index]
         if entry.past is not None:
             return self._session(entry, entry.past, width)
-        line = Line(width).to(1)
+        line = CellLine(width).to(1)
         if entry.part is Opening.RESUME:
             line.to(4).put("resume  ", MUTED).put(entry.word, STRONG).put(" ")
             return (
-                line.put(clip(entry.help, max(line.room - 5, 0)), MUTED).right((Piece(entry.key, KEY),), margin=3).row()
+                line.put(clip_text(entry.help, max(line.room - 5, 0)), MUTED)
+                .right((CellText(entry.key, KEY),), margin=3)
+                .row()
             )
         line.to(4).put(entry.key, KEY).put("  ").put(entry.word, TEXT, 20)
-        return line.put(clip(entry.help, max(line.room - 2, 0)), MUTED).row()
+        return line.put(clip_text(entry.help, max(line.room - 2, 0)), MUTED).row()
 
     def _columns(self, width: int) -> tuple[int, int, int]:
         """Widths of label, fabric and time; the last two go first when it narrows."""
         pasts = [each.past for each in self.entries if each.past is not None]
-        label = max([8, *(width_of(plain(past.label)) for past in pasts)])
-        fabric = max([6, *(width_of(plain(past.fabric)) for past in pasts)])
-        when = max([4, *(width_of(past.when) for past in pasts)])
+        label = max([8, *(measure_width(sanitize(past.label)) for past in pasts)])
+        fabric = max([6, *(measure_width(sanitize(past.fabric)) for past in pasts)])
+        when = max([4, *(measure_width(past.when) for past in pasts)])
         return min(label, 20), min(fabric, 14) if width >= 70 else 0, min(when, 16) if width >= 60 else 0
 
     def _sessions_heading(self, width: int) -> Row:
         label, fabric, when = self._columns(width)
-        line = Line(width).to(4).put("sessions", MUTED, label + 3).put("  ")
+        line = CellLine(width).to(4).put("sessions", MUTED, label + 3).put("  ")
         for name, wide in (("fabric", fabric), ("when", when)):
             line.put(name, MUTED, wide).put("  " if wide else "")
         line.put("tested", MUTED, 16, ">")
         return line.put("  verdict", MUTED).row()
 
-    def _session(self, entry: Entry, past: Past, width: int) -> Row:
+    def _session(self, entry: MenuEntry, past: Past, width: int) -> Row:
         label, fabric, when = self._columns(width)
-        line = Line(width).to(4).put(entry.key or " ", KEY).put("  ").put(entry.word, BOLD, label).put("  ")
-        for text, wide in ((plain(past.fabric), fabric), (plain(past.when), when)):
+        line = CellLine(width).to(4).put(entry.key or " ", KEY).put("  ").put(entry.word, BOLD, label).put("  ")
+        for text, wide in ((sanitize(past.fabric), fabric), (sanitize(past.when), when)):
             line.put(text, MUTED, wide).put("  " if wide else "")
         line.put(f"{past.tested:,} of {past.total:,}", TEXT, 16, ">").put("  ")
         return line.extend(verdict_row(past)).row()
 
     def _promise(self, width: int) -> list[Row]:
-        line = Line(width).to(4).put("Nothing is sent to any node before you press ", MUTED).put("enter", KEY)
+        line = CellLine(width).to(4).put("Nothing is sent to any node before you press ", MUTED).put("enter", KEY)
         return [line.put(" on a plan you have seen.", MUTED).row()]
 
 
 def verdict_row(past: Past) -> Row:
     """``✗ 4  ▲ 4  ∅`` in columns of their own."""
-    made: list[Piece] = []
+    made: list[CellText] = []
     for number, glyph, tone in ((past.fails, "✗", FAIL), (past.watches, "▲", WATCH)):
         text = f"{glyph} {number}" if number else ""
-        made.append(Piece(f"{text:<5}", tone._replace(bold=True)))
+        made.append(CellText(f"{text:<5}", tone._replace(bold=True)))
     if past.untested:
         made.append(sign(State.UNREACHABLE))
     elif not past.fails and not past.watches:
-        made = [Piece("· pass", MUTED)]
+        made = [CellText("· pass", MUTED)]
     return tuple(made)

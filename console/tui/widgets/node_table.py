@@ -1,43 +1,45 @@
-"""Owns the table of nodes: which columns fit, order, filter, and one row for each node in sight."""
+"""The table of nodes: the columns that fit, order, filter, and one row for each node in sight."""
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from console.tui.drawing import (
+from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.queries.node_columns import (
+    ColumnCache,
+    MetricColumn,
+    NodeRow,
+    filter_columns,
+    key_of,
+    stage_names,
+    under_of,
+)
+from benchconsole.console.tui.rows.scales import Scale
+from benchconsole.console.tui.rows.text_rows import (
     ACTIVE,
     FAINT,
     MUTED,
     STRONG,
     TEXT,
-    Line,
-    Piece,
+    CellLine,
+    CellText,
     Row,
     sign,
     value_tone,
-    width_of,
     word_tone,
 )
-from console.tui.filtering import EVERYTHING, Filter
-from console.tui.node_columns import (
-    Columns,
-    MetricColumn,
-    NodeRow,
-    key_of,
-    stage_names,
-    under_of,
-)
-from console.tui.reading import Blame
-from console.tui.widgets.listing import Listing
-from console.view import RunView, State
-from console.wording import NOT_MEASURED, SIGNS, plain
-from topology.model import NodeId
+from benchconsole.console.tui.widgets.filtered_listing import FilteredListing
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
+from benchconsole.topology.model.fabric import NodeId
 
 _DIGITS = "¹²³"
 _PARTS = re.compile(r"([0-9]+)")
 
 
-class NodeTable(Listing):
+class NodeTable(FilteredListing):
     """Nodes as rows, metrics as columns. The screen gives it views, filters and sort keys."""
 
     def __init__(self) -> None:
@@ -47,17 +49,16 @@ class NodeTable(Listing):
         self.order: list[NodeRow] = []
         self.sorts: list[tuple[str, bool]] = [("state", False), ("node", False)]
         self.picked = 0
-        self.filter: Filter = EVERYTHING
         self.folded = False
         self.folded_away = 0
         self._under: dict[str, str] = {}
         self._natural: dict[str, tuple[object, ...]] = {}
-        self._columns = Columns()
+        self._columns = ColumnCache()
         self._blame = Blame()
         self._stages: dict[int, str] = {}
         self.table: dict[str, NodeRow] = {}
-        self._widths: dict[str, int] = {}
         self._fixed: dict[str, int] = {}
+        self._widths = {column: self._width(column) for column in self.columns}  # drawn before the first view comes
         self._plan: tuple[int, list[tuple[str, int, int]]] = (0, [])
 
     def show(self, view: RunView) -> None:
@@ -71,15 +72,15 @@ class NodeTable(Listing):
             self._natural = {name: natural(name) for name in view.fabric.nodes}
             self._fixed = {column: self._width(column) for column in ("node", "under")}
         if self.view is None or self.view.verdicts is not view.verdicts:
-            self.metrics = self._columns.of(view)
+            self.metrics = self._columns.list_columns(view)
             self._stages = stage_names(view)
         if self.view is None or self.view.findings is not view.findings:
             self._blame = Blame(view.findings)
         self.view = view
         self._widths = {column: self._fixed.get(column) or self._width(column) for column in self.columns}
-        self.sort_and_filter()
+        self.apply_filter()
 
-    def sort_and_filter(self) -> None:
+    def apply_filter(self) -> None:
         """Filter and sort anew; the cursor stays on its node where that is still shown."""
         if self.view is None:
             return
@@ -111,6 +112,16 @@ class NodeTable(Listing):
         return ("state", "node", "under", *(key_of(metric) for metric in self.metrics), "limit", "why")
 
     @property
+    def filter_columns(self) -> Mapping[str, Scale | None]:
+        """Words and metrics of this session."""
+        return filter_columns(self.metrics)
+
+    @property
+    def total(self) -> int:
+        """All nodes."""
+        return len(self.table)
+
+    @property
     def count(self) -> int:
         """Rows after the filter."""
         return len(self.order)
@@ -125,7 +136,7 @@ class NodeTable(Listing):
             down = not self.sorts[0][1] if self.sorts and self.sorts[0][0] == column else False
             rest = [(name, way) for name, way in (("state", False), ("node", False)) if name != column]
             self.sorts = [(column, down), *rest][:3] if column != "node" else [(column, down)]
-        self.sort_and_filter()
+        self.apply_filter()
 
     def pick(self, step: int) -> None:
         """Go to another column."""
@@ -143,7 +154,7 @@ class NodeTable(Listing):
     def heading(self, width: int) -> list[Row]:
         """Names, units, and what was expected."""
         planned = self._planned(width)
-        rows = [Line(width), Line(width), Line(width).to(1).put("expected", MUTED)]
+        rows = [CellLine(width), CellLine(width), CellLine(width).to(1).put("expected", MUTED)]
         for column, x, wide in planned:
             metric = self._metric(column)
             name = metric.heading if metric else column
@@ -164,14 +175,14 @@ class NodeTable(Listing):
     def row(self, index: int, width: int) -> Row:
         """One node."""
         row = self.order[index]
-        line = Line(width).to(1)
+        line = CellLine(width).to(1)
         quiet = row.state in (State.PASS, State.SKIPPED, State.MEASURED)
         for column, x, wide in self._planned(width):
             line.to(x)
             if column == "state":
-                line.extend((sign(row.state), Piece(" "))).put(SIGNS[row.state].word, word_tone(row.state), wide - 2)
+                line.extend((sign(row.state), CellText(" "))).put(SIGNS[row.state].word, word_tone(row.state), wide - 2)
             elif column == "node":
-                line.put(plain(row.view.node.id), TEXT if quiet else STRONG, wide)
+                line.put(sanitize(row.view.node.id), TEXT if quiet else STRONG, wide)
             elif (metric := self._metric(column)) is not None:
                 self._number(line, row, metric, wide, quiet=quiet)
             else:
@@ -181,12 +192,14 @@ class NodeTable(Listing):
 
     def empty(self, width: int) -> list[Row]:
         """Say why there is nothing."""
+        if self.view is None:
+            return [(), CellLine(width).to(1).put("The session is being read.", MUTED).row()]
         if self.filter.text:
             return [
                 (),
-                Line(width).to(1).put("No node matches this filter.  ").put("esc", ACTIVE).put(" clears it").row(),
+                CellLine(width).to(1).put("No node matches this filter.  ").put("esc", ACTIVE).put(" clears it").row(),
             ]
-        return [(), Line(width).to(1).put("No nodes are described.").row()]
+        return [(), CellLine(width).to(1).put("No nodes are described.").row()]
 
     def fitting(self, width: int) -> tuple[str, ...]:
         """The columns that fit: the picked one, those that deviate, then the others from the left."""
@@ -214,13 +227,13 @@ class NodeTable(Listing):
         rows = self.order if only is None else only
         lines = ["\t".join(self._title(column) for column in self.columns)]
         lines += ["\t".join(row.words(column) for column in self.columns) for row in rows]
-        return "\n".join(plain(line.replace("\t", "␉")).replace("␉", "\t") for line in lines) + "\n"
+        return "\n".join(sanitize(line.replace("\t", "␉")).replace("␉", "\t") for line in lines) + "\n"
 
     def _title(self, column: str) -> str:
         metric = self._metric(column)
         return f"{metric.heading} {metric.scale.symbol}".strip() if metric else column
 
-    def _number(self, line: Line, row: NodeRow, metric: MetricColumn, wide: int, *, quiet: bool) -> None:
+    def _number(self, line: CellLine, row: NodeRow, metric: MetricColumn, wide: int, *, quiet: bool) -> None:
         verdict = row.worst.get(metric.id)
         if verdict is None:
             failed = any(each.stage.value for each in row.view.failures) and row.state is not State.UNREACHABLE
@@ -244,13 +257,13 @@ class NodeTable(Listing):
     def _width(self, column: str) -> int:
         metric = self._metric(column)
         if metric is not None:
-            return max(width_of(metric.heading) + 1, width_of(metric.scale.symbol), 7)
+            return max(measure_width(metric.heading) + 1, measure_width(metric.scale.symbol), 7)
         if column == "state":
             return 10
         if column == "node":
             return min(max([5, *(len(name) for name in self._under)]), 16)
         if column == "under":
-            return min(max([6, *(width_of(text) for text in self._under.values())]), 16)
+            return min(max([6, *(measure_width(text) for text in self._under.values())]), 16)
         return {"limit": 14, "why": 16}[column]
 
     def _metric(self, column: str) -> MetricColumn | None:

@@ -1,10 +1,11 @@
-"""Owns a short list to choose from: a key, a word, and what it means."""
+"""A short list to choose from: key, word, meaning."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from console.tui.drawing import BOLD, KEY, MUTED, TEXT, Line, Row, clip, width_of
-from console.tui.widgets.listing import Listing
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.tui.rows.text_rows import BOLD, KEY, MUTED, TEXT, CellLine, Row
+from benchconsole.console.tui.widgets.listing import Listing
 
 
 class Option(NamedTuple):
@@ -16,10 +17,10 @@ class Option(NamedTuple):
     value: str
 
 
-class Options(Listing):
+class OptionListing(Listing):
     """One option a row."""
 
-    DEFAULT_CSS = "Options { height: auto; }"
+    DEFAULT_CSS = "OptionListing { height: auto; }"
 
     def __init__(self, options: Sequence[Option]) -> None:
         super().__init__()
@@ -45,11 +46,11 @@ class Options(Listing):
     def row(self, index: int, width: int) -> Row:
         """Key, word, help."""
         option = self.options[index]
-        keys = max([1, *(width_of(each.key) for each in self.options)])
-        words = min(max([6, *(width_of(each.word) for each in self.options)]), width // 2)
-        line = Line(width).to(2).put(option.key, KEY, keys).put("  ").put(option.word, BOLD, words).put("  ")
-        return line.put(clip(option.help, max(line.room - 1, 0)), MUTED).row()
+        keys = max([1, *(measure_width(each.key) for each in self.options)])
+        words = min(max([6, *(measure_width(each.word) for each in self.options)]), width // 2)
+        line = CellLine(width).to(2).put(option.key, KEY, keys).put("  ").put(option.word, BOLD, words).put("  ")
+        return line.put(clip_text(option.help, max(line.room - 1, 0)), MUTED).row()
 
     def empty(self, width: int) -> list[Row]:
         """Nothing fits what was typed."""
-        return [Line(width).to(2).put("nothing of that name here", TEXT).row()]
+        return [CellLine(width).to(2).put("nothing of that name here", TEXT).row()]

@@ -1,14 +1,17 @@
-"""Owns how a plan reads: stages with rounds, tests and minutes, then what it does and what it covers."""
+"""A plan as text: stages with rounds, tests and minutes, then effects on the nodes and coverage."""
 
 from collections.abc import Sequence
 
-from console.tui.bridge import PlanNotes, Proposal
-from console.tui.clock import lasting
-from console.tui.drawing import ACTIVE, BLANK, BOLD, MUTED, STRONG, TEXT, Line, Row, clip, width_of, wrapped
-from console.tui.widgets.listing import Listing
-from console.view import State
-from console.wording import SIGNS, count, plain
-from probes.model import Round
+from benchconsole.console.text.cells import clip_text, measure_width, wrap_clipped
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.clock import lasting
+from benchconsole.console.tui.rows.text_rows import ACTIVE, BLANK, BOLD, MUTED, STRONG, TEXT, CellLine, Row
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.view.run_view import State
+from benchconsole.console.view.session_control import PlanNotes, Proposal
+from benchconsole.console.view.wording import SIGNS
+from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.units import counted as count
 
 
 class PlanView(Listing):
@@ -28,7 +31,7 @@ class PlanView(Listing):
 
     def wait(self, suite: str) -> None:
         """Say that a plan is being worked out."""
-        self._say(f"{plain(suite) + ': ' if suite else ''}the plan is being worked out.")
+        self._say(f"{sanitize(suite) + ': ' if suite else ''}the plan is being worked out.")
 
     def refuse(self, why: str) -> None:
         """Say why there is no plan."""
@@ -74,8 +77,8 @@ class PlanView(Listing):
             return self._without_rounds(width)
         tests = sum(len(each.tests) for each in self.rounds)
         seconds = sum(each.seconds for each in self.rounds)
-        head = Line(width).to(1)
-        head.put(f"{plain(self.suite) + ': ' if self.suite else ''}{count(len(self.rounds), 'round')}", STRONG)
+        head = CellLine(width).to(1)
+        head.put(f"{sanitize(self.suite) + ': ' if self.suite else ''}{count(len(self.rounds), 'round')}", STRONG)
         head.put(f", {count(tests, 'test')}, about {lasting(seconds)}.", TEXT)
         if len(self.suites) > 1:
             words = f" one of {len(self.suites)} suites" if self.suite in self.suites else " a suite instead"
@@ -88,9 +91,9 @@ class PlanView(Listing):
     def _without_rounds(self, width: int) -> list[Row]:
         """What else there is to do, and what is held back."""
         if self.ends:
-            head = Line(width).to(1).put("This session was interrupted after its last round.", STRONG).row()
+            head = CellLine(width).to(1).put("This session was interrupted after its last round.", STRONG).row()
             return [head, BLANK, *_paragraphs("does", [self.ends], width), *_promise(width)]
-        return [Line(width).to(1).put("There is nothing to run.", STRONG).row(), *self._held_back(width)]
+        return [CellLine(width).to(1).put("There is nothing to run.", STRONG).row(), *self._held_back(width)]
 
     def _held_back(self, width: int) -> list[Row]:
         texts = [f"{SIGNS[State.HELD].glyph} {each}" for each in self.notes.held_back]
@@ -100,29 +103,31 @@ class PlanView(Listing):
         stages: dict[str, list[Round]] = {}
         for each in self.rounds:
             stages.setdefault(each.stage, []).append(each)
-        name = min(max([5, *(width_of(plain(stage)) for stage in stages)]), 20)
-        head = Line(width).to(1).put("stage", MUTED, name).put("  ").put("rounds", MUTED, 6, ">").put("  ")
+        name = min(max([5, *(measure_width(sanitize(stage)) for stage in stages)]), 20)
+        head = CellLine(width).to(1).put("stage", MUTED, name).put("  ").put("rounds", MUTED, 6, ">").put("  ")
         rows = [
             head.put("tests", MUTED, 7, ">").put("  ").put("time", MUTED, 8, ">").put("  what it is for", MUTED).row()
         ]
         for stage, rounds in stages.items():
             tests = sum(len(each.tests) for each in rounds)
-            line = Line(width).to(1).put(plain(stage), BOLD, name).put("  ").put(f"{len(rounds):,}", TEXT, 6, ">")
+            line = (
+                CellLine(width).to(1).put(sanitize(stage), BOLD, name).put("  ").put(f"{len(rounds):,}", TEXT, 6, ">")
+            )
             line.put("  ").put(f"{tests:,}", TEXT, 7, ">").put("  ")
             line.put(lasting(sum(each.seconds for each in rounds)), TEXT, 8, ">").put("  ")
-            rows.append(line.put(clip(plain(rounds[0].because), max(line.room - 1, 0)), MUTED).row())
+            rows.append(line.put(clip_text(sanitize(rounds[0].because), max(line.room - 1, 0)), MUTED).row())
         return rows
 
 
 def _promise(width: int) -> list[Row]:
-    line = Line(width).to(1).put("Nothing is sent to any node before you press ", MUTED).put("enter", ACTIVE)
+    line = CellLine(width).to(1).put("Nothing is sent to any node before you press ", MUTED).put("enter", ACTIVE)
     return [BLANK, line.put(".", MUTED).row()]
 
 
 def _paragraphs(name: str, texts: Sequence[str], width: int) -> list[Row]:
     rows: list[Row] = []
     for text in texts:
-        for line in wrapped(plain(text), width - 13, 4):
-            made = Line(width).to(1).put(name if not rows else "", MUTED).to(12)
+        for line in wrap_clipped(sanitize(text), width - 13, 4):
+            made = CellLine(width).to(1).put(name if not rows else "", MUTED).to(12)
             rows.append(made.put(line, TEXT).row())
     return rows

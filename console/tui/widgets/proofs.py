@@ -1,16 +1,17 @@
-"""Owns the words on what is left of ours on the nodes at the end of a run: nothing, something, or not known."""
+"""Leftovers of the run on the nodes at its end, in words: none, some, or not known."""
 
 from collections.abc import Sequence
 
-from console.reports.conduct import Left, left, sentence
-from console.tui.drawing import MUTED, STRONG, TEXT, Line, Row, clip, sign, width_of
-from console.tui.widgets.canvas import Canvas
-from console.view import State
-from console.wording import plain
-from probes.model import Proof
+from benchconsole.console.reports.conduct import LeftoverGroup, format_cleanliness, list_leftovers
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, Row, sign
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.run_view import State
+from benchconsole.probes.model.measuring import Proof
 
 
-class Proofs(Canvas):
+class Proofs(CellWidget):
     """One row that counts, then one for each reason why a node is not proven clean."""
 
     DEFAULT_CSS = "Proofs { height: 0; }"
@@ -19,14 +20,14 @@ class Proofs(Canvas):
         super().__init__()
         self.proofs: Sequence[Proof] = ()
         self.said = ""
-        self.open: Sequence[Left] = ()
+        self.open: Sequence[LeftoverGroup] = ()
 
     def show(self, proofs: Sequence[Proof]) -> None:
         """Other proofs; none while nothing was searched."""
         if proofs is not self.proofs:
             self.proofs = proofs
-            self.said = plain(sentence(proofs)) if proofs else ""
-            self.open = left(proofs)
+            self.said = sanitize(format_cleanliness(proofs)) if proofs else ""
+            self.open = list_leftovers(proofs)
             self.redraw()
 
     @property
@@ -40,14 +41,14 @@ class Proofs(Canvas):
             return []
         shown = self.open[: height - 1]
         state = State.WATCH if any(proof.left for proof in self.proofs) else State.UNKNOWN if self.open else State.PASS
-        line = Line(width).to(1).extend((sign(state),)).put(" ").put("left", MUTED, 10).put("  ")
+        line = CellLine(width).to(1).extend((sign(state),)).put(" ").put("left", MUTED, 10).put("  ")
         hidden = len(self.open) - len(shown)
         more = f"   {hidden} more reasons" if hidden else ""
-        if line.room - 1 - len(more) < width_of(self.said):
+        if line.room - 1 - len(more) < measure_width(self.said):
             more = ""  # the count is worth more than how many reasons there are
-        line.put(clip(self.said, max(line.room - 1, 0)), STRONG if state is State.WATCH else TEXT)
+        line.put(clip_text(self.said, max(line.room - 1, 0)), STRONG if state is State.WATCH else TEXT)
         rows = [line.put(more, MUTED).row()]
         for each in shown:
-            line = Line(width).to(1).extend((sign(each.state),)).to(15).put(plain(each.nodes), TEXT).put("  ")
-            rows.append(line.put(clip(plain(each.text), max(line.room - 1, 0)), MUTED).row())
+            line = CellLine(width).to(1).extend((sign(each.state),)).to(15).put(sanitize(each.nodes), TEXT).put("  ")
+            rows.append(line.put(clip_text(sanitize(each.text), max(line.room - 1, 0)), MUTED).row())
         return rows

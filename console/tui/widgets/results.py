@@ -1,21 +1,22 @@
-"""Owns the results of one node: every judged number with its yardstick, and every test that gave none."""
+"""The results of one node: every judged number with its yardstick, and every test that gave none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from console.tui.drawing import ACTIVE, MUTED, TEXT, Line, Piece, Row, clip, sign, value_tone, width_of
-from console.tui.quantities import expected, measured, share_of
-from console.tui.reading import Blame
-from console.tui.widgets.listing import Listing
-from console.view import NodeView, RunView, State, state_of_failure
-from console.wording import SIGNS, plain
-from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import Result
-from topology.model import NodeId
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.text_rows import ACTIVE, MUTED, TEXT, CellLine, CellText, Row, sign, value_tone
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import NodeView, RunView, State, state_of_failure
+from benchconsole.console.view.wording import SIGNS, format_expected, format_measured, format_share
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import Result
+from benchconsole.topology.model.fabric import NodeId
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class NodeResult:
     """One row: a verdict, or a test without one."""
 
     state: State
@@ -31,10 +32,12 @@ class Outcome:
     verdict: Verdict | None = None
 
 
-def outcomes(view: RunView, node: NodeView) -> tuple[Outcome, ...]:
+def list_node_results(view: RunView, node: NodeView) -> tuple[NodeResult, ...]:
     """Worst first, then in the order of the plan. Facts as declared are the inventory's affair."""
     blame = Blame(view.findings)
-    made = [_of_verdict(view, node.node.id, each, blame) for each in node.verdicts if each.kind is not Kind.HARDWARE]
+    made = [
+        _of_verdict(view, node.node.id, each, blame) for each in node.verdicts if each.kind is not Yardstick.HARDWARE
+    ]
     judged = {each.test for each in node.verdicts} | {(each.round, each.subject) for each in node.verdicts}
     for result in node.results:
         test = result.test
@@ -48,7 +51,7 @@ def _tells(result: Result) -> bool:
     return result.failure is not None or bool(result.measurements)
 
 
-def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Outcome:
+def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> NodeResult:
     words = [verdict.metric.rsplit(".", 1)[-1].replace("_", " "), *_company(view, name, verdict)]
     words += [value for _, value in verdict.labels]
     finding = blame.elsewhere(name, verdict)
@@ -58,16 +61,16 @@ def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> Out
         words_on_it += f" by {finding.where}"
     elif verdict.level is not Level.PASS and verdict.because:
         words_on_it += f", {verdict.because}"
-    return Outcome(
+    return NodeResult(
         state=state,
-        probe=plain(verdict.probe),
-        metric=plain(" ".join(words)),
-        measured=measured(verdict),
-        expected=expected(verdict),
-        source=plain(verdict.source or verdict.kind.value),
-        share=share_of(verdict.share),
-        limit=plain(finding.where if finding is not None else verdict.affected_by or verdict.limiting),
-        verdict_words=plain(words_on_it),
+        probe=sanitize(verdict.probe),
+        metric=sanitize(" ".join(words)),
+        measured=format_measured(verdict),
+        expected=format_expected(verdict),
+        source=sanitize(verdict.source or verdict.kind.value),
+        share=format_share(verdict.share),
+        limit=sanitize(finding.where if finding is not None else verdict.limiting),
+        verdict_words=sanitize(words_on_it),
         test=_own_test(view, name, verdict),
         verdict=verdict,
     )
@@ -92,37 +95,38 @@ def _company(view: RunView, name: str, verdict: Verdict) -> list[str]:
     return [f"to {result.test.target.peer.id}" if target.node.id == name else f"from {target.node.id}"]
 
 
-def _of_result(result: Result) -> Outcome:
+def _of_result(result: Result) -> NodeResult:
     test, failure = result.test, result.failure
     state = State.MEASURED
     words, shown = "measured, no criterion speaks of it", "–"
     if failure is not None:
         state = state_of_failure(failure.stage)
-        words = plain(f"{failure.stage}: {failure.detail}" if failure.detail else failure.stage.value)
+        words = sanitize(f"{failure.stage}: {failure.detail}" if failure.detail else failure.stage.value)
         shown = "✗ err" if state is State.UNKNOWN else "–"
-    metric = plain(f"to {test.target.peer.id}" if test.target.peer else test.target.node.id)
-    return Outcome(state, plain(test.probe), metric, shown, "–", "", "–", "", words, test.id)
+    metric = sanitize(f"to {test.target.peer.id}" if test.target.peer else test.target.node.id)
+    return NodeResult(state, sanitize(test.probe), metric, shown, "–", "", "–", "", words, test.id)
 
 
-class Results(Listing):
+class ResultList(Listing):
     """The table of outcomes; its cursor chooses the path and the raw output that are shown below."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.outcomes: Sequence[Outcome] = ()
+        self.outcomes: Sequence[NodeResult] = ()
 
-    def show(self, outcomes: Sequence[Outcome]) -> None:
+    def show(self, results: Sequence[NodeResult]) -> None:
         """Other results; the cursor stays on its test."""
         here = self.chosen
-        self.outcomes = outcomes
+        self.outcomes = results
         if here is not None:
             self.cursor = next(
-                (i for i, each in enumerate(outcomes) if (each.test, each.metric) == (here.test, here.metric)), 0
+                (i for i, each in enumerate(results) if (each.test, each.metric) == (here.test, here.metric)),
+                0,
             )
         self.redraw()
 
     @property
-    def chosen(self) -> Outcome | None:
+    def chosen(self) -> NodeResult | None:
         """The outcome under the cursor."""
         return self.outcomes[self.cursor] if self.cursor < len(self.outcomes) else None
 
@@ -133,7 +137,7 @@ class Results(Listing):
 
     def heading(self, width: int) -> list[Row]:
         """Names of the columns."""
-        line = Line(width).to(1).put("results", ACTIVE if self.has_focus else MUTED)
+        line = CellLine(width).to(1).put("results", ACTIVE if self.has_focus else MUTED)
         for name, x, wide, align in self._columns(width):
             if name != "probe":
                 line.to(x).put("of exp" if name == "share" else name, MUTED, wide, align)
@@ -147,18 +151,18 @@ class Results(Listing):
             "probe": each.probe, "metric": each.metric, "measured": each.measured, "expected": each.expected,
             "from": each.source, "share": each.share, "limit": each.limit, "verdict": each.verdict_words,
         }  # fmt: skip
-        line = Line(width).to(1).extend((sign(each.state), Piece(" ")))
+        line = CellLine(width).to(1).extend((sign(each.state), CellText(" ")))
         for name, x, wide, align in self._columns(width):
             tone = MUTED if (quiet and name in ("probe", "from", "limit", "verdict")) or name == "expected" else TEXT
             if name in ("measured", "share") and not quiet:
                 tone = value_tone(each.state)
-            line.to(x).put(clip(texts[name], wide), tone, wide, align)
+            line.to(x).put(clip_text(texts[name], wide), tone, wide, align)
         return line.row()
 
     def empty(self, width: int) -> list[Row]:
         """Nothing was tested."""
         return [
-            Line(width)
+            CellLine(width)
             .to(3)
             .put("No test has run on this node yet.  ", MUTED)
             .put("R", ACTIVE)
@@ -168,9 +172,9 @@ class Results(Listing):
 
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
         """Name, column, width and alignment; what matters less goes first when it narrows."""
-        probe = min(max([7, *(width_of(each.probe) for each in self.outcomes)]), 10)
-        longest = min(max([6, *(width_of(each.metric) for each in self.outcomes)]), 36 if width >= 120 else 30)
-        source = min(max([4, *(width_of(each.source) for each in self.outcomes)]), 16)
+        probe = min(max([7, *(measure_width(each.probe) for each in self.outcomes)]), 10)
+        longest = min(max([6, *(measure_width(each.metric) for each in self.outcomes)]), 36 if width >= 120 else 30)
+        source = min(max([4, *(measure_width(each.source) for each in self.outcomes)]), 16)
         metric = longest if width >= 100 else min(longest, max(width - 58, 10))
         wanted = [
             ("probe", probe, "<"),

@@ -1,4 +1,4 @@
-"""Owns the tests of a round, slowest first: judged ones with their colour, open ones with ``○``."""
+"""The tests of a round, slowest first: judged ones with their colour, open ones with ``○``."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,20 +6,21 @@ from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import chain, islice
 
-from console.tui import reading
-from console.tui.drawing import MUTED, TEXT, Line, Piece, Row, sign, value_tone, width_of
-from console.tui.quantities import share_of
-from console.tui.scales import Scale, scale_for
-from console.tui.widgets.listing import Listing
-from console.view import RunView, State, state_of, state_of_failure, worst
-from console.wording import plain
-from probes.judging.verdict import Verdict
-from probes.model import Result, Round, Test
-from topology.units import Shown, Unit
+from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.queries import view_queries
+from benchconsole.console.tui.rows.scales import Scale, scale_for
+from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, CellText, Row, sign, value_tone
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
+from benchconsole.console.view.wording import format_share
+from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.measuring import Result, Round, Test
+from benchconsole.topology.units import Shown, Unit
 
 
 @dataclass(frozen=True, slots=True)
-class TestRow:
+class TestLine:
     """One test as it stands."""
 
     __test__ = False
@@ -46,7 +47,7 @@ MOST_ROWS = 500
 """A round of ten thousand tests shows its slowest; the others are counted."""
 
 
-def test_rows(view: RunView, each: Round) -> tuple[TestRow, ...]:
+def test_rows(view: RunView, each: Round) -> tuple[TestLine, ...]:
     """Failed first, then by share of what was expected, then by value; tests that still run come last."""
     sums = _sums(view, each)
     rows = chain(sums.values(), (_row(view, test, sums) for test in _told(view, each)))
@@ -61,7 +62,7 @@ def _told(view: RunView, each: Round) -> Iterable[Test]:
     return chain((result.test for result in view.fresh.values()), running)
 
 
-def _slowness(row: TestRow) -> tuple[int, float, float]:
+def _slowness(row: TestLine) -> tuple[int, float, float]:
     waiting = row.value is None and row.state in (State.RUNNING, State.SKIPPED)
     trouble = row.value is None and not waiting
     return (
@@ -71,48 +72,48 @@ def _slowness(row: TestRow) -> tuple[int, float, float]:
     )
 
 
-def _sums(view: RunView, each: Round) -> dict[str, TestRow]:
+def _sums(view: RunView, each: Round) -> dict[str, TestLine]:
     """Bundles of a closed round by name: many flows that were judged by their sum."""
-    made: dict[str, TestRow] = {}
+    made: dict[str, TestLine] = {}
     if view.current is not None and view.current.number == each.number:
         return made
     flows = Counter(test.bundle for test in each.tests)
     for test in each.tests:
         for verdict in view.verdicts.get(test.id, ()) if test.bundle else ():
             if verdict.subject == test.bundle and test.bundle not in made:
-                name = f"{plain(test.bundle)}, {flows[test.bundle]} flows"
+                name = f"{sanitize(test.bundle)}, {flows[test.bundle]} flows"
                 made[test.bundle] = replace(_judged(test, [verdict]), name=name)
     return made
 
 
-def _row(view: RunView, test: Test, sums: Mapping[str, TestRow]) -> TestRow:
+def _row(view: RunView, test: Test, sums: Mapping[str, TestLine]) -> TestLine:
     open_now = view.current is not None and view.current.number == test.round
     result = view.fresh.get(test.id) if open_now else view.results.get(test.id)
     if result is None:
-        return TestRow(test, State.RUNNING if test.id in view.running else State.SKIPPED, None, None, None, None, "")
+        return TestLine(test, State.RUNNING if test.id in view.running else State.SKIPPED, None, None, None, None, "")
     if result.failure is not None:
-        words = plain(f"{result.failure.stage}: {result.failure.detail}".rstrip(": "))
-        return TestRow(test, state_of_failure(result.failure.stage), None, None, None, None, words)
+        words = sanitize(f"{result.failure.stage}: {result.failure.detail}".rstrip(": "))
+        return TestLine(test, state_of_failure(result.failure.stage), None, None, None, None, words)
     verdicts = () if open_now else view.verdicts.get(test.id, ())
     if test.bundle in sums:
         return _measured(test, result, sums[test.bundle])
     return _judged(test, verdicts) if verdicts else _measured(test, result)
 
 
-def _judged(test: Test, verdicts: Sequence[Verdict]) -> TestRow:
-    lowest = min(verdicts, key=lambda each: (state_of(each).rank, reading.share(each) or 9.9))
+def _judged(test: Test, verdicts: Sequence[Verdict]) -> TestLine:
+    lowest = min(verdicts, key=lambda each: (state_of(each).rank, view_queries.find_share(each) or 9.9))
     state = worst(state_of(each) for each in verdicts)
-    limit = plain(lowest.affected_by or lowest.limiting)
-    return TestRow(test, state, lowest.value, lowest.unit, lowest.expected, reading.share(lowest), limit)
+    limit = sanitize(lowest.limiting)
+    return TestLine(test, state, lowest.value, lowest.unit, lowest.expected, view_queries.find_share(lowest), limit)
 
 
-def _measured(test: Test, result: Result, total: TestRow | None = None) -> TestRow:
+def _measured(test: Test, result: Result, total: TestLine | None = None) -> TestLine:
     first = next(iter(result.measurements), None)
     value, unit = (first.reading.value, first.reading.unit) if first else (None, None)
     if total is None:
-        return TestRow(test, State.MEASURED, value, unit, None, None, "")
+        return TestLine(test, State.MEASURED, value, unit, None, None, "")
     state = State.PASS if total.state is State.PASS else State.AFFECTED
-    return TestRow(test, state, value, unit, None, None, f"counted in {plain(test.bundle)}")
+    return TestLine(test, state, value, unit, None, None, f"counted in {sanitize(test.bundle)}")
 
 
 class RoundTests(Listing):
@@ -120,16 +121,16 @@ class RoundTests(Listing):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows_: Sequence[TestRow] = ()
+        self.rows_: Sequence[TestLine] = ()
         self.scale: Scale | None = None
         self.title = "tests"
         self._longest = 20
 
-    def show(self, title: str, rows: Sequence[TestRow], network: bool) -> None:
+    def show(self, title: str, rows: Sequence[TestLine], network: bool) -> None:
         """The tests of another round, or the same further on; the cursor stays on its test."""
         here = self.chosen
         self.title, self.rows_ = title, rows
-        self._longest = max([20, *(width_of(row.name or plain(row.test.target.key)) + 2 for row in rows[:200])])
+        self._longest = max([20, *(measure_width(row.name or sanitize(row.test.target.key)) + 2 for row in rows[:200])])
         values = [row.value for row in rows if row.value is not None]
         unit = next((row.unit for row in rows if row.unit is not None), None)
         self.scale = scale_for(unit, Shown.NETWORK if network else Shown.PLAIN, values) if unit else None
@@ -138,7 +139,7 @@ class RoundTests(Listing):
         self.redraw()
 
     @property
-    def chosen(self) -> TestRow | None:
+    def chosen(self) -> TestLine | None:
         """The test under the cursor."""
         return self.rows_[self.cursor] if self.cursor < len(self.rows_) else None
 
@@ -151,7 +152,7 @@ class RoundTests(Listing):
         """Title and names of the columns."""
         if not self.rows_:
             return []
-        line = Line(width).to(1).put(self.title, MUTED)
+        line = CellLine(width).to(1).put(self.title, MUTED)
         name = self._names_width(width)
         line.to(3 + name + 2).put(self.scale.symbol if self.scale else "", MUTED, 9, ">")
         line.put("expected", MUTED, 10, ">").put("of exp", MUTED, 8, ">").put("   limit", MUTED)
@@ -161,16 +162,20 @@ class RoundTests(Listing):
         """One test."""
         row = self.rows_[index]
         target = row.test.target
-        text = row.name or plain(target.node.id) + (f" → {plain(target.peer.id)}" if target.peer else "")
+        text = row.name or sanitize(target.node.id) + (f" → {sanitize(target.peer.id)}" if target.peer else "")
         line = (
-            Line(width).to(1).extend((sign(row.state), Piece(" "))).put(text, TEXT, self._names_width(width)).put("  ")
+            CellLine(width)
+            .to(1)
+            .extend((sign(row.state), CellText(" ")))
+            .put(text, TEXT, self._names_width(width))
+            .put("  ")
         )
         shown = self.scale.shown if self.scale else lambda value: "–"
         quiet = row.state in (State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED)
         tone = TEXT if quiet else value_tone(row.state)
         line.put(shown(row.value) if row.value is not None else "–", tone, 9, ">")
         line.put(shown(row.expected) if row.expected is not None else "–", MUTED, 10, ">")
-        line.put(share_of(row.share), tone, 8, ">")
+        line.put(format_share(row.share), tone, 8, ">")
         return line.put("   ").put(row.limit, MUTED).row()
 
     def _names_width(self, width: int) -> int:

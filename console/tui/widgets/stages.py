@@ -1,16 +1,17 @@
-"""Owns the stages of a run: rounds done as a wire, time, time left, and the worst of what came out."""
+"""The stages of a run: rounds done as a wire, time, time left, and the worst result."""
 
 from collections.abc import Mapping, Sequence
 
-from console.tui import wires
-from console.tui.clock import lasting
-from console.tui.drawing import BOLD, MUTED, STRONG, TEXT, Line, Piece, Row, clip, sign, width_of, word_tone
-from console.tui.widgets.canvas import Canvas
-from console.view import StageView, State
-from console.wording import plain
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows import link_glyphs
+from benchconsole.console.tui.rows.clock import lasting
+from benchconsole.console.tui.rows.text_rows import BOLD, MUTED, STRONG, TEXT, CellLine, CellText, Row, sign, word_tone
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.run_view import StageView, State
 
 
-class Stages(Canvas):
+class Stages(CellWidget):
     """One row a stage; what is done folds into one row where it is tight."""
 
     DEFAULT_CSS = "Stages { height: 4; }"
@@ -35,12 +36,12 @@ class Stages(Canvas):
         """Heading and stages."""
         if not self.stages or not height:
             return []
-        name = min(max([5, *(width_of(plain(stage.name)) for stage in self.stages)]), 18)
+        name = min(max([5, *(measure_width(sanitize(stage.name)) for stage in self.stages)]), 18)
         wire = 24 if width >= 160 else 12 if width >= 100 else 8 if width >= 70 else 0
         left = any(stage.left >= 0.5 for stage in self.stages)
-        longest = max(map(width_of, self.because.values()), default=0)
+        longest = max(map(measure_width, self.because.values()), default=0)
         about = min(max(width - name - wire - 59, 0), max(longest, 9)) if width >= 90 else 0
-        head = Line(width).to(1).put("stage", MUTED).to(3 + name + 2)
+        head = CellLine(width).to(1).put("stage", MUTED).to(3 + name + 2)
         if about:
             head.put("what runs", MUTED, about).put("  ")
         head.put("rounds", MUTED).to(head.at - 6 + wire + 9).put("time", MUTED, 9, ">")
@@ -50,7 +51,7 @@ class Stages(Canvas):
         done = [stage for stage in shown if stage.done == stage.rounds and stage.state is State.PASS]
         if len(shown) + 1 > height and len(done) > 1:
             shown = [stage for stage in shown if stage not in done]
-            rows.append(Line(width).to(1).put(f"· {len(done)} stages done and passed", MUTED).row())
+            rows.append(CellLine(width).to(1).put(f"· {len(done)} stages done and passed", MUTED).row())
         return rows + [
             self._stage(stage, line_of=(name, about, wire, 9 if left else 0), width=width) for stage in shown
         ]
@@ -59,14 +60,14 @@ class Stages(Canvas):
         name, about, wire, left = line_of
         waiting = not stage.done and stage.state is not State.RUNNING
         running = stage.state is State.RUNNING
-        line = Line(width).to(1)
-        line.extend((Piece(" "),) if waiting else (sign(stage.state),)).put(" ")
-        line.put(plain(stage.name), STRONG if running else MUTED if waiting else TEXT, name).put("  ")
+        line = CellLine(width).to(1)
+        line.extend((CellText(" "),) if waiting else (sign(stage.state),)).put(" ")
+        line.put(sanitize(stage.name), STRONG if running else MUTED if waiting else TEXT, name).put("  ")
         if about:
-            line.put(clip(self.because.get(stage.name, plain(stage.probe)), about), MUTED, about).put("  ")
-        line.extend(wires.wire(wire, stage.done / stage.rounds if stage.rounds else 0.0))
+            line.put(clip_text(self.because.get(stage.name, sanitize(stage.probe)), about), MUTED, about).put("  ")
+        line.extend(link_glyphs.wire(wire, stage.done / stage.rounds if stage.rounds else 0.0))
         line.put(f"{stage.done:,}/{stage.rounds:,}", BOLD if running else MUTED, 9, ">")
         line.put(lasting(stage.seconds) if stage.done or running else "", TEXT, 9, ">")
         line.put(lasting(stage.left) if stage.left >= 0.5 else "", MUTED, left, ">").put("   ")
         result = self.results.get(stage.name, "")
-        return line.put(clip(result, max(line.room - 1, 0)), word_tone(stage.state)).row()
+        return line.put(clip_text(result, max(line.room - 1, 0)), word_tone(stage.state)).row()

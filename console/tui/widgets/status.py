@@ -1,10 +1,10 @@
-"""Owns the row under a table: what is hidden, and which rows are in sight."""
+"""The row under a table: hidden columns, and the rows in sight."""
 
-from console.tui.drawing import MUTED, Line, Piece, Row
-from console.tui.widgets.canvas import Canvas
+from benchconsole.console.tui.rows.text_rows import MUTED, CellLine, CellText, Row
+from benchconsole.console.tui.widgets.canvas import CellWidget
 
 
-class Status(Canvas):
+class Status(CellWidget):
     """The row under the table: what is hidden, and which rows are in sight."""
 
     DEFAULT_CSS = "Status { height: 1; }"
@@ -21,5 +21,5 @@ class Status(Canvas):
 
     def draw(self, width: int, height: int) -> list[Row]:
         """The one row."""
-        line = Line(width).to(1).put(self.left, MUTED)
-        return [line.right((Piece(self.right, MUTED),)).row()]
+        line = CellLine(width).to(1).put(self.left, MUTED)
+        return [line.right((CellText(self.right, MUTED),)).row()]

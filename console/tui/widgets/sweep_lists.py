@@ -1,24 +1,27 @@
-"""Owns the two lists of the page of sweeps: every chart with its knees, and every point of the chosen one."""
+"""The two lists of the page of sweeps: every chart with its knees, and every point of the chosen one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from console.curve_words import (
+from benchconsole.console.curves.curve_model import Chart
+from benchconsole.console.curves.curve_text import (
     PointRow,
-    chart_name,
-    cohort_name,
-    heading,
-    point_rows,
-    sentences,
-    wanted_columns,
+    format_chart_name,
+    format_cohort_name,
+    format_heading,
+    format_sentences,
+    make_point_rows,
+    select_columns,
 )
-from console.curves import Chart
-from console.tui.drawing import ACTIVE, BOLD, BRIGHT, MUTED, TEXT, Line, Row, clip, sign, value_tone, width_of
-from console.tui.filtering import EVERYTHING, Filter
-from console.tui.scales import Scale
-from console.tui.widgets.curve import mark
-from console.tui.widgets.listing import Listing
-from console.wording import NOT_MEASURED, count, plain
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.scales import Scale
+from benchconsole.console.tui.rows.text_rows import ACTIVE, BOLD, BRIGHT, MUTED, TEXT, CellLine, Row, sign, value_tone
+from benchconsole.console.tui.widgets.curve import mark
+from benchconsole.console.tui.widgets.filtered_listing import FilteredListing
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.view.wording import NOT_MEASURED
+from benchconsole.topology.units import counted as count
 
 COLUMNS: Mapping[str, Scale | None] = {"stage": None, "metric": None, "axis": None, "cohort": None}
 """What a filter may name."""
@@ -35,9 +38,10 @@ class ChartRow:
 
     def words(self, column: str) -> str:
         """The text of a column."""
-        cohorts = " ".join(cohort_name(self.chart, curve) for curve in self.chart.curves)
+        cohorts = " ".join(format_cohort_name(self.chart, curve) for curve in self.chart.curves)
         return {
-            "stage": plain(self.chart.stage), "metric": self.name, "axis": plain(self.chart.axis), "cohort": cohorts,
+            "stage": sanitize(self.chart.stage), "metric": self.name, "axis": sanitize(self.chart.axis),
+            "cohort": cohorts,
         }[column]  # fmt: skip
 
     def number(self, column: str) -> float | None:
@@ -55,30 +59,39 @@ def chart_row(chart: Chart) -> ChartRow:
     values = chart.values
     seen = {point.value for curve in chart.curves for point in curve.measured}
     spared = f"{len(seen)} of {count(len(values), 'point')}" if len(seen) < len(values) else count(len(seen), "point")
-    return ChartRow(chart, chart_name(chart), spared, "; ".join(sentences(chart)))
+    return ChartRow(chart, format_chart_name(chart), spared, "; ".join(format_sentences(chart)))
 
 
-class ChartList(Listing):
+class ChartList(FilteredListing):
     """Charts that pass the filter."""
 
     def __init__(self) -> None:
         super().__init__()
         self.charts: Sequence[ChartRow] = ()
         self.kept: Sequence[ChartRow] = ()
-        self.filter: Filter = EVERYTHING
 
     def show(self, charts: Sequence[Chart]) -> None:
         """Other charts; the cursor stays on its own."""
         here = self.chosen
         self.charts = [chart_row(chart) for chart in charts]
-        self.sift()
+        self.apply_filter()
         if here is not None:
             same = (i for i, each in enumerate(self.kept) if _is_same(each.chart, here))
             self.cursor = next(same, self.cursor)
             self.redraw()
 
-    def sift(self) -> None:
-        """Apply the filter anew."""
+    @property
+    def filter_columns(self) -> Mapping[str, Scale | None]:
+        """Words all of them."""
+        return COLUMNS
+
+    @property
+    def total(self) -> int:
+        """All charts."""
+        return len(self.charts)
+
+    def apply_filter(self) -> None:
+        """Keep the charts that pass."""
         self.kept = [row for row in self.charts if self.filter.keeps(row)]
         self.cursor = max(min(self.cursor, len(self.kept) - 1), 0)
         self.redraw()
@@ -96,27 +109,29 @@ class ChartList(Listing):
     def empty(self, width: int) -> list[Row]:
         """Why nothing is shown."""
         why = "no curve passes the filter" if self.charts else "nothing of this session was swept"
-        return [Line(width).to(1).put(clip(why, width - 2), MUTED).row()]
+        return [CellLine(width).to(1).put(clip_text(why, width - 2), MUTED).row()]
 
     def heading(self, width: int) -> list[Row]:
         """Names of the columns."""
         stage, name, points = self._places(width)
-        line = Line(width).to(1).put("sweep", ACTIVE if self.has_focus else MUTED).to(stage).put("metric", MUTED)
+        line = CellLine(width).to(1).put("sweep", ACTIVE if self.has_focus else MUTED).to(stage).put("metric", MUTED)
         return [line.to(name).put("points", MUTED).to(points).put("knee", MUTED).row()]
 
     def row(self, index: int, width: int) -> Row:
         """One chart."""
         each = self.kept[index]
         stage, name, points = self._places(width)
-        line = Line(width).to(1).put(clip(plain(each.chart.stage), stage - 2), MUTED).to(stage)
-        line.put(clip(each.name, name - stage - 1), BRIGHT).to(name).put(each.points, MUTED).to(points)
-        return line.put(clip(each.knees, max(line.room - 1, 0)), TEXT).row()
+        line = CellLine(width).to(1).put(clip_text(sanitize(each.chart.stage), stage - 2), MUTED).to(stage)
+        line.put(clip_text(each.name, name - stage - 1), BRIGHT).to(name).put(each.points, MUTED).to(points)
+        return line.put(clip_text(each.knees, max(line.room - 1, 0)), TEXT).row()
 
     def _places(self, width: int) -> tuple[int, int, int]:
         """Where metric, points and knee begin; what is longer than its share of the width is cut."""
-        stage = min(max((width_of(plain(row.chart.stage)) for row in self.charts), default=0), max(width // 4, 12))
-        name = min(max((width_of(row.name) for row in self.charts), default=0), max(width // 3, 20))
-        points = max((width_of(row.points) for row in self.charts), default=0)
+        stage = min(
+            max((measure_width(sanitize(row.chart.stage)) for row in self.charts), default=0), max(width // 4, 12)
+        )
+        name = min(max((measure_width(row.name) for row in self.charts), default=0), max(width // 3, 20))
+        points = max((measure_width(row.points) for row in self.charts), default=0)
         return stage + 3, stage + name + 5, stage + name + points + 7
 
     def on_focus(self) -> None:
@@ -146,8 +161,8 @@ class PointTable(Listing):
     def show(self, chart: Chart | None) -> None:
         """Another chart, or more of it."""
         self.chart = chart
-        self.points = point_rows(chart) if chart is not None else ()
-        self.columns = wanted_columns(self.points)
+        self.points = make_point_rows(chart) if chart is not None else ()
+        self.columns = select_columns(self.points)
         self.redraw()
 
     @property
@@ -168,13 +183,13 @@ class PointTable(Listing):
     @property
     def _note(self) -> int:
         """Columns of the longest note."""
-        return max((width_of(row.cells["note"]) + 2 for row in self.points if row.cells["note"]), default=0)
+        return max((measure_width(row.cells["note"]) + 2 for row in self.points if row.cells["note"]), default=0)
 
     def heading(self, width: int) -> list[Row]:
         """Names of the columns."""
-        line = Line(width)
+        line = CellLine(width)
         for name, x, wide in self._placed(width):
-            word = heading(self.chart, name) if self.chart is not None and name != "note" else ""
+            word = format_heading(self.chart, name) if self.chart is not None and name != "note" else ""
             tone = ACTIVE if name == "point" and self.has_focus else MUTED
             line.to(x).put(word, tone, wide, "<" if name == "note" else ">")
         return [line.row()]
@@ -182,7 +197,7 @@ class PointTable(Listing):
     def row(self, index: int, width: int) -> Row:
         """One point."""
         each = self.points[index]
-        line = Line(width).to(1)
+        line = CellLine(width).to(1)
         if each.state is not None:
             line.extend((sign(each.state),))
         if self.chart is not None and len(self.chart.curves) > 1:
@@ -193,7 +208,7 @@ class PointTable(Listing):
                 tone = BRIGHT if name == "point" else BOLD
                 if name == "median" and each.state is not None and each.cells[name] != NOT_MEASURED:
                     tone = value_tone(each.state)._replace(bold=True)
-            line.to(x).put(clip(each.cells[name], wide), tone, wide, "<" if name == "note" else ">")
+            line.to(x).put(clip_text(each.cells[name], wide), tone, wide, "<" if name == "note" else ">")
         return line.row()
 
     def _placed(self, width: int) -> list[tuple[str, int, int]]:
@@ -201,7 +216,7 @@ class PointTable(Listing):
         if self.chart is None:
             return []
         wide = {
-            name: max(width_of(text) for text in (heading(self.chart, name), *(row.cells[name] for row in self.points)))
+            name: max(map(measure_width, (format_heading(self.chart, name), *(row.cells[name] for row in self.points))))
             for name in self.columns
             if name != "note"
         }

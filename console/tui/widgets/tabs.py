@@ -1,13 +1,22 @@
-"""Owns the first row: where one is, and the badges that are never dropped."""
+"""The first row: the tabs, and the badges, which are never dropped."""
 
 from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
 
-from console.tui.drawing import BADGE, FROZEN_BADGE, HELD_BADGE, MUTED, Line, Piece, Row, row_width
-from console.tui.themes import Ground, Ink, Tone
-from console.tui.widgets.canvas import Canvas
+from benchconsole.console.tui.rows.text_rows import (
+    BADGE,
+    FROZEN_BADGE,
+    HELD_BADGE,
+    MUTED,
+    CellLine,
+    CellText,
+    Row,
+    row_width,
+)
+from benchconsole.console.tui.rows.themes import Ground, Ink, Tone
+from benchconsole.console.tui.widgets.canvas import CellWidget
 
 TABS = (("1", "Fabric"), ("2", "Nodes"), ("3", "Run"), ("4", "Findings"))
 _SELECTED = Tone(Ink.BRIGHT, Ground.SEL, bold=True)
@@ -28,24 +37,24 @@ class Badges:
 
 def badge_row(badges: Badges) -> Row:
     """Every badge, the one that matters most at the right."""
-    made: list[Piece] = []
+    made: list[CellText] = []
     if badges.frozen is not None:
         minutes, seconds = divmod(int(badges.frozen), 60)
-        made += [Piece(f" FROZEN {minutes}:{seconds:02d} +{badges.waiting:,} ", FROZEN_BADGE), Piece(" ")]
+        made += [CellText(f" FROZEN {minutes}:{seconds:02d} +{badges.waiting:,} ", FROZEN_BADGE), CellText(" ")]
     if badges.held:
-        made += [Piece(" HELD ", HELD_BADGE), Piece(" ")]
+        made += [CellText(" HELD ", HELD_BADGE), CellText(" ")]
     if badges.paused:
-        made += [Piece(" PAUSED ", FROZEN_BADGE), Piece(" ")]
+        made += [CellText(" PAUSED ", FROZEN_BADGE), CellText(" ")]
     if badges.read_only:
-        made += [Piece(" READ-ONLY ", BADGE), Piece(" ")]
+        made += [CellText(" READ-ONLY ", BADGE), CellText(" ")]
     if badges.simulated:
-        made += [Piece(" SIMULATED ", BADGE)]
+        made += [CellText(" SIMULATED ", BADGE)]
     elif made:
         made.pop()
     return tuple(made)
 
 
-class Tabs(Canvas):
+class Tabs(CellWidget):
     """Tabs at the left, badges at the right; tabs are cut before badges are."""
 
     DEFAULT_CSS = "Tabs { height: 1; dock: top; }"
@@ -71,7 +80,7 @@ class Tabs(Canvas):
     def draw(self, width: int, height: int) -> list[Row]:
         """The one row."""
         badges = badge_row(self.badges)
-        line = Line(width)
+        line = CellLine(width)
         room = width - row_width(badges) - 1
         for key, name in self._tabs(room):
             if name == self.active:

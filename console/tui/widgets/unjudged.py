@@ -1,15 +1,17 @@
-"""Owns the words on what gave no number: nodes that did not answer, tools that are missing, tests that failed."""
+"""Tests without a number, in words: nodes that did not answer, tools that are missing, tests that failed."""
 
 from collections.abc import Sequence
 
-from console.tui.drawing import MUTED, TEXT, Line, Row, sign, width_of
-from console.tui.reading import names
-from console.tui.widgets.canvas import Canvas
-from console.view import NotJudged, state_of_failure
-from console.wording import count, plain
+from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.queries.view_queries import format_names
+from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, Row, sign
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.view.run_view import NotJudged, state_of_failure
+from benchconsole.topology.units import counted as count
 
 
-class Unjudged(Canvas):
+class Unjudged(CellWidget):
     """One row a reason; in one row where there is no more room."""
 
     DEFAULT_CSS = "Unjudged { height: 1; }"
@@ -36,14 +38,14 @@ class Unjudged(Canvas):
         rows = []
         for place, each in enumerate(shown):
             state = state_of_failure(each.stage)
-            line = Line(width).to(1).extend((sign(state),)).put(" ")
-            line.put("not judged" if not place else "", MUTED, 10).put("  ").put(names(each.nodes), TEXT)
-            why = plain(each.detail or each.stage.value)
+            line = CellLine(width).to(1).extend((sign(state),)).put(" ")
+            line.put("not judged" if not place else "", MUTED, 10).put("  ").put(format_names(each.nodes), TEXT)
+            why = sanitize(each.detail or each.stage.value)
             line.put(f"  {why} ({count(each.tests, 'test')})", MUTED)
             if place == len(shown) - 1:
                 hidden = len(self.reasons) - len(shown)
                 more = f"   and {hidden} more reasons" if hidden else ""
                 ends = (f"{more}   None of them counts as passed.", f"{more}   not passed", "")
-                line.put(next(end for end in ends if width_of(end) < line.room or not end), MUTED)
+                line.put(next(end for end in ends if measure_width(end) < line.room or not end), MUTED)
             rows.append(line.row())
         return rows

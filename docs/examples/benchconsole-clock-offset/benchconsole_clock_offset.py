@@ -1,6 +1,6 @@
 """How far the clock of a node is from NTP time, as chrony sees it."""
 
-from probes.api import Metric, Probe, ProbeOutputError, Reading, Unit, UnitError, hook, parse
+from benchconsole.probes.api import Metric, Probe, ProbeOutputError, Reading, Unit, UnitError, hook, parse
 
 
 class ClockOffset(Probe):

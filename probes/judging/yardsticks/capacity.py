@@ -2,160 +2,237 @@
 
 A flow that stands alone is held against its own expectation; the flows of a bundle are held
 against the sum of theirs, since which flow of a bundle is slow is a matter of the hash.
+``RULES`` are asked in order; each may change the level and the reason that those before it found.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from probes.judging.bench import Bench, matching, nodes_of
-from probes.judging.grading import grade
-from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import BIDIR, FULL, Bundle, ClosedRound, FailedAt, Labels, Measurement, Result, Test
-from topology.elements import direction_name
-from topology.expect import MODEL, Expectation, Model, expect
-from topology.model import Basis, Criterion, Direction, Flow
-from topology.units import network_rate, percent
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, nodes_of
+from benchconsole.probes.judging.round_flows import MeasuredFlow, read_flow
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import (
+    FULL,
+    Bundle,
+    ClosedRound,
+    FailedAt,
+    Labels,
+    Test,
+)
+from benchconsole.probes.model.sending import Directions
+from benchconsole.topology.element_names import direction_name
+from benchconsole.topology.model.fabric import Criterion
+from benchconsole.topology.units import network_rate, percent
 
 APART = 0.95
 """Flows of a bundle that ran together for less than this share of their time are said to have done so."""
 
-POSSIBLE = 1.05
-"""Share of what a wire carries above which a rate was not measured right; less may be bursts and rounding."""
-
 POSSIBLE_SUM = 1.25
-"""The same of the sum of several flows: each is the mean of a time of its own, and so short that they differ."""
-
-_INWARD = ("direction", "in")
+"""As ``POSSIBLE``, of the sum of several flows: each is the mean of a time of its own, so short that they differ."""
 
 DISTURBING = frozenset((FailedAt.LOST, FailedAt.TIMEOUT, FailedAt.FLOODED, FailedAt.TOOL, FailedAt.OUTPUT))
 """Failures after which it is not known how much a test had loaded the links it shares."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """One flow that gave a number, in byte/s of payload, with what it should have reached by ``model``."""
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowSubject:
+    """What one verdict is on: a lone flow, or the flows of a bundle.
 
-    result: Result
-    measurement: Measurement
-    flow: Flow
-    expected: Expectation
-    model: str = MODEL
+    ``started`` is how many flows gave a number for the whole bundle, whichever of them the criterion speaks of.
+    ``disturbed`` are links, by their number, whose load is not known, each with the target of the test in trouble.
+    ``value`` and ``expected`` are the sums over the flows, in byte/s.
+    """
+
+    context: JudgingContext
+    criterion: Criterion
+    flows: Sequence[MeasuredFlow]
+    bundle: Bundle | None
+    started: int
+    disturbed: Mapping[int, str]
+    value: float
+    expected: float
+    together: float
 
     @property
-    def value(self) -> float:
-        """What arrived."""
-        return self.measurement.reading.value
+    def share(self) -> float:
+        """What arrived over what was expected."""
+        return self.value / self.expected
 
 
-def sent(bench: Bench, closed: ClosedRound, criterion: Criterion) -> tuple[Sent, ...]:
-    """The flows of a round that gave a number for ``criterion``, with the expectation of their company.
+class Ruling(NamedTuple):
+    """A level, and the reason for it in words."""
 
-    Their company is every flow of the round that gave a number of the metric, whichever cohort or nodes
-    the criterion speaks of. Steered flows are expected on the members that their source ports were chosen for.
-    """
-    found: list[tuple[Result, Measurement, Flow]] = []
-    members: dict[int, Mapping[Direction, int]] = {}
-    meant: set[str] = set()
-    everyone = _everyone(criterion)
-    for result in closed.results:
-        own = _each_way(matching(criterion, result))
-        meant.update(measurement.id for measurement in own)
-        for measurement in own or _each_way(matching(everyone, result)):
-            inward = _INWARD in measurement.reading.labels
-            flow = bench.flow(result.test, inward=inward)
-            if flow is None:
-                continue
-            known = {} if inward else bench.members(result.test, flow)
-            if known:
-                members[len(found)] = known
-            found.append((result, measurement, flow))
-    expected = expect(bench.fabric, [flow for _, _, flow in found], routes=bench.routes, members=members)
-    models = (Model.STEERED.value if index in members else MODEL for index in range(len(found)))
-    return tuple(
-        Sent(*each, limit, model)
-        for each, limit, model in zip(found, expected, models, strict=True)
-        if each[1].id in meant
+    level: Level
+    because: str
+
+
+def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
+    """One verdict for each lone flow and for each bundle, for each criterion on capacity."""
+    tests: dict[str, list[Test]] = {}
+    for test in closed.round.tests:
+        if test.bundle:
+            tests.setdefault(test.bundle, []).append(test)
+    bundles = {bundle.name: bundle for bundle in closed.round.bundles}
+    disturbed = _find_disturbed(context, closed)
+    for criterion in context.capacity_criteria(closed.round.probe):
+        everyone = replace(criterion, where=(), nodes=frozenset())
+        started = Counter(result.test.bundle for result in closed.results if matching(everyone, result))
+        for name, flows in _group_flows(context.flows.read(closed, criterion.metric).measured(criterion)).items():
+            subject = FlowSubject(
+                context, criterion, flows, bundles.get(name), started[name], disturbed,
+                value=sum(each.value for each in flows),
+                expected=sum(each.expected.value for each in flows),
+                together=overlap(flows),
+            )  # fmt: skip
+            yield _make_verdict(name, subject, _common_labels(flows, tests.get(name, ())))
+
+
+def _make_verdict(name: str, subject: FlowSubject, labels: Labels) -> Verdict:
+    ruling = grade_share(subject)
+    for rule in RULES:
+        ruling = rule(subject, ruling)
+    first = subject.flows[0]
+    reading, test = first.measurement.reading, first.result.test
+    return Verdict(
+        test=test.id,
+        round=test.round,
+        probe=test.probe,
+        subject=name,
+        nodes=tuple(dict.fromkeys(node for each in subject.flows for node in nodes_of(each.result))),
+        metric=reading.metric,
+        labels=labels,
+        level=ruling.level,
+        kind=Yardstick.CAPACITY,
+        because=ruling.because,
+        unit=reading.unit,
+        shown=subject.context.shown(reading.metric),
+        value=subject.value,
+        expected=subject.expected,
+        required=subject.criterion.required * subject.expected,
+        source=f"capacity ({first.model})",
+        limiting=_name_limits(subject),
+        evidence=tuple(each.measurement.id for each in subject.flows),
     )
 
 
-def _each_way(measured: Sequence[Measurement]) -> Sequence[Measurement]:
-    """The first measurement of each direction: what follows tells of parts of it."""
-    first: dict[bool, Measurement] = {}
-    for each in measured:
-        first.setdefault(_INWARD in each.reading.labels, each)
-    return tuple(first.values())
+# -- the rules, in their order
 
 
-def _everyone(criterion: Criterion) -> Criterion:
-    return replace(criterion, where=(), nodes=frozenset())
+def grade_share(subject: FlowSubject) -> Ruling:
+    """The level of the sum as it was measured."""
+    criterion, expected = subject.criterion, subject.expected
+    level = grade(
+        subject.value,
+        criterion.required * expected,
+        comparator=criterion.comparator,
+        target=None if criterion.target is None else criterion.target * expected,
+        step=criterion.step(expected),
+    )
+    share = percent(subject.share)
+    if level is Level.PASS:
+        return Ruling(level, f"{share} of expected, at least {percent(criterion.required)} asked")
+    asked = criterion.required if level is Level.FAIL or criterion.target is None else criterion.target
+    return Ruling(level, f"{share} of expected, below {percent(asked)}")
 
 
-def _of_part(verdict: Verdict, members: int, together: int) -> Verdict:
+def weigh_overlap(subject: FlowSubject, ruling: Ruling) -> Ruling:
+    """Flows that did not run at quite the same time: their sum may be too high.
+
+    A sum that meets the bound only if they ran together is no pass: it is not known. One that
+    meets the target only then is to be watched.
+    """
+    criterion, share = subject.criterion, subject.share
+    if subject.together >= APART or ruling.level is Level.FAIL:
+        return ruling
+    least = share * subject.together
+    note = f"the flows ended up to {percent(1 / subject.together - 1)} apart, their sum may be that much too high"
+    between = f"between {percent(least)} and {percent(share)} of expected"
+    level = grade(least, criterion.required, target=criterion.target)
+    if level is Level.FAIL:
+        words = f"{between}, {percent(criterion.required)} asked: {note}; run them for more seconds"
+        return Ruling(Level.UNKNOWN, words)
+    if level is Level.WATCH and ruling.level is Level.PASS and criterion.target is not None:
+        words = f"{between}, {percent(criterion.target)} aimed at: {note}; run them for more seconds"
+        return Ruling(Level.WATCH, words)
+    return Ruling(ruling.level, f"{ruling.because}; {note}")
+
+
+def excuse_disturbed(subject: FlowSubject, ruling: Ruling) -> Ruling:
+    """Low beside a test that ran into trouble on the same link: how much that one sent is not known."""
+    if ruling.level not in (Level.WATCH, Level.FAIL) or not subject.disturbed:
+        return ruling
+    ways = (way for each in subject.flows for way in each.route.ways.tolist())
+    troubled = next((subject.disturbed[way] for way in ways if way in subject.disturbed), None)
+    if troubled is None:
+        return ruling
+    words = f"{percent(subject.share)} of expected, but {troubled} ran into trouble on the same link"
+    return Ruling(Level.UNKNOWN, words)
+
+
+def refuse_impossible(subject: FlowSubject, ruling: Ruling) -> Ruling:
+    """No link carries more than its wire does: then the measurement or the description is wrong, and nothing passes."""
+    graph, fabric = subject.context.routes.graph, subject.context.fabric
+    possible = POSSIBLE if len(subject.flows) == 1 else POSSIBLE_SUM
+    for way, value in _sum_loads(subject.flows, [each.value for each in subject.flows]).items():
+        wire = graph.links[way >> 1].capacity
+        if value * subject.together > possible * wire:
+            where = direction_name(fabric, graph.direction(way))
+            carried = f"{network_rate(value)} over {where}, which carries {network_rate(wire)} as described"
+            return Ruling(Level.UNKNOWN, f"{carried}: the number or the description is wrong")
+    return ruling
+
+
+def excuse_part(subject: FlowSubject, ruling: Ruling) -> Ruling:
     """A part of a bundle that is low is not known to be: how its flows share is a matter of the hash."""
-    if members >= together or verdict.level not in (Level.WATCH, Level.FAIL):
-        return verdict
-    note = f"{verdict.because}; but these are {members} of the {together} flows that fill it together"
-    return replace(verdict, level=Level.UNKNOWN, because=note)
+    flows = len(subject.flows)
+    if flows >= subject.started or ruling.level not in (Level.WATCH, Level.FAIL):
+        return ruling
+    note = f"but these are {flows} of the {subject.started} flows that fill it together"
+    return Ruling(Level.UNKNOWN, f"{ruling.because}; {note}")
 
 
-def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
-    """One verdict for each lone flow and for each bundle, for each criterion on capacity."""
-    together: dict[str, list[Test]] = {}
-    for test in closed.round.tests:
-        if test.bundle:
-            together.setdefault(test.bundle, []).append(test)
-    for criterion in bench.criteria:
-        if criterion.basis is not Basis.CAPACITY:
-            continue
-        flows = sent(bench, closed, criterion)
-        everyone = _everyone(criterion)
-        sizes = Counter(result.test.bundle for result in closed.results if matching(everyone, result))
-        disturbed = _disturbed(bench, closed)
-        bundles = {bundle.name: bundle for bundle in closed.round.bundles}
-        for name, members in _subjects(flows):
-            verdict = _judge(bench, criterion, name, members, disturbed)
-            verdict = replace(verdict, labels=_common(verdict.labels, together.get(name, ())))
-            impossible = _impossible(bench, members)
-            if impossible:
-                yield replace(verdict, level=Level.UNKNOWN, because=impossible)
-                continue
-            verdict = _of_part(verdict, len(members), sizes[name])
-            yield _with_fill(bench, verdict, bundles[name], members) if name in bundles else _as_held(verdict, members)
-
-
-def _with_fill(bench: Bench, verdict: Verdict, bundle: Bundle, members: Sequence[Sent]) -> Verdict:
-    """Say what a pass does not show: a link that was not filled may have lost what was left free.
+def note_free_capacity(subject: FlowSubject, ruling: Ruling) -> Ruling:
+    """A link that was not filled may have lost what was left free.
 
     A pass on a bundle that was meant to fill its link, but lost the tests for it, becomes unknown.
     """
-    fill = _filled(bench, bundle, members)
-    if fill >= FULL or verdict.level not in (Level.PASS, Level.WATCH):
-        return verdict
-    note = f"{verdict.because}; these flows can load it to {percent(fill)} only, a loss of the rest is not seen"
-    return replace(verdict, level=verdict.level if bundle.fill < FULL else Level.UNKNOWN, because=note)
+    bundle = subject.bundle
+    if bundle is None or ruling.level not in (Level.PASS, Level.WATCH):
+        return ruling
+    fill = _find_fill(subject, bundle)
+    if fill >= FULL:
+        return ruling
+    note = f"these flows can load it to {percent(fill)} only, a loss of the rest is not seen"
+    return Ruling(ruling.level if bundle.fill < FULL else Level.UNKNOWN, f"{ruling.because}; {note}")
 
 
-def _as_held(verdict: Verdict, members: Sequence[Sent]) -> Verdict:
-    """Say of a lone flow what a pass does not show: links that could carry more than it was made to send."""
-    if verdict.level not in (Level.PASS, Level.WATCH) or any(each.expected.limiting for each in members):
-        return verdict
-    rate = network_rate(sum(each.expected.value for each in members))
-    note = f"{verdict.because}; it could send {rate} at most, more that its links could carry is not shown"
-    return replace(verdict, because=note)
+def note_rate_limit(subject: FlowSubject, ruling: Ruling) -> Ruling:
+    """Links that could carry more than a lone flow was made to send are not shown to do so."""
+    limited = any(each.expected.limiting for each in subject.flows)
+    if subject.bundle is not None or limited or ruling.level not in (Level.PASS, Level.WATCH):
+        return ruling
+    note = f"it could send {network_rate(subject.expected)} at most, more that its links could carry is not shown"
+    return Ruling(ruling.level, f"{ruling.because}; {note}")
 
 
-def _filled(bench: Bench, bundle: Bundle, members: Sequence[Sent]) -> float:
-    """How full the emptiest element of a bundle should have been with the flows that gave a number."""
-    load = dict.fromkeys(bundle.elements, 0.0)
-    for each in members:
-        for way, share in bench.routes.shares_of(each.flow).items():
-            if way in load:
-                load[way] += share * each.expected.value
-    return min((value / bench.capacity(way) for way, value in load.items()), default=0.0)
+RULES: tuple[Callable[[FlowSubject, Ruling], Ruling], ...] = (
+    weigh_overlap,
+    excuse_disturbed,
+    refuse_impossible,
+    excuse_part,
+    note_free_capacity,
+    note_rate_limit,
+)
+"""What is asked after ``grade_share``. A level that one rule made unknown, no later one changes."""
 
 
-def overlap(flows: Sequence[Sent]) -> float:
+# -- what the rules ask of flows
+
+
+def overlap(flows: Sequence[MeasuredFlow]) -> float:
     """The least share of their time that flows can have run together, in (0, 1].
 
     Means of flows that did not run at the very same time add up to more than the link carried.
@@ -164,133 +241,60 @@ def overlap(flows: Sequence[Sent]) -> float:
     if not flows:
         return 1.0
     ends = [each.measurement.at for each in flows]
-    lengths = [each.result.ran for each in flows]
-    apart, length = max(ends) - min(ends), min(lengths)
-    return length / (length + apart) if length > 0 else 1.0
+    length = min(each.result.ran for each in flows)
+    return length / (length + max(ends) - min(ends)) if length > 0 else 1.0
 
 
-def _subjects(flows: Sequence[Sent]) -> list[tuple[str, list[Sent]]]:
-    found: dict[str, list[Sent]] = {}
+def _group_flows(flows: Sequence[MeasuredFlow]) -> Mapping[str, Sequence[MeasuredFlow]]:
+    """The flows of each subject by its name: those of a bundle together, each other one alone."""
+    groups: dict[str, list[MeasuredFlow]] = {}
     for each in flows:
         test = each.result.test
         # Of a test that sends both ways each is judged by itself, or one would make up for the other.
-        name = f"{each.flow.source}>{each.flow.sink}" if test.target.options.get(BIDIR) else test.target.key
-        found.setdefault(test.bundle or name, []).append(each)
-    return list(found.items())
+        name = f"{each.flow.source}>{each.flow.sink}" if test.sending.directions is Directions.BOTH else test.target.key
+        groups.setdefault(test.bundle or name, []).append(each)
+    return groups
 
 
-def _disturbed(bench: Bench, closed: ClosedRound) -> dict[Direction, str]:
-    """Links that a test loaded whose own load is not known, with that test's target."""
-    found: dict[Direction, str] = {}
+def _find_disturbed(context: JudgingContext, closed: ClosedRound) -> Mapping[int, str]:
+    """Links, by their number, that a test loaded whose own load is not known, with that test's target."""
+    disturbed: dict[int, str] = {}
     for result in closed.results:
-        flow = bench.flow(result.test) if result.failure and result.failure.stage in DISTURBING else None
-        for way in bench.routes.shares_of(flow) if flow is not None else ():
-            found[way] = result.test.target.key
-    return found
+        troubled = result.failure is not None and result.failure.stage in DISTURBING
+        flow = read_flow(context.routes, result.test) if troubled else None
+        if flow is not None:
+            disturbed.update(dict.fromkeys(context.routes.route(flow).ways.tolist(), result.test.target.key))
+    return disturbed
 
 
-def limits(bench: Bench, members: Sequence[Sent]) -> str:
+def _name_limits(subject: FlowSubject) -> str:
     """The elements that bound the expectation, in words; ties are all named, at most three in full."""
-    ways = dict.fromkeys(way for each in members for way in each.expected.limiting)
-    names = [direction_name(bench.fabric, way) for way in ways]
+    ways = dict.fromkeys(way for each in subject.flows for way in each.expected.limiting)
+    names = [direction_name(subject.context.fabric, way) for way in ways]
     shown = ", ".join(names[:3])
     return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
 
 
-def _judge(
-    bench: Bench, criterion: Criterion, name: str, members: Sequence[Sent], disturbed: dict[Direction, str]
-) -> Verdict:
-    value = sum(each.value for each in members)
-    expected = sum(each.expected.value for each in members)
-    required = criterion.required * expected
-    target = None if criterion.target is None else criterion.target * expected
-    step = criterion.step(expected)
-    level = grade(value, required, comparator=criterion.comparator, target=target, step=step)
-    share = percent(value / expected)
-    because = f"{share} of expected, at least {percent(criterion.required)} asked"
-    if level in (Level.WATCH, Level.FAIL):
-        asked = criterion.required if level is Level.FAIL or criterion.target is None else criterion.target
-        because = f"{share} of expected, below {percent(asked)}"
-    level, because = _together(criterion, level, because, share=value / expected, together=overlap(members))
-    if level in (Level.WATCH, Level.FAIL):
-        troubled = _trouble(bench, members, disturbed)
-        if troubled:
-            level, because = Level.UNKNOWN, f"{share} of expected, but {troubled} ran into trouble on the same link"
-    first = members[0]
-    reading = first.measurement.reading
-    nodes = dict.fromkeys(node for each in members for node in nodes_of(each.result))
-    return Verdict(
-        test=first.result.test.id,
-        round=first.result.test.round,
-        probe=first.result.test.probe,
-        subject=name,
-        nodes=tuple(nodes),
-        metric=reading.metric,
-        labels=reading.labels,
-        level=level,
-        kind=Kind.CAPACITY,
-        because=because,
-        unit=reading.unit,
-        shown=bench.shown(reading.metric),
-        value=value,
-        expected=expected,
-        required=required,
-        source=f"capacity ({first.model})",
-        limiting=limits(bench, members),
-        evidence=tuple(each.measurement.id for each in members),
-    )
-
-
-def _impossible(bench: Bench, members: Sequence[Sent]) -> str:
-    """Why the flows cannot have been as fast as is told, in words; empty where they can.
-
-    No link carries more than its wire does: then the measurement or the description is wrong, and nothing passes.
-    """
-    load: dict[Direction, float] = {}
-    for each in members:
-        for way, share in bench.routes.shares_of(each.flow).items():
-            load[way] = load.get(way, 0.0) + share * each.value
-    together = overlap(members)
-    possible = POSSIBLE if len(members) == 1 else POSSIBLE_SUM
-    for way, value in load.items():
-        wire = bench.fabric.links[way.link].capacity
-        if value * together > possible * wire:
-            told, carried = network_rate(value), network_rate(wire)
-            where = direction_name(bench.fabric, way)
-            return f"{told} over {where}, which carries {carried} as described: the number or the description is wrong"
-    return ""
-
-
-def _common(labels: Labels, tests: Sequence[Test]) -> Labels:
-    """Those of ``labels`` in which the tests of a bundle agree: between two cohorts nothing is said of either."""
+def _common_labels(flows: Sequence[MeasuredFlow], tests: Sequence[Test]) -> Labels:
+    """The labels in which the tests of a bundle agree: between two cohorts nothing is said of either."""
     asked = [dict(test.target.labels) for test in tests]
+    labels = flows[0].measurement.reading.labels
     return tuple((name, value) for name, value in labels if len({own.get(name) for own in asked}) < 2)
 
 
-def _together(criterion: Criterion, level: Level, because: str, *, share: float, together: float) -> tuple[Level, str]:
-    """What the sum of flows shows when they did not run at quite the same time: it may be too high.
-
-    A sum that meets the bound only if they ran together is no pass: it is not known. One that
-    meets the target only then is to be watched.
-    """
-    if together >= APART or level is Level.FAIL:
-        return level, because
-    least = share * together
-    note = f"the flows ended up to {percent(1 / together - 1)} apart, their sum may be that much too high"
-    between = f"between {percent(least)} and {percent(share)} of expected"
-    if least < criterion.required:
-        return Level.UNKNOWN, f"{between}, {percent(criterion.required)} asked: {note}; run them for more seconds"
-    if level is Level.PASS and criterion.target is not None and least < criterion.target:
-        return Level.WATCH, f"{between}, {percent(criterion.target)} aimed at: {note}; run them for more seconds"
-    return level, f"{because}; {note}"
+def _find_fill(subject: FlowSubject, bundle: Bundle) -> float:
+    """How full the emptiest element of a bundle should have been with the flows that gave a number."""
+    graph = subject.context.routes.graph
+    loads = _sum_loads(subject.flows, [each.expected.value for each in subject.flows])
+    links = subject.context.fabric.links
+    ways = [graph.way(links[element.link], element.source) for element in bundle.elements]
+    return min((loads.get(way, 0.0) / float(graph.payload[way]) for way in ways), default=0.0)
 
 
-def _trouble(bench: Bench, members: Sequence[Sent], disturbed: dict[Direction, str]) -> str:
-    """The target of a test in trouble that shared a link with ``members``, or nothing."""
-    if not disturbed:
-        return ""
-    for each in members:
-        for way in bench.routes.shares_of(each.flow):
-            if way in disturbed:
-                return disturbed[way]
-    return ""
+def _sum_loads(flows: Sequence[MeasuredFlow], rates: Sequence[float]) -> Mapping[int, float]:
+    """byte/s over each directed link, by its number, if each flow had its rate."""
+    loads: dict[int, float] = {}
+    for each, rate in zip(flows, rates, strict=True):
+        for way, share in zip(each.route.ways.tolist(), each.route.shares.tolist(), strict=True):
+            loads[way] = loads.get(way, 0.0) + share * rate
+    return loads

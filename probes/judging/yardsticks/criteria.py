@@ -2,44 +2,41 @@
 
 from collections.abc import Iterator
 
-from probes.judging.bench import Bench, matching, nodes_of
-from probes.judging.grading import grade, rounded
-from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import ClosedRound, Measurement, Result
-from topology.model import Basis, Comparator, Criterion
-from topology.units import percent, show
-
-POSSIBLE = 1.05
-"""Share of a stated peak above which a rate was not measured right, or the peak is not what it is called."""
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, nodes_of, rounded
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import ClosedRound, Measurement, Result
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
+from benchconsole.topology.units import percent, show
 
 
-def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
+def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
     """One verdict for each measurement and each criterion that speaks of it."""
     for result in closed.results:
-        for criterion in bench.criteria:
+        for criterion in context.criteria:
             if criterion.basis is not Basis.CAPACITY:
                 for measurement in matching(criterion, result):
-                    yield _judge(bench, criterion, result, measurement)
+                    yield _judge(context, criterion, result, measurement)
 
 
-def _judge(bench: Bench, criterion: Criterion, result: Result, measurement: Measurement) -> Verdict:
+def _judge(context: JudgingContext, criterion: Criterion, result: Result, measurement: Measurement) -> Verdict:
     reading = measurement.reading
     scale, basis = 1.0, ""
     if criterion.basis is Basis.PEAK:
         peaks = [node.hardware.peak for node in result.test.target.nodes]
         known = [peak for peak in peaks if peak is not None]
         if len(known) < len(peaks):
-            return _verdict(bench, criterion, result, measurement, Level.UNKNOWN, None, "no peak is declared")
+            return _verdict(context, criterion, result, measurement, Level.UNKNOWN, None, "no peak is declared")
         scale, basis = sum(known), _basis(result)
         if reading.value > POSSIBLE * scale:
             words = f"{percent(reading.value / scale)}{basis}: the number or the stated peak is wrong"
-            return _verdict(bench, criterion, result, measurement, Level.UNKNOWN, None, words)
+            return _verdict(context, criterion, result, measurement, Level.UNKNOWN, None, words)
     required = criterion.required * scale
     target = None if criterion.target is None else criterion.target * scale
     step = criterion.step(scale)
     level = grade(reading.value, required, comparator=criterion.comparator, target=target, step=step)
-    because = _because(bench, criterion, reading.value, level, scale) + basis
-    return _verdict(bench, criterion, result, measurement, level, required, because)
+    because = _because(context, criterion, reading.value, level, scale) + basis
+    return _verdict(context, criterion, result, measurement, level, required, because)
 
 
 def _basis(result: Result) -> str:
@@ -50,9 +47,9 @@ def _basis(result: Result) -> str:
     return f"{whose} ({'; '.join(bases)})"
 
 
-def _because(bench: Bench, criterion: Criterion, value: float, level: Level, scale: float) -> str:
-    shown = bench.shown(criterion.metric)
-    unit = bench.metrics[criterion.metric].unit if criterion.metric in bench.metrics else criterion.unit
+def _because(context: JudgingContext, criterion: Criterion, value: float, level: Level, scale: float) -> str:
+    shown = context.shown(criterion.metric)
+    unit = context.metrics[criterion.metric].unit if criterion.metric in context.metrics else criterion.unit
     least = criterion.comparator is Comparator.AT_LEAST
     bound = criterion.target if level is Level.WATCH and criterion.target is not None else criterion.required
     words = percent(bound) if criterion.basis is Basis.PEAK else show(bound * scale, unit, shown)
@@ -67,7 +64,7 @@ def _because(bench: Bench, criterion: Criterion, value: float, level: Level, sca
 
 
 def _verdict(
-    bench: Bench, criterion: Criterion, result: Result, measurement: Measurement, level: Level,
+    context: JudgingContext, criterion: Criterion, result: Result, measurement: Measurement, level: Level,
     required: float | None, because: str,
 ) -> Verdict:  # fmt: skip
     reading = measurement.reading
@@ -81,10 +78,10 @@ def _verdict(
         metric=reading.metric,
         labels=reading.labels,
         level=level,
-        kind=Kind.CRITERION,
+        kind=Yardstick.CRITERION,
         because=because,
         unit=reading.unit,
-        shown=bench.shown(reading.metric),
+        shown=context.shown(reading.metric),
         value=reading.value,
         expected=required,
         required=required,

@@ -5,17 +5,26 @@ A declared fact that the node does not report is unknown, never passed.
 
 from collections.abc import Iterator, Sequence
 
-from probes.judging.bench import Bench
-from probes.judging.verdict import Kind, Level, Verdict
-from probes.model import ClosedRound, Fact, Result
-from topology.units import disk_size, memory_size, network_rate
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import ClosedRound, Fact, Result
+from benchconsole.topology.units import disk_size, memory_size, network_rate
 
 KERNEL_KEEPS = 0.07
 """Share of the installed memory that firmware and kernel may keep for themselves."""
 
+MEMORY_ABOVE = 0.005
+"""Share of the declared memory by which a node may report more: sizes are rounded where they are declared."""
 
-def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
-    """One verdict for each declared fact of each node that told of itself in this round.
+DISK_NEAR = 0.02
+"""Share of its declared size by which a disk may differ: makers and tools round capacities."""
+
+NUMBER_NEAR = 1e-6
+"""Share by which any other number may differ: that of writing it as text and reading it back."""
+
+
+def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
+    """One verdict for each declared fact of each node that reported of itself in this round.
 
     Facts called after their probe (``traceroute.hop``) are about a test, not about what a node is made of.
     """
@@ -26,14 +35,14 @@ def verdicts(bench: Bench, closed: ClosedRound) -> Iterator[Verdict]:
 
 
 def _judge(result: Result, name: str, declared: str | float) -> Verdict:
-    told = _relevant(result.facts, name, result.test.target.node.data_address)
-    wanted = words(name, declared)
-    if not told:
+    reported = _relevant(result.facts, name, result.test.target.node.data_address)
+    wanted = format_hardware(name, declared)
+    if not reported:
         level, because, text = Level.UNKNOWN, "declared, but the node does not report it", ""
     else:
-        values = list(dict.fromkeys(fact.value for fact in told))
-        matching = [value for value in values if same(name, value, declared)]
-        text = ", ".join(words(name, value) for value in (matching or values)[:4])
+        values = list(dict.fromkeys(fact.value for fact in reported))
+        matching = [value for value in values if is_as_declared(name, value, declared)]
+        text = ", ".join(format_hardware(name, value) for value in (matching or values)[:4])
         level = Level.PASS if matching else Level.FAIL
         because = "as declared" if matching else f"declared {wanted}"
     test = result.test
@@ -46,7 +55,7 @@ def _judge(result: Result, name: str, declared: str | float) -> Verdict:
         metric=name,
         labels=(),
         level=level,
-        kind=Kind.HARDWARE,
+        kind=Yardstick.HARDWARE,
         because=because,
         text=text,
         expected_text=wanted,
@@ -59,28 +68,28 @@ def _relevant(facts: Sequence[Fact], name: str, address: str) -> list[Fact]:
 
     The speed that a virtual port names (``nominal``) says nothing and counts as not reported.
     """
-    told = [fact for fact in facts if fact.fact == name and ("nominal", "yes") not in fact.labels]
+    reported = [fact for fact in facts if fact.fact == name and ("nominal", "yes") not in fact.labels]
     ports = {dict(fact.labels).get("nic") for fact in facts if fact.fact == "nic.address" and fact.value == address}
-    carrying = [fact for fact in told if dict(fact.labels).get("nic") in ports]
-    return carrying or told
+    tested = [fact for fact in reported if dict(fact.labels).get("nic") in ports]
+    return tested or reported
 
 
-def same(name: str, told: str | float, declared: str | float) -> bool:
-    """Whether a told value is what was declared: memory less what the kernel keeps, text by its words."""
-    if isinstance(declared, float) or isinstance(told, float):
+def is_as_declared(name: str, reported: str | float, declared: str | float) -> bool:
+    """Whether a reported value is what was declared: memory less what the kernel keeps, text by its words."""
+    if isinstance(declared, float) or isinstance(reported, float):
         try:
-            here, there = float(told), float(declared)
+            number, wanted = float(reported), float(declared)
         except ValueError:
             return False
         if name == "memory.total":
-            return there * (1 - KERNEL_KEEPS) <= here <= there * 1.005
+            return wanted * (1 - KERNEL_KEEPS) <= number <= wanted * (1 + MEMORY_ABOVE)
         if name == "disk.size":
-            return abs(here - there) <= 0.02 * there
-        return abs(here - there) <= 1e-6 * abs(there)
-    return " ".join(str(told).split()).casefold() == " ".join(str(declared).split()).casefold()
+            return abs(number - wanted) <= DISK_NEAR * wanted
+        return abs(number - wanted) <= NUMBER_NEAR * abs(wanted)
+    return " ".join(str(reported).split()).casefold() == " ".join(str(declared).split()).casefold()
 
 
-def words(name: str, value: str | float) -> str:
+def format_hardware(name: str, value: str | float) -> str:
     """A fact for people: memory in GiB, ports in Gb/s, disks in TB, counts as they are."""
     if isinstance(value, str):
         return value

@@ -1,18 +1,18 @@
-"""Owns which designs there are: one line each, with the options that each reads and their defaults."""
+"""The designs by name, one line each, with the options that each reads and their defaults."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from probes.planning.designs import neighbours, pairs, permutation, star, steered, stress, trunks
-from probes.planning.layout import Design
+from benchconsole.probes.planning.designs import neighbours, pairs, permutation, star, steered, stress, trunks
+from benchconsole.probes.planning.layout import Design
 
 DESIGNS: Mapping[str, Design] = MappingProxyType({
     "neighbours": Design(neighbours.lay_out),
     "trunks": Design(trunks.lay_out),
     "star": Design(star.lay_out, {"servers": ""}, fans_out=True),
     "permutation": Design(permutation.lay_out, {"shift": 0, "seed": 1}),
-    "all-pairs": Design(pairs.all_pairs),
-    "sample": Design(pairs.sample, {"fraction": 0, "pairs": 0, "seed": 1}),
+    "all-pairs": Design(pairs.lay_out_all),
+    "sample": Design(pairs.lay_out_sample, {"fraction": 0, "pairs": 0, "seed": 1}),
     "steered": Design(steered.lay_out, {"partners": 4, "seed": 1}),
     "stress": Design(stress.lay_out, {"share": ""}),
 })  # fmt: skip

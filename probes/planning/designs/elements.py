@@ -1,50 +1,39 @@
-"""Owns what the option ``share`` names: a link, one way over it, a LAG, the uplinks of a switch, a server."""
+"""The elements that the option ``share`` names: a link, one way over it, a LAG, the uplinks of a switch, a server."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from probes.errors import PlanError
-from probes.planning.options import unknown
-from topology.elements import direction_name
-from topology.model import Direction, Fabric, Link, LinkId, NodeId
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.planning.design_options import make_unknown_error
+from benchconsole.topology.element_names import direction_name
+from benchconsole.topology.model.fabric import Direction, Fabric, Link, LinkId, NodeId
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class FillElement:
     """Directed links that are to be filled together, and what they are called."""
 
     name: str
     ways: tuple[Direction, ...]
 
 
-def elements(fabric: Fabric, text: str) -> list[Element]:
+def find_elements(fabric: Fabric, text: str) -> list[FillElement]:
     """What ``text`` names, each direction by itself. PlanError for an empty or unknown name."""
     if not text:
         raise PlanError("design stress needs the option share: a link, a LAG, a switch or a server to fill")
     for direction in _directions(fabric):
         if direction_name(fabric, direction) == text:
-            return [Element(text, (direction,))]
+            return [FillElement(text, (direction,))]
     links = _links(fabric, text)
     if links is None:
         known = [*fabric.links, *fabric.switches, *fabric.storage, *fabric.nodes, *_lags(fabric)]
-        raise unknown("element of option share", text, known) if len(known) < _LISTED else _unknown(text, known)
+        many = "the name of a link, a LAG, a switch, a storage system or a node"
+        raise make_unknown_error("element of option share", text, known, many)
     if not links:
         raise PlanError(f"option share: {text} has no links above it that tests could fill, expected another element")
     outward = tuple(Direction(link.id, _lower(fabric, link, text)) for link in links)
     inward = tuple(Direction(way.link, fabric.links[way.link].other(way.source)) for way in outward)
     return [_element(fabric, text, outward, "out"), _element(fabric, text, inward, "in")]
-
-
-_LISTED = 40
-"""Names that an error still lists."""
-
-
-def _unknown(text: str, known: list[str]) -> PlanError:
-    from topology.selection import near
-
-    hint = near(text, known)
-    expected = "the name of a link, a LAG, a switch, a storage system or a node"
-    return PlanError(f"unknown element {text!r}, expected {expected}" + (f"; did you mean {hint}?" if hint else ""))
 
 
 def _directions(fabric: Fabric) -> Iterator[Direction]:
@@ -73,6 +62,6 @@ def _lower(fabric: Fabric, link: Link, text: str) -> str:
     return text if text in (link.a, link.b) else link.a
 
 
-def _element(fabric: Fabric, text: str, ways: tuple[Direction, ...], sense: str) -> Element:
+def _element(fabric: Fabric, text: str, ways: tuple[Direction, ...], sense: str) -> FillElement:
     """``leaf1 to spine1`` for one directed link, ``leaf1 out`` for several."""
-    return Element(direction_name(fabric, ways[0]) if len(ways) == 1 else f"{text} {sense}", ways)
+    return FillElement(direction_name(fabric, ways[0]) if len(ways) == 1 else f"{text} {sense}", ways)

@@ -1,14 +1,14 @@
-"""Owns what designs that fill elements share: how full flows load each link, and the bundle that they make."""
+"""Shared by designs that fill elements: how full flows load each link, and the bundle that they make."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from probes.model import FULL, Bundle
-from topology.elements import direction_name, is_nic
-from topology.expect import expect
-from topology.model import Direction, Fabric, Flow
-from topology.routing import Routes
+from benchconsole.probes.model.measuring import FULL, Bundle
+from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.element_names import direction_name, is_nic
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow
+from benchconsole.topology.routing.routes import Routes
 
 HEADROOM = 2.0
 """How much more the senders of an element can offer than it carries, where there are enough of them."""
@@ -17,7 +17,7 @@ SAME = 1e-6
 """Links that are filled to within this are filled alike."""
 
 
-def filled(fabric: Fabric, flows: Sequence[Flow], routes: Routes) -> dict[Direction, float]:
+def compute_fill(fabric: Fabric, flows: Sequence[Flow], routes: Routes) -> dict[Direction, float]:
     """How full each directed link is expected to be, as a share of its payload capacity."""
     rates = np.array([found.value for found in expect(fabric, flows, routes=routes)])
     found = [routes.route(flow) for flow in flows]
@@ -25,16 +25,10 @@ def filled(fabric: Fabric, flows: Sequence[Flow], routes: Routes) -> dict[Direct
     carried = np.concatenate([route.shares * rate for route, rate in zip(found, rates, strict=True)])
     load = np.bincount(at, weights=carried).tolist()
     named_ways = [routes.graph.direction(way) for way in ways.tolist()]
-    return {way: value / payload(fabric, way) for way, value in zip(named_ways, load, strict=True)}
+    return {way: value / fabric.payload(fabric.links[way.link]) for way, value in zip(named_ways, load, strict=True)}
 
 
-def payload(fabric: Fabric, way: Direction) -> float:
-    """The payload capacity of a directed link in byte/s."""
-    link = fabric.links[way.link]
-    return link.capacity * fabric.goodput_of(link)
-
-
-def bundle_over(
+def make_bundle(
     fabric: Fabric, way: Direction, full: Mapping[Direction, float], covered: Collection[Direction]
 ) -> Bundle:
     """The bundle of flows that are to fill ``way``, with the links between switches that are as full as it.
@@ -49,10 +43,10 @@ def bundle_over(
     else:
         same = (other for other in trunks if abs(full[other] - fill) <= SAME and other not in covered)
         elements = tuple(sorted({way, *same}))
-    return Bundle(named(fabric, elements), elements, fill)
+    return Bundle(name_elements(fabric, elements), elements, fill)
 
 
-def named(fabric: Fabric, elements: Sequence[Direction]) -> str:
+def name_elements(fabric: Fabric, elements: Sequence[Direction]) -> str:
     """``leaf1 to spine1``, or ``leaf1 to spine1 and 3 equal links``."""
     first = direction_name(fabric, elements[0])
     further = len(elements) - 1

@@ -1,15 +1,15 @@
-"""Owns the design ``neighbours``: every node's NIC in both directions, inside its own switch, twice."""
+"""The design ``neighbours``: every node's NIC in both directions, inside its own switch, twice."""
 
 from collections.abc import Sequence
 
-from probes.planning.layout import Layout, Request
-from topology.model import Fabric, NodeId
+from benchconsole.probes.planning.layout import DesignRequest, FlowLayout
+from benchconsole.topology.model.fabric import Fabric, NodeId
 
 SHIFTS = 2
 """Partners per node: with one, a slow sender and a slow receiver look alike."""
 
 
-def alike(fabric: Fabric, nodes: Sequence[NodeId]) -> list[list[NodeId]]:
+def group_alike(fabric: Fabric, nodes: Sequence[NodeId]) -> list[list[NodeId]]:
     """Nodes cabled to the same switches at the same speed, in file order."""
     found: dict[tuple[object, ...], list[NodeId]] = {}
     for node in nodes:
@@ -20,12 +20,12 @@ def alike(fabric: Fabric, nodes: Sequence[NodeId]) -> list[list[NodeId]]:
     return list(found.values())
 
 
-def lay_out(request: Request) -> list[Layout]:
+def lay_out(request: DesignRequest) -> list[FlowLayout]:
     """Cyclic shifts inside each group: every NIC sends once and receives once in each layout."""
-    groups = alike(request.fabric, request.nodes)
+    groups = group_alike(request.fabric, request.nodes)
     layouts = []
     for shift in range(1, SHIFTS + 1):
-        layout = Layout(f"every NIC in both directions, partner {shift} further on, inside its own switch")
+        layout = FlowLayout(f"every NIC in both directions, partner {shift} further on, inside its own switch")
         for group in groups:
             if len(group) > shift:
                 layout.pairs += [(node, group[(index + shift) % len(group)]) for index, node in enumerate(group)]

@@ -1,4 +1,4 @@
-"""Owns the designs ``all-pairs`` and ``sample``: every two nodes in both directions, or an even part of them.
+"""The designs ``all-pairs`` and ``sample``: every two nodes in both directions, or an even part of them.
 
 A sample is taken in layers, each of which is a permutation of the nodes: in layer t the node in
 place p of a group of nodes cabled alike sends to the group d = p * step + t further on. So after
@@ -10,23 +10,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from probes.errors import PlanError
-from probes.planning.layout import Layout, Pair, Request
-from probes.planning.options import number, whole
-from topology.maxmin import Indices
-from topology.model import NodeId
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, Pair
+from benchconsole.topology.arrays import Indices
+from benchconsole.topology.model.fabric import NodeId
 
 MOST_PAIRS = 250_000
 """Tests of one stage; who wants more is shown a plan that nobody would wait for."""
 
 
-def all_pairs(request: Request) -> list[Layout]:
+def lay_out_all(request: DesignRequest) -> list[FlowLayout]:
     """Both directions of every pair, in the order of cyclic shifts. PlanError where that is too many."""
     count = len(request.nodes)
     if count * (count - 1) > MOST_PAIRS:
         raise PlanError(f"all pairs of {count:,} nodes: found {count * (count - 1):,} tests, {_LESS}")
     pairs = _with_path(request, _shifted(list(request.nodes)))
-    return [Layout("both directions of every pair", pairs=pairs, any_order=True)] if pairs else []
+    return [FlowLayout("both directions of every pair", pairs=pairs, any_order=True)] if pairs else []
 
 
 _LESS = f"expected at most {MOST_PAIRS:,}; take design sample, or fewer nodes"
@@ -37,12 +36,12 @@ def _shifted(nodes: list[NodeId]) -> Iterator[Pair]:
         yield from zip(nodes, nodes[shift:] + nodes[:shift], strict=True)
 
 
-def _with_path(request: Request, pairs: Iterator[Pair]) -> list[Pair]:
-    kinds = request.kinds
-    return [pair for pair in pairs if kinds.kind(*pair) is not None]
+def _with_path(request: DesignRequest, pairs: Iterator[Pair]) -> list[Pair]:
+    classes = request.flow_classes
+    return [pair for pair in pairs if classes.find_class(*pair) is not None]
 
 
-def sample(request: Request) -> list[Layout]:
+def lay_out_sample(request: DesignRequest) -> list[FlowLayout]:
     """A part of all directed pairs, spread evenly over nodes and over groups of nodes cabled alike."""
     count = len(request.nodes)
     every = count * (count - 1)
@@ -51,21 +50,21 @@ def sample(request: Request) -> list[Layout]:
     wanted = _wanted(request, every)
     if wanted > MOST_PAIRS:
         raise PlanError(f"a sample of {wanted:,} pairs, {_LESS}")
-    seed = whole(request.options, "seed", least=0, most=2**31)
-    pairs, groups = spread(request, wanted, seed)
+    seed = request.options.whole("seed", 0, 2**31)
+    pairs, groups = choose_pairs(request, wanted, seed)
     met = len({(groups[source], groups[sink]) for source, sink in pairs})
-    kinds = len(set(groups.values()))
+    every_group = len(set(groups.values()))
     because = (
         f"{len(pairs):,} of {every:,} directed pairs ({len(pairs) / every:.2%}), seed {seed}; "
-        f"{met:,} of {kinds * kinds:,} pairs of groups of nodes cabled alike are met"
+        f"{met:,} of {every_group**2:,} pairs of groups of nodes cabled alike are met"
     )
-    return [Layout(because, pairs=pairs, any_order=True)] if pairs else []
+    return [FlowLayout(because, pairs=pairs, any_order=True)] if pairs else []
 
 
-def _wanted(request: Request, every: int) -> int:
+def _wanted(request: DesignRequest, every: int) -> int:
     """How many pairs the options ask for; PlanError unless exactly one of them does."""
-    fraction = number(request.options, "fraction", least=0.0, most=1.0)
-    pairs = whole(request.options, "pairs", least=0, most=10**12)
+    fraction = request.options.number("fraction", 0.0, 1.0)
+    pairs = request.options.whole("pairs", 0, 10**12)
     if bool(fraction) is bool(pairs):
         raise PlanError(f"found fraction {fraction:g} and pairs {pairs}, expected one of them above 0")
     if pairs > every:
@@ -75,35 +74,48 @@ def _wanted(request: Request, every: int) -> int:
     return pairs or max(round(fraction * every), 1)
 
 
-def spread(request: Request, wanted: int, seed: int) -> tuple[list[Pair], dict[NodeId, int]]:
+def choose_pairs(request: DesignRequest, wanted: int, seed: int) -> tuple[list[Pair], dict[NodeId, int]]:
     """``wanted`` directed pairs with a path, as evenly as can be, and the group of each node."""
-    kinds = request.kinds
+    classes = request.flow_classes
     chance = random.Random(seed)  # noqa: S311 - to be drawn again alike, not to be kept from anyone
     groups: dict[NodeId, int] = {}
     members: dict[int, list[NodeId]] = {}
     for node in request.nodes:
-        side = kinds.side(node)
+        side = classes.find_side(node)
         if side is not None:
             groups[node] = side.number
             members.setdefault(side.number, []).append(node)
     rows = [chance.sample(group, len(group)) for group in chance.sample(list(members.values()), len(members))]
     nodes = [node for row in rows for node in row]
     found: dict[Pair, None] = {}
-    quota = -(-wanted // max(len(nodes), 1))
+    if len(nodes) < 2:
+        return [], groups
+    quotas = _list_quotas(-(-wanted // len(nodes)), len(nodes) - 1)
     sent, received = np.zeros(len(nodes), np.intp), np.zeros(len(nodes), np.intp)
-    while len(found) < wanted and quota < len(nodes):
+    for quota in quotas:
         for source, sink in _layers([len(row) for row in rows]):
             good = (sent[source] < quota) & (received[sink] < quota)
             for one, other in zip(source[good].tolist(), sink[good].tolist(), strict=True):
                 pair = (nodes[one], nodes[other])
-                if pair not in found and kinds.kind(*pair) is not None:
+                if pair not in found and classes.find_class(*pair) is not None:
                     sent[one] += 1
                     received[other] += 1
                     found[pair] = None
             if len(found) >= wanted:
-                break
-        quota += max(quota // 4, 1)  # where groups differ in size, the last pairs cannot be even
-    return list(found)[:wanted], groups
+                return list(found)[:wanted], groups
+    return list(found), groups
+
+
+def _list_quotas(least: int, most: int) -> Iterator[int]:
+    """How many partners a node may have, from ``least`` up to ``most``.
+
+    Where groups differ in size, the last pairs cannot be even: each pass allows a quarter more.
+    """
+    quota = min(least, most)
+    while quota < most:
+        yield quota
+        quota = min(quota + max(quota // 4, 1), most)
+    yield most
 
 
 def _layers(sizes: list[int]) -> Iterator[tuple[Indices, Indices]]:

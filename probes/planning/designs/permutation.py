@@ -1,31 +1,30 @@
-"""Owns the design ``permutation``: every node sends to one partner and receives from one."""
+"""The design ``permutation``: every node sends to one partner and receives from one."""
 
 import random
 
-from probes.errors import PlanError
-from probes.planning.layout import Layout, Pair, Request
-from probes.planning.options import whole
-from topology.model import NodeId
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, Pair
+from benchconsole.topology.model.fabric import NodeId
 
 
-def lay_out(request: Request) -> list[Layout]:
+def lay_out(request: DesignRequest) -> list[FlowLayout]:
     """Partners ``shift`` further on in the file, or drawn by ``seed``."""
     nodes = list(request.nodes)
     if len(nodes) < 2:
         return []
-    shift = whole(request.options, "shift", least=0, most=len(nodes) - 1)
-    seed = whole(request.options, "seed", least=0, most=2**31)
-    if shift and "seed" in request.given:
+    shift = request.options.whole("shift", 0, len(nodes) - 1)
+    seed = request.options.whole("seed", 0, 2**31)
+    if shift and "seed" in request.written:
         raise PlanError(f"found shift {shift} and seed {seed}, expected one of them: either counts on or draws")
-    order = nodes[shift:] + nodes[:shift] if shift else drawn(nodes, seed)
-    kinds = request.kinds
-    pairs: list[Pair] = [pair for pair in zip(nodes, order, strict=True) if kinds.kind(*pair) is not None]
+    order = nodes[shift:] + nodes[:shift] if shift else draw_cycle(nodes, seed)
+    classes = request.flow_classes
+    pairs: list[Pair] = [pair for pair in zip(nodes, order, strict=True) if classes.find_class(*pair) is not None]
     how = f"{shift} further on" if shift else f"drawn with seed {seed}"
     because = f"every node sends to one partner and receives from one, {how}"
-    return [Layout(because, pairs=pairs, any_order=True)] if pairs else []
+    return [FlowLayout(because, pairs=pairs, any_order=True)] if pairs else []
 
 
-def drawn(nodes: list[NodeId], seed: int) -> list[NodeId]:
+def draw_cycle(nodes: list[NodeId], seed: int) -> list[NodeId]:
     """A random order in which none stands where it stood: one cycle through all (Sattolo 1986)."""
     chance = random.Random(seed)  # noqa: S311 - to be drawn again alike, not to be kept from anyone
     order = list(range(len(nodes)))

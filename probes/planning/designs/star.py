@@ -1,15 +1,15 @@
-"""Owns the design ``star``: every node with each of some servers, one direction at a time of each."""
+"""The design ``star``: every node with each of some servers, one direction at a time of each."""
 
-from probes.errors import PlanError
-from probes.planning.layout import Layout, Request
-from topology.errors import SelectionError
-from topology.model import NodeId, NodeRole
-from topology.selection import fold, select
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.planning.layout import DesignRequest, FlowLayout
+from benchconsole.topology.errors import SelectionError
+from benchconsole.topology.model.fabric import NodeId, NodeRole
+from benchconsole.topology.selection import fold, select
 
 
-def servers(request: Request) -> list[NodeId]:
+def find_servers(request: DesignRequest) -> list[NodeId]:
     """The servers that the option names, else the management nodes; PlanError where they are not in the selection."""
-    text, chosen = str(request.options["servers"]), set(request.nodes)
+    text, chosen = request.options.text("servers"), set(request.nodes)
     if text:
         try:
             named = list(select(request.fabric, text))
@@ -25,15 +25,15 @@ def servers(request: Request) -> list[NodeId]:
     return named
 
 
-def lay_out(request: Request) -> list[Layout]:
+def lay_out(request: DesignRequest) -> list[FlowLayout]:
     """Each server to each node, and back; a server talks to as many at once as its links carry."""
-    chosen = servers(request)
-    kinds = request.kinds
+    chosen = find_servers(request)
+    classes = request.flow_classes
     pairs: dict[tuple[NodeId, NodeId], None] = {}
     for server in chosen:
         for node in request.nodes:
             for pair in ((server, node), (node, server)):
-                if node != server and kinds.kind(*pair) is not None:
+                if node != server and classes.find_class(*pair) is not None:
                     pairs[pair] = None
     because = f"every node with {fold(chosen)}, both ways, as many at once as its links carry"
-    return [Layout(because, pairs=list(pairs), any_order=True, fans_out=True)] if pairs else []
+    return [FlowLayout(because, pairs=list(pairs), any_order=True, fans_out=True)] if pairs else []

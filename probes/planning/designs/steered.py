@@ -1,26 +1,25 @@
-"""Owns the design ``steered``: one stream a test, on member cables that its source port was chosen for.
+"""The design ``steered``: one stream a test, on member cables that its source port was chosen for.
 
 Where the file says ``hash: steered`` for every fork on the way, no member cable is given more than
 it carries, and each test expects what it would get alone. Where the hashes are not described so,
 ports are only spread, and no two tests of a round share a link on which a hash decides: then each
-has whatever member it is put on to itself, and the same is expected.
+has its member to itself, whichever that is, and the same is expected.
 """
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from types import MappingProxyType
 
-from probes.errors import PlanError
-from probes.planning.designs.pairs import spread
-from probes.planning.kinds import Kinds
-from probes.planning.layout import Layout, Load, Pair, Request
-from probes.planning.ledger import Ledger
-from probes.planning.options import whole
-from probes.planning.packing import FULL_AT, fewest
-from probes.streams import FIRST_PORT, LAST_PORT, Forks, Walks, port_of
-from topology.model import Flow
-from topology.routing.paths import NextHop
-from topology.routing.walks import Choice, Step
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.planning.designs.pairs import choose_pairs
+from benchconsole.probes.planning.flow_classes import FlowClasses
+from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad, Pair
+from benchconsole.probes.planning.packing import FULL_AT
+from benchconsole.probes.planning.resource_use import ResourceUse
+from benchconsole.probes.planning.shortest_schedule import find_shortest
+from benchconsole.probes.planning.stream_placement import FIRST_PORT, LAST_PORT, PortForks, StreamPaths, make_port
+from benchconsole.topology.model.fabric import Flow
+from benchconsole.topology.routing.graph import NextHop
+from benchconsole.topology.routing.hashed_paths import CableStep, HashChoice
 
 TRIES = 64
 """Source ports that are tried for one flow in one round, beside the one that looks best at each fork."""
@@ -32,65 +31,63 @@ Cable = tuple[int, int]
 """A directed link by number and a member of it."""
 
 
-def lay_out(request: Request) -> list[Layout]:
+def lay_out(request: DesignRequest) -> list[FlowLayout]:
     """Every node sends to ``partners`` others, spread evenly by ``seed``, one stream each."""
-    partners = whole(request.options, "partners", least=1, most=1024)
-    seed = whole(request.options, "seed", least=0, most=2**31)
-    if "source_port" not in request.options:
-        raise PlanError("design steered needs a probe with an option source_port, as iperf3 has")
-    if request.given.get("streams", 1) != 1:
-        raise PlanError(f"design steered sends one stream for each test, found streams {request.given['streams']}")
-    pairs, _ = spread(request, partners * len(request.nodes), seed)
+    partners = request.options.whole("partners", 1, 1024)
+    seed = request.options.whole("seed", 0, 2**31)
+    names = request.sending
+    if not names.source_port:
+        raise PlanError("design steered needs a probe with an option for its source port, as iperf3 has source_port")
+    if names.streams and request.written.get(names.streams, 1) != 1:
+        found = f"{names.streams} {request.written[names.streams]}"
+        raise PlanError(f"design steered sends one stream for each test, found {found}")
+    pairs, _ = choose_pairs(request, partners * len(request.nodes), seed)
     if not pairs:
         return []
-    return _steered(request, pairs) if _all_known(request.kinds, pairs) else [_spread(pairs)]
+    return _steered(request, pairs) if _all_known(request.flow_classes, pairs) else [_spread(pairs)]
 
 
-def _all_known(kinds: Kinds, pairs: Sequence[Pair]) -> bool:
+def _all_known(classes: FlowClasses, pairs: Sequence[Pair]) -> bool:
     """Whether the file describes every hash on the way of every flow as steered."""
-    one_of_each = {id(kinds.kind(source, sink)): Flow(source, sink) for source, sink in pairs}
-    walks = Walks(kinds.routes)
+    one_of_each = {id(classes.find_class(source, sink)): Flow(source, sink) for source, sink in pairs}
+    walks = StreamPaths(classes.routes)
     return all(walks.ports(flow) for flow in one_of_each.values())
 
 
-def _load(flow: Flow, port: int) -> Load:
-    return Load((flow,), options=MappingProxyType({"source_port": port, "streams": 1}))
-
-
-def _spread(pairs: Sequence[Pair]) -> Layout:
+def _spread(pairs: Sequence[Pair]) -> FlowLayout:
     """Ports as different as can be; what a hash makes of them is not known, so nothing rests on it."""
     count = LAST_PORT - FIRST_PORT + 1
-    loads = [_load(Flow(*pair), FIRST_PORT + index * _STRIDE % count) for index, pair in enumerate(pairs)]
+    loads = [FlowLoad((Flow(*pair),), port=FIRST_PORT + index * _STRIDE % count) for index, pair in enumerate(pairs)]
     because = "one stream each over many source ports; hashes are not described as steered, so none shares a fork"
-    return Layout(because, loads=loads, any_order=True, apart=True, single=True)
+    return FlowLayout(because, loads=loads, any_order=True, apart=True, single=True)
 
 
-def _steered(request: Request, pairs: Sequence[Pair]) -> list[Layout]:
+def _steered(request: DesignRequest, pairs: Sequence[Pair]) -> list[FlowLayout]:
     """One layout for each round: links first, then a member for each flow; who finds none waits for the next."""
-    kinds = request.kinds.sending(1)
-    ledger = Ledger(kinds, most=len(pairs))
+    classes = request.flow_classes.sending(1)
+    ledger = ResourceUse(classes, most=len(pairs))
     ledger.pairs(pairs)
-    places = fewest(ledger.closed())
+    places = find_shortest(ledger.closed())
     rounds: list[list[Pair]] = [[] for _ in range(max(places) + 1)]
     for pair, place in zip(pairs, places, strict=True):
         rounds[place].append(pair)
-    cables = _Cables(kinds)
-    layouts: list[Layout] = []
+    cables = _Cables(classes)
+    layouts: list[FlowLayout] = []
     waiting: list[Pair] = []
     while rounds or waiting:
         loads, waiting = cables.steer([*waiting, *(rounds.pop(0) if rounds else [])])
         because = f"one stream each, members chosen by source port; {cables.crossed} by now"
-        layouts.append(Layout(because, loads=loads, single=True))
+        layouts.append(FlowLayout(because, loads=loads, single=True))
     return layouts
 
 
 class _Cables:
     """The member cables of a fabric: what each carries in the round that is being made, and how often it was used."""
 
-    def __init__(self, kinds: Kinds) -> None:
-        self.kinds = kinds
-        self.walks = Walks(kinds.routes)
-        self.graph = kinds.routes.graph
+    def __init__(self, classes: FlowClasses) -> None:
+        self.flow_classes = classes
+        self.walks = StreamPaths(classes.routes)
+        self.graph = classes.routes.graph
         self._taken: dict[Cable, float] = {}
         self._used: Counter[Hashable] = Counter()
         self._next = 0
@@ -101,10 +98,10 @@ class _Cables:
         every = sum(2 * link.count for link in self.graph.links if not link.standby)
         return f"{sum(isinstance(each, tuple) for each in self._used):,} of {every:,} directed cables are crossed"
 
-    def steer(self, pairs: Sequence[Pair]) -> tuple[list[Load], list[Pair]]:
+    def steer(self, pairs: Sequence[Pair]) -> tuple[list[FlowLoad], list[Pair]]:
         """A round of as many of ``pairs`` as find free members, in order, and those that do not."""
         self._taken = {}
-        loads: list[Load] = []
+        loads: list[FlowLoad] = []
         waiting: list[Pair] = []
         busy: set[tuple[str, str]] = set()
         for pair in pairs:
@@ -114,31 +111,31 @@ class _Cables:
                 waiting.append(pair)
             else:
                 busy |= ends
-                loads.append(_load(flow, port))
+                loads.append(FlowLoad((flow,), port=port))
         return loads, waiting
 
     def _ends(self, pair: Pair) -> set[tuple[str, str]]:
         """The sides of its machines that a flow takes: each sends once and receives once in a round."""
-        one, other = self.kinds.side(pair[0]), self.kinds.side(pair[1])
+        one, other = self.flow_classes.find_side(pair[0]), self.flow_classes.find_side(pair[1])
         return {("out", one.device if one else pair[0]), ("in", other.device if other else pair[1])}
 
     def _port(self, flow: Flow) -> int | None:
         """The source port that puts ``flow`` on free members; None where none of those tried does."""
-        kind = self.kinds.kind(flow.source, flow.sink)
-        rate = kind.nominal if kind is not None else 0.0
+        flow_class = self.flow_classes.find_class(flow.source, flow.sink)
+        rate = flow_class.nominal if flow_class is not None else 0.0
         least = _LeastUsed(self)
         path = self.walks.path(flow, least)
         if self._take(path, rate):
-            return port_of(iter(least.digits))
+            return make_port(iter(least.digits))
         ways = self.walks.ports(flow)
         self._next += 1
         for offset in range(min(ways, TRIES)):
             port = FIRST_PORT + (self._next + offset) % ways
-            if self._take(self.walks.path(flow, Forks(port)), rate):
+            if self._take(self.walks.path(flow, PortForks(port)), rate):
                 return port
         return None
 
-    def _take(self, path: Sequence[Step], rate: float) -> bool:
+    def _take(self, path: Sequence[CableStep], rate: float) -> bool:
         """Put a flow on these cables, unless one of them has no room."""
         cables = [(step.way, step.member) for step in path]
         if any(self._taken.get(cable, 0.0) + rate > FULL_AT * self._room(cable) for cable in cables):
@@ -151,7 +148,7 @@ class _Cables:
     def _room(self, cable: Cable) -> float:
         """What a member may carry, as its part of what its link may."""
         link = self.graph.links[cable[0] >> 1]
-        return float(self.kinds.capacity[cable[0]]) * link.members[cable[1]] / sum(link.members)
+        return float(self.flow_classes.capacity[cable[0]]) * link.members[cable[1]] / sum(link.members)
 
     def rank(self, among: Hashable) -> tuple[float, int]:
         """What speaks against a choice: how much is on it in this round, and how often it was used before."""
@@ -161,7 +158,7 @@ class _Cables:
         return taken, self._used[among]
 
 
-class _LeastUsed(Forks):
+class _LeastUsed(PortForks):
     """Takes at each fork what is used least; ``digits`` are its choices."""
 
     def __init__(self, cables: _Cables) -> None:
@@ -169,7 +166,7 @@ class _LeastUsed(Forks):
         self._cables = cables
         self.digits: list[tuple[int, int]] = []
 
-    def __call__(self, choice: Choice) -> int:
+    def __call__(self, choice: HashChoice) -> int:
         ranks = [self._cables.rank(each) for each in choice.among]
         position = ranks.index(min(ranks))
         self.digits.append((position, len(ranks)))

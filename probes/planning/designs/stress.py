@@ -1,7 +1,7 @@
-"""Owns the design ``stress``: one chosen element loaded beyond what it carries, and nothing else that is shared.
+"""The design ``stress``: one chosen element loaded beyond what it carries, and nothing else that is shared.
 
-Flows that cross the element are added one by one, each time one that loads what is emptiest of it
-and, among those, what leaves the fullest other link emptiest; a flow that would load another link
+Flows that cross the element are added one by one. The next one loads the emptiest part of the element
+and, among those, leaves the fullest other link emptiest. A flow that would load another link
 beyond what it carries is not taken, unless that link is loaded with the element whatever crosses
 it. Each node sends once and receives once, but for the nodes whose own links are the element.
 """
@@ -12,16 +12,16 @@ from math import nan
 
 import numpy as np
 
-from probes.errors import PlanError
-from probes.model import FULL, Bundle
-from probes.planning.designs.elements import Element, elements
-from probes.planning.designs.filling import HEADROOM, filled
-from probes.planning.layout import Layout, Load, Request
-from probes.planning.packing import FULL_AT
-from topology.elements import is_nic
-from topology.maxmin import Flags, Floats
-from topology.model import Direction, Flow, NodeId
-from topology.units import counted
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import FULL, Bundle
+from benchconsole.probes.planning.designs.elements import FillElement, find_elements
+from benchconsole.probes.planning.designs.filling import HEADROOM, compute_fill
+from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad
+from benchconsole.probes.planning.packing import FULL_AT
+from benchconsole.topology.arrays import Flags, Floats
+from benchconsole.topology.element_names import is_nic
+from benchconsole.topology.model.fabric import Direction, Flow, NodeId
+from benchconsole.topology.units import counted
 
 MOST_FLOWS = 512
 """Flows over one element: as many as a round has tests."""
@@ -30,14 +30,14 @@ MOST_KINDS = 400
 """Pairs of groups of nodes cabled alike that are looked at; of more, an even choice."""
 
 
-def lay_out(request: Request) -> list[Layout]:
+def lay_out(request: DesignRequest) -> list[FlowLayout]:
     """One bundle for each direction of the element. PlanError where no flow crosses it in either."""
-    chosen = elements(request.fabric, str(request.options["share"]))
+    chosen = find_elements(request.fabric, request.options.text("share"))
     loads = [load for element in chosen if (load := _Stress(request, element).load()) is not None]
     if not loads:
         names = " and ".join(element.name for element in chosen)
         raise PlanError(f"option share: no flow between the {len(request.nodes)} selected nodes crosses {names}")
-    return [Layout("one element filled on purpose by flows that share only it", loads=loads)]
+    return [FlowLayout("one element filled on purpose by flows that share only it", loads=loads)]
 
 
 @dataclass(slots=True)
@@ -66,11 +66,11 @@ class _Group:
 class _Stress:
     """Chooses the flows that fill one element."""
 
-    def __init__(self, request: Request, element: Element) -> None:
+    def __init__(self, request: DesignRequest, element: FillElement) -> None:
         self.fabric = request.fabric
         self.routes = request.routes
         self.element = element
-        self.kinds = request.kinds
+        self.flow_classes = request.flow_classes
         self.graph = request.routes.graph
         self.ways = [self.graph.way(self.fabric.links[way.link], way.source) for way in element.ways]
         self.out = {way.source for way in element.ways if NodeId(way.source) in self.fabric.nodes}
@@ -80,7 +80,7 @@ class _Stress:
     def _grouped(self, nodes: Sequence[NodeId]) -> list[_Group]:
         found: dict[object, _Group] = {}
         for node in nodes:
-            side = self.kinds.side(node)
+            side = self.flow_classes.find_side(node)
             if side is not None:
                 out, into = side.device in self.out, side.device in self.into
                 key = side.device if out or into else side.number
@@ -90,19 +90,19 @@ class _Stress:
     def _end(self, way: Direction) -> str:
         return self.fabric.links[way.link].other(way.source)
 
-    def load(self) -> Load | None:
+    def load(self) -> FlowLoad | None:
         """The flows, with the bundle that they fill; None where none crosses the element."""
         moves = self._moves()
         flows = _Greedy(self, moves).flows() if moves else []
         if not flows:
             return None
-        full = filled(self.fabric, flows, self.routes)
+        full = compute_fill(self.fabric, flows, self.routes)
         fill = min(full.get(way, 0.0) for way in self.element.ways)
         also = (way for way, share in full.items() if share >= FULL and not is_nic(self.fabric, way))
         ways = {*self.element.ways, *(also if fill >= FULL else ())}
         further = len(ways) - len(self.element.ways)
         name = self.element.name + (f" and {counted(further, 'equal link')}" if further else "")
-        return Load(tuple(flows), Bundle(name, tuple(sorted(ways)), fill))
+        return FlowLoad(tuple(flows), Bundle(name, tuple(sorted(ways)), fill))
 
     def _moves(self) -> list[tuple[_Group, _Group]]:
         """Groups between which flows may cross the element, an even choice where they are many."""
@@ -135,7 +135,7 @@ class _Stress:
 
     def _homes(self, group: _Group) -> list[str]:
         """The switches that the nodes of a group are cabled to."""
-        side = self.kinds.side(group.nodes[0])
+        side = self.flow_classes.find_side(group.nodes[0])
         return [each for each in side.legs.attachment.devices if each in self.fabric.switches] if side else []
 
     def _hops(self, homes: Iterable[str], switch: str) -> Floats:
@@ -155,11 +155,11 @@ class _Greedy:
         self.moves: list[tuple[_Group, _Group]] = []
         for one, other in moves:
             source, sink = one.nodes[0], other.nodes[0] if other is not one else other.nodes[1]
-            kind = stress.kinds.kind(source, sink)
-            if kind is None:
+            flow_class = stress.flow_classes.find_class(source, sink)
+            if flow_class is None:
                 continue
-            inner = {way for way, _ in kind.inner}
-            ways = stress.kinds.ways(source, sink)
+            inner = {way for way, _ in flow_class.inner}
+            ways = stress.flow_classes.ways(source, sink)
             crossed = {way: load for way, load in ways.items() if way in inner or way in column}
             if any(way in column for way in crossed):
                 self.moves.append((one, other))

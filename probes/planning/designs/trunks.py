@@ -1,19 +1,19 @@
-"""Owns the design ``trunks``: every link between switches filled, and every node link that no neighbour fills.
+"""The design ``trunks``: every link between switches filled, and every node link that no neighbour fills.
 
 For each directed link, pairs of switches are tried whose nodes' flows cross it, the nearest first;
 their nodes send to each other until the link is full, alone where that can be. Elements that
-fill together are one bundle, judged by its sum. Refuses to put bundles into rounds.
+fill together are one bundle, judged by its sum.
 """
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from probes.model import FULL, Bundle
-from probes.planning.designs.filling import HEADROOM, bundle_over, filled
-from probes.planning.designs.neighbours import alike
-from probes.planning.layout import Layout, Load, Request
-from topology.model import Direction, Flow, NodeId
+from benchconsole.probes.model.measuring import FULL, Bundle
+from benchconsole.probes.planning.designs.filling import HEADROOM, compute_fill, make_bundle
+from benchconsole.probes.planning.designs.neighbours import group_alike
+from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad
+from benchconsole.topology.model.fabric import Direction, Flow, NodeId
 
 TRIES = 6
 """Pairs of switches that are tried for filling one link."""
@@ -38,7 +38,7 @@ class _Between:
 class _Trunks:
     """Finds, for each directed link that needs filling, flows that fill it."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: DesignRequest) -> None:
         self.fabric = request.fabric
         self.routes = request.routes
         self.nodes = request.nodes
@@ -58,31 +58,31 @@ class _Trunks:
         self._between: dict[tuple[str, str, float], _Between] = {}
         self._filled: dict[tuple[str, str, float], dict[Direction, float]] = {}
 
-    def loads(self) -> list[Load]:
+    def loads(self) -> list[FlowLoad]:
         """One load for each directed link between switches that has nodes on both sides, then NICs."""
         trunks = [link for link in self.fabric.links.values() if link.a in self.fabric.switches]
         ways = [Direction(link.id, end) for link in trunks for end in (link.a, link.b)]
-        found: list[Load] = []
-        find: Callable[[Direction], Load | None]
+        found: list[FlowLoad] = []
+        find: Callable[[Direction], FlowLoad | None]
         for find in (self._filled_alone, self._filled_with_others, self._fullest):
             found += [load for way in ways if way not in self.covered and (load := find(way))]
         return found + self._nics()
 
-    def _filled_alone(self, way: Direction) -> Load | None:
+    def _filled_alone(self, way: Direction) -> FlowLoad | None:
         """A load that crosses ``way`` whole, so that no other link can hide what it loses."""
         return self._full(way, alone=True)
 
-    def _filled_with_others(self, way: Direction) -> Load | None:
+    def _filled_with_others(self, way: Direction) -> FlowLoad | None:
         """A load that fills ``way`` together with its equals."""
         return self._full(way, alone=False)
 
-    def _full(self, way: Direction, *, alone: bool) -> Load | None:
+    def _full(self, way: Direction, *, alone: bool) -> FlowLoad | None:
         for key in self._tried(way, alone=alone):
             if self._most(key, way) >= FULL and self._full_of(key).get(way, 0.0) >= FULL:
                 return self._covering(key, way)
         return None
 
-    def _fullest(self, way: Direction) -> Load | None:
+    def _fullest(self, way: Direction) -> FlowLoad | None:
         """The load that fills ``way`` most, where none fills it: its bundle says how far."""
         tried = [*self._tried(way, alone=True), *self._tried(way, alone=False)]
         best, most = None, 0.0
@@ -94,10 +94,10 @@ class _Trunks:
                 best, most = key, fill
         return None if best is None else self._covering(best, way)
 
-    def _covering(self, key: tuple[str, str, float], way: Direction) -> Load:
-        bundle = bundle_over(self.fabric, way, self._full_of(key), self.covered)
+    def _covering(self, key: tuple[str, str, float], way: Direction) -> FlowLoad:
+        bundle = make_bundle(self.fabric, way, self._full_of(key), self.covered)
         self.covered.update(bundle.elements)
-        return Load(self._flows(key).flows, bundle)
+        return FlowLoad(self._flows(key).flows, bundle)
 
     def _tried(self, way: Direction, *, alone: bool) -> Iterator[tuple[str, str, float]]:
         """Pairs of switches whose flows cross ``way`` whole (``alone``) or in parts, and the byte/s that fill it."""
@@ -182,18 +182,18 @@ class _Trunks:
 
     def _full_of(self, key: tuple[str, str, float]) -> dict[Direction, float]:
         if key not in self._filled:
-            self._filled[key] = filled(self.fabric, self._flows(key).flows, self.routes)
+            self._filled[key] = compute_fill(self.fabric, self._flows(key).flows, self.routes)
         return self._filled[key]
 
     # -- NICs
 
-    def _nics(self) -> list[Load]:
+    def _nics(self) -> list[FlowLoad]:
         """Node links that no neighbour fills: alone on their switch, or faster than the others there."""
-        slow = {node for group in alike(self.fabric, self.nodes) if len(group) > 1 for node in group}
+        slow = {node for group in group_alike(self.fabric, self.nodes) if len(group) > 1 for node in group}
         wide = [node for node in self.nodes if node not in slow and self.fabric.active_legs(node)]
         return [load for node in wide for sends in (True, False) if (load := self._nic(node, sends=sends))]
 
-    def _nic(self, node: NodeId, *, sends: bool) -> Load | None:
+    def _nic(self, node: NodeId, *, sends: bool) -> FlowLoad | None:
         flows: list[Flow] = []
         offered = 0.0
         for partner in self._partners(node):
@@ -205,9 +205,9 @@ class _Trunks:
             return None
         links = self.fabric.active_legs(node)
         elements = tuple(Direction(link.id, node if sends else link.other(node)) for link in links)
-        full = filled(self.fabric, flows, self.routes)
+        full = compute_fill(self.fabric, flows, self.routes)
         fill = min(full.get(element, 0.0) for element in elements)
-        return Load(tuple(flows), Bundle(f"{node} {'out' if sends else 'in'}", elements, fill))
+        return FlowLoad(tuple(flows), Bundle(f"{node} {'out' if sends else 'in'}", elements, fill))
 
     def _partners(self, node: NodeId) -> Iterator[NodeId]:
         """Other nodes, one from each switch in turn, those with a path only; those of its own switch come last."""
@@ -225,8 +225,8 @@ class _Trunks:
                             yield other
 
 
-def lay_out(request: Request) -> list[Layout]:
+def lay_out(request: DesignRequest) -> list[FlowLayout]:
     """Bundles, each with the links on its way to itself."""
     because = "links between switches and wide NICs, each filled by flows that share only it"
     loads = _Trunks(request).loads()
-    return [Layout(because, loads=loads)] if loads else []
+    return [FlowLayout(because, loads=loads)] if loads else []

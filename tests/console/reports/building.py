@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from console.view import LinkView, NodeView, RunView, State, state_of, test_key, worst
-from probes.judging.verdict import Finding, Kind, Level, Verdict
-from probes.model import (
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of, test_key, worst
+from benchconsole.probes.judging.verdict import Finding, Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import (
     Fact,
     FailedAt,
     Failure,
@@ -19,7 +20,7 @@ from probes.model import (
     Test,
     labels,
 )
-from topology.model import (
+from benchconsole.topology.model.fabric import (
     Access,
     Basis,
     Comparator,
@@ -35,7 +36,7 @@ from topology.model import (
     SwitchId,
     SwitchRole,
 )
-from topology.units import Unit
+from benchconsole.topology.units import Unit
 
 START = 1_700_000_000.0
 GBIT = 1e9 / 8
@@ -151,7 +152,7 @@ class Story:
 
     def view(self, findings: tuple[Finding, ...] = (), **changes: object) -> RunView:
         """The view after everything that was told."""
-        nodes = self._nodes()
+        nodes = self._nodes(Blame(findings))
         whole = RunView(
             fabric=self.fabric,
             session="20231114-221320-7f3a",
@@ -175,7 +176,7 @@ class Story:
         newest = {test_key(result.test, stages): name for name, result in self.results.items()}
         return [name for name in self.results if name not in newest.values()]
 
-    def _nodes(self) -> dict[NodeId, NodeView]:
+    def _nodes(self, blame: Blame) -> dict[NodeId, NodeView]:
         results: dict[str, list[Result]] = {}
         verdicts: dict[str, list[Verdict]] = {}
         for result in self.results.values():
@@ -186,14 +187,14 @@ class Story:
                 for name in each.nodes:
                     verdicts.setdefault(name, []).append(each)
         return {
-            name: _node_view(item, results.get(name, []), verdicts.get(name, []))
+            name: _node_view(item, results.get(name, []), verdicts.get(name, []), blame)
             for name, item in self.fabric.nodes.items()
         }
 
 
-def _node_view(item: Node, results: list[Result], verdicts: list[Verdict]) -> NodeView:
+def _node_view(item: Node, results: list[Result], verdicts: list[Verdict], blame: Blame) -> NodeView:
     failures = tuple(result.failure for result in results if result.failure)
-    states = [state_of(verdict) for verdict in verdicts]
+    states = [State.AFFECTED if blame.affected_by(verdict) else state_of(verdict) for verdict in verdicts]
     states += [State.UNREACHABLE if failure.stage.means_unreachable else State.UNKNOWN for failure in failures]
     return NodeView(item, worst(states), tuple(verdicts), tuple(results), failures)
 
@@ -210,7 +211,7 @@ def verdict(test: Test, measurement: Measurement | None, level: Level, **fields:
         "metric": reading.metric if reading else "",
         "labels": reading.labels if reading else (),
         "level": level,
-        "kind": Kind.CAPACITY,
+        "kind": Yardstick.CAPACITY,
         "because": "",
         "unit": reading.unit if reading else None,
         "value": reading.value if reading else None,

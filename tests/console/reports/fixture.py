@@ -3,16 +3,16 @@
 from dataclasses import replace
 from types import MappingProxyType
 
-from console.reports.content import Told
-from console.view import RunView, State
-from probes.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
-from probes.judging.verdict import Kind, Level
-from probes.model import FailedAt, Output, Proof
-from store.model import Note
+from benchconsole.console.reports.content import SessionDetails
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.probes.judging.verdict import Level, Yardstick
+from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
+from benchconsole.probes.model.measuring import FailedAt, Output, Proof
+from benchconsole.store.model import SessionNote
+from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import Unit
 from tests.console.reports.building import BLADE, GBIT, HEAD, HOSTILE, Story, fabric, node, verdict
 from tests.console.reports.hard import LAG, MEMORY, hard
-from topology.model import NodeId
-from topology.units import Unit
 
 __all__ = ["EDGES", "GBIT", "HOSTILE", "LAG", "Story", "fabric", "hard", "poisoned", "verdict"]
 
@@ -36,7 +36,8 @@ def single() -> RunView:
     (test,) = story.round("node", "stream", ["only"])
     measured = story.answer(test, "stream.triad", 0.0, Unit.BYTE_RATE)
     story.judge(
-        test, verdict(test, measured, Level.PASS, kind=Kind.NONE, because="nothing to compare with", expected=0.0)
+        test,
+        verdict(test, measured, Level.PASS, kind=Yardstick.CRITERION, because="nothing to compare with", expected=0.0),
     )
     return story.view()
 
@@ -63,7 +64,7 @@ def all_passed(leaves: int = 3, per_leaf: int = 4) -> RunView:
     names = [name for name, item in story.fabric.nodes.items() if item.hardware is BLADE]
     for test in story.round("node", "stream", names):
         measured = story.answer(test, "stream.triad", 100.5e9, Unit.BYTE_RATE)
-        passed = {"kind": Kind.CRITERION, "expected": 65e9, "required": 65e9, "source": "PEP 5.1.1.2"}
+        passed = {"kind": Yardstick.CRITERION, "expected": 65e9, "required": 65e9, "source": "PEP 5.1.1.2"}
         story.judge(test, verdict(test, measured, Level.PASS, because="above 65 GB/s", **passed))
     return story.view()
 
@@ -114,9 +115,7 @@ def poisoned(text: str) -> RunView:
         results[name] = replace(
             result, outputs=(output,), failure=failure, facts=facts, measurements=measurements
         )  # fmt: skip
-    words = dict.fromkeys(
-        ("subject", "metric", "because", "text", "expected_text", "source", "limiting", "affected_by"), text
-    )
+    words = dict.fromkeys(("subject", "metric", "because", "text", "expected_text", "source", "limiting"), text)
     verdicts = {
         name: tuple(replace(item, **words, labels=tags, nodes=(text,), evidence=(text,)) for item in found)  # type: ignore[arg-type]
         for name, found in view.verdicts.items()
@@ -145,9 +144,9 @@ def poisoned(text: str) -> RunView:
     )
 
 
-def poisoned_told(text: str) -> Told:
+def poisoned_told(text: str) -> SessionDetails:
     """What is told of a session with ``text`` in all of it."""
     said = Mark(StepState.FAIL, text, 1.0, text)
     step = Checked(Step(text, text, text, (text,)), said, (Attachment(text, 1, text),), 1)
     checklist = CheckedList(text, text, (step, Checked(Step(text, text))))
-    return Told(MappingProxyType({text: text}), (Note(text, text, 1.0),), (text,), (checklist,))
+    return SessionDetails(MappingProxyType({text: text}), (SessionNote(text, text, 1.0),), (text,), (checklist,))

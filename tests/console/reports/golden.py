@@ -3,21 +3,24 @@
 import io
 from pathlib import Path
 
-from console.reports import Options, render
+from benchconsole.console.reports import ReportOptions, render
 from tests.console.reports import fixture
 from tests.console.reports.hard import TOLD
 
 FOLDER = Path(__file__).parent / "golden"
-OPTIONS = Options(operator="R. Example", version="1.0.0", told=TOLD)
+OPTIONS = ReportOptions(operator="R. Example", version="1.0.0", details=TOLD)
 FILES = {
     "hard.txt": ("text", OPTIONS),
-    "hard-ascii.txt": ("text", Options(operator="R. Example", version="1.0.0", ascii=True, width=100, told=TOLD)),
+    "hard-ascii.txt": (
+        "text",
+        ReportOptions(operator="R. Example", version="1.0.0", ascii=True, width=100, details=TOLD),
+    ),
     "hard.md": ("md", OPTIONS),
     "hard.csv": ("csv", OPTIONS),
 }
 
 
-def rendered(kind: str, options: Options = OPTIONS, name: str = "hard") -> str:
+def rendered(kind: str, options: ReportOptions = OPTIONS, name: str = "hard") -> str:
     """One of the views in one format."""
     out = io.StringIO()
     render(kind, fixture.EDGES[name](), out, options)

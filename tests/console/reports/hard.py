@@ -3,15 +3,15 @@
 from dataclasses import replace
 from types import MappingProxyType
 
-from console.reports.content import Told
-from console.view import LinkView, RunView, State
-from probes.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
-from probes.judging.verdict import Confidence, Finding, Kind, Level, Suspect
-from probes.model import Fact, FailedAt, Output, Proof
-from store.model import Note
+from benchconsole.console.reports.content import SessionDetails
+from benchconsole.console.view.run_view import LinkView, RunView, State
+from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Yardstick
+from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
+from benchconsole.probes.model.measuring import Fact, FailedAt, Output, Proof
+from benchconsole.store.model import SessionNote
+from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import Shown, Unit
 from tests.console.reports.building import BLADE, GBIT, HOSTILE, START, Story, fabric, links, verdict
-from topology.model import NodeId
-from topology.units import Shown, Unit
 
 LAG = Finding(
     suspect=Suspect.LAG,
@@ -22,7 +22,7 @@ LAG = Finding(
     confidence=Confidence.CERTAIN,
     nodes=("n01", "n02", "n03", "n04"),
     tests=("t3-n01>n05", "t3-n02>n06"),
-    evidence=("mt3-n01>n05-1",),
+    evidence=("mt3-n01>n05-1", "mt3-n02>n06-1"),
     because=("round 3: n[01-02] to n[05-06], 2 pairs, 14.9 of 19.8 Gb/s", "4 of 4 nodes of leaf1 alike"),
     rules_out=("a node: all four alike", "sp1: leaf2 passes through it at 19.8 Gb/s"),
     cannot_tell="which of the two members, without the port counters of leaf1 or sp1",
@@ -51,7 +51,7 @@ DECLARED = Finding(
     where="end to end",
     what="declared 2:1; the cables give 2.00:1 at sp1 and 1.33:1 at sp2, a line long enough to be wrapped",
     level=Level.WATCH,
-    confidence=Confidence.COMPUTED,
+    confidence=Confidence.POSSIBLE,
     nodes=(),
     tests=(),
     cannot_tell="",
@@ -101,11 +101,11 @@ CHECKLIST = CheckedList(
         ),
     ),
 )
-TOLD = Told(
+TOLD = SessionDetails(
     options=MappingProxyType({"allow_untested": 1, "suite from": "the command line"}),
     notes=(
-        Note("override", f"alice means production nodes st1; {HOSTILE}", START + 5.0),
-        Note("held", "the database was full for 12 s", START + 600.0),
+        SessionNote("override", f"alice means production nodes st1; {HOSTILE}", START + 5.0),
+        SessionNote("held", "the database was full for 12 s", START + 600.0),
     ),
     uncovered=("no test reaches m1 over sp2",),
     checklists=(CHECKLIST,),
@@ -143,14 +143,14 @@ def _inventory(story: Story) -> None:
             story.judge(
                 test,
                 verdict(
-                    test, None, level, metric="memory.total", kind=Kind.HARDWARE, because=because, unit=Unit.BYTE,
+                    test, None, level, metric="memory.total", kind=Yardstick.HARDWARE, because=because, unit=Unit.BYTE,
                     shown=Shown.MEMORY, value=memory, expected=128 * 2.0**30, source="blade",
                 ),
             )  # fmt: skip
             story.judge(
                 test,
                 verdict(
-                    test, None, Level.PASS, metric="cpu.model", kind=Kind.HARDWARE, because="as declared",
+                    test, None, Level.PASS, metric="cpu.model", kind=Yardstick.HARDWARE, because="as declared",
                     text="E5-2680v3", expected_text="E5-2680v3",
                 ),
             )  # fmt: skip
@@ -174,7 +174,7 @@ def _stream(story: Story) -> None:
             story.judge(
                 test,
                 verdict(
-                    test, measured, level, kind=Kind.CRITERION, because=why, expected=65e9, required=65e9,
+                    test, measured, level, kind=Yardstick.CRITERION, because=why, expected=65e9, required=65e9,
                     source="PEP 5.1.1.2", limiting="memory",
                 ),
             )  # fmt: skip
@@ -189,12 +189,12 @@ def _network(story: Story) -> None:
             test, "iperf3.throughput", rate * GBIT, Unit.BYTE_RATE, raw=f"{rate} Gbits/sec  sender", direction="out"
         )
         level = Level.PASS if rate > 9.8 else Level.FAIL
-        cause = {"affected_by": "leaf1 to sp1"} if test.target.key[:3] in ("n01", "n02") else {}
+        dragged = test.target.key[:3] in ("n01", "n02")
         story.judge(
             test,
             verdict(
                 test, measured, level, because=f"{rate} of 9.90 Gb/s", expected=9.9 * GBIT, required=9.4 * GBIT,
-                shown=Shown.NETWORK, limiting="leaf1 to sp1" if cause else f"{test.target.node.id} out", **cause,
+                shown=Shown.NETWORK, limiting="leaf1 to sp1" if dragged else f"{test.target.node.id} out",
             ),
         )  # fmt: skip
     together = story.round("chassis", "iperf3", ["n01>n09", "n02>n10"], bundle="leaf1 to sp1")
@@ -213,6 +213,6 @@ def _storage(story: Story) -> None:
     (test,) = story.round("storage", "dd", ["st1"])
     read = story.answer(test, "dd.rate", 0.69e9, Unit.BYTE_RATE, raw="690 MB/s", operation="read")
     write = story.answer(test, "dd.rate", 1.61e9, Unit.BYTE_RATE, operation="write")
-    clause = {"kind": Kind.CRITERION, "source": "PEP 5.1.2", "expected": 1.64e9, "limiting": "disk sdh"}
+    clause = {"kind": Yardstick.CRITERION, "source": "PEP 5.1.2", "expected": 1.64e9, "limiting": "disk sdh"}
     story.judge(test, verdict(test, read, Level.FAIL, because="0.69 of 1.64 GB/s; =SUM(A1)", required=1.5e9, **clause))
     story.judge(test, verdict(test, write, Level.PASS, because="at its declaration", **clause))

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from console.reports import Options, conduct
-from console.reports.content import Told
-from console.view import State
-from probes.model import Proof
-from store.model import Note
+from benchconsole.console.reports import ReportOptions, conduct
+from benchconsole.console.reports.content import SessionDetails
+from benchconsole.console.view.run_view import State
+from benchconsole.probes.model.measuring import Proof
+from benchconsole.store.model import SessionNote
+from benchconsole.topology.model.fabric import NodeId
 from tests.console.reports import fixture
 from tests.console.reports.hard import TOLD
 from tests.console.reports.test_every_format import text_of
-from topology.model import NodeId
 
 PEOPLE = ["html", "md", "text"]
 CLEAN = tuple(Proof(NodeId(f"n{number}"), asked=True) for number in range(1, 4))
@@ -25,7 +25,7 @@ def flat(text: str) -> str:
 
 @pytest.mark.parametrize("kind", PEOPLE)
 def test_overrides_stopped_rounds_and_gaps_of_the_plan_are_printed(kind: str) -> None:
-    found = flat(text_of(kind, fixture.hard(), Options(told=TOLD)))
+    found = flat(text_of(kind, fixture.hard(), ReportOptions(details=TOLD)))
     for words in (
         "--allow-untested was given",
         "alice means production nodes st1",
@@ -81,13 +81,13 @@ def test_a_session_whose_nodes_were_not_searched_says_so(kind: str) -> None:
     ],
 )
 def test_the_sentence(proofs: tuple[Proof, ...], said: str) -> None:
-    assert conduct.sentence(proofs) == said
+    assert conduct.format_cleanliness(proofs) == said
 
 
 def test_exceptions_fold_over_nodes_and_what_is_left_comes_first() -> None:
     silent = [Proof(NodeId(f"n{number}"), asked=False, detail="unreachable") for number in range(1, 6)]
     holding = Proof(NodeId("n9"), asked=True, left=("process 7 (x)", "directory /scratch/benchconsole.s.x"))
-    found = conduct.left([*silent, holding, *CLEAN])
+    found = conduct.list_leftovers([*silent, holding, *CLEAN])
     assert [(each.state, each.nodes, each.number) for each in found] == [
         (State.WATCH, "n9", 1),
         (State.WATCH, "n9", 1),
@@ -98,7 +98,7 @@ def test_exceptions_fold_over_nodes_and_what_is_left_comes_first() -> None:
 def test_nodes_without_an_answer_fold_although_each_has_an_address_of_its_own() -> None:
     silent = [Proof(NodeId(f"n{number}"), False, detail=f"unreachable: 10.0.0.{number} is down") for number in (1, 2)]
     alone = Proof(NodeId("n7"), asked=False, detail="there is no grep")
-    assert [(each.text, each.nodes) for each in conduct.left([*silent, alone])] == [
+    assert [(each.text, each.nodes) for each in conduct.list_leftovers([*silent, alone])] == [
         ("unreachable, each for a reason of its own", "n[1-2]"),
         ("there is no grep", "n7"),
     ]
@@ -116,9 +116,11 @@ def test_ten_thousand_proofs_fold(kind: str) -> None:
 
 
 def test_an_option_that_was_not_used_is_not_printed() -> None:
-    told = Told({"allow_untested": 0, "careful": 1, "override.by": "alice", "{x}": "{y}"}, (Note("note", "n", 1.0),))
+    told = SessionDetails(
+        {"allow_untested": 0, "careful": 1, "override.by": "alice", "{x}": "{y}"}, (SessionNote("note", "n", 1.0),)
+    )
     view = replace(fixture.hard(), stopped={}, held="the database is full")
-    assert [(line.kind, line.text) for line in conduct.lines(view, told)] == [
+    assert [(line.kind, line.text) for line in conduct.list_conduct(view, told)] == [
         ("option", "--careful was given: rounds began small, and a canary pair was watched"),
         ("override", "that was decided by alice"),
         ("option", "{x}: {y}"),

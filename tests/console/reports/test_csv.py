@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.columns import COLUMNS
-from console.reports import Options, render
-from console.reports.table_csv import LONGEST, cell
-from console.view import RunView
+from benchconsole.console.reports import ReportOptions, render
+from benchconsole.console.reports.table_csv import LONGEST, cell
+from benchconsole.console.view.result_rows import COLUMNS
+from benchconsole.console.view.run_view import RunView
 from tests.console.reports import fixture
 
 
 def table(view: RunView, *, raw: bool = False) -> list[dict[str, str]]:
     """The report read back."""
     out = io.StringIO()
-    render("csv", view, out, Options(raw_csv=raw))
+    render("csv", view, out, ReportOptions(raw_csv=raw))
     return list(csv.DictReader(io.StringIO(out.getvalue())))
 
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from console.reports import FORMATS, Options, render
-from console.view import RunView
+from benchconsole.console.reports import FORMATS, ReportOptions, render
+from benchconsole.console.view.run_view import RunView
 from tests.console.reports import fixture
 from tests.console.reports.golden import FILES, FOLDER, rendered
 
-OPTIONS = Options(operator="R. Example", version="1.0.0")
+OPTIONS = ReportOptions(operator="R. Example", version="1.0.0")
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 FORMAT_NAMES = tuple(FORMATS)
 
 
-def text_of(kind: str, view: RunView, options: Options = OPTIONS) -> str:
+def text_of(kind: str, view: RunView, options: ReportOptions = OPTIONS) -> str:
     """A view in one format."""
     out = io.StringIO()
     render(kind, view, out, options)
@@ -46,7 +46,7 @@ def test_rendering_twice_gives_the_same(kind: str) -> None:
 @pytest.mark.parametrize("kind", FORMAT_NAMES)
 def test_no_control_character_of_a_node_gets_out(kind: str) -> None:
     found = text_of(
-        kind, fixture.poisoned(fixture.HOSTILE), replace(OPTIONS, told=fixture.poisoned_told(fixture.HOSTILE))
+        kind, fixture.poisoned(fixture.HOSTILE), replace(OPTIONS, details=fixture.poisoned_told(fixture.HOSTILE))
     )
     assert FORBIDDEN.search(found) is None
     found.encode("utf-8")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from console.reports import Options, render
-from console.reports.content import Counted
-from console.reports.html import bar
-from console.view import RunView
+from benchconsole.console.reports import ReportOptions, render
+from benchconsole.console.reports.content import CoverageLine
+from benchconsole.console.reports.html import make_bar
+from benchconsole.console.view.run_view import RunView
 from tests.console.reports import fixture
 from tests.console.reports.parsing import Page, parsed
 
@@ -34,7 +34,7 @@ WORST = (
 def page_of(view: RunView) -> Page:
     """A view as a parsed page."""
     out = io.StringIO()
-    render("html", view, out, Options(operator="R. Example", version="1.0.0"))
+    render("html", view, out, ReportOptions(operator="R. Example", version="1.0.0"))
     return parsed(out.getvalue())
 
 
@@ -147,6 +147,6 @@ def test_there_is_a_line_to_sign_for_each_side(hard: Page) -> None:
 
 
 def test_a_single_unreachable_test_of_many_is_visible_in_the_bar() -> None:
-    pieces = bar((Counted("tested", 9_999, ""), Counted("unreachable", 1, "")))
+    pieces = make_bar((CoverageLine("tested", 9_999, ""), CoverageLine("unreachable", 1, "")))
     assert [piece.width for piece in pieces] == [999, 4]
-    assert bar((Counted("tested", 0, ""),)) == []
+    assert make_bar((CoverageLine("tested", 0, ""),)) == []

@@ -9,24 +9,24 @@ from typing import Any
 import jsonschema
 import pytest
 
-from console.reports import Options, render
-from console.reports.content import Told
-from console.reports.records import SCHEMA, number, text
-from console.view import RunView, State, coverage
-from probes.judging.verdict import Confidence, Kind, Level, Suspect
-from probes.model import FailedAt
+from benchconsole.console.reports import ReportOptions, render
+from benchconsole.console.reports.content import SessionDetails
+from benchconsole.console.reports.json_records import SCHEMA, make_number, make_text
+from benchconsole.console.view.run_view import RunView, State, coverage
+from benchconsole.probes.judging.verdict import Confidence, Level, Suspect, Yardstick
+from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.topology.units import Unit
 from tests.console.reports import fixture
 from tests.console.reports.hard import STOPPED, TOLD
-from topology.units import Unit
 
 SCHEMA_FILE = Path(__file__).parents[3] / "docs" / "reference" / "report.schema.json"
 Document = dict[str, Any]
 
 
-def document(view: RunView, told: Told = Told()) -> Document:  # noqa: B008 - frozen
+def document(view: RunView, details: SessionDetails = SessionDetails()) -> Document:  # noqa: B008 - frozen
     """A view as the report says it, refusing what JSON has no word for."""
     out = io.StringIO()
-    render("json", view, out, Options(operator="R. Example", version="1.0.0", told=told))
+    render("json", view, out, ReportOptions(operator="R. Example", version="1.0.0", details=details))
     assert out.getvalue().isascii()
     found: Document = json.loads(out.getvalue(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     return found
@@ -75,7 +75,7 @@ def test_the_schema_is_sound_and_in_step(schema: Document) -> None:
         "failed_at": FailedAt,
     }.items():
         assert set(known[name]["enum"]) == {str(word) for word in words}, name
-    assert set(known["expected_from"]["enum"]) == {str(kind) for kind in Kind if kind is not Kind.NONE} | {None}
+    assert set(known["expected_from"]["enum"]) == {str(kind) for kind in Yardstick}
 
 
 def test_the_schema_names_every_key(schema: Document) -> None:
@@ -109,7 +109,7 @@ def test_every_verdict_is_there_with_its_evidence() -> None:
 def test_coverage_adds_up() -> None:
     view = fixture.hard()
     found = document(view)["coverage"]
-    parts = ("tested", "failed_to_run", "unreachable", "skipped", "not_applicable", "not_run")
+    parts = ("tested", "failed_to_run", "unreachable", "skipped", "not_run")
     assert sum(found[part] for part in parts) == found["planned"] == coverage(view).planned
 
 
@@ -127,7 +127,7 @@ def test_no_data_is_null_and_zero_is_zero() -> None:
 
 
 def test_a_number_that_is_none_never_reaches_the_file() -> None:
-    assert [number(value) for value in (float("nan"), float("inf"), 0.0)] == [None, None, 0.0]
+    assert [make_number(value) for value in (float("nan"), float("inf"), 0.0)] == [None, None, 0.0]
     view = fixture.all_passed()
     name = next(iter(view.verdicts))
     broken = {**view.verdicts, name: tuple(replace(item, value=float("nan")) for item in view.verdicts[name])}
@@ -135,5 +135,5 @@ def test_a_number_that_is_none_never_reaches_the_file() -> None:
 
 
 def test_text_is_kept_save_lone_surrogates() -> None:
-    assert text("a\x1b\u202eé") == "a\x1b\u202eé"
-    assert text("\ud800x") == "\\u{d800}x"
+    assert make_text("a\x1b\u202eé") == "a\x1b\u202eé"
+    assert make_text("\ud800x") == "\\u{d800}x"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from console.reports import Options, render
-from console.reports.markdown import cell, inline
+from benchconsole.console.reports import ReportOptions, render
+from benchconsole.console.reports.markdown import make_cell, make_inline
 from tests.console.reports import fixture
 from tests.console.reports.test_html import WORST
 
@@ -28,7 +28,7 @@ def tokens(text: str) -> list[Token]:
 def report(text: str) -> str:
     """The report of the session with ``text`` in every field."""
     out = io.StringIO()
-    render("md", fixture.poisoned(text), out, Options(operator="x", version="1"))
+    render("md", fixture.poisoned(text), out, ReportOptions(operator="x", version="1"))
     return out.getvalue()
 
 
@@ -48,7 +48,7 @@ def test_tables_keep_their_shape(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["n[01-12]", "n01>n05", "119 Gb/s", "95 % of capacity", "a_b.c_d", "50 - 60"])
 def test_tame_text_stays_readable(text: str) -> None:
-    assert inline(text) == cell(text) == text
+    assert make_inline(text) == make_cell(text) == text
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_tame_text_stays_readable(text: str) -> None:
 )
 def test_text_reads_as_it_was(text: str) -> None:
     """What a reader sees of a paragraph and of a cell is the text itself."""
-    for written in (f"x: {inline(text)}", f"| h |\n|---|\n| x: {cell(text)} |"):
+    for written in (f"x: {make_inline(text)}", f"| h |\n|---|\n| x: {make_cell(text)} |"):
         shown = [
             t.content for t in tokens(written) if t.type in ("text", "code_inline", "text_special") and t.content != "h"
         ]
@@ -65,7 +65,7 @@ def test_text_reads_as_it_was(text: str) -> None:
 
 @given(st.text(alphabet=st.sampled_from("ab1 .:/@#<>&;|`*_~[]()!\\\"'=-+\n\t\x1b\u202e")))
 def test_no_text_at_all_becomes_active(text: str) -> None:
-    paragraph, row = f"- x: {inline(text)}", f"| h | k |\n|---|---|\n| x {cell(text)} | end |"
+    paragraph, row = f"- x: {make_inline(text)}", f"| h | k |\n|---|---|\n| x {make_cell(text)} | end |"
     found = [token.type for token in (*tokens(paragraph), *tokens(row))]
     assert set(found).isdisjoint(ACTIVE)
     assert found.count("td_open") == 2

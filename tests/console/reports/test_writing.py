@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from console.reports import FORMATS, ReportError, render, write
+from benchconsole.console.reports import FORMATS, ReportError, render, write
 from tests.console.reports import fixture
 from tests.console.reports.golden import OPTIONS, rendered
 
@@ -108,5 +108,5 @@ def test_an_unknown_format_offers_a_near_one() -> None:
 
 
 def test_jinja_is_loaded_only_for_the_page() -> None:
-    script = "import sys, console.reports.text as _; sys.exit(bool({'jinja2', 'textual'} & set(sys.modules)))"
+    script = "import sys, benchconsole.console.reports.text_summary as _; sys.exit(bool({'jinja2', 'textual'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", script], check=False, cwd=Path(__file__).parents[3]).returncode == 0

@@ -1,5 +1,5 @@
-"""A real sshd on loopback for the tests of this room; they are those of ``tests.probes.ssh``."""
+"""A real sshd on loopback for the tests of this room; they are those of ``tests.probes.reach.ssh``."""
 
-from tests.probes.ssh.conftest import _impatient, bench, keys, server
+from tests.probes.reach.ssh.conftest import _impatient, bench, keys, server
 
 __all__ = ["_impatient", "bench", "keys", "server"]

@@ -9,9 +9,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from probes.model import Output
-from probes.remote import Remote, Running
-from topology.model import Node, NodeId
+from benchconsole.probes.model.measuring import Output
+from benchconsole.probes.model.remote import Remote, Running
+from benchconsole.topology.model.fabric import Node, NodeId
 
 
 @dataclass

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from probes.api import Output, ProbeOutputError, Target
-from probes.builtin.iperf3 import Iperf3
-from probes.testing import FakeContact, FakeRemote, a_node
-from tests.probes.builtin.captures import output
+from benchconsole.probes.api import Output, ProbeOutputError, Target
+from benchconsole.probes.testing import FakeContact, FakeRemote, a_node
+from benchconsole.probes.tools.iperf3.probe import Iperf3
+from tests.probes.tools.captures import output
 
 FLOW = Target(a_node("n1", "192.0.2.1", "10.0.0.1"), a_node("n2", "192.0.2.2", "10.0.0.2"))
 BUSY = (

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from probes.judging.bench import Bench
-from probes.judging.findings import findings
-from probes.judging.judge import judge_round
-from probes.judging.verdict import Level, Suspect, Verdict
-from probes.labelling import labelled
-from probes.model import ClosedRound
-from probes.planning import plan
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.findings import list_findings
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.verdict import Level, Suspect, Verdict
+from benchconsole.probes.model.labels import add_labels
+from benchconsole.probes.model.measuring import ClosedRound
+from benchconsole.probes.planning import plan
+from benchconsole.topology.model.fabric import Direction, Fabric
 from tests.fabrics import METRICS, SMALL, fabric, play
 from tests.probes.played import PROBES
-from topology.model import Direction, Fabric
 
 CRITERION = "  - {metric: iperf3.throughput, at_least: 80 %, of: capacity}\n"
 CRITERIA = """\
@@ -33,7 +33,7 @@ def described(folder: Path, criteria: str = CRITERIA, stage: str = "") -> Fabric
 
 
 def judged(found: Fabric, faults: Mapping[Direction, float]) -> list[tuple[ClosedRound, tuple[Verdict, ...]]]:
-    bench = Bench(found, METRICS)
+    context = JudgingContext(found, METRICS)
     done = []
     for each in plan(found, found.suites["default"], PROBES):
         closed = play(found, each, faults)
@@ -41,14 +41,13 @@ def judged(found: Fabric, faults: Mapping[Direction, float]) -> list[tuple[Close
             replace(
                 result,
                 measurements=tuple(
-                    replace(each, reading=labelled([each.reading], result.test.target)[0])
-                    for each in result.measurements
+                    replace(each, reading=add_labels(each.reading, result.test.target)) for each in result.measurements
                 ),
             )
             for result in closed.results
         )
         closed = replace(closed, results=results)
-        done.append((closed, judge_round(bench, closed)))
+        done.append((closed, judge_round(context, closed)))
     return done
 
 
@@ -74,7 +73,7 @@ def test_what_is_low_in_one_cohort_is_explained_by_the_flows_of_both(tmp_path: P
     low = [verdict.subject for _, verdicts in rounds for verdict in verdicts if verdict.level is Level.FAIL]
     assert low
     assert all("n3" in subject for subject in low)
-    (cause,) = findings(Bench(found, METRICS), rounds)
+    (cause,) = list_findings(JudgingContext(found, METRICS), rounds)
     assert (cause.suspect, cause.where.split()[0]) == (Suspect.NIC, "n3")
 
 
@@ -83,7 +82,7 @@ def test_a_round_in_which_the_first_criterion_speaks_of_nobody_is_explained_too(
     found = described(tmp_path, stage=stage)
     rounds = judged(found, slow(found, 0.5, "n3"))
     assert {dict(verdict.labels)["kind"] for _, verdicts in rounds for verdict in verdicts} == {"bare metal"}
-    assert findings(Bench(found, METRICS), rounds)
+    assert list_findings(JudgingContext(found, METRICS), rounds)
 
 
 def test_a_point_has_its_own_bound_and_company(tmp_path: Path) -> None:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from probes.api import Output, Probe, Shape
-from probes.judging.bench import Bench
-from probes.judging.findings import findings
-from probes.judging.judge import judge_round
-from probes.judging.verdict import Confidence, Finding, Level, Suspect
-from probes.planning import plan, suite_named
+from benchconsole.probes.api import Output, Probe, Shape
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.findings import list_findings
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect
+from benchconsole.probes.planning import find_suite, plan
+from benchconsole.topology.model.fabric import Direction, Fabric, LinkId
 from tests.fabrics import METRICS, SMALL, fabric, play
-from topology.model import Direction, Fabric, LinkId
 
 
 class _Pair(Probe):
@@ -31,10 +31,10 @@ def way(link: str, source: str) -> Direction:
 
 
 def diagnose(described: Fabric, faults: dict[Direction, float], seed: int = 1) -> tuple[Finding, ...]:
-    bench = Bench(described, METRICS)
-    rounds = plan(described, suite_named(described, None), {"iperf3": _Pair()})
+    context = JudgingContext(described, METRICS)
+    rounds = plan(described, find_suite(described, None), {"iperf3": _Pair()})
     closed = [play(described, each, faults, seed) for each in rounds]
-    return findings(bench, [(each, judge_round(bench, each)) for each in closed])
+    return list_findings(context, [(each, judge_round(context, each)) for each in closed])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -93,12 +93,12 @@ def test_without_other_paths_the_tie_is_admitted(tmp_path: Path) -> None:
 
 def test_a_bundle_that_lost_its_flows_is_unknown_and_not_passed(tmp_path: Path) -> None:
     described = fabric(tmp_path)
-    bench = Bench(described, METRICS)
-    rounds = plan(described, suite_named(described, None), {"iperf3": _Pair()})
+    context = JudgingContext(described, METRICS)
+    rounds = plan(described, find_suite(described, None), {"iperf3": _Pair()})
     trunks = next(each for each in rounds if each.bundles)
     answered = tuple(test for test in trunks.tests if test.target.node.id not in ("n1", "n2", "n3"))
     closed = play(described, replace(trunks, tests=answered), {})
-    verdicts = judge_round(bench, replace(closed, round=trunks))
+    verdicts = judge_round(context, replace(closed, round=trunks))
     levels = {verdict.subject: verdict.level for verdict in verdicts}
     assert levels["leaf1 to spine1"] is Level.UNKNOWN
     assert levels["leaf2 to spine2"] is Level.PASS

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probes.api import Output, Probe, Shape
-from probes.judging.attribution import Attributor
-from probes.judging.bench import Bench
-from probes.judging.carrying import Carrying
-from probes.judging.findings import Findings, Judged, findings
-from probes.judging.judge import judge_round
-from probes.judging.verdict import Kind, Level, Suspect
-from probes.judging.yardsticks.capacity import overlap, sent
-from probes.model import FULL, ClosedRound, Round
-from probes.planning import plan, suite_named
+from benchconsole.probes.api import Output, Probe, Shape
+from benchconsole.probes.judging.attribution import Attributor
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.findings import Findings, Judged, list_findings
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.link_loads import LinkLoads
+from benchconsole.probes.judging.verdict import Level, Suspect, Yardstick
+from benchconsole.probes.judging.yardsticks.capacity import overlap
+from benchconsole.probes.model.measuring import FULL, ClosedRound, Round
+from benchconsole.probes.planning import find_suite, plan
+from benchconsole.topology.model.fabric import Basis, Direction, Fabric, LinkId
 from tests.fabrics import METRICS, fabric, play
-from topology.model import Basis, Direction, Fabric, LinkId
 
 
 class _Pair(Probe):
@@ -52,7 +52,7 @@ def described() -> Fabric:
 
 @cache
 def planned() -> tuple[Round, ...]:
-    return plan(described(), suite_named(described(), None), {"iperf3": _Pair()})
+    return plan(described(), find_suite(described(), None), {"iperf3": _Pair()})
 
 
 @cache
@@ -61,7 +61,7 @@ def judged(place: int, number: int, faults: int) -> Judged:
     each = planned()[place]
     tests = tuple(replace(test, id=f"{number}/{test.id}", round=number) for test in each.tests)
     closed = play(described(), replace(each, number=number, tests=tests), FAULTS[faults])
-    return closed, judge_round(Bench(described(), METRICS), closed)
+    return closed, judge_round(JudgingContext(described(), METRICS), closed)
 
 
 STEPS = st.lists(
@@ -72,55 +72,60 @@ STEPS = st.lists(
 @given(steps=STEPS)
 @settings(max_examples=40, deadline=None)
 def test_one_by_one_is_all_at_once(steps: Sequence[tuple[int, int, int]]) -> None:
-    kept, rounds = Findings(Bench(described(), METRICS)), {}
+    kept, rounds = Findings(JudgingContext(described(), METRICS)), {}
     for place, number, faults in steps:
         each = judged(place % len(planned()), number, faults)
         rounds[number] = each
-        found = kept.add(*each)
-        assert found == findings(Bench(described(), METRICS), rounds.values())
-        assert found == findings(Bench(described(), METRICS), [rounds[key] for key in sorted(rounds)])
+        kept.add_round(*each)
+        found = kept.rank()
+        assert found == list_findings(JudgingContext(described(), METRICS), rounds.values())
+        assert found == list_findings(JudgingContext(described(), METRICS), [rounds[key] for key in sorted(rounds)])
 
 
 def test_what_did_not_change_is_the_same_object() -> None:
-    kept = Findings(Bench(described(), METRICS))
+    kept = Findings(JudgingContext(described(), METRICS))
     for place in range(len(planned())):
-        kept.take(*judged(place, place + 1, 3))
-    first = kept.found()
+        kept.add_round(*judged(place, place + 1, 3))
+    first = kept.rank()
     assert first
     empty = replace(judged(0, 50, 0)[0], results=())
-    assert all(before is after for before, after in zip(first, kept.add(empty, ()), strict=True))
+    kept.add_round(empty, ())
+    assert all(before is after for before, after in zip(first, kept.rank(), strict=True))
 
 
 def test_taking_rounds_in_is_asking_once() -> None:
-    kept = Findings(Bench(described(), METRICS))
+    kept = Findings(JudgingContext(described(), METRICS))
     rounds = [judged(place, place + 1, 1) for place in range(len(planned()))]
     for each in rounds:
-        kept.take(*each)
-    assert kept.found() == findings(Bench(described(), METRICS), rounds)
+        kept.add_round(*each)
+    assert kept.rank() == list_findings(JudgingContext(described(), METRICS), rounds)
 
 
 def test_a_repeat_that_passes_takes_the_finding_back() -> None:
-    kept = Findings(Bench(described(), METRICS))
+    kept = Findings(JudgingContext(described(), METRICS))
     for place in range(len(planned())):
-        kept.add(*judged(place, place + 1, 1))
-    assert kept.found()
+        kept.add_round(*judged(place, place + 1, 1))
+        kept.rank()
+    assert kept.rank()
     for place in range(len(planned())):
-        kept.add(*judged(place, place + 20, 0))
-    assert kept.found() == ()
+        kept.add_round(*judged(place, place + 20, 0))
+        kept.rank()
+    assert kept.rank() == ()
 
 
-def certain(bench: Bench, closed: ClosedRound) -> dict[Direction, float]:
+def certain(context: JudgingContext, closed: ClosedRound) -> dict[Direction, float]:
     """The slow second way: what each link is known to have carried, link by link."""
-    criterion = next(each for each in bench.criteria if each.basis is Basis.CAPACITY)
+    criterion = next(each for each in context.criteria if each.basis is Basis.CAPACITY)
     load: dict[Direction, float] = {}
     whole: dict[Direction, list[object]] = {}
-    flows = sent(bench, closed, criterion)
+    flows = context.flows.read(closed, criterion.metric).measured(criterion)
     for each in flows:
-        for way, share in bench.routes.shares(each.flow.source, each.flow.sink).items():
+        for way, share in context.routes.shares(each.flow.source, each.flow.sink).items():
             load[way] = load.get(way, 0.0) + share * each.value
             if share > 1 - 1e-9:
                 whole.setdefault(way, []).append(each)
-    full = {way: value for way, value in load.items() if value >= FULL * bench.capacity(way)}
+    fabric = context.fabric
+    full = {way: value for way, value in load.items() if value >= FULL * fabric.payload(fabric.links[way.link])}
     return {
         way: max(full.get(way, 0.0), overlap(whole.get(way, [])) * sum(each.value for each in whole.get(way, [])))  # type: ignore[arg-type, attr-defined]
         for way in load
@@ -130,8 +135,8 @@ def certain(bench: Bench, closed: ClosedRound) -> dict[Direction, float]:
 @pytest.mark.parametrize("apart", [0.0, 2.0])
 @pytest.mark.parametrize("place", range(3))
 def test_what_is_proven_is_what_flows_show_one_by_one(place: int, apart: float) -> None:
-    bench = Bench(described(), METRICS)
-    criterion = next(each for each in bench.criteria if each.basis is Basis.CAPACITY)
+    context = JudgingContext(described(), METRICS)
+    criterion = next(each for each in context.criteria if each.basis is Basis.CAPACITY)
     closed, _ = judged(place % len(planned()), 1, 3)
     results = tuple(
         replace(
@@ -142,41 +147,41 @@ def test_what_is_proven_is_what_flows_show_one_by_one(place: int, apart: float) 
         for index, result in enumerate(closed.results)
     )
     closed = replace(closed, results=results)
-    carrying = Carrying(bench)
-    carrying.add(closed, criterion)
-    wanted = certain(bench, closed)
-    graph = bench.routes.graph
-    found = {graph.direction(way): float(carrying.proven[way]) for way in np.flatnonzero(carrying.proven).tolist()}
+    loads = LinkLoads(context.routes.graph)
+    loads.add(context.flows.read(closed, criterion.metric))
+    wanted = certain(context, closed)
+    graph = context.routes.graph
+    found = {graph.direction(way): float(loads.proven[way]) for way in np.flatnonzero(loads.proven).tolist()}
     assert found == pytest.approx({way: value for way, value in wanted.items() if value})
 
 
 def test_what_no_lost_link_crosses_is_not_dragged_along() -> None:
     """Two low throughputs with no link in common have two causes, though one of them is only watched."""
-    bench = Bench(described(), METRICS)
-    kept = Findings(bench)
+    context = JudgingContext(described(), METRICS)
+    kept = Findings(context)
     for place in range(len(planned())):
         closed, verdicts = judged(place, place + 1, 2)
         watched = tuple(
             replace(verdict, level=Level.WATCH)
-            if verdict.kind is Kind.CAPACITY and verdict.subject == "n1>n2"
+            if verdict.kind is Yardstick.CAPACITY and verdict.subject == "n1>n2"
             else verdict
             for verdict in verdicts
         )
-        kept.add(closed, watched)
-    suspects = {finding.suspect for finding in kept.found() if "n1>n2" in " ".join(finding.because)}
-    nic = next(finding for finding in kept.found() if finding.where == "n6 in")
+        kept.add_round(closed, watched)
+    suspects = {finding.suspect for finding in kept.rank() if "n1>n2" in " ".join(finding.because)}
+    nic = next(finding for finding in kept.rank() if finding.where == "n6 in")
     assert all("n1>n2" not in line for line in nic.because)
     assert suspects <= {Suspect.NIC, Suspect.FABRIC, Suspect.LINK}
 
 
 def test_groups_that_share_no_link_are_explained_apart() -> None:
-    bench = Bench(described(), METRICS)
-    kept = Findings(bench)
+    context = JudgingContext(described(), METRICS)
+    kept = Findings(context)
     for place in range(len(planned())):
         if not planned()[place].bundles:
-            kept.take(*judged(place, place + 1, 4))
+            kept.add_round(*judged(place, place + 1, 4))
     low = list(kept._observations())
-    attributor = Attributor(bench, kept._carrying)
+    attributor = Attributor(context, kept._loads)
     together = attributor.explain(low)
     assert len(attributor._known) > 1
     assert {id(seen) for cause in together.causes for seen in cause.observations} <= {id(seen) for seen in low}

@@ -3,10 +3,10 @@ from types import MappingProxyType
 
 import pytest
 
-from probes.launch import DEFAULTS, Job, LaunchError, Options, Rails
-from probes.launch.openmpi import HOSTS, SLURM_HOSTS
-from probes.testing import a_node
-from topology.model import Hardware, Node
+from benchconsole.probes.launch import DEFAULTS, Job, LaunchError, Options, Rails
+from benchconsole.probes.launch.openmpi import HOSTS, SLURM_HOSTS
+from benchconsole.probes.testing import a_node
+from benchconsole.topology.model.fabric import Hardware, Node
 
 
 def _node(index: int, cores: int = 0) -> Node:

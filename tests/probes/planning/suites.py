@@ -4,11 +4,11 @@ from types import MappingProxyType
 
 from hypothesis import strategies as st
 
-from probes.api import Demands, Output, Part, Probe, Reading, Safety, Shape, Target
-from probes.builtin.iperf3 import Iperf3
-from probes.model import Round
-from probes.planning import MOST_TESTS, plan
-from topology.model import Fabric, NodeId, Stage, Suite
+from benchconsole.probes.api import Demands, Output, Part, Probe, Reading, Safety, Shape, Target
+from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.planning import MOST_TESTS, plan
+from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 
 Value = str | int | float
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from probes.api import Demands
-from probes.errors import PlanError
-from probes.model import Round
+from benchconsole.probes.api import Demands
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import SMALL, fabric
 from tests.probes.planning.suites import ALONE, Both, Played, Together, planned
-from topology.model import Fabric
-from topology.resolve import load_text
 
 STORED = SMALL.replace("links:", 'storage: {fs: {servers: "st[1-2]", size: 1 TB, free: 20 %}}\nlinks:')
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from probes.errors import PlanError
-from probes.model import FULL, Round
-from probes.planning import DESIGN_OPTIONS, DESIGNS
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import FULL, Round
+from benchconsole.probes.planning import DESIGN_OPTIONS, DESIGNS
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
+from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import SMALL, fabric
 from tests.probes.planning.suites import Both, clos, planned
-from topology.model import Fabric, Flow, NodeId
-from topology.resolve import load_text
-from topology.routing import Routes
 
 TWO_TO_ONE = SMALL.replace(
     '"leaf[1-2]", to: "spine[1-2]", speed: 10 Gb/s, count: 2', '"leaf[1-2]", to: "spine[1-2]", speed: 10 Gb/s'
@@ -75,6 +75,17 @@ def test_a_sample_meets_every_node_as_often_as_any_other(text: str, fraction: fl
         assert max(Counter(ends).values()) <= quota + max(quota // 4, 1)
 
 
+@pytest.mark.parametrize("wanted", [267, 268, 269, 305, 306])
+def test_a_sample_is_as_large_as_it_was_asked_for_where_groups_differ_in_size(wanted: int) -> None:
+    """Four leaves of four and two servers on the spine: all but a few of 306 pairs."""
+    lines = ["schema: 1", "fabric: uneven", "switches: {spine: {role: spine}, 'leaf[1-4]': {role: leaf}}", "nodes:"]
+    lines += ["  'st[1-2]': {role: storage}", *(f"  l{leaf}n[1-4]: {{}}" for leaf in range(1, 5)), "links:"]
+    lines += ['  - {from: "leaf[1-4]", to: spine, speed: 10G}', '  - {from: "st[1-2]", to: spine, speed: 10G}']
+    lines += [f'  - {{from: "l{leaf}n[1-4]", to: leaf{leaf}, speed: 10G}}' for leaf in range(1, 5)]
+    met = pairs(planned(load_text("\n".join(lines), "uneven.yaml"), "sample", pairs=wanted, seed=0))
+    assert len(set(met)) == wanted
+
+
 def test_a_sample_meets_every_pair_of_leaves_before_any_twice() -> None:
     """Eight leaves of eight: 64 pairs of leaves, 64 nodes, one partner each."""
     lines = ["schema: 1", "fabric: even", "switches: {spine: {role: spine}, 'leaf[1-8]': {role: leaf}}", "nodes:"]
@@ -107,7 +118,7 @@ def test_a_sample_meets_every_pair_of_leaves_before_any_twice() -> None:
         ("stress", {}, "needs the option share"),
         ("stress", {"share": "leaf11"}, "unknown element of option share 'leaf11'.*did you mean leaf1"),
         ("stress", {"share": "spine1"}, "spine1 has no links above it"),
-        ("trunks", {"bitrate": "480"}, "option bitrate of iperf3: found '480'"),
+        ("trunks", {"bitrate": "480"}, "iperf3 option bitrate: found '480'"),
     ],
 )
 def test_what_a_design_does_not_know_is_refused(
@@ -130,7 +141,7 @@ def test_too_many_pairs_are_refused_with_a_way_out() -> None:
 
 
 def test_a_probe_without_source_ports_cannot_be_steered(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match="needs a probe with an option source_port"):
+    with pytest.raises(PlanError, match="needs a probe with an option for its source port"):
         planned(fabric(tmp_path), "steered", probe=Both())
 
 
@@ -205,3 +216,16 @@ def test_a_virtual_machine_is_no_partner_of_its_host() -> None:
     assert set(pairs(rounds)) == {pair for name in ("n1", "v1", "v2") for pair in ((name, "n2"), ("n2", name))}
     assert len(rounds) == 3, "they share the cable of their host"
     assert NodeId("v1") in {test.target.node.id for each in rounds for test in each.tests}
+
+
+@pytest.mark.parametrize(("beyond", "fill"), [(11, 1.0), (5, 0.5)])
+def test_a_trunk_is_filled_by_nodes_further_on_where_the_nearest_are_too_few(beyond: int, fill: float) -> None:
+    """The first leaf can fill half of the line between two cores; the next one can fill it, if it has the nodes."""
+    lines = ["schema: 1", "fabric: line", "switches: {'core[1-2]': {role: core}, 'leaf[1-3]': {role: leaf}}", "nodes:"]
+    lines += ["  a[1-5]: {}", f"  b[1-{beyond}]: {{}}", "  c[1-12]: {}", "links:"]
+    lines += ["  - {from: 'leaf[1-2]', to: core1, speed: 200G}", "  - {from: leaf3, to: core2, speed: 200G}"]
+    lines += ["  - {from: core1, to: core2, speed: 100G}", "  - {from: 'a[1-5]', to: leaf1, speed: 10G}"]
+    lines += [f"  - {{from: 'b[1-{beyond}]', to: leaf2, speed: 10G}}", "  - {from: 'c[1-12]', to: leaf3, speed: 10G}"]
+    rounds = planned(load_text("\n".join(lines), "line.yaml"), "trunks")
+    found = {bundle.name: bundle.fill for each in rounds for bundle in each.bundles}
+    assert found["core1 to core2"] == pytest.approx(fill)

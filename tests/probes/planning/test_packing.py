@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probes.planning.colouring import coloured
-from probes.planning.packing import FULL_AT, Uses, fewest, first_fit
+from benchconsole.probes.planning.colouring import find_coloured_rounds
+from benchconsole.probes.planning.packing import FULL_AT, Uses, first_fit
+from benchconsole.probes.planning.shortest_schedule import find_shortest
 
 
 def uses(jobs: list[list[tuple[str, float]]]) -> Uses:
@@ -74,7 +75,7 @@ def test_bits_give_what_the_textbook_gives(jobs: list[list[tuple[str, float]]], 
 def test_no_schedule_needs_fewer_rounds_than_the_bound(jobs: list[list[tuple[str, float]]]) -> None:
     made = uses(jobs)
     bound, _ = made.bound()
-    found = fewest(made)
+    found = find_shortest(made)
     assert all(load <= FULL_AT for load in loads(made, found).values())
     assert bound <= max(found) + 1
     assert set(found) == set(range(max(found) + 1)), "no round is empty"
@@ -84,6 +85,8 @@ def test_the_bound_counts_what_fits_and_not_only_how_much() -> None:
     assert uses([[("link", 0.4)]] * 6).bound() == (3, "link")
     assert uses([[("link", 0.6)], [("link", 0.6)], [("link", 0.1)]]).bound() == (2, "link")
     assert uses([[("link", 0.25)]] * 8 + [[("node", 1.0)]] * 3).bound() == (3, "node")
+    assert uses([[("link", weight)] for weight in (0.51, 0.52, 0.53)]).bound() == (3, "link")  # no two of them fit
+    assert uses([[("link", weight)] for weight in (0.48, 0.49, 0.5)]).bound() == (2, "link")
     assert uses([]).bound() == (0, None)
     assert uses([[]]).bound() == (1, None)
 
@@ -100,7 +103,7 @@ def test_one_level_is_coloured_with_as_many_rounds_as_its_largest_degree(
         jobs.append([(f"{one} up", 1 / units), (f"{other} down", 1 / units)] if one != other else [])
     made = uses(jobs)
     bound, _ = made.bound()
-    found = coloured(made, bound)
+    found = find_coloured_rounds(made, bound)
     assert found is not None
     assert max(found) + 1 <= bound
     assert all(load <= FULL_AT for load in loads(made, found).values())
@@ -113,7 +116,7 @@ def test_greedy_alone_would_need_more() -> None:
     made = uses(jobs)
     bound, _ = made.bound()
     greedy = max(first_fit(made, range(len(jobs)))) + 1
-    assert (bound, greedy, max(coloured(made, bound) or [0]) + 1) == (4, 5, 4)
+    assert (bound, greedy, max(find_coloured_rounds(made, bound) or [0]) + 1) == (4, 5, 4)
 
 
 @pytest.mark.parametrize(
@@ -126,5 +129,5 @@ def test_greedy_alone_would_need_more() -> None:
 )
 def test_what_is_no_bipartite_graph_is_left_to_first_fit(jobs: list[list[tuple[str, float]]]) -> None:
     made = uses(jobs)
-    assert coloured(made, 3) is None
-    assert max(fewest(made)) + 1 == max(textbook(jobs, list(range(len(jobs))))) + 1
+    assert find_coloured_rounds(made, 3) is None
+    assert max(find_shortest(made)) + 1 == max(textbook(jobs, list(range(len(jobs))))) + 1

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from probes.api import Demands
-from probes.builtin.iperf3 import Iperf3
-from probes.errors import PlanError
-from probes.model import FULL, Round
-from probes.planning import in_waves, summarise
-from probes.planning.verify import missing, violations
+from benchconsole.probes.api import Demands
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import FULL, Round
+from benchconsole.probes.planning import split_into_waves, summarise
+from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Caps, Fabric
+from benchconsole.topology.routing.routes import Routes
+from tests.probes.planning.plan_referee import missing, violations
 from tests.probes.planning.suites import ALONE, Played, clos, planned
 from tests.topology.fabrics import networks
-from topology.model import Caps, Fabric
-from topology.resolve import load_text
-from topology.routing import Routes
 
 PROBES = {"iperf3": Iperf3()}
 DESIGNS = ["neighbours", "trunks", "star", "permutation", "all-pairs", "sample", "steered"]
@@ -104,7 +104,7 @@ def test_with_a_cap_nothing_is_loaded_above_it_whatever_the_design(
 def test_waves_keep_every_promise_and_every_test(text: str, design: str) -> None:
     fabric = load_text(text, "drawn.yaml")
     rounds = laid(fabric, design, None)
-    grown = in_waves(rounds)
+    grown = split_into_waves(rounds)
     kept(fabric, grown)
 
     def keys(found: tuple[Round, ...]) -> list[str]:

@@ -6,19 +6,27 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given, settings
 
-from probes.errors import PlanError
-from probes.judging.bench import Bench
-from probes.judging.judge import judge_round
-from probes.judging.verdict import Level
-from probes.judging.yardsticks.capacity import sent
-from probes.model import FailedAt, Failure, Round
-from probes.streams import FIRST_PORT, LAST_PORT, Forks, Walks, fastest, port_of
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.round_flows import chosen_members
+from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import FailedAt, Failure, Round
+from benchconsole.probes.planning.stream_placement import (
+    FIRST_PORT,
+    LAST_PORT,
+    PortForks,
+    StreamPaths,
+    compute_fastest_stream,
+    make_port,
+)
+from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
+from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import METRICS, play
 from tests.probes.planning.suites import clos, planned
-from topology.expect import Model, expect
-from topology.model import Direction, Fabric, Flow, LinkId, NodeId
-from topology.resolve import load_text
-from topology.routing import Routes
 
 LAG = """\
 schema: 1
@@ -48,12 +56,12 @@ def steered(fabric: Fabric) -> tuple[Round, ...]:
 def test_no_member_cable_is_given_more_than_it_carries(text: str) -> None:
     fabric = load_text(text, "drawn.yaml")
     routes = Routes(fabric)
-    walks = Walks(routes)
+    walks = StreamPaths(routes)
     for each in steered(fabric):
         load: Counter[tuple[int, int]] = Counter()
         for test, flow in zip(each.tests, each.flows, strict=True):
-            rate = fastest(fabric, routes.shares_of(flow))
-            for step in walks.path(flow, Forks(int(test.target.options["source_port"]))):
+            rate = compute_fastest_stream(fabric, routes.shares_of(flow))
+            for step in walks.path(flow, PortForks(int(test.target.options["source_port"]))):
                 member = fabric.links[routes.graph.direction(step.way).link].members[step.member]
                 load[step.way, step.member] += round(1000 * rate / member / fabric.goodput)
         assert max(load.values()) <= 1001
@@ -63,18 +71,18 @@ def test_no_member_cable_is_given_more_than_it_carries(text: str) -> None:
 @settings(max_examples=30, deadline=None)
 def test_every_flow_expects_what_one_stream_gets_alone(text: str) -> None:
     fabric = load_text(text, "drawn.yaml")
-    bench = Bench(fabric, METRICS)
+    context = JudgingContext(fabric, METRICS)
     for each in steered(fabric):
         closed = play(fabric, each, {}, noise=0.0)
-        for found in sent(bench, closed, bench.criteria[-1]):
-            alone = fastest(fabric, bench.routes.shares_of(found.flow))
+        for found in context.flows.read(closed, context.criteria[-1].metric).measured(context.criteria[-1]):
+            alone = compute_fastest_stream(fabric, context.routes.shares_of(found.flow))
             assert found.expected.value == pytest.approx(alone)
-            forked = bench.members(found.result.test, found.flow)
+            forked = chosen_members(StreamPaths(context.routes), found.result.test, found.flow)
             assert found.model == (Model.STEERED if forked else Model.FLUID).value
 
 
 def test_members_of_a_lag_are_used_in_turn() -> None:
-    walks = Walks(Routes(STEERED))
+    walks = StreamPaths(Routes(STEERED))
     for each in steered(STEERED):
         across = [
             (test, flow) for test, flow in zip(each.tests, each.flows, strict=True) if flow.source[0] != flow.sink[0]
@@ -88,17 +96,22 @@ def test_members_of_a_lag_are_used_in_turn() -> None:
 
 
 def test_an_expectation_rests_on_the_ports_whoever_else_failed_or_is_repeated() -> None:
-    bench = Bench(STEERED, METRICS)
+    context = JudgingContext(STEERED, METRICS)
     (each, *_) = steered(STEERED)
     closed = play(STEERED, each, {}, noise=0.0)
-    whole = {one.result.test.id: one.expected.value for one in sent(bench, closed, bench.criteria[-1])}
+    whole = {
+        one.result.test.id: one.expected.value
+        for one in context.flows.read(closed, context.criteria[-1].metric).measured(context.criteria[-1])
+    }
     failure = Failure(FailedAt.MISSING_TOOL, "none", each.tests[0].target.node.id)
     lost = [replace(closed.results[0], measurements=(), failure=failure), *closed.results[1:]]
-    left = sent(bench, replace(closed, results=tuple(lost)), bench.criteria[-1])
+    left = context.flows.read(replace(closed, results=tuple(lost)), context.criteria[-1].metric).measured(
+        context.criteria[-1]
+    )
     assert {one.result.test.id: one.expected.value for one in left} == {
         key: value for key, value in whole.items() if key != each.tests[0].id
     }
-    verdicts = judge_round(bench, closed)
+    verdicts = judge_round(context, closed)
     across = {verdict.source for verdict in verdicts if verdict.nodes[0][0] != verdict.nodes[1][0]}
     assert across == {"capacity (steered)"}
     assert {verdict.level for verdict in verdicts} == {Level.PASS}
@@ -106,7 +119,7 @@ def test_an_expectation_rests_on_the_ports_whoever_else_failed_or_is_repeated() 
 
 def test_two_flows_put_on_one_member_expect_to_share_it() -> None:
     """Not what is planned, but what ports that collide would mean."""
-    walks = Walks(Routes(STEERED))
+    walks = StreamPaths(Routes(STEERED))
     flows = [Flow(*pair) for pair in (("a1", "b1"), ("a2", "b2"))]  # type: ignore[arg-type]
     same = {index: walks.members(flow, FIRST_PORT + 1) for index, flow in enumerate(flows)}
     halves = expect(STEERED, flows, members=same)
@@ -117,14 +130,14 @@ def test_two_flows_put_on_one_member_expect_to_share_it() -> None:
 def test_every_port_means_another_way() -> None:
     text = LAG.replace("HASH", "steered").replace("leaf2: ", "").replace("speed: 10G}", "speed: 10G, count: 2}")
     fabric = load_text(text, "wide.yaml")
-    walks = Walks(Routes(fabric))
+    walks = StreamPaths(Routes(fabric))
     flow = Flow(NodeId("a1"), NodeId("b1"))
     ways = walks.ports(flow)
     assert ways == 2 * 4 * 2
-    paths = {tuple(walks.path(flow, Forks(FIRST_PORT + number))) for number in range(ways)}
+    paths = {tuple(walks.path(flow, PortForks(FIRST_PORT + number))) for number in range(ways)}
     assert len(paths) == ways
     assert FIRST_PORT + ways <= LAST_PORT
-    assert port_of(iter([(1, 2), (3, 4), (1, 2)])) == FIRST_PORT + 1 + 2 * 3 + 8
+    assert make_port(iter([(1, 2), (3, 4), (1, 2)])) == FIRST_PORT + 1 + 2 * 3 + 8
 
 
 def test_without_a_known_hash_no_two_tests_share_a_link_on_which_one_decides() -> None:
@@ -135,9 +148,11 @@ def test_without_a_known_hash_no_two_tests_share_a_link_on_which_one_decides() -
     for each in rounds:
         crossing = Counter(way for flow in each.flows for way in routes.shares_of(flow) if way.link == TRUNK.link)
         assert max(crossing.values(), default=0) <= 1
-    bench = Bench(UNKNOWN, METRICS)
+    context = JudgingContext(UNKNOWN, METRICS)
     alone = 10e9 / 8 * UNKNOWN.goodput
     for each in rounds:
-        found = sent(bench, play(UNKNOWN, each, {}, noise=0.0), bench.criteria[-1])
+        found = context.flows.read(play(UNKNOWN, each, {}, noise=0.0), context.criteria[-1].metric).measured(
+            context.criteria[-1]
+        )
         assert [one.expected.value for one in found] == pytest.approx([alone] * len(found))
         assert {one.model for one in found} == {Model.FLUID.value}

@@ -5,26 +5,26 @@ from pathlib import Path
 
 import pytest
 
-import topology
-from probes.errors import PlanError
-from probes.planning import plan, suite_named
-from probes.planning.suites import OURS
-from probes.planning.verify import violations
-from probes.plugins import load
+from benchconsole import topology
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.planning import find_suite, plan
+from benchconsole.probes.planning.suites import OURS
+from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import SMALL, fabric
-from topology.model import Fabric
+from tests.probes.planning.plan_referee import violations
 
-PROBES = load(safe_mode=True).probes
+PROBES = load_probes(safe_mode=True).probes
 
 
 def jetstream() -> Fabric:
-    return topology.load(Path(str(files("topology") / "examples/jetstream.yaml")))
+    return topology.load(Path(str(files("benchconsole.topology") / "examples/jetstream.yaml")))
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_each_is_planned_on_a_small_and_on_a_published_machine(tmp_path: Path, name: str) -> None:
     for described in (fabric(tmp_path, SMALL.partition("suites:")[0]), jetstream()):
-        rounds = plan(described, suite_named(described, name), PROBES)
+        rounds = plan(described, find_suite(described, name), PROBES)
         assert {each.probe for each in rounds} <= set(PROBES)
         assert rounds[0].probe == "inventory"
 
@@ -32,26 +32,26 @@ def test_each_is_planned_on_a_small_and_on_a_published_machine(tmp_path: Path, n
 @pytest.mark.parametrize("name", ["quick", "network", "acceptance"])
 def test_what_they_run_together_shares_nothing(tmp_path: Path, name: str) -> None:
     described = fabric(tmp_path)
-    assert list(violations(described, plan(described, suite_named(described, name), PROBES), PROBES)) == []
+    assert list(violations(described, plan(described, find_suite(described, name), PROBES), PROBES)) == []
 
 
 def test_the_quick_one_takes_five_minutes_at_most_on_jetstream() -> None:
     described = jetstream()
-    rounds = plan(described, suite_named(described, "quick"), PROBES)
+    rounds = plan(described, find_suite(described, "quick"), PROBES)
     assert sum(each.seconds for each in rounds) < 300
 
 
 def test_packets_are_as_large_as_the_file_says(tmp_path: Path) -> None:
     described = fabric(tmp_path)
-    (each, *_) = (one for one in plan(described, suite_named(described, "quick"), PROBES) if one.probe == "ping")
+    (each, *_) = (one for one in plan(described, find_suite(described, "quick"), PROBES) if one.probe == "ping")
     assert {test.target.options["payload"] for test in each.tests} == {"1472 B"}
 
 
 def test_a_suite_of_the_file_counts_before_ours(tmp_path: Path) -> None:
     own = fabric(tmp_path, SMALL.replace("  default:\n", "  quick:\n    - {probe: inventory}\n  default:\n"))
-    assert [stage.probe for stage in suite_named(own, "quick").stages] == ["inventory"]
+    assert [stage.probe for stage in find_suite(own, "quick").stages] == ["inventory"]
 
 
 def test_an_unknown_name_is_refused_with_all_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"'fast'.*acceptance, burn-in, default, network, quick, storage"):
-        suite_named(fabric(tmp_path), "fast")
+        find_suite(fabric(tmp_path), "fast")

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from probes.errors import PlanError
-from probes.planning.verify import violations
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.topology.model.fabric import Flow
 from tests.fabrics import SMALL, fabric
+from tests.probes.planning.plan_referee import violations
 from tests.probes.planning.suites import planned
 from tests.probes.played import PROBES
-from topology.model import Flow
 
 
 def test_where_the_peer_sends_the_client_runs_where_data_arrives(tmp_path: Path) -> None:

@@ -7,8 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from probes.api import Contact, Metric, Output, Probe, ProbeOutputError, Reading, RemoteError, Shape, Target, Unit
-from probes.testing import PROBE_CHECKS, Check, captured, checks
+from benchconsole.probes.api import (
+    Contact,
+    Metric,
+    Output,
+    Probe,
+    ProbeOutputError,
+    Reading,
+    RemoteError,
+    Shape,
+    Target,
+    Unit,
+)
+from benchconsole.probes.testing import PROBE_CHECKS, Check, captured, checks
 
 TRANSCRIPT = Output(("uptime",), b"load: 0.25\nusers: 12\n")
 LINE = re.compile(r"^load: ([0-9]+\.[0-9]+)$", re.MULTILINE)

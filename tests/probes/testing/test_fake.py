@@ -2,10 +2,10 @@ import asyncio
 
 import pytest
 
-from probes.api import Output, ProbeError, RemoteError
-from probes.model import FailedAt
-from probes.remote import Contact, Reach, Remote
-from probes.testing import HANGS, FakeContact, FakeReach, FakeRemote, a_node
+from benchconsole.probes.api import Output, ProbeError, RemoteError
+from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.model.remote import Contact, Reach, Remote
+from benchconsole.probes.testing import HANGS, FakeContact, FakeReach, FakeRemote, a_node
 
 
 def test_the_fakes_speak_the_protocols() -> None:

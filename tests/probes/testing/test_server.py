@@ -10,8 +10,8 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from probes.ssh.watchdog import wrap
-from probes.testing.server import SEPARATE, Manner, Reply, ScriptedSshd, read_command
+from benchconsole.probes.reach.ssh.watchdog import wrap_command
+from benchconsole.probes.testing.server import SEPARATE, Manner, Reply, ScriptedSshd, read_command
 
 HERE = "127.93.250.1"
 ASKED = list[tuple[str, tuple[str, ...], bytes]]
@@ -41,7 +41,7 @@ async def test_a_directory_with_blanks_and_quotes_still_works(tmp_path: Path) ->
 
 
 async def test_the_watchdog_is_taken_off_and_answered_as_a_node_would(tmp_path: Path) -> None:
-    sent = wrap(("cat", "-"), session="s1", nonce="n0nce", timeout=5, stdin=b"50%\n\0'x'")
+    sent = wrap_command(("cat", "-"), session="s1", nonce="n0nce", timeout=5, stdin=b"50%\n\0'x'")
     async with ScriptedSshd(echo, [HERE], tmp_path) as sshd, client(sshd) as connection:
         process = await connection.create_process(sent.text, encoding=None)
         process.stdin.write(sent.feed)
@@ -68,7 +68,7 @@ async def test_a_command_that_stays_is_ended_by_the_end_of_stdin(tmp_path: Path)
     async def answer(address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
         return Reply(b"listening\n", then=stay())
 
-    sent = wrap(("serve",), session="s1", nonce="n0nce", timeout=5)
+    sent = wrap_command(("serve",), session="s1", nonce="n0nce", timeout=5)
     async with ScriptedSshd(answer, [HERE], tmp_path) as sshd, client(sshd) as connection:
         process = await connection.create_process(sent.text, encoding=None)
         await process.stdout.readline()

@@ -1,8 +1,8 @@
 from pathlib import Path
 
+from benchconsole.topology.analysis.bottlenecks import find_bottlenecks, list_findings
+from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import fabric
-from topology.analysis.bottlenecks import bottlenecks, findings
-from topology.model import Fabric
 
 HEAD = "schema: 1\nfabric: x\n"
 GIGABIT = 1.25e8
@@ -23,12 +23,12 @@ links:
 
 
 def said(described: Fabric) -> list[str]:
-    return [each.text for each in findings(described, bottlenecks(described))]
+    return [each.text for each in list_findings(find_bottlenecks(described))]
 
 
 def test_the_costliest_comes_first_and_equal_switches_are_one(tmp_path: Path) -> None:
     described = fabric(tmp_path, RACKS)
-    found = bottlenecks(described)
+    found = find_bottlenecks(described)
     assert [(each.switches, each.cost) for each in found.narrow] == [
         (("leaf3", "leaf4"), 4.0), (("leaf1", "leaf2"), 2.0)
     ]  # fmt: skip
@@ -40,7 +40,7 @@ def test_the_costliest_comes_first_and_equal_switches_are_one(tmp_path: Path) ->
 
 
 def test_one_stream_per_node_hides_what_one_leg_does_not_fill(tmp_path: Path) -> None:
-    found = bottlenecks(fabric(tmp_path, RACKS)).hidden
+    found = find_bottlenecks(fabric(tmp_path, RACKS)).hidden
     # 16 x 10 are as much as the 160 of leaf[1-2]; of leaf[3-4] they are twice the 80: that one is seen.
     assert [(each.switches, each.nodes, each.legs, each.single / GIGABIT, each.streams) for each in found] == [
         (("leaf1", "leaf2"), 16, 2, 160, 2)
@@ -49,7 +49,7 @@ def test_one_stream_per_node_hides_what_one_leg_does_not_fill(tmp_path: Path) ->
 
 def test_other_nodes_on_the_same_switches_are_no_such_place(tmp_path: Path) -> None:
     text = RACKS.replace('"n[01-32]": {}', '"n[01-32]": {}, st: {}') + "  - {from: st, to: leaf1, speed: 100 Gb/s}\n"
-    assert bottlenecks(fabric(tmp_path, text)).hidden == ()
+    assert find_bottlenecks(fabric(tmp_path, text)).hidden == ()
 
 
 def test_a_line_between_sites(tmp_path: Path) -> None:

@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.analysis.connectivity import ConnectivityReport, analyse_connectivity, list_findings
+from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import fabric
 from tests.topology.slowly import network_of, switches_of
 from tests.topology.wild import MAX_SEED, wild
-from topology.analysis.connectivity import Report, connectivity, findings
-from topology.model import Fabric
 
 HEAD = "schema: 1\nfabric: x\n"
 GIGABIT = 1.25e8
 
 
-def said(described: Fabric, report: Report) -> dict[str, str]:
-    return {each.code: each.text for each in findings(described, report)}
+def said(described: Fabric, report: ConnectivityReport) -> dict[str, str]:
+    return {each.code: each.text for each in list_findings(report)}
 
 
 def test_an_island(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_an_island(tmp_path: Path) -> None:
         'links: [{from: "a[1-3]", to: one, speed: 10G}, {from: "b[1-2]", to: two, speed: 10G}]\n'
     )
     described = fabric(tmp_path, text)
-    report = connectivity(described)
+    report = analyse_connectivity(described)
     assert not report.together
     assert [(each.nodes, list(each.switches), list(each.outside)) for each in report.islands] == [
         (3, ["one"], []), (2, ["two"], ["b1", "b2"])
@@ -38,7 +38,7 @@ def test_a_gateway_joins_networks_only_if_it_forwards(forwards: bool, tmp_path: 
         f'switches: {{one: {{role: leaf}}, two: {{role: leaf}}}}\nnodes: {{"a[1-3]": {{}}, b: {{}}, gw: {{role: gateway, forwards: {str(forwards).lower()}}}}}\n'
         'links: [{from: "a[1-3],gw", to: one, speed: 10G}, {from: "b,gw", to: two, speed: 10G}]\n'
     )
-    report = connectivity(fabric(tmp_path, text))
+    report = analyse_connectivity(fabric(tmp_path, text))
     assert report.together == forwards
     assert len(report.islands) == (1 if forwards else 2)
 
@@ -48,7 +48,7 @@ def test_a_second_network_of_all_nodes_is_no_island(tmp_path: Path) -> None:
         'switches: {data: {role: leaf}, admin: {role: leaf}}\nnodes: {"n[1-3]": {}}\nnetworks: {gige: {}}\n'
         'links: [{from: "n[1-3]", to: data, speed: 10G}, {from: "n[1-2]", to: admin, speed: 1G, network: gige}]\n'
     )
-    report = connectivity(fabric(tmp_path, text))
+    report = analyse_connectivity(fabric(tmp_path, text))
     assert report.together
     assert [each.nodes for each in report.islands] == [3, 2]
 
@@ -60,7 +60,7 @@ def test_devices_without_a_cable_and_switches_without_a_node(tmp_path: Path) -> 
         'links: [{from: n, to: leaf, speed: 10G}, {from: "leaf,empty", to: spine, speed: 40G}, {from: empty, to: spare, speed: 40G}]\n'
     )
     described = fabric(tmp_path, text)
-    report = connectivity(described)
+    report = analyse_connectivity(described)
     assert (report.uncabled, report.unused) == (("lone",), ("empty", "spare"))
     assert said(described, report)["no-cable"] == "lone has no cable"
     assert said(described, report)["no-node-below"] == "empty,spare have no node below"
@@ -76,7 +76,7 @@ def leaves(links: str) -> str:
 def test_a_leaf_that_lacks_a_spine(tmp_path: Path) -> None:
     text = leaves('  - {from: "leaf[1-4]", to: spine1, speed: 40G}\n  - {from: "leaf[1-3]", to: spine2, speed: 40G}\n')
     described = fabric(tmp_path, text)
-    report = connectivity(described)
+    report = analyse_connectivity(described)
     assert [(each.switches, each.upper, each.having, each.peers) for each in report.missing] == [
         (("leaf4",), "spine2", 3, 4)
     ]
@@ -88,7 +88,7 @@ def test_a_border_leaf_is_no_pattern_and_pods_are_their_own(tmp_path: Path) -> N
         '  - {from: "leaf[1-2]", to: spine1, speed: 40G}\n  - {from: "leaf[3-4]", to: spine2, speed: 40G}\n'
         '  - {from: leaf4, to: border, speed: 100G}\n  - {from: "spine[1-2]", to: border, speed: 100G}\n'
     )
-    assert connectivity(fabric(tmp_path, text)).missing == ()
+    assert analyse_connectivity(fabric(tmp_path, text)).missing == ()
 
 
 def test_a_thin_trunk(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_thin_trunk(tmp_path: Path) -> None:
         "  - {from: leaf4, to: spine1, speed: 40G, count: 2}\n  - {from: leaf4, to: spine2, speed: 40G}\n"
     )
     described = fabric(tmp_path, text)
-    report = connectivity(described)
+    report = analyse_connectivity(described)
     assert [(each.low, each.high, each.capacity / GIGABIT, each.usual / GIGABIT) for each in report.thin] == [
         ("leaf4", "spine2", 40, 80)
     ]
@@ -110,7 +110,7 @@ def test_a_lag_of_members_that_differ(tmp_path: Path) -> None:
         "  - {from: leaf1, to: spine1, speed: 10G, lag: po1}\n"
     )
     described = fabric(tmp_path, text)
-    report = connectivity(described)
+    report = analyse_connectivity(described)
     lag = report.mixed[0]
     assert (lag.link, lag.capacity / GIGABIT, lag.even / GIGABIT) == ("leaf1--spine1", 90, 30)
     assert said(described, report)["mixed-lag"] == (
@@ -125,8 +125,8 @@ def test_two_nodes_on_one_cable(tmp_path: Path) -> None:
         'links: [{from: "a,b", to: leaf, speed: 10G}, {from: a, to: b, speed: 10G}]\n'
     )
     described = fabric(tmp_path, text)
-    assert connectivity(described).direct == ("a--b",)
-    assert "without a switch" in said(described, connectivity(described))["node-to-node"]
+    assert analyse_connectivity(described).direct == ("a--b",)
+    assert "without a switch" in said(described, analyse_connectivity(described))["node-to-node"]
 
 
 def test_a_sound_fabric_has_nothing_to_say(tmp_path: Path) -> None:
@@ -134,14 +134,14 @@ def test_a_sound_fabric_has_nothing_to_say(tmp_path: Path) -> None:
         tmp_path,
         leaves('  - {from: "leaf[1-4]", to: "spine[1-2]", speed: 40G}\n').replace(", border: {role: core}", ""),
     )
-    assert findings(described, connectivity(described)) == []
+    assert list_findings(analyse_connectivity(described)) == []
 
 
 @given(st.integers(0, MAX_SEED))
 @settings(max_examples=80, deadline=None)
 def test_islands_of_wild_fabrics(seed: int) -> None:
     described = wild(seed, 15)
-    report = connectivity(described)
+    report = analyse_connectivity(described)
     inside = {
         name: {frozenset(network_of(described, switch)) for switch in switches_of(described, name)}
         for name in described.nodes

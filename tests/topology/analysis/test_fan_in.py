@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.analysis.fan_in import ALL_LINKS, FanIn, Pattern, group_nodes, list_port_rates
+from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.model.fabric import Flow, NodeId
+from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import fabric
-from topology.analysis.fan_in import ALL_LINKS, FanIn, Pattern, kinds, ports
-from topology.expect import expect
-from topology.model import Flow, NodeId
-from topology.routing import Routes
 
 WIRE = 1448 / 1538  # of MTU 1500
 
@@ -78,7 +78,7 @@ vlans: {1: {members: "vm[1,3],s[1-2]"}, 2: {members: "vm[2,4]"}}
 
 def test_guests_of_one_host_are_told_apart_by_their_vlans(tmp_path: Path) -> None:
     described = fabric(tmp_path, TWO_VLANS)
-    clients, servers = kinds(described, ["vm1", "vm2", "vm3", "vm4"], ["s1", "s2"])
+    clients, servers = group_nodes(described, ["vm1", "vm2", "vm3", "vm4"], ["s1", "s2"])
     assert [(kind.node, kind.machine, kind.total, kind.together) for kind in clients] == [
         ("vm1", "h1", 2, 1),
         ("vm2", "h1", 2, 1),
@@ -88,11 +88,13 @@ def test_guests_of_one_host_are_told_apart_by_their_vlans(tmp_path: Path) -> Non
 
 def test_machines_that_are_both_are_one_kind_and_reach_each_other(tmp_path: Path) -> None:
     described = fabric(tmp_path, TWO_VLANS)
-    clients, servers = kinds(described, ["h1", "h2"], ["h1", "h2"])
+    clients, servers = group_nodes(described, ["h1", "h2"], ["h1", "h2"])
     assert (clients[0].machine, servers[0].machine) == ("h1", "h2")
     assert servers[0].reached_from(clients[0]) == 1
 
 
 def test_servers_of_one_host_share_its_ports(tmp_path: Path) -> None:
     described = fabric(tmp_path, TWO_VLANS)
-    assert ports(described, ["vm1", "vm2", "s1"]) == pytest.approx([0.625e9 * WIRE, 0.625e9 * WIRE, 1.25e9 * WIRE])
+    assert list_port_rates(described, ["vm1", "vm2", "s1"]) == pytest.approx(
+        [0.625e9 * WIRE, 0.625e9 * WIRE, 1.25e9 * WIRE]
+    )

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from benchconsole.topology.analysis.hashing import analyse_hashing, list_findings
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.model.fabric import Fabric, HashPolicy
 from tests.fabrics import fabric
-from topology.analysis.finding import Finding, Severity
-from topology.analysis.hashing import findings, hashing
-from topology.model import Fabric, HashPolicy
 
 TREE = """\
 schema: 1
@@ -32,17 +32,17 @@ def tree(folder: Path, policy: str = "l3l4", up: int = 12, top: int = 2) -> Fabr
     return fabric(folder, TREE.format(policy=policy, up=up, top=top))
 
 
-def said(described: Fabric) -> dict[str, Finding]:
-    return {finding.code: finding for finding in findings(described, hashing(described))}
+def said(described: Fabric) -> dict[str, StaticFinding]:
+    return {finding.code: finding for finding in list_findings(analyse_hashing(described))}
 
 
 def test_equal_lags_are_one_line(tmp_path: Path) -> None:
-    lags = hashing(tree(tmp_path)).lags
+    lags = analyse_hashing(tree(tmp_path)).lags
     assert [(lag.lower, lag.upper, lag.members, len(lag.links), lag.nodes) for lag in lags] == [
         ("leaf", "spine", 12, 4, 6),
         ("spine", "core", 2, 2, 12),
     ]
-    assert (lags[0].flows_90, lags[0].flows_95, lags[0].policy) == (27, 35, HashPolicy.L3L4)
+    assert (lags[0].flows_95, lags[0].policy) == (35, HashPolicy.L3L4)
     assert lags[0].use == pytest.approx(1 - (11 / 12) ** 6)
 
 
@@ -63,21 +63,21 @@ def test_streams_help_where_ports_are_hashed_only(tmp_path: Path) -> None:
 
 def test_steered_lags_are_noted_and_nothing_else(tmp_path: Path) -> None:
     described = tree(tmp_path, "steered")
-    assert {finding.code for finding in findings(described, hashing(described))} == {"lag-steered"}
+    assert {finding.code for finding in list_findings(analyse_hashing(described))} == {"lag-steered"}
 
 
 def test_enough_flows_are_no_finding(tmp_path: Path) -> None:
     described = tree(tmp_path, up=3)
-    assert [(lag.upper, lag.nodes >= lag.flows_95) for lag in hashing(described).lags] == [
+    assert [(lag.upper, lag.nodes >= lag.flows_95) for lag in analyse_hashing(described).lags] == [
         ("spine", False),
         ("core", True),
     ]
-    few = [finding.where for finding in findings(described, hashing(described)) if finding.code == "lag-few-flows"]
+    few = [finding.where for finding in list_findings(analyse_hashing(described)) if finding.code == "lag-few-flows"]
     assert few == ["leaf1--spine1 and 3 more"]
 
 
 def test_the_choice_of_a_spine_leaves_members_of_its_lag_unused(tmp_path: Path) -> None:
-    stages = hashing(tree(tmp_path)).stages
+    stages = analyse_hashing(tree(tmp_path)).stages
     assert [(each.lower, each.choices, each.upper, each.members, each.reachable, each.apart) for each in stages] == [
         ("leaf", 2, "spine", 2, 1, True)
     ]
@@ -91,11 +91,11 @@ def test_a_pair_is_one_lag_whose_cables_decide_what_is_reached(tmp_path: Path, u
     """One cable to each of the pair: the first gets the even hashes only. With two it gets 0 and 1 of 4: both."""
     text = TREE.format(policy="l3l4", up=up, top=2) + 'mlag: {pair: {switches: "spine[1-2]"}}\n'
     described = fabric(tmp_path, text)
-    assert [stage.reachable for stage in hashing(described).stages if stage.apart] == reached
+    assert [stage.reachable for stage in analyse_hashing(described).stages if stage.apart] == reached
 
 
 def test_three_members_under_two_choices_are_all_reached(tmp_path: Path) -> None:
-    assert hashing(tree(tmp_path, top=3)).stages == ()
+    assert analyse_hashing(tree(tmp_path, top=3)).stages == ()
 
 
 def test_lags_in_a_row_repeat_collisions_but_use_every_member(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_lags_in_a_row_repeat_collisions_but_use_every_member(tmp_path: Path) ->
         .replace('w[1-6]", to: leaf2', 'w[1-6]", to: leaf1')
     )
     described = fabric(tmp_path, text)
-    assert [(each.apart, each.reachable) for each in hashing(described).stages] == [(False, 1)]
+    assert [(each.apart, each.reachable) for each in analyse_hashing(described).stages] == [(False, 1)]
     assert said(described)["hash-repeated"].severity is Severity.NOTE
 
 
@@ -115,7 +115,7 @@ def test_virtual_machines_count_instead_of_their_host(tmp_path: Path) -> None:
         "schema: 1\nfabric: vms\nswitches: {leaf1: {role: leaf}}\n"
         'nodes: {h: {}, "vm[1-7]": {host: h}}\nlinks: [{from: h, to: leaf1, speed: 10G, count: 2}]\n',
     )
-    assert [lag.nodes for lag in hashing(described).lags] == [7]
+    assert [lag.nodes for lag in analyse_hashing(described).lags] == [7]
 
 
 def test_the_bond_of_one_node_is_a_note(tmp_path: Path) -> None:

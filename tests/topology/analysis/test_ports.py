@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from benchconsole.topology.analysis.ports import Need, SwitchPorts, analyse_ports, list_findings
+from benchconsole.topology.model.fabric import SwitchId
 from tests.fabrics import fabric
-from topology.analysis.ports import Need, SwitchPorts, findings, ports
-from topology.model import SwitchId
 
 GIGABIT = 1.25e8
 
@@ -14,7 +14,7 @@ def switch(folder: Path, ports_text: str, links: str, name: str = "s") -> Switch
         f"schema: 1\nfabric: x\nswitches: {{s: {{role: leaf{ports_text}}}, t: {{role: spine}}}}\n"
         f'nodes: {{"n[01-20]": {{}}}}\nlinks:\n{links}'
     )
-    return next(each for each in ports(fabric(folder, text)).switches if each.switch == name)
+    return next(each for each in analyse_ports(fabric(folder, text)).switches if each.switch == name)
 
 
 def test_without_declared_ports_every_cable_is_one(tmp_path: Path) -> None:
@@ -63,10 +63,10 @@ def test_too_few_and_too_slow(tmp_path: Path) -> None:
         f'nodes: {{"n[01-10]": {{}}}}\nlinks:\n{links}'
     )
     described = fabric(tmp_path, text)
-    report = ports(described)
+    report = analyse_ports(described)
     found = report.switches[0]
     assert (found.needed, found.declared, found.short, found.unfit, found.free) == (11, 8, 3, 1, 0)
-    assert [each.text for each in findings(described, report)] == [
+    assert [each.text for each in list_findings(report)] == [
         "s needs 11 ports (1 for 1 x 40.0 Gb/s, 10 for 10 x 10.0 Gb/s), 8 are declared",
         "s: no declared port is fast enough for 1 of the cables",
     ]

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.analysis.redundancy import ElementLoss, RedundancyReport, analyse_redundancy, list_findings
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.tables import single_failures
+from benchconsole.topology.tables.single_failures import Effect, FailureKind
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks
 from tests.topology.slowly import Ways, cut_without, machines, quotient, sums
 from tests.topology.wild import MAX_SEED, wild
-from topology.analysis.redundancy import Loss, Report, findings, redundancy
-from topology.failure import without
-from topology.model import Fabric
-from topology.tables import effects
-from topology.tables.effects import Effect, Kind
 
 HEAD = "schema: 1\nfabric: x\n"
 
@@ -35,14 +35,14 @@ links:
 )
 
 
-def of(report: Report, element: str, kind: Kind | None = None) -> Effect:
+def of(report: RedundancyReport, element: str, kind: FailureKind | None = None) -> Effect:
     return next(
         loss.effect for loss in report.losses if element in loss.elements and (kind is None or loss.kind is kind)
     )
 
 
 def test_a_switch_whose_only_spine_is_dead_goes_over_its_peer_link(tmp_path: Path) -> None:
-    report = redundancy(fabric(tmp_path, SQUARE))
+    report = analyse_redundancy(fabric(tmp_path, SQUARE))
     found = of(report, "spine1")
     # leaf1 has 20 of 40 left over its peer link, leaf3 10 of 40; b sends by leaf3 only, a by both leaves.
     assert (found.cut, found.degraded, found.left) == (0, 8, 0.25)
@@ -54,7 +54,7 @@ def test_a_switch_whose_only_spine_is_dead_goes_over_its_peer_link(tmp_path: Pat
 
 
 def test_standby_legs_keep_everything_and_bring_their_load(tmp_path: Path) -> None:
-    report = redundancy(fabric(tmp_path, SQUARE))
+    report = analyse_redundancy(fabric(tmp_path, SQUARE))
     leaf3, leaf4 = of(report, "leaf3"), of(report, "leaf4")
     assert (leaf3.cut, leaf3.degraded, leaf3.ratio, leaf3.load) == (0, 0, 60 / 40, 1.0)
     assert (leaf4.cut, leaf4.degraded, leaf4.ratio) == (1, 0, None)
@@ -65,22 +65,29 @@ def test_standby_legs_keep_everything_and_bring_their_load(tmp_path: Path) -> No
 
 
 def test_legs_and_their_members(tmp_path: Path) -> None:
-    report = redundancy(fabric(tmp_path, SQUARE))
+    report = analyse_redundancy(fabric(tmp_path, SQUARE))
     assert of(report, "a1--leaf1") == Effect(cut=0, degraded=1, left=0.5, ratio=None, load=2.0)
-    assert of(report, "orphan--leaf4", Kind.LEG) == Effect(cut=1, degraded=0, left=1.0, ratio=None, load=math.inf)
-    assert of(report, "orphan--leaf4", Kind.LEG_MEMBER) == Effect(cut=0, degraded=1, left=0.5, ratio=None, load=2.0)
+    assert of(report, "orphan--leaf4", FailureKind.LEG) == Effect(
+        cut=1, degraded=0, left=1.0, ratio=None, load=math.inf
+    )
+    assert of(report, "orphan--leaf4", FailureKind.LEG_MEMBER) == Effect(
+        cut=0, degraded=1, left=0.5, ratio=None, load=2.0
+    )
 
 
 def test_elements_that_fail_alike_are_one_entry(tmp_path: Path) -> None:
-    report = redundancy(fabric(tmp_path, SQUARE))
-    assert [(loss.kind, loss.role, list(loss.elements)) for loss in report.losses if loss.kind is Kind.SWITCH][:1] == [
-        (Kind.SWITCH, "leaf", ["leaf1", "leaf2"])
-    ]
+    report = analyse_redundancy(fabric(tmp_path, SQUARE))
+    assert [(loss.kind, loss.role, list(loss.elements)) for loss in report.losses if loss.kind is FailureKind.SWITCH][
+        :1
+    ] == [(FailureKind.SWITCH, "leaf", ["leaf1", "leaf2"])]
     every = [
-        element for loss in report.losses if loss.kind in (Kind.LINK, Kind.PEER, Kind.LEG) for element in loss.elements
+        element
+        for loss in report.losses
+        if loss.kind in (FailureKind.LINK, FailureKind.PEER, FailureKind.LEG)
+        for element in loss.elements
     ]
     assert sorted(every) == sorted(fabric(tmp_path, SQUARE).links)
-    peers = next(loss for loss in report.losses if loss.kind is Kind.PEER)
+    peers = next(loss for loss in report.losses if loss.kind is FailureKind.PEER)
     assert list(peers.elements) == ["leaf1--leaf2", "leaf3--leaf4"]
     assert report.points == ()
 
@@ -92,16 +99,16 @@ def test_a_single_point_of_failure_is_said(tmp_path: Path) -> None:
         '  - {from: "leaf[1-2]", to: spine, speed: 40G}\n'
     )
     described = fabric(tmp_path, text)
-    report = redundancy(described)
+    report = analyse_redundancy(described)
     assert of(report, "leaf1").cut == 3
     # No top switch is left: the leaf with most nodes stays, with nothing upward.
     assert of(report, "spine") == Effect(cut=2, degraded=3, left=0.0, ratio=math.inf, load=math.inf)
     assert of(report, "leaf2--spine") == Effect(cut=2, degraded=0, left=1.0, ratio=math.inf, load=math.inf)
     assert report.points == ("spine",)
     assert report.bridges == ("leaf1--spine", "leaf2--spine")
-    said = [each.text for each in findings(described, report) if each.code == "single-point-of-failure"]
+    said = [each.text for each in list_findings(report) if each.code == "single-point-of-failure"]
     assert "the loss of spine cuts off 2 nodes and degrades 3 nodes, the worst to 0 % of their capacity upward" in said
-    assert "5 nodes have no second leg (node to leaf)" in [each.text for each in findings(described, report)]
+    assert "5 nodes have no second leg (node to leaf)" in [each.text for each in list_findings(report)]
 
 
 def test_a_gateway_is_an_element(tmp_path: Path) -> None:
@@ -109,8 +116,8 @@ def test_a_gateway_is_an_element(tmp_path: Path) -> None:
         'switches: {one: {role: leaf}, two: {role: leaf}}\nnodes: {"a[1-3]": {}, b: {}, gw: {role: gateway, forwards: true}}\n'
         'links: [{from: "a[1-3],gw", to: one, speed: 10G}, {from: "b,gw", to: two, speed: 10G}]\n'
     )
-    report = redundancy(fabric(tmp_path, text))
-    gateway = next(loss for loss in report.losses if loss.kind is Kind.GATEWAY)
+    report = analyse_redundancy(fabric(tmp_path, text))
+    gateway = next(loss for loss in report.losses if loss.kind is FailureKind.GATEWAY)
     assert (list(gateway.elements), gateway.effect.cut) == (["gw"], 1)
 
 
@@ -119,12 +126,12 @@ def test_a_virtual_machine_falls_with_its_host(tmp_path: Path) -> None:
         'switches: {leaf: {role: leaf}}\nnodes: {"n[1-2]": {}, "vm[1-4]": {host: "n[1-2]"}}\n'
         'links: [{from: "n[1-2]", to: leaf, speed: 10G}]\n'
     )
-    report = redundancy(fabric(tmp_path, text))
+    report = analyse_redundancy(fabric(tmp_path, text))
     assert of(report, "n1--leaf").cut == 3
     assert of(report, "leaf").cut == 6
 
 
-def losses(report: Report, kinds: tuple[Kind, ...]) -> dict[str, Effect]:
+def losses(report: RedundancyReport, kinds: tuple[FailureKind, ...]) -> dict[str, Effect]:
     return {element: loss.effect for loss in report.losses if loss.kind in kinds for element in loss.elements}
 
 
@@ -132,7 +139,7 @@ def check_switches(described: Fabric) -> None:
     """Each dead switch, node by node."""
     slow = Ways(described)
     counted = machines(described)
-    for name, effect in losses(redundancy(described), (Kind.SWITCH,)).items():
+    for name, effect in losses(analyse_redundancy(described), (FailureKind.SWITCH,)).items():
         assert effect.cut == cut_without(described, slow, name)
         network = slow.network[name]
         left = {node: slow.left(node, name, network) for node in counted if slow.up(node, network)}
@@ -158,16 +165,16 @@ def test_dead_switches_in_wild_fabrics(seed: int) -> None:
 @given(networks())
 @settings(max_examples=25, deadline=None)
 def test_links_and_members_by_the_fabric_without_them(described: Fabric) -> None:
-    report = redundancy(described)
+    report = analyse_redundancy(described)
     slow = Ways(described)
     counted = machines(described)
-    for kinds, whole in (((Kind.LINK,), True), ((Kind.MEMBER,), False)):
+    for kinds, whole in (((FailureKind.LINK,), True), ((FailureKind.MEMBER,), False)):
         for name, effect in losses(report, kinds).items():
             link = described.links[name]  # type: ignore[index]
             low, high = sorted((link.a, link.b), key=described.tier)
             if described.tier(low) == described.tier(high):
                 continue
-            worn = without(described, links=[name]) if whole else without(described, members={name: 1})
+            worn = remove_elements(described, links=[name]) if whole else remove_elements(described, members={name: 1})
             down, up, _ = sums(worn, low)
             beside = 0.0 if up else slow.beside(low, None)
             if effect.ratio is None:
@@ -189,12 +196,12 @@ def test_links_and_members_by_the_fabric_without_them(described: Fabric) -> None
 @settings(max_examples=20, deadline=None)
 def test_many_elements_are_grouped_as_few_are(described: Fabric) -> None:
     """The sorting for large fabrics and the dictionary for small ones find the same."""
-    small = redundancy(described)
+    small = analyse_redundancy(described)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(effects, "_FEW", 0)
-        large = redundancy(described)
+        patch.setattr(single_failures, "_FEW", 0)
+        large = analyse_redundancy(described)
     assert [content(loss) for loss in small.losses] == [content(loss) for loss in large.losses]
 
 
-def content(loss: Loss) -> tuple[object, ...]:
+def content(loss: ElementLoss) -> tuple[object, ...]:
     return loss.kind, loss.role, list(loss.elements), loss.effect

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topology.description.arithmetic import MAX_RESULT, ExpressionError, fill
+from benchconsole.topology.description.arithmetic import MAX_RESULT, ExpressionError, fill
 
 KNOWN: dict[str, int | str] = {"n": 7, "k": 4, "s": "sea"}
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from benchconsole.topology.errors import TopologyError
+from benchconsole.topology.model.fabric import Criterion
 from tests.fabrics import SMALL, fabric
-from topology.errors import TopologyError
-from topology.model import Criterion
 
 
 def criterion(folder: Path, text: str) -> Criterion:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import topology
+from benchconsole import topology
+from benchconsole.topology.errors import TopologyError
 from tests.fabrics import fabric
-from topology.errors import TopologyError
 
 RACKS = """\
 schema: 1

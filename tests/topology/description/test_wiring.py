@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import topology
+from benchconsole import topology
+from benchconsole.topology.errors import TopologyError
+from benchconsole.topology.model.fabric import Bond, Cable, Channel, Fabric, HashPolicy, Link, LinkId, NodeId, Wan
+from benchconsole.topology.routing.graph import Graph
 from tests.fabrics import fabric
-from topology.errors import TopologyError
-from topology.model import Bond, Cable, Channel, Fabric, HashPolicy, Link, LinkId, NodeId, Wan
 
 HEAD = """\
 schema: 1
@@ -73,6 +74,18 @@ def test_goodput_is_that_of_the_network(tmp_path: Path) -> None:
     found = described(tmp_path, "{from: n1, to: leaf1, speed: 10G}", "{from: n2, to: leaf1, speed: 10G, network: ib}")
     assert found.goodput_of(found.links[LinkId("n1--leaf1")]) == pytest.approx(1448 / 1538)
     assert found.goodput_of(found.links[LinkId("n2--leaf1")]) == 0.8
+
+
+def test_payload_is_the_capacity_times_the_goodput_of_the_network(tmp_path: Path) -> None:
+    fabric = described(
+        tmp_path,
+        "{from: n1, to: leaf1, speed: 8G, count: 2, network: ib}",
+        "{from: n2, to: leaf1, speed: 10G, available: 4G, rtt: 1 ms, network: ib}",
+    )
+    lag, shared = (fabric.links[LinkId(name)] for name in ("n1--leaf1", "n2--leaf1"))
+    assert (fabric.payload(lag), fabric.payload(shared)) == pytest.approx((1.6e9, 0.4e9))
+    assert (fabric.member_payload(lag), fabric.payload(lag, 1e9)) == pytest.approx((0.8e9, 0.8e9))
+    assert Graph(fabric).payload.tolist() == [fabric.payload(link) for link in fabric.links.values() for _ in "ab"]
 
 
 def test_active_backup_leaves_the_first_leg_active(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from topology.exporters.diagram import Diagram, printable
+from benchconsole.topology.exporters.diagram import Diagram, replace_unprintable
 
 
 @dataclass
@@ -31,4 +31,4 @@ def same(found: Drawn, wanted: Diagram) -> None:
     paths = {box: tuple(cluster.id for cluster in path) for box, path in wanted.paths.items()}
     assert found.within == paths
     assert found.groups == {cluster.id: cluster.label for path in wanted.paths.values() for cluster in path}
-    assert all(label == printable(label) for text in found.boxes.values() for label in text.split("\n"))
+    assert all(label == replace_unprintable(label) for text in found.boxes.values() for label in text.split("\n"))

@@ -1,7 +1,7 @@
 """A fabric whose every free text tries to leave its quotes in some language, and one that is too large to draw whole."""
 
-from topology.model import Fabric
-from topology.resolve import load_text
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric
 
 TEXTS = (
     'a"b',

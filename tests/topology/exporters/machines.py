@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from topology.model import Fabric, Hardware
+from benchconsole.topology.model.fabric import Fabric, Hardware
 
 SPEEDS = st.sampled_from(["10 Gb/s", "25 Gb/s", "100 Mb/s", "40G", "2.5 Gb/s", "123456789 b/s", "1.7 Tb/s"])
 WORDS = st.sampled_from(["S5248F", "a 'b' \"c\"", "[bold]x[/]", "null", "yes", "12", "ü: #", "x\\y", "\N{SNOWMAN}"])

@@ -6,15 +6,15 @@ import pytest
 import yaml
 from hypothesis import given, settings
 
-import topology
+from benchconsole import topology
+from benchconsole.topology.description.resolve import load_text, resolve
+from benchconsole.topology.exporters import ExportError, find_exporter
+from benchconsole.topology.exporters.containerlab import export
+from benchconsole.topology.importers.containerlab import parse
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.writing.topology_file import write
 from tests.fabrics import fabric
 from tests.topology.exporters.machines import carried, machines
-from topology.exporters import ExportError, exporter
-from topology.exporters.containerlab import export
-from topology.importers.containerlab import parse
-from topology.model import Fabric
-from topology.resolve import load_text, resolve
-from topology.writing.document import write
 
 EXAMPLES = sorted((Path(topology.__file__).parent / "examples").glob("*.yaml"))
 
@@ -67,4 +67,4 @@ def test_a_fabric_without_links_is_refused(tmp_path: Path) -> None:
 
 
 def test_it_is_listed() -> None:
-    assert exporter("containerlab") is export
+    assert find_exporter("containerlab") is export

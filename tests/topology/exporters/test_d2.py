@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.exporters.d2 import export
+from benchconsole.topology.exporters.diagram import make_diagram
+from benchconsole.topology.model.fabric import Fabric
 from tests.topology.exporters.drawn import Drawn, same
 from tests.topology.exporters.hostile import hostile, large
 from tests.topology.wild import MAX_SEED, wild
-from topology.exporters.d2 import export
-from topology.exporters.diagram import diagram
-from topology.model import Fabric
 
 _STRING = r'"(?:[^"\\$\n]|\\["\\$n])*"'
 _BOX = re.compile(rf"(?P<id>b\d+): (?P<label>{_STRING})(?P<style> {{(?:shape: cylinder|style\.stroke-width: 4)}})?")
@@ -56,14 +56,14 @@ def _read(text: str) -> Drawn:
 @pytest.mark.parametrize("make", [hostile, large])
 def test_it_reads_back_as_what_was_to_be_drawn(make: Callable[[], Fabric]) -> None:
     described = make()
-    same(_read(export(described)), diagram(described))
+    same(_read(export(described)), make_diagram(described))
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, MAX_SEED))
 def test_any_fabric_reads_back(seed: int) -> None:
     described = wild(seed, most=80)
-    same(_read(export(described)), diagram(described))
+    same(_read(export(described)), make_diagram(described))
 
 
 def test_edges_lead_into_groups() -> None:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.exporters import EXPORTERS, ExportError, find_exporter
+from benchconsole.topology.exporters.diagram import MOST_EDGES, make_diagram, replace_unprintable
+from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import SMALL, fabric
 from tests.topology.exporters.hostile import TEXTS, hostile, large
-from topology.exporters import EXPORTERS, ExportError, exporter
-from topology.exporters.diagram import MOST_EDGES, diagram, printable
-from topology.model import Fabric
-from topology.resolve import load_text
 
 
 def _star(nodes: int) -> Fabric:
@@ -18,25 +18,25 @@ def _star(nodes: int) -> Fabric:
 
 
 def test_up_to_200_edges_every_device_is_drawn() -> None:
-    drawn = diagram(_star(MOST_EDGES))
+    drawn = make_diagram(_star(MOST_EDGES))
     assert (drawn.folded, len(drawn.outline.boxes)) == (False, MOST_EDGES + 1)
-    drawn = diagram(_star(MOST_EDGES + 1))
+    drawn = make_diagram(_star(MOST_EDGES + 1))
     assert (drawn.folded, [drawn.label(box)[0] for box in drawn.outline.boxes]) == (True, ["sw", "n[1-201] x 201"])
 
 
 def test_many_devices_without_a_cable_are_folded_too() -> None:
-    drawn = diagram(load_text("schema: 1\nfabric: bare\nnodes: {'n[1-500]': {}}\nlinks: []\n", "bare.yaml"))
+    drawn = make_diagram(load_text("schema: 1\nfabric: bare\nnodes: {'n[1-500]': {}}\nlinks: []\n", "bare.yaml"))
     assert [drawn.label(box) for box in drawn.outline.boxes] == [["n[1-500] x 500", "compute nodes", "no cable"]]
 
 
 def test_labels_of_a_small_fabric_are_short(tmp_path: Path) -> None:
-    drawn = diagram(fabric(tmp_path, SMALL))
+    drawn = make_diagram(fabric(tmp_path, SMALL))
     assert drawn.label(drawn.outline.boxes[0]) == ["spine1", "spine switch"]
     assert ["2 x 10 Gb/s LAG"] in [drawn.words(edge) for edge in drawn.edges()]
 
 
 def test_a_box_is_in_the_groups_that_hold_all_of_it() -> None:
-    drawn = diagram(large())
+    drawn = make_diagram(large())
     within = {box.name: [cluster.label for cluster in drawn.paths[box.id]] for box in drawn.outline.boxes}
     assert within == {
         "spine": [],
@@ -53,7 +53,7 @@ def test_racks_stand_in_sites_and_storage_where_its_servers_are(tmp_path: Path) 
         'sites: {here: {members: "n[1-4],leaf1,st[1-2]"}}\nracks: {r1: {members: "n[1-4],leaf1"}, r2: {members: st1}}\n'
         "storage: {fs: {servers: 'st[1-2]'}, one: {servers: st1}}\n"
     )
-    drawn = diagram(fabric(tmp_path, text))
+    drawn = make_diagram(fabric(tmp_path, text))
     within = {box.name: [cluster.label for cluster in drawn.paths[box.id]] for box in drawn.outline.boxes}
     assert within["n1"] == ["site here", "rack r1"]
     assert within["st2"] == within["fs"] == ["site here"]
@@ -62,13 +62,13 @@ def test_racks_stand_in_sites_and_storage_where_its_servers_are(tmp_path: Path) 
 
 
 def test_what_does_not_print_is_replaced() -> None:
-    assert printable("a\nb\x1b[0m\u202ec\ud800 é 名") == "a�b�[0m�c� é 名"
-    assert not all(text == printable(text) for text in TEXTS)
+    assert replace_unprintable("a\nb\x1b[0m\u202ec\ud800 é 名") == "a�b�[0m�c� é 名"
+    assert not all(text == replace_unprintable(text) for text in TEXTS)
 
 
 @pytest.mark.parametrize("name", ["dot", "mermaid", "d2"])
 def test_the_same_fabric_is_the_same_text(name: str) -> None:
-    export = exporter(name)
+    export = find_exporter(name)
     assert export(hostile()) == export(hostile())
     assert export(large()).isprintable() is False  # line ends are there, and nothing else that does not print:
     assert all(line.isprintable() for line in export(hostile()).split("\n"))
@@ -76,6 +76,6 @@ def test_the_same_fabric_is_the_same_text(name: str) -> None:
 
 def test_every_listed_exporter_can_be_loaded_and_others_are_refused(tmp_path: Path) -> None:
     small = fabric(tmp_path, SMALL)
-    assert all("leaf1" in exporter(name)(small) for name in EXPORTERS)
+    assert all("leaf1" in find_exporter(name)(small) for name in EXPORTERS)
     with pytest.raises(ExportError, match=r"unknown format 'mermiad', .*did you mean mermaid\?"):
-        exporter("mermiad")
+        find_exporter("mermiad")

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.exporters.diagram import make_diagram
+from benchconsole.topology.exporters.dot import export
+from benchconsole.topology.model.fabric import Fabric
 from tests.topology.exporters.drawn import Drawn, same
 from tests.topology.exporters.hostile import hostile, large
 from tests.topology.wild import MAX_SEED, wild
-from topology.exporters.diagram import diagram
-from topology.exporters.dot import export
-from topology.model import Fabric
 
 _TOKEN = re.compile(r'\s*(?:(--)|("(?:[^"\\]|\\.)*")|([A-Za-z_][A-Za-z_0-9]*)|([0-9]+)|([{}\[\];,=]))')
 _KEYWORDS = ("node", "edge", "graph", "digraph", "subgraph", "strict")
@@ -126,15 +126,15 @@ def _read(text: str) -> _Reader:
 def test_it_reads_back_as_what_was_to_be_drawn(make: Callable[[], Fabric]) -> None:
     described = make()
     reader = _read(export(described))
-    same(reader.drawn, diagram(described))
-    assert reader.ranks == [[box.id for box in boxes] for boxes in diagram(described).tiers()]
+    same(reader.drawn, make_diagram(described))
+    assert reader.ranks == [[box.id for box in boxes] for boxes in make_diagram(described).tiers()]
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, MAX_SEED))
 def test_any_fabric_reads_back(seed: int) -> None:
     described = wild(seed, most=80)
-    same(_read(export(described)).drawn, diagram(described))
+    same(_read(export(described)).drawn, make_diagram(described))
 
 
 def test_edges_go_from_the_core_down_and_the_worst_is_heavy() -> None:

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.exporters.diagram import make_diagram
+from benchconsole.topology.exporters.mermaid import export
+from benchconsole.topology.model.fabric import Fabric
 from tests.topology.exporters.drawn import Drawn, same
 from tests.topology.exporters.hostile import hostile, large
 from tests.topology.wild import MAX_SEED, wild
-from topology.exporters.diagram import diagram
-from topology.exporters.mermaid import export
-from topology.model import Fabric
-from topology.resolve import load_text
 
 _STRING = r'"([^"`|;{}<>&%$\\\n]|#\d+;|<br/>)*"'
 _BOX = re.compile(rf"(?P<id>b\d+)(?:\[(?P<flat>{_STRING})\]|\[\((?P<drum>{_STRING})\)\])")
@@ -56,7 +56,7 @@ def _read(text: str) -> Drawn:
 @pytest.mark.parametrize("make", [hostile, large])
 def test_it_reads_back_as_what_was_to_be_drawn(make: Callable[[], Fabric]) -> None:
     described = make()
-    same(_read(export(described)), diagram(described))
+    same(_read(export(described)), make_diagram(described))
 
 
 @settings(max_examples=40, deadline=None)
@@ -65,7 +65,7 @@ def test_any_fabric_reads_back_and_is_short_enough(seed: int) -> None:
     described = wild(seed, most=80)
     text = export(described)
     assert len(text) < MOST_TEXT
-    same(_read(text), diagram(described))
+    same(_read(text), make_diagram(described))
 
 
 def test_a_line_is_as_long_as_the_tiers_it_crosses() -> None:

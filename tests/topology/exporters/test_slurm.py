@@ -8,15 +8,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import topology
+from benchconsole import topology
+from benchconsole.topology.description.resolve import load_text, resolve
+from benchconsole.topology.exporters import ExportError, find_exporter
+from benchconsole.topology.exporters.slurm import export_conf, export_yaml, format_hostlist
+from benchconsole.topology.importers.slurm import parse
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import expand
 from tests.fabrics import SMALL, fabric
 from tests.topology.exporters.machines import machines
-from topology.exporters import ExportError, exporter
-from topology.exporters.slurm import export_conf, export_yaml, hostlist
-from topology.importers.slurm import parse
-from topology.model import Fabric, NodeId
-from topology.resolve import load_text, resolve
-from topology.selection import expand
 
 EXAMPLES = sorted((Path(topology.__file__).parent / "examples").glob("*.yaml"))
 
@@ -198,12 +198,12 @@ def test_the_yaml_is_one_topology_of_type_tree(tmp_path: Path) -> None:
     ],
 )
 def test_hostlists_have_ranges_on_the_last_number_only(names: list[str], written: str) -> None:
-    assert hostlist(names) == written
+    assert format_hostlist(names) == written
     assert sorted(name for part in re.findall(r"[^,\[]+(?:\[[^\]]*\])?", written) for name in expand(part)) == sorted(
         names
     )
 
 
 def test_they_are_listed() -> None:
-    assert exporter("slurm") is export_conf
-    assert exporter("slurm-yaml") is export_yaml
+    assert find_exporter("slurm") is export_conf
+    assert find_exporter("slurm-yaml") is export_yaml

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from topology.errors import TopologyError
-from topology.importers import ansible, containerlab, lldp, netbox, slurm, ssh_config
-from topology.importers.draft import Imported
-from topology.model import Fabric
-from topology.resolve import resolve
+from benchconsole.topology.description.document import Imported
+from benchconsole.topology.description.resolve import resolve
+from benchconsole.topology.errors import TopologyError
+from benchconsole.topology.importers import ansible, containerlab, lldp, netbox, slurm, ssh_config
+from benchconsole.topology.importers.draft import Draft
+from benchconsole.topology.model.fabric import Fabric
 
 CLAB = """\
 name: small
@@ -177,7 +178,7 @@ FORMATS: dict[str, tuple[Parse, str]] = {
     "containerlab": (lambda text: containerlab.parse(text, "f", "25 Gb/s"), CLAB),
     "slurm": (lambda text: slurm.parse(text, "f", "25 Gb/s"), CONF),
     "slurm-yaml": (lambda text: slurm.parse(text, "f", "25 Gb/s"), TREE),
-    "lldp": (lambda text: lldp.combine([("n1", text)], "25 Gb/s"), LLDP),
+    "lldp": (lambda text: lldp._combine([("n1", text, "n1")], Draft("n1", "")).finish("25 Gb/s"), LLDP),
     "netbox": (lambda text: netbox.parse(text, "f", "25 Gb/s"), CYJS),
     "ssh-config": (lambda text: ssh_config.parse(text, "f"), SSH),
     "ansible": (lambda text: ansible.parse(text, "f"), INI),

@@ -2,10 +2,10 @@
 
 import pytest
 
+from benchconsole.topology.description.document import Imported
+from benchconsole.topology.importers.ansible import parse
+from benchconsole.topology.model.fabric import Fabric
 from tests.topology.importers.sources import INI, INVENTORY, described, problems
-from topology.importers.ansible import parse
-from topology.importers.draft import Imported
-from topology.model import Fabric
 
 
 def read(text: str) -> Imported:

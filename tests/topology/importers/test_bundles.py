@@ -7,23 +7,23 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology.errors import Position
-from topology.importers.bundles import Cable, Entry, entries
-from topology.importers.draft import Device, Draft
-from topology.model import Fabric
-from topology.resolve import resolve
+from benchconsole.topology.description.resolve import resolve
+from benchconsole.topology.errors import Position
+from benchconsole.topology.importers.bundles import LinkEntry, SourceCable, bundle_cables
+from benchconsole.topology.importers.draft import Draft, DraftDevice
+from benchconsole.topology.model.fabric import Fabric
 
 HERE = Position("f", 1, 1)
 
 
-def found(*cables: Cable) -> list[Entry]:
-    return entries(cables, {"leaf1": 2, "leaf2": 2, "spine1": 3}, "1 Gb/s")
+def found(*cables: SourceCable) -> list[LinkEntry]:
+    return bundle_cables(cables, {"leaf1": 2, "leaf2": 2, "spine1": 3}, "1 Gb/s")
 
 
 def cable(
     a: str, b: str, at_a: str | None = None, at_b: str | None = None, speed: str = "10 Gb/s", **more: Any
-) -> Cable:
-    return Cable(a, b, HERE, at_a, at_b, speed, **more)
+) -> SourceCable:
+    return SourceCable(a, b, HERE, at_a, at_b, speed, **more)
 
 
 def test_the_lower_end_comes_first() -> None:
@@ -72,10 +72,10 @@ def test_every_cable_is_kept_with_its_speed_and_its_partner(
     ends: Sequence[tuple[str | None, str | None, str, str | None]],
 ) -> None:
     draft = Draft("f", "")
-    draft.device(Device("n", HERE, switch=False))
-    draft.device(Device("leaf1", HERE, switch=True))
+    draft.device(DraftDevice("n", HERE, switch=False))
+    draft.device(DraftDevice("leaf1", HERE, switch=True))
     for at_a, at_b, speed, lag in ends:
-        draft.cable(Cable("n", "leaf1", HERE, at_a, at_b, speed, lag))
+        draft.cable(SourceCable("n", "leaf1", HERE, at_a, at_b, speed, lag))
     fabric: Fabric = resolve(draft.finish().document, Path("f"))
     members = sorted(speed for link in fabric.links.values() for speed in link.members)
     assert members == sorted({"1 Gb/s": 0.125e9, "10 Gb/s": 1.25e9}[speed] for _, _, speed, _ in ends)

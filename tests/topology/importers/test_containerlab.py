@@ -2,10 +2,10 @@
 
 import pytest
 
+from benchconsole.topology.description.document import Imported
+from benchconsole.topology.importers.containerlab import parse
+from benchconsole.topology.model.fabric import Fabric, HashPolicy, LinkId, NodeId, NodeRole, SwitchId, SwitchRole
 from tests.topology.importers.sources import CLAB, described, problems
-from topology.importers.containerlab import parse
-from topology.importers.draft import Imported
-from topology.model import Fabric, HashPolicy, LinkId, NodeId, NodeRole, SwitchId, SwitchRole
 
 SPEED = "25 Gb/s"
 TWO = "topology:\n  nodes: {a: {kind: linux}, s: {kind: ceos}}\n  links:\n"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology.errors import TopologyError
-from topology.importers import json_text
-from topology.importers.json_text import document, documents
+from benchconsole.topology.errors import TopologyError
+from benchconsole.topology.importers import json_text
+from benchconsole.topology.importers.json_text import parse_document, parse_documents
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.floats(-1e6, 1e6) | st.text(st.characters(codec="utf-8")),
@@ -20,7 +20,7 @@ VALUES = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(value=VALUES, indent=st.sampled_from([None, 1]), plain=st.booleans())
 def test_the_values_are_those_of_the_standard_library(value: object, indent: int | None, plain: bool) -> None:
-    found = document(json.dumps(value, indent=indent, ensure_ascii=plain), "f")
+    found = parse_document(json.dumps(value, indent=indent, ensure_ascii=plain), "f")
     assert found.data == value
     assert not found.problems
 
@@ -32,9 +32,9 @@ def test_what_the_standard_library_refuses_is_refused(text: str) -> None:
         wanted = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         with pytest.raises(TopologyError):
-            document(text, "f")
+            parse_document(text, "f")
     else:
-        found = document(text, "f")
+        found = parse_document(text, "f")
         assert found.problems or found.data == wanted
 
 
@@ -43,21 +43,21 @@ def _refuse(word: str) -> None:
 
 
 def test_every_key_and_value_has_its_place() -> None:
-    found = document('{"a": [1,\n  {"b": "x"}]}', "f")
+    found = parse_document('{"a": [1,\n  {"b": "x"}]}', "f")
     assert str(found.key_at(("a", 1, "b"))) == "f:2:4"
     assert str(found.at(("a", 1, "b"))) == "f:2:9"
     assert str(found.at(("a", 0))) == "f:1:8"
 
 
 def test_two_values_in_one_file_are_two_documents() -> None:
-    first, second = documents('{"a": 1}\n{"a": 2}\n', "f")
+    first, second = parse_documents('{"a": 1}\n{"a": 2}\n', "f")
     assert (first.data, second.data, str(second.at(()))) == ({"a": 1}, {"a": 2}, "f:2:1")
     with pytest.raises(TopologyError, match="f:2:1: a second JSON value"):
-        document('{"a": 1}\n{"a": 2}\n', "f")
+        parse_document('{"a": 1}\n{"a": 2}\n', "f")
 
 
 @pytest.mark.parametrize("text", ["[" * 53 + "]" * 53, "[" + "1," * 1000 + "1]"])
 def test_what_has_no_end_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_text, "MAX_VALUES", 1000)
     with pytest.raises(TopologyError, match="a file without end"):
-        document(text, "f")
+        parse_document(text, "f")

@@ -1,16 +1,19 @@
 """What LLDP tells: both shapes of JSON, speeds, LAGs, cables seen from both ends, and what cannot be told apart."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from benchconsole.topology.description.document import Imported
+from benchconsole.topology.errors import TopologyError
+from benchconsole.topology.importers.draft import Draft
+from benchconsole.topology.importers.json_text import parse_documents
+from benchconsole.topology.importers.lldp import LldpNeighbour, _combine, _list_neighbours, read
+from benchconsole.topology.model.fabric import Fabric, LinkId
+from benchconsole.topology.units import network_rate
 from tests.topology.importers.sources import described, heard, told
-from topology.errors import TopologyError
-from topology.importers.draft import Imported
-from topology.importers.lldp import Neighbour, combine, neighbours, read
-from topology.model import Fabric, LinkId
-from topology.units import network_rate
 
 JSON_ONE = """\
 {"lldp": {"interface": {"eno1": {"via": "LLDP", "rid": "1", "age": "0 day, 00:00:20",
@@ -30,13 +33,22 @@ JSON_TWO = """\
 CHASSIS = '{"local-chassis": [{"chassis": [{"id": [{"type": "mac", "value": "x"}], "name": [{"value": "%s"}]}]}]}\n'
 
 
+def seen_by(sources: Sequence[tuple[str, str]], speed: str | None = None) -> Imported:
+    """The fabric that several nodes see: the name and the text of each."""
+    return _combine([(node, text, node) for node, text in sources], Draft(sources[0][0], "")).finish(speed)
+
+
+def neighbours(text: str) -> list[LldpNeighbour]:
+    return [neighbour for document in parse_documents(text, "lldpctl") for neighbour in _list_neighbours(document)]
+
+
 def fabric(*sources: tuple[str, str], speed: str | None = None) -> Fabric:
-    return described(combine(sources, speed))
+    return described(seen_by(sources, speed))
 
 
 def test_json0_gives_every_neighbour_with_everything_that_it_says() -> None:
     (found,) = neighbours(told(heard("eth0", "leaf1", "Eth1")))
-    assert found == Neighbour(
+    assert found == LldpNeighbour(
         interface="eth0", switch="leaf1", port="Eth1", speed=1.25e9, ttl=120, via="LLDP",
         chassis="02:00:00:00:00:01", forwards=True, aggregated=False, where=found.where,
     )  # fmt: skip
@@ -87,7 +99,7 @@ def test_speeds_come_from_the_operational_mau_type(current: str, speed: str | No
 
 def test_two_cables_to_one_switch_are_one_link_with_a_count_and_ports() -> None:
     sources = [("n1", told(heard("eth1", "leaf1", "Te 1/2"), heard("eth0", "leaf1", "Te 1/1")))]
-    found = combine(sources)
+    found = seen_by(sources)
     link = described(found).links[LinkId("n1--leaf1")]
     assert (link.count, link.speed, link.ports_a) == (2, 1.25e9, ("eth0", "eth1"))
     assert link.ports_b == ("Te1/1", "Te1/2")
@@ -112,7 +124,7 @@ def test_a_cable_that_both_ends_tell_of_is_one() -> None:
 
 
 def test_a_port_that_two_machines_see_is_left_out_with_a_remark() -> None:
-    found = combine([(node, told(heard("eth0", "leaf1", "Eth1"))) for node in ("n1", "n2")])
+    found = seen_by([(node, told(heard("eth0", "leaf1", "Eth1"))) for node in ("n1", "n2")])
     assert {link.id: (link.ports_a, link.ports_b) for link in described(found).links.values()} == {
         "n1--leaf1": (("eth0",), ()), "n2--leaf1": (("eth0",), ()),
     }  # fmt: skip
@@ -127,7 +139,7 @@ def test_the_chassis_in_the_file_names_the_machine() -> None:
 def test_lldp_goes_before_cdp_and_an_interface_that_sees_two_devices_is_left_out() -> None:
     cisco = {**heard("eth0", "leaf1(FOC123)", "Ethernet1/1"), "via": "CDPv2"}
     assert set(fabric(("n1", told(cisco, heard("eth0", "leaf1", "Eth1")))).links) == {"n1--leaf1"}
-    found = combine([("n1", told(heard("eth0", "leaf1", "Eth1"), heard("eth0", "leaf2", "Eth1")))])
+    found = seen_by([("n1", told(heard("eth0", "leaf1", "Eth1"), heard("eth0", "leaf2", "Eth1")))])
     assert not described(found).links
     assert found.remarks == (
         "interfaces that see several devices are left out: eth0 of n1 sees leaf1, leaf2, and so on",
@@ -140,7 +152,7 @@ def test_neighbours_are_switches_unless_they_say_or_their_files_show_otherwise()
                          "capability": [{"type": "Station", "enabled": True}, {"type": "Bridge", "enabled": False}]}]  # fmt: skip
     found = fabric(("n1", told(heard("eth0", "leaf1", "Eth1"), quiet)))
     assert (set(found.nodes), set(found.switches)) == ({"n1", "n2"}, {"leaf1"})
-    nameless = combine([("n1", JSON_TWO)], "1 Gb/s")
+    nameless = seen_by([("n1", JSON_TWO)], "1 Gb/s")
     assert set(described(nameless).switches) == {"leaf1", "02-00-00-00-00-02"}
     assert any("called by their chassis id" in remark for remark in nameless.remarks)
     assert any("taken for switches" in remark for remark in nameless.remarks)
@@ -166,7 +178,7 @@ def test_a_directory_is_every_json_in_it_and_names_the_fabric(tmp_path: Path) ->
 
 def test_the_same_machine_twice_is_refused() -> None:
     with pytest.raises(TopologyError, match="the name 'n1' a second time"):
-        combine([("n1", told()), ("n1", told())])
+        seen_by([("n1", told()), ("n1", told())])
 
 
 @pytest.mark.parametrize(
@@ -183,7 +195,7 @@ def test_the_same_machine_twice_is_refused() -> None:
 )
 def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
     with pytest.raises(TopologyError) as caught:
-        combine([("n1", text)])
+        seen_by([("n1", text)])
     assert any(expected in str(problem) for problem in caught.value.problems), str(caught.value)
 
 

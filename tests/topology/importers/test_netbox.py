@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from benchconsole.topology.description.document import Imported
+from benchconsole.topology.importers.netbox import parse
+from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
 from tests.topology.importers.sources import CYJS, described, graph, problems
-from topology.importers.draft import Imported
-from topology.importers.netbox import parse
-from topology.model import LinkId, NodeId, SwitchId
 
 Change = Callable[[dict[str, Any]], object]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from benchconsole.topology.description.document import Imported
+from benchconsole.topology.importers.slurm import parse
+from benchconsole.topology.model.fabric import Fabric, SwitchRole
 from tests.topology.importers.sources import CONF, TREE, described, problems
-from topology.importers.draft import Imported
-from topology.importers.slurm import parse
-from topology.model import Fabric, SwitchRole
 
 SPEED = "25 Gb/s"
 

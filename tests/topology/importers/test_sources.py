@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.description.document import MAX_BYTES, Document, source_text
+from benchconsole.topology.errors import TopologyError
+from benchconsole.topology.importers import find_importer, list_formats, sniff
 from tests.topology.importers.sources import FORMATS, cables, described, problems
-from topology.errors import TopologyError
-from topology.importers import importer, names, sniff
-from topology.importers.native import MAX_BYTES, Document, source_text
 
 EVERY = pytest.mark.parametrize("name", FORMATS)
 
@@ -137,9 +137,9 @@ def test_tags_construct_nothing_and_aliases_do_not_multiply(name: str, plain: st
     assert "without end" in problems(parse, "all:\n  x: 1\n" + bomb)[0]
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_formats())
 def test_files_that_are_huge_or_not_there_or_no_text_are_refused(name: str, tmp_path: Path) -> None:
-    read = importer(name)
+    read = find_importer(name)
     huge = tmp_path / "huge"
     with huge.open("wb") as file:
         file.truncate(MAX_BYTES + 1)

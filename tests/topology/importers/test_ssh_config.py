@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from benchconsole.topology.importers.ssh_config import parse, read
+from benchconsole.topology.model.fabric import NodeId
 from tests.topology.importers.sources import SSH, described, problems
-from topology.importers.ssh_config import parse, read
-from topology.model import NodeId
 
 
 def test_plain_names_are_nodes_and_tests_go_to_their_host_name() -> None:

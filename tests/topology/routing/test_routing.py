@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
+from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks, pairs_of
-from topology.errors import RoutingError
-from topology.failure import without
-from topology.model import Direction, Fabric, Flow, LinkId, NodeId
-from topology.routing import Routes
 
 PAIR = """\
 schema: 1
@@ -60,7 +60,7 @@ def test_what_has_no_way_on_crosses_the_peer_link(tmp_path: Path) -> None:
     described = fabric(tmp_path, PAIR)
     orphan = {"far>top": 1, "top>leaf": 1, "leaf>m1": 2 / 3, "leaf>m2": 1 / 3, "m2>m1": 1 / 3, "m1>one": 1}
     assert shown(described, flow("far", "one")) == pytest.approx(orphan)
-    cut = without(described, links=["m1--leaf"])
+    cut = remove_elements(described, links=["m1--leaf"])
     assert shown(cut, flow("n1", "far")) == pytest.approx(
         {"n1>m1": 1 / 2, "n1>m2": 1 / 2, "m1>m2": 1 / 2, "m2>leaf": 1, "leaf>top": 1, "top>far": 1}
     )
@@ -165,7 +165,7 @@ def test_standby_legs_carry_nothing_until_they_are_the_last(tmp_path: Path) -> N
     assert shown(described, flow("a", "b")) == {"a>leaf1": 1, "leaf1>b": 1}
     with pytest.raises(RoutingError, match="a--leaf2: it stands by while another leg"):
         Routes(described).shares_of(flow("a", "b", leg=LinkId("a--leaf2")))
-    failed = without(described, links=["a--leaf1"])
+    failed = remove_elements(described, links=["a--leaf1"])
     assert shown(failed, flow("a", "c")) == {"a>leaf2": 1, "leaf2>c": 1}
 
 
@@ -200,7 +200,7 @@ def test_only_nodes_that_forward_join_networks(tmp_path: Path) -> None:
     assert both["e2>gw1"] == both["e2>gw2"] == both["gw2>g1"] == 1 / 2
     assert "e2>dumb" not in both
     assert Routes(described).climbs_once("c1", "s1")
-    cut = without(described, nodes=["gw1", "gw2"])
+    cut = remove_elements(described, nodes=["gw1", "gw2"])
     assert not Routes(cut).connected("c1", "s1")
 
 
@@ -213,14 +213,14 @@ def test_a_standby_leg_of_a_gateway_leads_nowhere_until_its_bond_has_no_other(tm
     bonded = 'gw2, to: "e[1-2]", speed: 10G, bond: active-backup'
     described = fabric(tmp_path, GATEWAYS.replace("gw2, to: e2, speed: 10G", bonded))
     assert shown(described, flow("c3", "s1")) == {"c3>e2": 1, "e2>gw1": 1, "gw1>g1": 1, "g1>s1": 1}
-    failed = without(described, links=["gw2--e1"])
+    failed = remove_elements(described, links=["gw2--e1"])
     assert shown(failed, flow("c3", "s1"))["e2>gw2"] == 1 / 2
 
 
 def test_a_gateway_as_an_end_sends_by_the_near_network_and_never_through_itself(tmp_path: Path) -> None:
     described = fabric(tmp_path, GATEWAYS)
     assert shown(described, flow("gw2", "s1")) == {"gw2>g1": 1, "g1>s1": 1}
-    only = Routes(without(described, nodes=["gw1"]))
+    only = Routes(remove_elements(described, nodes=["gw1"]))
     with pytest.raises(RoutingError, match="no path from gw2 to s1 but through gw2 itself"):
         only.shares_of(flow("gw2", "s1", leg=LinkId("gw2--e2")))
 

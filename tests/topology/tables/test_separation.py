@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.tables.fabric_tables import make_tables
+from benchconsole.topology.tables.separation import find_separation
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks
 from tests.topology.slowly import Ways, cut_without, machines, network_of, switches_of
 from tests.topology.wild import MAX_SEED, wild
-from topology.failure import without
-from topology.model import Fabric
-from topology.tables import tables
-from topology.tables.separation import separation
 
 HEAD = "schema: 1\nfabric: x\n"
 TREE = HEAD + (
@@ -25,8 +25,8 @@ TREE = HEAD + (
 
 
 def test_a_tree_falls_apart_at_every_switch(tmp_path: Path) -> None:
-    found = tables(fabric(tmp_path, TREE))
-    apart = separation(found)
+    found = make_tables(fabric(tmp_path, TREE))
+    apart = find_separation(found)
     cut = dict(zip(found.names, apart.device.tolist(), strict=True))
     # c counts for two: it carries a virtual machine. both is cabled to two leaves.
     assert {name: cut[name] for name in ("leaf1", "leaf2", "leaf3", "mid1", "mid2")} == {
@@ -48,8 +48,8 @@ def test_a_gateway_holds_two_networks_together(tmp_path: Path) -> None:
         'switches: {one: {role: leaf}, two: {role: leaf}}\nnodes: {"a[1-3]": {}, b: {}, gw: {role: gateway, forwards: true}}\n'
         'links: [{from: "a[1-3],gw", to: one, speed: 10G}, {from: "b,gw", to: two, speed: 10G, lag: x}]\n'
     )
-    found = tables(fabric(tmp_path, text))
-    apart = separation(found)
+    found = make_tables(fabric(tmp_path, text))
+    apart = find_separation(found)
     assert apart.device[found.index["gw"]] == 1
     groups = found.node_groups
     legs = np.arange(groups.start[2], groups.start[3])
@@ -65,14 +65,14 @@ def reached(described: Fabric, tops: set[str], node: str) -> bool:
 @given(networks())
 @settings(max_examples=40, deadline=None)
 def test_a_bridge_disconnects_exactly_the_nodes_told(described: Fabric) -> None:
-    found = tables(described)
-    apart = separation(found)
+    found = make_tables(described)
+    apart = find_separation(found)
     slow = Ways(described)
     tops: set[str] = {name for name in described.switches if slow.top(name)}
     for trunk in range(len(found.trunks.low)):
         low, high = (found.names[ends[trunk]] for ends in (found.trunks.low, found.trunks.high))
         links = [link.id for link in described.links.values() if {link.a, link.b} == {low, high}]
-        worn = without(described, links=links)
+        worn = remove_elements(described, links=links)
         joined = high in network_of(worn, low)
         assert joined == (trunk not in apart.bridges)
         if not {low, high} <= tops:
@@ -83,8 +83,8 @@ def test_a_bridge_disconnects_exactly_the_nodes_told(described: Fabric) -> None:
 @settings(max_examples=80, deadline=None)
 def test_dead_devices_and_bridges_in_wild_fabrics(seed: int) -> None:
     described = wild(seed, 15)
-    found = tables(described)
-    apart = separation(found)
+    found = make_tables(described)
+    apart = find_separation(found)
     slow = Ways(described)
     counted = machines(described)
     for name in described.switches:
@@ -95,7 +95,7 @@ def test_dead_devices_and_bridges_in_wild_fabrics(seed: int) -> None:
     for trunk in range(len(found.trunks.low)):
         low, high = (found.names[ends[trunk]] for ends in (found.trunks.low, found.trunks.high))
         links = [link.id for link in described.links.values() if {link.a, link.b} == {low, high}]
-        worn = without(described, links=links)
+        worn = remove_elements(described, links=links)
         parts = {frozenset(network_of(worn, low)), frozenset(network_of(worn, high))}
         assert (len(parts) == 2) == (trunk in apart.bridges)
         held = [

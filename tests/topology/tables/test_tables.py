@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 from tests.topology.slowly import lower, machines, numbered, sums, usable
 from tests.topology.wild import MAX_SEED, wild
-from topology.model import Fabric
-from topology.tables import tables
 
 BACKUP = """\
 schema: 1
@@ -26,7 +26,7 @@ links:
 
 
 def test_a_standby_leg_is_not_counted(tmp_path: Path) -> None:
-    found = tables(fabric(tmp_path, BACKUP))
+    found = make_tables(fabric(tmp_path, BACKUP))
     leaf = found.index["leaf1"]
     # Active legs of n1 and n2 and two cables of n3 on the one, two cables of n3 on the other.
     assert found.down[leaf : leaf + 2].tolist() == [4 * 1.25e9, 2 * 1.25e9]
@@ -35,7 +35,7 @@ def test_a_standby_leg_is_not_counted(tmp_path: Path) -> None:
 
 
 def test_nodes_that_are_cabled_alike_are_one_group(tmp_path: Path) -> None:
-    found = tables(fabric(tmp_path, BACKUP))
+    found = make_tables(fabric(tmp_path, BACKUP))
     groups = found.node_groups
     # n1 carries a virtual machine, n2 none, lone has no cable.
     assert groups.group.tolist() == [0, 1, 2, -1, -1]
@@ -51,14 +51,14 @@ def test_a_lag_loses_its_fastest_member(tmp_path: Path) -> None:
         "  - {from: a, to: b, speed: 10G, lag: x}\n  - {from: a, to: b, speed: 40G, lag: x}\n"
         "  - {from: b, to: c, speed: 100G, count: 2, available: 150 Gb/s}\n"
     )
-    found = tables(fabric(tmp_path, text))
+    found = make_tables(fabric(tmp_path, text))
     assert found.capacity.tolist() == [1.25e9, 6.25e9, 18.75e9]
     assert found.fastest.tolist() == [1.25e9, 5e9, 6.25e9]
     assert found.members.tolist() == [1, 2, 2]
 
 
 def test_an_empty_fabric_has_empty_tables(tmp_path: Path) -> None:
-    found = tables(fabric(tmp_path, "schema: 1\nfabric: x\nnodes: {n: {}}\n"))
+    found = make_tables(fabric(tmp_path, "schema: 1\nfabric: x\nnodes: {n: {}}\n"))
     assert found.names == ("n",)
     assert len(found.node_groups) == len(found.trunks.low) == 0
     assert found.down.tolist() == [0.0]
@@ -69,7 +69,7 @@ def test_an_empty_fabric_has_empty_tables(tmp_path: Path) -> None:
 @settings(max_examples=60, deadline=None)
 def test_sums_are_those_of_the_links(attribute: str, seed: int) -> None:
     described = wild(seed)
-    found = tables(described)
+    found = make_tables(described)
     expected = [sums(described, name)[("down", "up", "side").index(attribute)] for name in found.names]
     assert getattr(found, attribute).tolist() == pytest.approx(expected)
 
@@ -78,7 +78,7 @@ def test_sums_are_those_of_the_links(attribute: str, seed: int) -> None:
 @settings(max_examples=100, deadline=None)
 def test_every_link_and_every_node_is_where_the_fabric_has_it(seed: int) -> None:
     described = wild(seed)
-    found = tables(described)
+    found = make_tables(described)
     capacity = usable(described)
     for number, link in enumerate(described.links.values()):
         assert found.ids[number] == link.id
@@ -93,7 +93,7 @@ def test_every_link_and_every_node_is_where_the_fabric_has_it(seed: int) -> None
 
 def check_groups(described: Fabric) -> None:
     """Two nodes are in one group exactly when their legs and their machines are alike."""
-    found = tables(described)
+    found = make_tables(described)
     groups = found.node_groups
     counted = machines(described)
     legs = {

@@ -1,10 +1,10 @@
 """Described cabling, and what its nodes see of it when all is as described."""
 
-from topology.model import Fabric
-from topology.wire import WireReport
-from topology.wire.cabling import Cable, Kind, cables
-from topology.wire.differences import Difference
-from topology.wire.observed import Neighbour, Observed, Port
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.wire.cabling import CableOutcome, DescribedCable, list_cables
+from benchconsole.topology.wire.comparison import WireReport
+from benchconsole.topology.wire.differences import CablingDifference
+from benchconsole.topology.wire.observations import HeardNeighbour, Observed, ObservedPort
 
 PLAIN = """\
 schema: 1
@@ -61,29 +61,31 @@ links:
 Seen = dict[str, Observed | None]
 
 
-def port(cable: Cable, index: int, to: str = "") -> Port:
+def port(cable: DescribedCable, index: int, to: str = "") -> ObservedPort:
     """The port that confirms ``cable``, or ends at ``to`` (``leaf2`` or ``leaf2:Eth3``)."""
     device, _, far = (to or cable.place).partition(":")
-    return Port(cable.own_port or f"eth{index}", (Neighbour(device, (far,) if far else ()),), cable.speed, carrier=True)
+    return ObservedPort(
+        cable.own_port or f"eth{index}", (HeardNeighbour(device, (far,) if far else ()),), cable.speed, carrier=True
+    )
 
 
 def healthy(described: Fabric) -> Seen:
     return {
-        node: Observed(tuple(port(cable, index) for index, cable in enumerate(cables(described, node))))
+        node: Observed(tuple(port(cable, index) for index, cable in enumerate(list_cables(described, node))))
         for node in described.nodes
     }
 
 
 def plugged(described: Fabric, node: str, *ends: str) -> Observed:
     """``node`` with its cables at ``ends`` instead."""
-    pairs = zip(cables(described, node), ends, strict=True)
+    pairs = zip(list_cables(described, node), ends, strict=True)
     return Observed(tuple(port(cable, index, to) for index, (cable, to) in enumerate(pairs)))
 
 
-def kinds(report: WireReport) -> list[tuple[Kind, tuple[str, ...]]]:
+def kinds(report: WireReport) -> list[tuple[CableOutcome, tuple[str, ...]]]:
     return [(difference.kind, difference.nodes) for difference in report.differences]
 
 
-def only(report: WireReport) -> Difference:
+def only(report: WireReport) -> CablingDifference:
     assert len(report.differences) == 1, report.differences
     return report.differences[0]

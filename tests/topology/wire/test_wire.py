@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology.wire.cabling import CableOutcome, list_cables
+from benchconsole.topology.wire.comparison import WireCoverage, compare
+from benchconsole.topology.wire.observations import BondSeen, HeardNeighbour, Member, Observed, ObservedPort
 from tests.fabrics import fabric
 from tests.topology.wire.played import LAG, LEGS, PLAIN, PORTS, Seen, healthy, only, plugged, port
-from topology.wire import Coverage, compare
-from topology.wire.cabling import Kind, cables
-from topology.wire.observed import BondSeen, Member, Neighbour, Observed, Port
 
 
 @pytest.mark.parametrize("text", [PLAIN, PORTS, LEGS, LAG])
@@ -20,9 +20,9 @@ def test_a_machine_as_described_has_no_difference(tmp_path: Path, text: str) -> 
     described = fabric(tmp_path, text)
     report = compare(described, healthy(described))
     assert report.differences == ()
-    assert set(report.coverage.values()) == {Coverage.EQUAL}
+    assert set(report.coverage.values()) == {WireCoverage.EQUAL}
     assert report.complete
-    assert {state.kind for state in report.states} == {Kind.CONFIRMED}
+    assert {state.kind for state in report.states} == {CableOutcome.CONFIRMED}
 
 
 def test_links_between_switches_are_counted_as_not_seen(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_links_of_another_kind_of_network_are_not_asked_of_lldp(tmp_path: Path) 
     described = fabric(tmp_path, elan)
     report = compare(described, healthy(described))
     assert report.visible == 8
-    assert report.coverage["n9"] is Coverage.NOT_DESCRIBED
+    assert report.coverage["n9"] is WireCoverage.NOT_DESCRIBED
 
 
 # -- swaps
@@ -50,11 +50,11 @@ def test_two_swapped_nodes_are_one_finding(tmp_path: Path) -> None:
     seen["n3"], seen["n7"] = seen["n7"], seen["n3"]
     report = compare(described, seen)
     found = only(report)
-    assert (found.kind, found.nodes) == (Kind.SWAPPED, ("n3", "n7"))
+    assert (found.kind, found.nodes) == (CableOutcome.SWAPPED, ("n3", "n7"))
     assert found.text == "n3 and n7 are swapped"
     assert found.described == "n3 at leaf1; n7 at leaf2"
     assert found.seen == "n3 at leaf2; n7 at leaf1"
-    assert report.nodes(Coverage.DIFFERS) == ("n3", "n7")
+    assert report.nodes(WireCoverage.DIFFERS) == ("n3", "n7")
 
 
 def test_switches_whose_nodes_are_all_found_at_the_other_are_swapped(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_two_nodes_swapped_at_one_switch_are_known_by_their_ports(tmp_path: Path
     seen = healthy(described)
     seen["n1"], seen["n3"] = seen["n3"], seen["n1"]
     found = only(compare(described, seen))
-    assert (found.kind, found.text) == (Kind.SWAPPED, "n1 and n3 are swapped")
+    assert (found.kind, found.text) == (CableOutcome.SWAPPED, "n1 and n3 are swapped")
     assert found.described == "n1 at leaf2:Eth1; n3 at leaf2:Eth3"
 
 
@@ -107,8 +107,8 @@ def test_however_nodes_are_exchanged_each_is_told_once_and_as_a_swap(
     told = [node for difference in report.differences for node in difference.nodes]
     moved = [f"n{node}" for node, place in zip(range(1, 9), order, strict=True) if node != place]
     assert sorted(told) == sorted(moved)
-    assert {difference.kind for difference in report.differences} <= {Kind.SWAPPED}
-    assert set(report.nodes(Coverage.EQUAL)).isdisjoint(moved)
+    assert {difference.kind for difference in report.differences} <= {CableOutcome.SWAPPED}
+    assert set(report.nodes(WireCoverage.EQUAL)).isdisjoint(moved)
 
 
 @given(order=st.permutations(range(1, 10)))
@@ -134,7 +134,7 @@ def test_a_node_at_another_switch_is_told_with_whose_place_it_has(tmp_path: Path
     seen["n2"] = plugged(described, "n2", "leaf2:Eth1")
     seen["n1"] = None
     found = only(compare(described, seen))
-    assert (found.kind, found.places, found.seen) == (Kind.WRONG_SWITCH, ("leaf1:Eth2",), "leaf2:Eth1")
+    assert (found.kind, found.places, found.seen) == (CableOutcome.WRONG_SWITCH, ("leaf1:Eth2",), "leaf2:Eth1")
     assert found.text == "the place of n1"
 
 
@@ -142,18 +142,18 @@ def test_without_ports_those_who_are_missing_there_are_named(tmp_path: Path) -> 
     described = fabric(tmp_path, PLAIN)
     seen = healthy(described)
     seen["n2"] = plugged(described, "n2", "leaf2")
-    seen["n5"] = Observed((Port("eth0", carrier=False),))
+    seen["n5"] = Observed((ObservedPort("eth0", carrier=False),))
     found = {difference.kind: difference for difference in compare(described, seen).differences}
-    assert found[Kind.WRONG_SWITCH].text == "where n5 should be"
-    assert found[Kind.MISSING].text == "no carrier on eth0"
+    assert found[CableOutcome.WRONG_SWITCH].text == "where n5 should be"
+    assert found[CableOutcome.MISSING].text == "no carrier on eth0"
 
 
 def test_a_neighbour_that_is_not_forgotten_yet_does_not_hide_a_pulled_cable(tmp_path: Path) -> None:
     described = fabric(tmp_path, PLAIN)
     seen = healthy(described)
-    seen["n2"] = Observed((replace(port(cables(described, "n2")[0], 0), carrier=False),))
+    seen["n2"] = Observed((replace(port(list_cables(described, "n2")[0], 0), carrier=False),))
     found = only(compare(described, seen))
-    assert (found.kind, found.text) == (Kind.MISSING, "no carrier on eth0")
+    assert (found.kind, found.text) == (CableOutcome.MISSING, "no carrier on eth0")
 
 
 def test_a_wrong_port_of_the_right_switch(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_wrong_port_of_the_right_switch(tmp_path: Path) -> None:
     seen = healthy(described)
     seen["n2"] = plugged(described, "n2", "leaf1:Ethernet33")
     found = only(compare(described, seen))
-    assert (found.kind, found.places, found.seen) == (Kind.WRONG_PORT, ("leaf1:Eth2",), "leaf1:Ethernet33")
+    assert (found.kind, found.places, found.seen) == (CableOutcome.WRONG_PORT, ("leaf1:Eth2",), "leaf1:Ethernet33")
 
 
 def test_own_ports_that_are_crossed_are_wrong_ports(tmp_path: Path) -> None:
@@ -177,8 +177,8 @@ def test_own_ports_that_are_crossed_are_wrong_ports(tmp_path: Path) -> None:
     )
     found = compare(described, seen).differences
     assert [(each.kind, each.described, each.seen) for each in found] == [
-        (Kind.WRONG_PORT, "on eth0", "on eth1"),
-        (Kind.WRONG_PORT, "on eth1", "on eth0"),
+        (CableOutcome.WRONG_PORT, "on eth0", "on eth1"),
+        (CableOutcome.WRONG_PORT, "on eth1", "on eth0"),
     ]
 
 
@@ -191,7 +191,7 @@ def test_another_speed_is_a_difference(tmp_path: Path, speed: float) -> None:
         assert one is not None
         seen[name] = Observed((replace(one.ports[0], speed=speed),))
     found = only(compare(described, seen))
-    assert found.kind is (Kind.SLOWER if speed < 10e9 / 8 else Kind.FASTER)
+    assert found.kind is (CableOutcome.SLOWER if speed < 10e9 / 8 else CableOutcome.FASTER)
     assert found.nodes == ("n1", "n2")
     assert found.described == "10.0 Gb/s"
 
@@ -199,7 +199,7 @@ def test_another_speed_is_a_difference(tmp_path: Path, speed: float) -> None:
 def test_a_speed_that_nobody_told_is_no_difference_and_counted(tmp_path: Path) -> None:
     described = fabric(tmp_path, PLAIN)
     seen = healthy(described)
-    seen["n1"] = Observed((replace(port(cables(described, "n1")[0], 0), speed=None),))
+    seen["n1"] = Observed((replace(port(list_cables(described, "n1")[0], 0), speed=None),))
     report = compare(described, seen)
     assert report.differences == ()
     assert report.without_speed == 1
@@ -213,11 +213,11 @@ def test_a_member_that_is_not_there_leaves_fewer(tmp_path: Path) -> None:
     seen = healthy(described)
     one = seen["n1"]
     assert one is not None
-    seen["n1"] = Observed((one.ports[0], Port("eth1", carrier=False)))
+    seen["n1"] = Observed((one.ports[0], ObservedPort("eth1", carrier=False)))
     found = only(compare(described, seen))
-    assert (found.kind, found.seen, found.text) == (Kind.FEWER, "1 of 2 members up", "no carrier on eth1")
-    seen["n1"] = Observed((Port("eth0", carrier=False), Port("eth1", carrier=False)))
-    assert only(compare(described, seen)).kind is Kind.MISSING
+    assert (found.kind, found.seen, found.text) == (CableOutcome.FEWER, "1 of 2 members up", "no carrier on eth1")
+    seen["n1"] = Observed((ObservedPort("eth0", carrier=False), ObservedPort("eth1", carrier=False)))
+    assert only(compare(described, seen)).kind is CableOutcome.MISSING
 
 
 def test_a_leg_at_the_other_switch_of_the_pair(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_leg_at_the_other_switch_of_the_pair(tmp_path: Path) -> None:
     seen = healthy(described)
     seen["n1"] = plugged(described, "n1", "leaf1", "leaf1")
     found = only(compare(described, seen))
-    assert (found.kind, found.places, found.seen) == (Kind.WRONG_LEG, ("leaf2",), "leaf1")
+    assert (found.kind, found.places, found.seen) == (CableOutcome.WRONG_LEG, ("leaf2",), "leaf1")
     assert found.text == "a second leg there, and none at leaf2"
 
 
@@ -253,7 +253,7 @@ def test_members_that_are_cabled_and_carry_nothing_are_named(tmp_path: Path, bon
     assert one is not None
     seen["n1"] = replace(one, bonds=(bond,))
     found = only(compare(described, seen))
-    assert (found.kind, found.seen, found.text) == (Kind.FEWER, "1 of 2 members up", text)
+    assert (found.kind, found.seen, found.text) == (CableOutcome.FEWER, "1 of 2 members up", text)
 
 
 def test_another_bond_mode_is_a_difference_also_of_a_node_without_lldp(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_another_bond_mode_is_a_difference_also_of_a_node_without_lldp(tmp_path:
     seen["n2"] = Observed((), (backup,), deaf="lldpctl is not installed")
     found = only(compare(described, seen))
     assert (found.kind, found.nodes, found.described, found.seen) == (
-        Kind.MODE,
+        CableOutcome.MODE,
         ("n1", "n2"),
         "802.3ad",
         "active-backup",
@@ -279,15 +279,15 @@ def test_a_leg_that_is_down_is_told_of_a_node_without_lldp(tmp_path: Path) -> No
     down = replace(BOND, members=(BOND.members[0], Member("eth1", up=False)))
     seen["n1"] = Observed((), (down,), deaf="lldpctl is not installed")
     report = compare(described, seen)
-    assert (only(report).kind, only(report).text) == (Kind.FEWER, "eth1 is down in bond0")
-    assert report.coverage["n1"] is Coverage.DIFFERS
+    assert (only(report).kind, only(report).text) == (CableOutcome.FEWER, "eth1 is down in bond0")
+    assert report.coverage["n1"] is WireCoverage.DIFFERS
     assert not report.complete
 
 
 # -- anything
 
 _neighbour = st.builds(
-    Neighbour,
+    HeardNeighbour,
     st.sampled_from(["leaf1", "leaf2", "leaf3", "LEAF1.x", "n1", "n2", "core", "leaf9", ""]),
     st.lists(st.sampled_from(["Eth1", "Ethernet2", "to n3", "517"]), max_size=2).map(tuple),
 )
@@ -297,7 +297,7 @@ _seen = st.one_of(
         Observed,
         st.lists(
             st.builds(
-                Port,
+                ObservedPort,
                 st.sampled_from(["eth0", "eth1", "mgmt0"]),
                 st.lists(_neighbour, max_size=2).map(tuple),
                 st.sampled_from([None, 10e9 / 8, 1e9 / 8]),
@@ -323,13 +323,17 @@ def test_whatever_is_seen_each_cable_has_one_state_and_each_node_one_coverage(
     seen: Seen = {node: data.draw(_seen) for node in described.nodes}
     report = compare(described, seen)
     heard = [node for node, one in seen.items() if one is not None and not one.deaf]
-    assert [state.cable for state in report.states] == [cable for node in heard for cable in cables(described, node)]
+    assert [state.cable for state in report.states] == [
+        cable for node in heard for cable in list_cables(described, node)
+    ]
     assert list(report.coverage) == list(seen)
     differing = {node for difference in report.differences for node in difference.nodes}
-    assert set(report.nodes(Coverage.DIFFERS)) == differing
-    wrong = {state.cable.node for state in report.states if state.kind not in (Kind.CONFIRMED, Kind.UNHEARD)}
+    assert set(report.nodes(WireCoverage.DIFFERS)) == differing
+    wrong = {
+        state.cable.node for state in report.states if state.kind not in (CableOutcome.CONFIRMED, CableOutcome.UNHEARD)
+    }
     assert wrong <= differing
-    for node in report.nodes(Coverage.EQUAL):
-        assert {state.kind for state in report.states if state.cable.node == node} == {Kind.CONFIRMED}
+    for node in report.nodes(WireCoverage.EQUAL):
+        assert {state.kind for state in report.states if state.cable.node == node} == {CableOutcome.CONFIRMED}
     used = [(state.cable.node, state.plug.port.name) for state in report.states if state.plug]
     assert len(used) == len(set(used))

@@ -4,8 +4,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology.importers.native import parse
-from topology.writing.yaml_text import comment, flow, quoted, scalar
+from benchconsole.topology.description.document import parse
+from benchconsole.topology.writing.yaml_text import format_comment, format_flow, format_scalar, quote
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(
     ["null", "yes", "No", "~", "1e3", "0x10", "12:30", "- a", "a: b", "#x", "[1]", "{", "*a", "&a", "!t", "%", "@", "25 Gb/s", "n"]
@@ -20,7 +20,7 @@ VALUES = st.recursive(
 @settings(max_examples=200, deadline=None)
 @given(value=VALUES)
 def test_flow_reads_back_as_the_same_value(value: object) -> None:
-    text = f"x: {flow(value)}\n"
+    text = f"x: {format_flow(value)}\n"
     assert parse(text, "f").data == {"x": value}
     assert yaml.safe_load(text) == {"x": value}
 
@@ -28,15 +28,15 @@ def test_flow_reads_back_as_the_same_value(value: object) -> None:
 @settings(max_examples=200, deadline=None)
 @given(text=TEXT)
 def test_keys_and_comments_stay_on_their_line(text: str) -> None:
-    written = f"{scalar(text, flow=False)}: 1  # {comment(text)}\n"
+    written = f"{format_scalar(text, flow=False)}: 1  # {format_comment(text)}\n"
     assert parse(written, "f").data == {text: 1}
     assert all(character.isprintable() for character in written.rstrip("\n"))
 
 
 def test_what_needs_no_quotes_has_none() -> None:
-    assert flow({"role": "leaf", "speed": "25 Gb/s", "from": "n[1-2]", "n": None}) == (
+    assert format_flow({"role": "leaf", "speed": "25 Gb/s", "from": "n[1-2]", "n": None}) == (
         '{role: leaf, speed: 25 Gb/s, from: "n[1-2]", "n": null}'
     )
-    assert scalar("n[01-16]", flow=False) == "n[01-16]"
-    assert quoted('{"a": 1}') == "'{\"a\": 1}'"
-    assert quoted("\x1b[31m") == '"\\x1b[31m"'
+    assert format_scalar("n[01-16]", flow=False) == "n[01-16]"
+    assert quote('{"a": 1}') == "'{\"a\": 1}'"
+    assert quote("\x1b[31m") == '"\\x1b[31m"'

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from benchconsole_clock_offset import ClockOffset
-from probes.testing import PROBE_CHECKS, captured
+from benchconsole.probes.testing import PROBE_CHECKS, captured
 
 
 @pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.__name__)

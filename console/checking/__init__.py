@@ -1,1 +1,0 @@
-"""What a description alone says about a fabric, as text and as JSON: the pages of ``benchconsole check``."""

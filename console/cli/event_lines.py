@@ -1,0 +1,149 @@
+"""Events as lines: for people who watch a run without the screen, and as JSON for scripts."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from benchconsole.console.reports.json_records import make_finding_record, make_verdict_record
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.events import (
+    Event,
+    Held,
+    NodesProven,
+    Noticed,
+    Resumed,
+    RoundJudged,
+    RoundStarted,
+    SessionEnded,
+    SessionOpened,
+    TestEnded,
+    TestStarted,
+)
+from benchconsole.console.view.run_view import RunView, eta, state_of
+from benchconsole.console.view.wording import SIGNS, format_expected, format_measured
+from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.measuring import Proof
+from benchconsole.topology.units import counted as count
+from benchconsole.topology.units import duration
+
+
+def _format_clock(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))
+
+
+def format_event(event: Event, view: RunView) -> Iterator[str]:
+    """What a person wants to know of ``event``: rounds, what failed in them, how long it still takes."""
+    if isinstance(event, SessionOpened):
+        tests = sum(len(each.tests) for each in event.plan)
+        simulated = "  SIMULATED" if event.fabric.simulated else ""
+        name = event.session or "new"
+        yield f"{_format_clock(event.at)}  session {name}: {len(event.plan)} rounds, {tests:,} tests{simulated}"
+    elif isinstance(event, RoundStarted):
+        left = eta(view, event.at)
+        words = f", {duration(left[0])} to {duration(left[1])} left" if left else ""
+        each = event.round
+        what = f"{each.stage}, {len(each.tests):,} tests{words}"
+        yield f"{_format_clock(event.at)}  round {each.number} of {len(view.plan)}: {what}"
+    elif isinstance(event, TestEnded) and event.result.failure:
+        failure = event.result.failure
+        target = event.result.test.target.key
+        yield f"{_format_clock(event.at)}    ? {target}: {failure.stage} on {failure.node}: {sanitize(failure.detail)}"
+    elif isinstance(event, RoundJudged):
+        yield from (f"{_format_clock(event.closed.ended)}    {line}" for line in _format_below(event))
+    elif isinstance(event, Held):
+        kept = f"; what is finished is kept in {event.spool}" if event.spool else ""
+        yield f"{_format_clock(event.at)}  held: {sanitize(event.because)}{kept}"
+    elif isinstance(event, Resumed):
+        back = f", {count(event.imported, 'result')} brought back" if event.imported else ""
+        yield f"{_format_clock(event.at)}  going on{back}"
+    elif isinstance(event, Noticed):
+        yield f"{_format_clock(event.at)}  {sanitize(event.text)}"
+    elif isinstance(event, NodesProven):
+        yield from (f"{_format_clock(event.at)}  {line}" for line in format_proofs(event.proofs))
+    elif isinstance(event, SessionEnded):
+        yield f"{_format_clock(event.at)}  {'complete' if event.complete else 'stopped: ' + sanitize(event.because)}"
+
+
+def format_proofs(proofs: Sequence[Proof]) -> Iterator[str]:
+    """What the nodes showed at the end of a run: one line, and one for each that is not clean."""
+    clean = [proof.node for proof in proofs if proof.clean]
+    yield f"nothing of ours is left on {count(len(clean), 'node')} of {len(proofs):,}"
+    for proof in proofs:
+        if not proof.asked:
+            yield f"  ? {proof.node}: not proven, {sanitize(proof.detail)}"
+        elif proof.left:
+            yield f"  x {proof.node}: left: {sanitize(', '.join(proof.left))}"
+
+
+def _format_below(event: RoundJudged) -> Iterator[str]:
+    for verdict in event.verdicts:
+        if verdict.level is not Level.PASS:
+            sign = SIGNS[state_of(verdict)].glyph
+            labels = " ".join(value for _, value in verdict.labels)
+            what = f"{verdict.subject} {verdict.metric} {labels}".strip()
+            numbers = f"{format_measured(verdict)}, expected {format_expected(verdict)}"
+            yield f"{sign} {sanitize(what)}: {numbers}: {sanitize(verdict.because)}"
+
+
+def format_event_json(event: Event) -> str:
+    """``event`` as one JSON line, in base units; ``event`` names its kind."""
+    return json.dumps({"event": type(event).__name__, **_make_fields(event)}, allow_nan=False) + "\n"
+
+
+def _make_fields(event: Event) -> dict[str, object]:
+    if isinstance(event, SessionOpened):
+        tests = sum(len(each.tests) for each in event.plan)
+        return {
+            "session": event.session,
+            "label": event.label,
+            "fabric": event.fabric.name,
+            "suite": event.suite,
+            "simulated": event.fabric.simulated,
+            "rounds": len(event.plan),
+            "tests": tests,
+            "at": event.at,
+        }
+    if isinstance(event, RoundStarted):
+        each = event.round
+        return {"round": each.number, "stage": each.stage, "tests": len(each.tests), "at": event.at}
+    if isinstance(event, TestStarted):
+        return {"test": event.test.id, "at": event.at}
+    if isinstance(event, TestEnded):
+        result = event.result
+        failure = result.failure
+        return {
+            "test": result.test.id,
+            "at": event.at,
+            "measurements": [
+                {
+                    "metric": m.reading.metric,
+                    "value": m.reading.value,
+                    "unit": m.reading.unit,
+                    "labels": dict(m.reading.labels),
+                }
+                for m in result.measurements
+            ],
+            "failure": None if failure is None else asdict(failure),
+        }
+    if isinstance(event, RoundJudged):
+        blame, stage = Blame(event.findings), event.closed.round.stage
+        return {
+            "round": event.closed.round.number,
+            "reason": event.closed.reason,
+            "verdicts": [
+                make_verdict_record(each, stage, affected_by=blame.affected_by(each)) for each in event.verdicts
+            ],
+            "findings": [make_finding_record(finding) for finding in event.findings],
+            "at": event.closed.ended,
+        }
+    if isinstance(event, Held):
+        return {"at": event.at, "because": event.because, "spool": event.spool}
+    if isinstance(event, Resumed):
+        return {"at": event.at, "imported": event.imported}
+    if isinstance(event, Noticed):
+        return {"at": event.at, "text": event.text}
+    if isinstance(event, NodesProven):
+        return {"at": event.at, "nodes": [{**asdict(proof), "clean": proof.clean} for proof in event.proofs]}
+    return {"at": event.at, "complete": event.complete, "because": event.because}

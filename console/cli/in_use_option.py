@@ -1,0 +1,76 @@
+"""The options by which an operator says that nodes in use are meant; Slurm is asked which are in use.
+
+Nodes are named one by one: there is no word for all of them.
+"""
+
+import asyncio
+import os
+import pwd
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from benchconsole.console.session.safety import SafetyPolicy
+    from benchconsole.topology.model.fabric import Fabric, NodeId
+
+production_option = click.option(
+    "--i-mean-production",
+    metavar="NODES",
+    default=None,
+    help="Load these although the file tags them production; recorded.",
+)
+busy_option = click.option(
+    "--i-mean-busy", metavar="NODES", default=None, help="Load these although somebody's job runs there; recorded."
+)
+careful_option = click.option(
+    "--careful", is_flag=True, help="Begin with 1, 2, 4 ... tests at once, and stop when a canary pair suffers."
+)
+
+
+def make_safety_policy(
+    fabric: "Fabric", production: str | None = None, busy: str | None = None, *, careful: bool = False,
+    sparing: bool = False, slurm: bool = True,
+) -> "SafetyPolicy":  # fmt: skip
+    """What was asked for, with what Slurm says of the nodes now; SelectionError for names that the fabric lacks.
+
+    Where this machine belongs to no Slurm cluster nobody is asked; a Slurm that gives no answer is bad
+    input: an unknown state is not an idle one. ``slurm`` False: an allocation of our own will keep others out.
+    """
+    from benchconsole.console.session.safety import SafetyPolicy
+    from benchconsole.probes.running.guards.in_use import InUseOverride
+
+    override = InUseOverride(_select_nodes(fabric, production), _select_nodes(fabric, busy), find_operator())
+    occupied = asyncio.run(_ask_slurm()) if slurm and not fabric.simulated else None
+    ask = None if occupied is None else _ask_slurm_again
+    return SafetyPolicy(override, occupied or {}, careful=careful, sparing=sparing, ask=ask)
+
+
+def find_operator() -> str:
+    """Who answers for it: the account this runs under, and whose it was before ``sudo``."""
+    name = pwd.getpwuid(os.getuid()).pw_name
+    before = os.environ.get("SUDO_USER", "")
+    return f"{name} (sudo of {before})" if before else name
+
+
+def _select_nodes(fabric: "Fabric", nodes: str | None) -> "frozenset[NodeId]":
+    from benchconsole.topology.selection import select
+
+    return frozenset() if nodes is None else frozenset(select(fabric, nodes))
+
+
+async def _ask_slurm() -> "Mapping[str, str] | None":
+    """Who is on which node by Slurm's word; None without a Slurm cluster."""
+    import shutil
+
+    if shutil.which("squeue") is None:
+        return None
+    from benchconsole.probes.reach.slurm.local_steps import LocalRemote
+    from benchconsole.probes.reach.slurm.slurm_commands import occupied
+
+    return await occupied(LocalRemote("slurm"))
+
+
+async def _ask_slurm_again() -> "Mapping[str, str]":
+    return await _ask_slurm() or {}

@@ -1,0 +1,170 @@
+"""A curve in words, for screens and reports: its name, its table, the sentence on its knee."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchconsole.console.curves.curve_model import COUNTS, Chart, Curve, Knee, Point
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.run_view import State
+from benchconsole.console.view.wording import format_quantity
+from benchconsole.topology.units import counted as count
+from benchconsole.topology.units import percent
+
+COLUMNS = ("point", "reps", "tests", "median", "min", "max", "gain", "each", "required", "note")
+"""The columns of the table of points; ``each`` is what each worker still gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointRow:
+    """One point of one curve as text, by column; ``curve`` is the place of its curve in the chart.
+
+    ``lacks`` says why tests of it gave no number.
+    """
+
+    curve: int
+    value: str
+    state: State | None
+    cells: dict[str, str]
+    lacks: str
+
+
+def format_chart_name(chart: Chart) -> str:
+    """The metric with what tells it apart, and the axes that are held."""
+    words = [sanitize(chart.metric) or "nothing measured yet", *(_format_label(*pair) for pair in chart.labels)]
+    words += [f"{sanitize(name)}={sanitize(value)}" for name, value in chart.held]
+    return " ".join(words)
+
+
+def _format_label(name: str, value: str) -> str:
+    """A label by its value alone, where that does not look like any number."""
+    return sanitize(f"{name}={value}" if value[:1].isdigit() else value)
+
+
+def format_cohort_name(chart: Chart, curve: Curve) -> str:
+    """What tells a curve from the others of its chart; empty where it is alone."""
+    if len(chart.curves) == 1:
+        return ""
+    if not curve.cohort:
+        return "all together" if chart.is_summed else "no cohort"
+    return sanitize(", ".join(value for _, value in curve.cohort))
+
+
+def format_value(chart: Chart) -> str:
+    """What one value of the chart is."""
+    if chart.is_summed:
+        return "sum of all that ran at once, median over repetitions"
+    most = max((point.tests for curve in chart.curves for point in curve.points), default=0)
+    turns = max((point.repetitions for curve in chart.curves for point in curve.points), default=0)
+    if chart.is_split:
+        return "each part of each test, median over all"
+    return "each test, median over tests and repetitions" if most > turns else "median over repetitions"
+
+
+def format_knee(chart: Chart, curve: Curve, knee: Knee | None) -> str:
+    """Where growing ends, or that it has not; empty where neither can be said."""
+    if len(curve.measured) < 2 or any(point.at is None for point in curve.points):
+        return ""
+    axis, gain = sanitize(chart.axis), percent(chart.least_gain)
+    so_far = " so far" if curve.is_open else ""
+    if knee is None:
+        last = curve.measured[-1].value
+        return f"no knee{so_far}: {axis}={last}, the last point measured, still gained {gain} or more"
+    at = f"knee{so_far} at {axis}={knee.point.value}, {format_quantity(knee.point.median, chart.unit, chart.shown)}"
+    later = curve.points[curve.points.index(knee.point) :]
+    rest = f"no later {'point' if all(point.values for point in later) else 'measured point'} gained {gain}"
+    return f"{at}: {rest}" if knee.certain else f"{at}: {rest} by its median, but some reach it within their spread"
+
+
+def format_sentences(chart: Chart) -> list[str]:
+    """What is said of the knees of a chart, the cohort first where there are several."""
+    found = []
+    for curve, knee in chart.knees():
+        words = format_knee(chart, curve, knee)
+        if words:
+            found.append(": ".join(filter(None, (format_cohort_name(chart, curve), words))))
+    return found
+
+
+def make_point_rows(chart: Chart) -> list[PointRow]:
+    """Every point of every curve, those of one value below each other."""
+    found = [(chart.curves.index(curve), knee) for curve, knee in chart.knees()]
+    knees = {index: knee.point.value for index, knee in found if knee is not None}
+    return [
+        _make_row(chart, index, point, is_knee=knees.get(index) == point.value)
+        for place in range(len(chart.values))
+        for index, curve in enumerate(chart.curves)
+        for point in (curve.points[place],)
+        if point.planned
+    ]
+
+
+def _make_row(chart: Chart, index: int, point: Point, *, is_knee: bool) -> PointRow:
+    cells = _make_cells(chart, chart.curves[index], point, is_knee=is_knee)
+    return PointRow(index, point.value, _format_state(point), cells, format_missing(point))
+
+
+def _format_state(point: Point) -> State | None:
+    """How the point was judged; else why it is not whole."""
+    if point.state is not None:
+        return point.state
+    return min((each.state for each in point.missing), key=lambda state: state.rank, default=None)
+
+
+def _make_cells(chart: Chart, curve: Curve, point: Point, *, is_knee: bool) -> dict[str, str]:
+    knee = "knee so far" if curve.is_open else "knee"
+    gain, each = curve.gains.get(point.value), curve.efficiency.get(point.value)
+    return {
+        "point": point.value,
+        "reps": f"{point.repetitions}/{point.of}" if point.repetitions < point.of else f"{point.of}",
+        "tests": f"{point.tests:,}/{point.planned:,}" if point.tests < point.planned else f"{point.planned:,}",
+        "median": format_quantity(point.median, chart.unit, chart.shown),
+        "min": format_quantity(point.low, chart.unit, chart.shown),
+        "max": format_quantity(point.high, chart.unit, chart.shown),
+        "gain": "" if gain is None else sign_text(gain),
+        "each": percent(each) if each is not None and chart.has_efficiency else "",
+        "required": " to ".join(
+            format_quantity(bound, chart.unit, chart.shown) for bound in _format_ends(point.bounds)
+        ),
+        "note": "; ".join(filter(None, (knee if is_knee else "", format_missing(point)))),
+    }
+
+
+def _format_ends(bounds: Sequence[float]) -> Sequence[float]:
+    return bounds if len(bounds) < 2 else (bounds[0], bounds[-1])
+
+
+def sign_text(share: float) -> str:
+    """A share in percent with its sign."""
+    return f"{'+' if share >= 0 else '−'}{percent(abs(share))}"
+
+
+def format_missing(point: Point) -> str:
+    """Why tests of a point gave no number, the worst first; how many, where that is not all of them."""
+    if len(point.missing) == 1 and point.missing[0].tests == point.planned:
+        return point.missing[0].why
+    return "; ".join(f"{count(each.tests, 'test')} {each.why}" for each in point.missing)
+
+
+def format_heading(chart: Chart, column: str) -> str:
+    """What stands above a column."""
+    if column == "point":
+        return sanitize(chart.axis)
+    return f"per {COUNTS[chart.axis]}" if column == "each" and chart.axis in COUNTS else column
+
+
+def select_columns(rows: Sequence[PointRow]) -> list[str]:
+    """The columns that have something to say."""
+    return [name for name in COLUMNS if any(row.cells[name] for row in rows)]
+
+
+def format_chart(chart: Chart) -> str:
+    """The whole table, tab-separated."""
+    rows = make_point_rows(chart)
+    names = select_columns(rows)
+    lines = [tuple(format_heading(chart, name) for name in names)] + [
+        tuple(row.cells[name] for name in names) for row in rows
+    ]
+    if len(chart.curves) > 1:
+        cohorts = ["cohort", *(format_cohort_name(chart, chart.curves[row.curve]) for row in rows)]
+        lines = [(cohort, *line) for cohort, line in zip(cohorts, lines, strict=True)]
+    return "".join("\t".join(cells) + "\n" for cells in lines)

@@ -1,0 +1,330 @@
+"""The curves of a session: from its plan and its closed rounds, each round read once.
+
+``ChartCache().compute(view)`` gives the charts; asked again for a later view of the same session it looks only at
+rounds that are new or repeated, and does nothing where no round is. A test that was repeated counts once,
+with its newest result. ``console.curves.curve_model`` says what a curve means.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from benchconsole.console.curves.curve_model import RATES, Chart, Curve, Missing, Point
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.round_cache import RoundCache
+from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
+from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.labels import ASKED
+from benchconsole.probes.model.measuring import Labels, Reading, Round, Test
+from benchconsole.probes.planning.sweep_points import REPETITION
+from benchconsole.topology.model.sweep import CLIENTS, parse_number, sort_values
+from benchconsole.topology.units import Shown, Unit
+
+_RUNNING, _WAITING = _OPEN = ("running", "not run yet")
+"""Why a test gave no number that may still give one."""
+
+
+class NumberKey(NamedTuple):
+    """What tells the numbers of one round apart: cohort, metric, and what the parser said of it."""
+
+    cohort: Labels
+    metric: str
+    unit: Unit
+    labels: Labels
+
+
+@dataclass(slots=True)
+class SweepRound:
+    """One round of a sweep: tests of each cohort, what they gave by measurement, why others gave nothing."""
+
+    planned: dict[Labels, set[str]] = field(default_factory=dict)
+    missing: dict[Labels, dict[tuple[State, str], int]] = field(default_factory=dict)
+    numbers: dict[NumberKey, dict[str, tuple[str, float]]] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+def is_swept(view: RunView) -> bool:
+    """Whether the plan of this session varies anything."""
+    return any(each.swept is not None and each.swept.point for each in view.plan)
+
+
+class ChartCache:
+    """The charts of the views of one session after the other. Not for several threads at once."""
+
+    def __init__(self) -> None:
+        self._cache = RoundCache(read_sweep_round)
+        self._rounds: Mapping[int, SweepRound] = {}
+        self._charts: tuple[Chart, ...] = ()
+
+    def compute(self, view: RunView) -> tuple[Chart, ...]:
+        """The charts of ``view`` in the order of its plan; the same ones where nothing of them is new."""
+        swept = [each for each in view.plan if each.swept is not None and each.swept.point]
+        known, self._rounds = self._rounds, self._cache.update(view, swept)
+        if known.keys() == self._rounds.keys() and all(known[key] is content for key, content in self._rounds.items()):
+            return self._charts
+        lines: dict[tuple[int, Labels], list[tuple[Round, SweepRound]]] = {}
+        for each in swept:
+            if each.swept is not None:
+                line = (each.swept.sweep, each.swept.point[:-1])
+                lines.setdefault(line, []).append((each, self._rounds[each.number]))
+        self._charts = tuple(chart for line in lines.values() for chart in make_charts(view, line))
+        return self._charts
+
+
+def read_sweep_round(view: RunView, each: Round) -> SweepRound:
+    """What one round of a sweep planned and gave; a test that a later one repeats is left to that one."""
+    made = SweepRound()
+    cohorts: dict[Labels, Labels] = {}
+    told: dict[tuple[Labels, Labels], Labels] = {}
+    for test in each.tests:
+        if test.id in view.replaced or (test.id in view.repeats and test.id not in view.results):
+            continue
+        cohort = cohorts.get(test.target.labels)
+        if cohort is None:
+            cohort = cohorts[test.target.labels] = _find_cohort(each, test)
+        made.planned.setdefault(cohort, set()).add(test.id)
+        result = view.results.get(test.id)
+        if result is None or result.failure is not None:
+            why = _explain_open(view, each) if result is None or result.failure is None else (
+                state_of_failure(result.failure.stage),
+                sanitize(": ".join(filter(None, (result.failure.stage.value, result.failure.detail)))),
+            )  # fmt: skip
+            counts = made.missing.setdefault(cohort, {})
+            counts[why] = counts.get(why, 0) + 1
+            continue
+        for found in result.measurements:
+            reading = found.reading
+            labels = told.get((reading.labels, cohort))
+            if labels is None:
+                labels = told[reading.labels, cohort] = _select_labels(reading, each, cohort)
+            key = NumberKey(cohort, reading.metric, reading.unit, labels)
+            made.numbers.setdefault(key, {})[found.id] = (test.id, found.reading.value)
+        made.verdicts += (verdict for verdict in view.verdicts.get(test.id, ()) if verdict.value is not None)
+    return made
+
+
+def _explain_open(view: RunView, each: Round) -> tuple[State, str]:
+    if view.current is not None and view.current.number == each.number:
+        return State.RUNNING, _RUNNING
+    words = _WAITING if view.ended is None else f"not run: {sanitize(view.because)}" if view.because else "not run"
+    return State.SKIPPED, words
+
+
+def _find_cohort(each: Round, test: Test) -> Labels:
+    """The labels of a test that are neither its point nor its repetition."""
+    point = dict(each.swept.point) if each.swept is not None else {}
+    return tuple(pair for pair in test.target.labels if pair[0] not in point and pair[0] != REPETITION)
+
+
+def _select_labels(reading: Reading, each: Round, cohort: Labels) -> Labels:
+    """The labels that the parser itself gave, in its own words, without those that name the point."""
+    ours = {REPETITION, *(name for name, _ in cohort)}
+    for name, _ in each.swept.point if each.swept is not None else ():
+        ours |= {name, f"{ASKED}{name}"}
+    return tuple(pair for pair in reading.labels if pair[0] not in ours)
+
+
+# -- charts
+
+
+def make_charts(view: RunView, line: Sequence[tuple[Round, SweepRound]]) -> Iterator[Chart]:
+    """The charts of one sweep with all axes but the last held; one without a metric while there is no number at all."""
+    first = line[0][0]
+    if first.swept is None or not first.swept.point:
+        return
+    gains = (each.swept.ending.gain for each, _ in line if each.swept is not None and each.swept.ending is not None)
+    common = _ChartMaker(view, line, next(iter(gains), None))
+    metrics = dict.fromkeys((key.metric, key.unit) for _, found in line for key in found.numbers)
+    for metric, unit in metrics:
+        names = _find_numbering(line, metric)
+        every = dict.fromkeys(
+            _drop_labels(key.labels, names) for _, found in line for key in found.numbers if key.metric == metric
+        )
+        telling = _find_telling(every)
+        for labels in every:
+            yield common.chart((metric, unit), labels, (names, telling))
+    if not metrics:
+        yield common.chart(("", None), (), (frozenset(), frozenset()))
+
+
+@dataclass(frozen=True, slots=True)
+class _ChartMaker:
+    """What all charts of one line of a sweep are made from."""
+
+    view: RunView
+    line: Sequence[tuple[Round, SweepRound]]
+    gain: float | None
+
+    def chart(
+        self, metric: tuple[str, Unit | None], labels: Labels, names: tuple[frozenset[str], frozenset[str]]
+    ) -> Chart:
+        """One metric with one set of labels; of ``names`` the first are pooled, the second told."""
+        first = self.line[0][0]
+        point = first.swept.point if first.swept is not None else ()
+        axis = point[-1][0]
+        is_load = axis == CLIENTS and not any(CLIENTS in test.target.options for test in first.tests)
+        is_summed = is_load and metric[1] in RATES
+        cohorts = tuple(dict.fromkeys(cohort for _, found in self.line for cohort in found.planned))
+        parts = [(each,) for each in cohorts] if len(cohorts) > 1 else []
+        groups = [cohorts, *parts] if is_summed or not parts else parts
+        by_value = self._by_value()
+        curves = []
+        is_split = False
+        for group in groups:
+            made = [
+                self._point(value, rounds, CurveSelection(group, metric[0], labels, names[0], is_summed))
+                for value, rounds in by_value.items()
+            ]
+            is_split |= any(len(each.values) > each.tests for each in made) and not is_summed
+            is_part = is_summed and group is not cohorts
+            curves.append(Curve(group[0] if group is not cohorts else (), tuple(made), is_part))
+        return Chart(
+            stage=first.stage,
+            probe=first.probe,
+            axis=axis,
+            metric=metric[0],
+            unit=metric[1],
+            shown=self._shown(metric),
+            curves=tuple(curves),
+            labels=tuple(pair for pair in labels if pair[0] in names[1]),
+            held=point[:-1],
+            is_summed=is_summed,
+            is_split=is_split,
+            gain=self.gain,
+        )
+
+    def _by_value(self) -> dict[str, list[tuple[Round, SweepRound]]]:
+        found: dict[str, list[tuple[Round, SweepRound]]] = {}
+        for each, what in self.line:
+            if each.swept is not None:
+                found.setdefault(each.swept.point[-1][1], []).append((each, what))
+        order = sort_values(tuple(found)) or tuple(found)
+        return {value: found[value] for value in order}
+
+    def _shown(self, metric: tuple[str, Unit | None]) -> Shown:
+        """As verdicts on the metric show it; else rates between nodes are those of a network."""
+        for _, found in self.line:
+            for verdict in found.verdicts:
+                if verdict.metric == metric[0]:
+                    return verdict.shown
+        between = any(test.target.peer is not None for test in self.line[0][0].tests)
+        return Shown.NETWORK if between and metric[1] is Unit.BYTE_RATE else Shown.PLAIN
+
+    def _point(self, value: str, rounds: Sequence[tuple[Round, SweepRound]], wanted: "CurveSelection") -> Point:
+        turns: dict[int, list[SweepRound]] = {}
+        for each, found in rounds:
+            turns.setdefault(each.swept.repetition if each.swept is not None else 1, []).append(found)
+        got = [wanted.turn(turn) for turn in turns.values()]
+        number = parse_number(value)
+        planned = [turn.planned for turn in got if turn.planned]
+        members = any(test.target.members for each, _ in rounds for test in each.tests)
+        at = None if number is None else number[0]
+        judged = [each for turn in got for each in turn.judged]
+        bounds = {bound for each in judged if (bound := each.required if each.required is not None else each.expected)}
+        return Point(
+            value=sanitize(value),
+            at=at,
+            values=tuple(number for turn in got for number in turn.values),
+            repetitions=sum(bool(turn.values) for turn in got),
+            of=len(planned),
+            tests=sum(turn.tests for turn in got),
+            planned=sum(planned),
+            workers=float(max(planned, default=1)) if wanted.is_summed and not members else 1.0 if at is None else at,
+            missing=_list_missing(got, [each for turn in turns.values() for each in turn], wanted.cohorts),
+            bounds=tuple(sorted(bounds)),
+            state=worst(map(state_of, judged)) if judged else None,
+        )
+
+
+class PointRepetition(NamedTuple):
+    """One repetition of a point: its numbers, tests that gave one, tests planned, verdicts over these numbers."""
+
+    values: tuple[float, ...]
+    tests: int
+    planned: int
+    judged: tuple[Verdict, ...]
+    partial: int = 0
+
+
+class CurveSelection(NamedTuple):
+    """What one curve takes from each round; the ``pooled`` labels are no part of ``labels``."""
+
+    cohorts: tuple[Labels, ...]
+    metric: str
+    labels: Labels
+    pooled: frozenset[str]
+    is_summed: bool
+
+    def turn(self, rounds: Sequence[SweepRound]) -> PointRepetition:
+        """One repetition; a load of which a test gave no number has no sum."""
+        numbers = {measurement: number for each in rounds for measurement, number in self._numbers(each)}
+        planned = {test for each in rounds for cohort in self.cohorts for test in each.planned.get(cohort, ())}
+        tests = {test for test, _ in numbers.values()}
+        judged = [each for found in rounds for each in found.verdicts if each.metric == self.metric]
+        if not self.is_summed:
+            alone = (each for each in judged if len(each.evidence) == 1 and each.evidence[0] in numbers)
+            return PointRepetition(
+                tuple(value for _, value in numbers.values()), len(tests), len(planned), tuple(alone)
+            )
+        if not numbers or tests != planned:
+            return PointRepetition((), len(tests), len(planned), (), len(tests))
+        whole = (each for each in judged if each.evidence and set(each.evidence) == numbers.keys())
+        return PointRepetition((sum(value for _, value in numbers.values()),), len(tests), len(planned), tuple(whole))
+
+    def _numbers(self, found: SweepRound) -> Iterator[tuple[str, tuple[str, float]]]:
+        for key, numbers in found.numbers.items():
+            wanted = key.cohort in self.cohorts and key.metric == self.metric
+            if wanted and _drop_labels(key.labels, self.pooled) == self.labels:
+                yield from numbers.items()
+
+
+def _list_missing(
+    turns: Sequence[PointRepetition], rounds: Iterable[SweepRound], cohorts: Iterable[Labels]
+) -> tuple[Missing, ...]:
+    counts: dict[tuple[State, str], int] = {}
+    for found in rounds:
+        for why, tests in (pair for cohort in cohorts for pair in found.missing.get(cohort, {}).items()):
+            counts[why] = counts.get(why, 0) + tests
+    partial = sum(turn.partial for turn in turns)
+    silent = sum(turn.planned - turn.tests for turn in turns) - sum(counts.values())
+    made = [Missing(state, why, tests, why in _OPEN) for (state, why), tests in counts.items()]
+    made.sort(key=lambda each: (each.state.rank, -each.tests))
+    if silent > 0:
+        made.append(Missing(State.MEASURED, "gave other numbers, not this one", silent))
+    if partial:
+        made.append(Missing(State.UNKNOWN, "measured, but others of the same load were not: no sum", partial))
+    return tuple(made)
+
+
+# -- labels
+
+
+def _find_numbering(line: Sequence[tuple[Round, SweepRound]], metric: str) -> frozenset[str]:
+    """Labels that number parts of a test (stream 1, stream 2): numbers, and not the same ones at every point."""
+    values: dict[str, dict[str, set[str]]] = {}
+    for each, found in line:
+        at = each.swept.point[-1][1] if each.swept is not None else ""
+        for key in found.numbers:
+            for name, value in key.labels if key.metric == metric else ():
+                values.setdefault(name, {}).setdefault(at, set()).add(value)
+    return frozenset(
+        name
+        for name, sets in values.items()
+        if len({frozenset(each) for each in sets.values()}) > 1
+        and all(parse_number(value) is not None for each in sets.values() for value in each)
+    )
+
+
+def _drop_labels(labels: Labels, names: frozenset[str]) -> Labels:
+    return tuple(pair for pair in labels if pair[0] not in names)
+
+
+def _find_telling(every: Mapping[Labels, None]) -> frozenset[str]:
+    """The names whose values are not the same throughout."""
+    values: dict[str, set[str]] = {}
+    for labels in every:
+        for name, value in labels:
+            values.setdefault(name, set()).add(value)
+    return frozenset(
+        name for name, found in values.items() if len(found) > 1 or any(name not in dict(each) for each in every)
+    )

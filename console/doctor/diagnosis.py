@@ -1,0 +1,254 @@
+"""The diagnosis of the nodes' answers: lines of one sentence each, folded over the nodes that they are about. Pure.
+
+A line that keeps a node from being used is BAD; one to know of is NOTE; the rest is FINE.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import median
+
+from benchconsole.console.doctor.node_questions import NodeAnswer
+from benchconsole.probes.hygiene.node_check import Health, Sudo
+from benchconsole.probes.hygiene.prerequisites import RESERVE, Needs, short_of
+from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.selection import fold
+from benchconsole.topology.units import Shown, Unit, duration, percent, show
+from benchconsole.topology.units import counted as count
+
+OFFSET = 2.0
+"""Seconds by which a node's clock may differ before its samples are marked."""
+NAMED = 5
+"""Fingerprints, leftovers and slow nodes that are named before the rest is counted."""
+
+_FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/=]+")
+_ADDRESS = re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b")
+_WEAK = re.compile(r"cbc|3des|arcfour|md5|sha1(?!\d)|ssh-dss|\bssh-rsa\b")
+_IPERF3 = (3, 19, 1)
+
+
+class Grade(StrEnum):
+    """What a line means for using the nodes that it is about."""
+
+    BAD = "bad"
+    NOTE = "note"
+    FINE = "fine"
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisLine:
+    """One sentence of a section; ``nodes`` are those that it is about."""
+
+    section: str
+    grade: Grade
+    text: str
+    nodes: tuple[NodeId, ...] = ()
+
+
+_Healthy = Sequence[tuple[NodeAnswer, Health]]
+
+
+def diagnose_nodes(
+    answers: Sequence[NodeAnswer], needs: Mapping[NodeId, Needs], file: str
+) -> tuple[DiagnosisLine, ...]:
+    """The lines about the nodes; ``file`` is the topology in the commands that the lines propose."""
+    healthy = [(answer, answer.health) for answer in answers if answer.health is not None]
+    return (
+        *_check_host_keys(answers, file),
+        *_check_login(answers, healthy),
+        *_check_privileges(healthy, needs),
+        *_check_tools(healthy, needs),
+        *_check_clocks(healthy),
+        *_check_scratch(healthy, needs),
+        *_check_leftovers(healthy, file),
+        *_check_slurm(healthy),
+        *_check_times(healthy),
+    )
+
+
+def group_nodes(pairs: Iterable[tuple[Hashable, NodeId]]) -> Iterator[tuple[str, tuple[NodeId, ...]]]:
+    """Nodes by the words about them, most nodes first."""
+    groups: dict[str, list[NodeId]] = defaultdict(list)
+    for words, node in pairs:
+        groups[str(words)].append(node)
+    for words, nodes in sorted(groups.items(), key=lambda item: -len(item[1])):
+        yield words, tuple(nodes)
+
+
+def fold_lines(section: str, grade: Grade, pairs: Iterable[tuple[Hashable, NodeId]]) -> Iterator[DiagnosisLine]:
+    """A line for each of the words, with all nodes that they are about."""
+    return (DiagnosisLine(section, grade, words, nodes) for words, nodes in group_nodes(pairs))
+
+
+def _check_host_keys(answers: Sequence[NodeAnswer], file: str) -> Iterator[DiagnosisLine]:
+    for stage, words in (
+        (FailedAt.HOST_KEY_UNKNOWN, "host key not known"),
+        (FailedAt.HOST_KEY_CHANGED, "HOST KEY CHANGED"),
+    ):
+        failed = [each.failure for each in answers if each.failure is not None and each.failure.stage is stage]
+        if not failed:
+            continue
+        nodes = tuple(failure.node for failure in failed)
+        yield DiagnosisLine("host keys", Grade.BAD, words, nodes)
+        pairs = ((_list_fingerprints(failure.detail), failure.node) for failure in failed)
+        fingerprints = list(fold_lines("host keys", Grade.NOTE, pairs))
+        yield from fingerprints[:NAMED]
+        if len(fingerprints) > NAMED:
+            more = count(len(fingerprints) - NAMED, "more fingerprint")
+            yield DiagnosisLine("host keys", Grade.NOTE, f"and {more}")
+        yield DiagnosisLine("host keys", Grade.NOTE, _advise(stage, file, nodes))
+
+
+def _list_fingerprints(detail: str) -> str:
+    """The fingerprints of a failure; where the key has changed, the known one comes first."""
+    prints = list(dict.fromkeys(_FINGERPRINT.findall(detail)))
+    return f"{prints[0]} is now {', '.join(prints[1:])}" if len(prints) > 1 else "".join(prints) or detail
+
+
+def _advise(stage: FailedAt, file: str, nodes: Sequence[NodeId]) -> str:
+    if stage is FailedAt.HOST_KEY_UNKNOWN:
+        return f"compare them with the nodes' own, then: benchconsole trust {file} -w {fold(nodes)!r}"
+    return "find out why before anything else; nothing was sent to them. Trust replaces no key"
+
+
+def _check_login(answers: Sequence[NodeAnswer], healthy: _Healthy) -> Iterator[DiagnosisLine]:
+    keys = (FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED)
+    failed = [each.failure for each in answers if each.failure is not None and each.failure.stage not in keys]
+    fine = sum(each.failure is None for each in answers)
+    yield DiagnosisLine("login", Grade.FINE, f"{fine:,} of {count(len(answers), 'node')} let us in")
+    reasons = ((_anonymize(f"{each.stage}: {each.detail}", each.node), each.node) for each in failed)
+    yield from fold_lines("login", Grade.BAD, reasons)
+    unread = ((f"no answer that can be read: {each.complaint}", each.node) for each in answers if each.complaint)
+    yield from fold_lines("login", Grade.BAD, unread)
+    weak = (
+        (f"{name} {value} is weak", answer.node)
+        for answer, _ in healthy
+        for name, value in answer.algorithms.items()
+        if name != "server" and _WEAK.search(value)
+    )
+    yield from fold_lines("login", Grade.NOTE, weak)
+
+
+def _anonymize(words: str, node: NodeId) -> str:
+    """The reason without the node's name and address, so that nodes with the same reason fold."""
+    return _ADDRESS.sub("ADDRESS", re.sub(rf"\b{re.escape(node)}\b", "NODE", words))
+
+
+def _check_privileges(healthy: _Healthy, needs: Mapping[NodeId, Needs]) -> Iterator[DiagnosisLine]:
+    for words, nodes in group_nodes((health.sudo, answer.node) for answer, health in healthy):
+        lacking = words in (Sudo.REFUSED, Sudo.ABSENT)
+        needing = tuple(node for node in nodes if needs[node].privileged and lacking)
+        rest = tuple(node for node in nodes if node not in needing)
+        if needing:
+            yield DiagnosisLine("privileges", Grade.BAD, f"{words}, and the suite needs the administrator", needing)
+        if rest:
+            yield DiagnosisLine("privileges", Grade.FINE, words, rest)
+
+
+def _check_tools(healthy: _Healthy, needs: Mapping[NodeId, Needs]) -> Iterator[DiagnosisLine]:
+    missing = (
+        (words, answer.node)
+        for answer, health in healthy
+        for tool in needs[answer.node].tools.values()
+        if (words := tool.lacking(health))
+    )
+    yield from fold_lines("tools", Grade.BAD, missing)
+    versions = [
+        (tool, version, answer.node) for answer, health in healthy for tool, version in health.tools.items() if version
+    ]
+    yield from fold_lines("tools", Grade.FINE, ((f"{tool} {version}", node) for tool, version, node in versions))
+    old = (
+        (
+            f"iperf3 {version} is older than 3.19.1: CVE-2025-54349 to -54351, unless the distribution mended it",
+            node,
+        )
+        for tool, version, node in versions
+        if tool == "iperf3" and tuple(map(int, version.split("."))) < _IPERF3
+    )
+    yield from fold_lines("tools", Grade.NOTE, old)
+
+
+def _check_clocks(healthy: _Healthy) -> Iterator[DiagnosisLine]:
+    off = [(answer.node, health) for answer, health in healthy if abs(health.offset) - health.within > OFFSET]
+    yield from fold_lines("clocks", Grade.NOTE, ((_format_offset(health.offset), node) for node, health in off))
+    if healthy and not off:
+        most = max(abs(health.offset) + health.within for _, health in healthy)
+        yield DiagnosisLine("clocks", Grade.FINE, f"all within {duration(max(most, 0.1))} of this machine")
+
+
+def _format_offset(offset: float) -> str:
+    way = "ahead of" if offset > 0 else "behind"
+    days = abs(offset) / 86_400
+    if days >= 1:
+        return f"wrong by {count(round(days), 'day')}, {way} this machine"
+    rounded = float(f"{abs(offset):.1g}")
+    return f"about {f'{rounded:g} s' if rounded < 60 else duration(rounded)} {way} this machine"
+
+
+def _check_scratch(healthy: _Healthy, needs: Mapping[NodeId, Needs]) -> Iterator[DiagnosisLine]:
+    least: dict[str, tuple[float, NodeId]] = {}
+    unfit: list[tuple[str, NodeId]] = []
+    full: list[tuple[str, NodeId]] = []
+    short: list[tuple[str, NodeId]] = []
+    for answer, health in healthy:
+        node = answer.node
+        unfit += ((words, node) for words in health.unfit)
+        for path, room in health.rooms.items():
+            least[path] = min(least.get(path, (float("inf"), node)), (room.free, node))
+            if room.free < RESERVE * room.total:
+                full.append((f"{path} has less than {percent(RESERVE)} free", node))
+        for root, space in needs[node].rooms.items():
+            if words := short_of(root, space, health):
+                short.append((words, node))
+    for pairs in (unfit, full, short):
+        yield from fold_lines("scratch", Grade.BAD, pairs)
+    for path, (free, node) in least.items():
+        shown = show(free, Unit.BYTE, Shown.STORAGE)
+        yield DiagnosisLine("scratch", Grade.FINE, f"{path} has {shown} free or more (least on {node})")
+
+
+def _check_leftovers(healthy: _Healthy, file: str) -> Iterator[DiagnosisLine]:
+    sessions: dict[str, list[NodeId]] = defaultdict(list)
+    for answer, _ in healthy:
+        for words in answer.found.unseen:
+            yield DiagnosisLine("leftovers", Grade.NOTE, f"cannot be searched: {words}", (answer.node,))
+        left = [each.session for each in answer.found.processes] + [each.session for each in answer.found.directories]
+        for session in dict.fromkeys(left):
+            sessions[session].append(answer.node)
+    for session, nodes in sessions.items():
+        words = f"something of session {session or 'without an id'} is left"
+        yield DiagnosisLine("leftovers", Grade.NOTE, words, tuple(nodes))
+    if sessions:
+        yield DiagnosisLine("leftovers", Grade.NOTE, f"show and end it with: benchconsole clean {file}")
+    elif healthy:
+        yield DiagnosisLine("leftovers", Grade.FINE, "nothing of ours is left on nodes that could be searched")
+
+
+def _check_slurm(healthy: _Healthy) -> Iterator[DiagnosisLine]:
+    for words, nodes in group_nodes((health.slurm, answer.node) for answer, health in healthy if health.slurm):
+        if words == "works":
+            yield DiagnosisLine("slurm", Grade.FINE, words, nodes)
+        else:
+            yield DiagnosisLine("slurm", Grade.NOTE, f"no answer: {words}", nodes)
+
+
+def _check_times(healthy: _Healthy) -> Iterator[DiagnosisLine]:
+    if not healthy:
+        return
+    taken = sorted(((answer.seconds + health.seconds, answer.node) for answer, health in healthy), reverse=True)
+    middle = median(seconds for seconds, _ in taken)
+    yield DiagnosisLine("answers", Grade.FINE, f"login and answer take {duration(middle)} on most nodes")
+    slow = [(seconds, node) for seconds, node in taken if seconds > max(5 * middle, 5.0)]
+    for seconds, node in slow[:NAMED]:
+        yield DiagnosisLine("answers", Grade.NOTE, f"took {duration(seconds)}", (node,))
+    if len(slow) > NAMED:
+        yield DiagnosisLine("answers", Grade.NOTE, f"and {count(len(slow) - NAMED, 'more node')} that took long")
+
+
+def list_usable_nodes(answers: Sequence[NodeAnswer], lines: Iterable[DiagnosisLine]) -> tuple[NodeId, ...]:
+    """The nodes without a BAD line."""
+    bad = {node for line in lines if line.grade is Grade.BAD for node in line.nodes}
+    return tuple(each.node for each in answers if each.node not in bad and each.health is not None)

@@ -1,0 +1,126 @@
+"""The checklists in every report: a line for each step with its state, who gave it, when, and the attachments.
+
+All text is sanitized. An attachment is named with its size and SHA-256, never shown. A step that was not done is not
+counted as passed.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from benchconsole.console.availability.evaluation import EVERY
+from benchconsole.console.reports import content
+from benchconsole.console.reports.content import SessionDetails, VerdictSummary
+from benchconsole.console.text.moments import format_moment
+from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view.run_view import RunView, State, worst
+from benchconsole.console.view.wording import NOT_MEASURED
+from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, StepState
+from benchconsole.topology.units import counted as count
+from benchconsole.topology.units import disk_size
+
+_STATES = {
+    StepState.FAIL: State.FAIL,
+    StepState.NOT_DONE: State.UNKNOWN,
+    StepState.NOT_APPLICABLE: State.SKIPPED,
+    StepState.PASS: State.PASS,
+}
+SAMPLES = "What the samples of a watch add up to is said by: benchconsole availability."
+NOT_DONE = "What was not done is not counted as passed."
+_WORST_FIRST = (StepState.FAIL, StepState.NOT_DONE, StepState.PASS, StepState.NOT_APPLICABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistLine:
+    """One step as words; ``state`` for the sign. ``evidence`` has a text for each attachment."""
+
+    clause: str
+    step: str
+    text: str
+    state: State
+    word: str
+    who: str
+    when: str
+    note: str
+    evidence: tuple[str, ...]
+
+    @property
+    def head(self) -> str:
+        """The step with its clause, where it has one."""
+        return self.step if self.clause == NOT_MEASURED else f"{self.step}, {self.clause}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistSection:
+    """One checklist as words."""
+
+    title: str
+    tally: str
+    state: State
+    lines: tuple[ChecklistLine, ...]
+
+
+def make_sections(checklists: Iterable[CheckedList]) -> tuple[ChecklistSection, ...]:
+    """The checklists of a session in the order in which they were kept."""
+    return tuple(
+        ChecklistSection(
+            shorten_text(f"{each.name}: {each.source}" if each.source else each.name, 160),
+            format_steps(each),
+            find_state(each),
+            tuple(map(_make_line, each.steps)),
+        )
+        for each in checklists
+    )
+
+
+def find_state(checklist: CheckedList) -> State:
+    """Fail where a step failed; unknown where one is not done, or none was passed; else pass."""
+    if checklist.count(StepState.FAIL):
+        return State.FAIL
+    if checklist.count(StepState.NOT_DONE) or not checklist.count(StepState.PASS):
+        return State.UNKNOWN
+    return State.PASS
+
+
+def format_steps(checklist: CheckedList) -> str:
+    """``14 steps: 1 fail, 10 not done, 3 pass``."""
+    parts = [f"{number:,} {state}" for state in _WORST_FIRST if (number := checklist.count(state))]
+    return f"{count(len(checklist.steps), 'step')}: {', '.join(parts)}"
+
+
+def summarize(view: RunView, details: SessionDetails) -> VerdictSummary:
+    """The verdict on the tests with what they do not say: the worse of both counts, and both are details."""
+    said = content.summarize(view)
+    state, sentence = said.state, said.sentence
+    if details.checklists:
+        parts = "; ".join(f"{shorten_text(each.name, 80)}, {format_steps(each)}" for each in details.checklists)
+        state = worst((state, *map(find_state, details.checklists)))
+        sentence = f"{sentence} Checked by hand or by script: {parts}."
+    if EVERY in details.options:
+        state, sentence = worst((state, State.UNKNOWN)), f"{sentence} {SAMPLES}"
+    return VerdictSummary(state, sentence)
+
+
+def _make_line(each: Checked) -> ChecklistLine:
+    mark = each.mark
+    return ChecklistLine(
+        clause=shorten_text(each.step.clause, 60) or NOT_MEASURED,
+        step=shorten_text(each.step.id, 60),
+        text=shorten_text(each.step.text),
+        state=_STATES[each.state],
+        word=str(each.state),
+        who=shorten_text(mark.by, 80) if mark else NOT_MEASURED,
+        when=format_moment(mark.at) if mark else NOT_MEASURED,
+        note="; ".join(_list_notes(each)),
+        evidence=tuple(map(_format_attachment, each.attachments)),
+    )
+
+
+def _list_notes(each: Checked) -> Iterator[str]:
+    if each.mark and each.mark.note:
+        yield shorten_text(each.mark.note)
+    if each.earlier:
+        yield f"the newest of {each.earlier + 1:,} entries"
+
+
+def _format_attachment(each: Attachment) -> str:
+    return f"{shorten_text(each.name, 80)}, {disk_size(each.size)}, SHA-256 {sanitize(each.sha256)}"

@@ -1,0 +1,197 @@
+"""The picture of the fabric in printed reports: rows of cells as numbers and SVG paths.
+
+One row for the nodes that hang on the same switches, one cell per node, the worst state wins; a
+large fabric folds the rows in which nothing is wrong. Only digits and fixed letters go into a
+path, so nothing that a node said can. The template has the colours.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from benchconsole.console.reports.tables import format_tally
+from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.run_view import LinkView, RunView, State, worst
+from benchconsole.console.view.wording import SIGNS, format_quantity
+from benchconsole.topology.element_names import link_name
+from benchconsole.topology.model.fabric import Link
+from benchconsole.topology.units import Shown, Unit
+from benchconsole.topology.units import counted as count
+
+PITCH = 15
+GROUP_GAP = 4
+PER_GROUP = 4
+PER_LINE = 32
+MOST_ROWS = 48
+"""Rows drawn before healthy ones fold; a page of A4 holds about as many."""
+MOST_LINKS = 60
+
+STROKES: dict[State, str] = {
+    State.FAIL: "m3.5 3.5l6 6m0-6l-6 6",
+    State.UNREACHABLE: "m10.5 6.5a4 4 0 1 1-8 0a4 4 0 1 1 8 0zm-7.5 4.5l7-9",
+    State.WATCH: "m6.5 2.5l4.5 8h-9z",
+    State.UNKNOWN: "m4.2 4.6c0-3 4.8-3 4.8 0c0 1.8-2.5 1.6-2.5 3.4m0 1.8v1",
+    State.AFFECTED: "m6.5 3l4 7h-8z",
+    State.HELD: "m3 5h7m-7 3h7",
+    State.RUNNING: "m4 2.5l6 4l-6 4z",
+    State.MEASURED: "m9.5 6.5a3 3 0 1 1-6 0a3 3 0 1 1 6 0z",
+    State.SKIPPED: "m4 6.5h5",
+    State.PASS: "m5.5 6.5h2",
+}
+"""What is drawn in a cell for each state, from its upper left corner."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellMarks:
+    """Every cell of one state in one row: ``frames`` are squares, ``strokes`` the signs in them."""
+
+    state: State
+    frames: str
+    strokes: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeafRow:
+    """Nodes on the same switches. Folded rows have no marks, only words."""
+
+    label: str
+    words: str
+    state: State
+    width: int
+    height: int
+    marks: tuple[CellMarks, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImpairedLink:
+    """A link between switches that is not as built."""
+
+    name: str
+    sign: str
+    words: str
+    state: State
+    members: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FabricCells:
+    """The fabric as it stands; ``legend`` names the states that occur."""
+
+    rows: tuple[LeafRow, ...]
+    wires: tuple[ImpairedLink, ...]
+    more_wires: int
+    legend: tuple[State, ...]
+    width: int
+
+
+Cells = list[tuple[str, State]]
+
+
+def draw_fabric(view: RunView) -> FabricCells:
+    """The picture of a session."""
+    groups: dict[tuple[str, ...], Cells] = {}
+    for node in view.fabric.nodes:
+        state = view.nodes[node].state if node in view.nodes else State.SKIPPED
+        groups.setdefault(view.fabric.switch_of(node), []).append((node, state))
+    drawn = list(groups.items())
+    few = len(drawn) <= MOST_ROWS
+    rows = tuple(_make_row(switches, cells) for switches, cells in drawn) if few else tuple(_fold_rows(drawn))
+    wires = sorted(_list_wires(view), key=lambda wire: wire.state.rank)
+    seen = {state for _, cells in drawn for _, state in cells}
+    return FabricCells(
+        rows=rows,
+        wires=tuple(wires[:MOST_LINKS]),
+        more_wires=max(len(wires) - MOST_LINKS, 0),
+        legend=tuple(state for state in State if state in seen),
+        width=max((row.width for row in rows), default=0),
+    )
+
+
+def _place_cell(index: int) -> tuple[int, int]:
+    column, line = index % PER_LINE, index // PER_LINE
+    return column * PITCH + column // PER_GROUP * GROUP_GAP, line * PITCH
+
+
+def _make_row(switches: tuple[str, ...], cells: Cells) -> LeafRow:
+    frames: dict[State, list[str]] = {}
+    for index, (_, state) in enumerate(cells):
+        across, down = _place_cell(index)
+        frames.setdefault(state, []).append(f"M{across} {down}")
+    marks = tuple(
+        CellMarks(
+            state,
+            "".join(f"{at}h13v13h-13z" for at in frames[state]),
+            "".join(f"{at}{STROKES[state]}" for at in frames[state]),
+        )
+        for state in State
+        if state in frames
+    )
+    wide, deep = _place_cell(min(len(cells), PER_LINE) - 1)[0], _place_cell(len(cells) - 1)[1]
+    return LeafRow(
+        label=" ".join(map(sanitize, dict.fromkeys(switches))) or "no switch",
+        words=_describe_row(cells),
+        state=worst(state for _, state in cells),
+        width=wide + PITCH,
+        height=deep + PITCH,
+        marks=marks,
+    )
+
+
+def _describe_row(cells: Cells) -> str:
+    """What stands beside a row: only what is not well, by name; or that all is alike."""
+    wrong: dict[State, list[str]] = {}
+    for node, state in cells:
+        if state not in (State.PASS, State.SKIPPED):
+            wrong.setdefault(state, []).append(node)
+    if not wrong:
+        return f"{count(len(cells), 'node')}, {format_tally(state for _, state in cells)}"
+    return "; ".join(f"{SIGNS[state].word} {fold_names(wrong[state])}" for state in State if state in wrong)
+
+
+def _fold_rows(drawn: Iterable[tuple[tuple[str, ...], Cells]]) -> Iterator[LeafRow]:
+    """Rows with trouble as they are; healthy neighbours as one line of words."""
+    quiet: list[tuple[tuple[str, ...], Cells]] = []
+    shown = 0
+    for switches, cells in drawn:
+        calm = all(state in (State.PASS, State.SKIPPED) for _, state in cells)
+        # A fabric in which everything is wrong must not become hundreds of pages.
+        if calm or shown >= 2 * MOST_ROWS:
+            quiet.append((switches, cells))
+            continue
+        if quiet:
+            yield _make_folded_row(quiet)
+            quiet = []
+        shown += 1
+        yield _make_row(switches, cells)
+    if quiet:
+        yield _make_folded_row(quiet)
+
+
+def _make_folded_row(quiet: list[tuple[tuple[str, ...], Cells]]) -> LeafRow:
+    switches = fold_names(name for names, _ in quiet for name in names) or "no switch"
+    states = [state for _, cells in quiet for _, state in cells]
+    words = f"{count(len(states), 'node')}, {format_tally(states)}"
+    return LeafRow(switches, words, worst(states), 0, 0, ())
+
+
+def _list_wires(view: RunView) -> Iterator[ImpairedLink]:
+    for link_id, seen in view.links.items():
+        link = view.fabric.links.get(link_id)
+        if link is not None and seen.state in (State.FAIL, State.WATCH, State.UNKNOWN, State.UNREACHABLE):
+            yield _make_wire(view, link, seen)
+
+
+def _make_wire(view: RunView, link: Link, seen: LinkView) -> ImpairedLink:
+    up = link.count if seen.members_up is None else max(min(seen.members_up, link.count), 0)
+    lag = f"{up} of {link.count} members up" if link.is_lag and seen.members_up is not None else ""
+    numbers = ""
+    if seen.measured is not None and seen.expected is not None:
+        rate = [format_quantity(value, Unit.BYTE_RATE, Shown.NETWORK) for value in (seen.measured, seen.expected)]
+        numbers = f"{rate[0]} of {rate[1]}"
+    return ImpairedLink(
+        name=sanitize(link_name(view.fabric, link)),
+        sign=SIGNS[seen.state].glyph,
+        words=", ".join(part for part in (lag, numbers) if part),
+        state=seen.state,
+        members=tuple(index < up for index in range(link.count)) if link.is_lag else (),
+    )

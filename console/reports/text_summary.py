@@ -1,0 +1,202 @@
+"""The grouped summary that ``run`` prints at its end and ``show`` prints later.
+
+Plain text for any terminal, good from 60 columns up; ``ascii`` on request. No colours, no
+control characters, nothing that a node could have smuggled in.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from benchconsole.console.reports import checklist_section, conduct, content
+from benchconsole.console.reports.content import ReportOptions, SessionDetails
+from benchconsole.console.reports.tables import MetricSpread, MetricTable, make_metric_tables
+from benchconsole.console.text.ascii import to_ascii
+from benchconsole.console.text.cells import clip_text, fit_text, measure_width, wrap_names, wrap_text
+from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view import run_view as picture
+from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
+from benchconsole.console.view.wording import SIGNS
+from benchconsole.probes.judging.verdict import Finding, Level
+from benchconsole.probes.model.checklist import StepState
+from benchconsole.topology.units import counted as count
+
+NARROWEST = 60
+NUMBER = 13
+NUMBERS_FROM = 76
+"""Columns of a number, and from which width on there is room for three of them."""
+FINDINGS = 20
+NODE_LINES = 12
+REASON_LINES = 20
+CONDUCT_LINES = 30
+
+
+def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
+    """Write the summary, one line at a time."""
+    width = max(options.width, NARROWEST)
+    for line in _format_lines(view, width, options.details):
+        out.write((to_ascii(line.rstrip()) if options.ascii else line.rstrip()) + "\n")
+
+
+def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
+    yield from _format_head(view, width, details)
+    yield from _format_section("conduct", _format_conduct(view, width, details))
+    yield from _format_section("findings", _format_findings(view, width))
+    yield from _format_section("not judged", _format_not_judged(view, width))
+    yield from _format_section("nodes", _format_nodes(view, width))
+    yield from _format_section("results", _format_results(view, width))
+    yield from _format_section("checklists", _format_checklists(details, width))
+    yield from _format_section("left on nodes", _format_leftovers(view, width))
+    yield ""
+    yield from wrap_text(content.format_coverage(view), width, "coverage   ")
+    yield " " * 11 + content.UNTESTED
+
+
+def _format_section(name: str, lines: Iterable[str]) -> Iterator[str]:
+    body = list(lines)
+    if body:
+        yield ""
+        yield name
+        yield from body
+
+
+def _format_head(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
+    crumb = " › ".join(
+        part for part in (sanitize(view.fabric.name), content.find_name(view), sanitize(view.suite)) if part
+    )
+    badge = "SIMULATED" if view.fabric.simulated else ""
+    room = width - len(badge)
+    yield fit_text(clip_text(crumb, room - 2), room) + badge
+    yield content.format_period(view)
+    yield ""
+    summary = checklist_section.summarize(view, details)
+    yield from wrap_text(summary.sentence, width, f"{SIGNS[summary.state].glyph} ")
+
+
+def _format_conduct(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
+    lines = conduct.list_conduct(view, details)
+    widest = min(max((measure_width(line.kind) for line in lines), default=0), 12)
+    for line in lines[:CONDUCT_LINES]:
+        when = f"{line.when}: " if line.when else ""
+        yield from wrap_text(f"{when}{line.text}", width, f" {fit_text(line.kind, widest)}  ")
+    if len(lines) > CONDUCT_LINES:
+        yield f"   and {count(len(lines) - CONDUCT_LINES, 'more line')}"
+
+
+def _format_checklists(details: SessionDetails, width: int) -> Iterator[str]:
+    """Every step with its state, who said so and when, the note and what was attached."""
+    for section in checklist_section.make_sections(details.checklists):
+        yield from wrap_text(f"{section.title}; {section.tally}", width, " ")
+        for line in section.lines:
+            head = f"{line.head}: {line.word}"
+            said = f" by {line.who}, {line.when}" if line.word != StepState.NOT_DONE or line.note else ""
+            yield from wrap_text(f"{head}{said}", width, f" {SIGNS[line.state].glyph} ")
+            for text in (line.text, line.note, *line.evidence):
+                if text:
+                    yield from wrap_text(text, width, "     ")
+
+
+def _format_leftovers(view: RunView, width: int) -> Iterator[str]:
+    """What the search at the end has shown; nothing while the session runs."""
+    if not view.proofs and not view.ended:
+        return
+    clean = bool(view.proofs) and all(proof.clean for proof in view.proofs)
+    state = State.PASS if clean else State.WATCH if view.proofs else State.SKIPPED
+    yield from wrap_text(conduct.format_cleanliness(view.proofs), width, f" {SIGNS[state].glyph} ")
+    kinds = conduct.list_leftovers(view.proofs)
+    for each in kinds[:REASON_LINES]:
+        yield from wrap_text(each.text, width, f" {SIGNS[each.state].glyph} ")
+        yield from wrap_text(f"{each.nodes} ({count(each.number, 'node')})", width, "   ")
+    if len(kinds) > REASON_LINES:
+        yield f"   and {count(len(kinds) - REASON_LINES, 'more exception')}"
+
+
+def _format_findings(view: RunView, width: int) -> Iterator[str]:
+    everything = content.sort_findings(view.findings)
+    findings = everything[:FINDINGS]
+    places = [shorten_text(finding.where or finding.element, 60) for finding in findings]
+    where = min(max((measure_width(place) for place in places), default=0), 24)
+    for finding, place in zip(findings, places, strict=True):
+        glyph = SIGNS[state_of_level(finding.level)].glyph
+        head = f" {glyph} {finding.suspect:<8} {fit_text(place, where)}  "
+        yield from wrap_text(shorten_text(finding.what), width, head)
+        yield from _format_finding_tail(finding, width)
+    if len(everything) > FINDINGS:
+        yield f"   and {content.format_more_findings(everything[FINDINGS:])}"
+
+
+def _format_finding_tail(finding: Finding, width: int) -> Iterator[str]:
+    counts = f"{count(len(finding.nodes), 'node')}, {finding.confidence}, {count(len(finding.tests), 'test')}"
+    indent = " " * 12
+    yield from wrap_text(counts, width, indent)
+    if finding.cannot_tell:
+        yield from wrap_text(shorten_text(finding.cannot_tell), width, f"{indent}cannot tell: ")
+    if finding.do:
+        yield from wrap_text(shorten_text(finding.do), width, f"{indent}do: ")
+
+
+def _format_not_judged(view: RunView, width: int) -> Iterator[str]:
+    reasons = picture.not_judged(view)
+    for reason in reasons[:REASON_LINES]:
+        detail = f": {shorten_text(reason.detail)}" if reason.detail else ""
+        yield from wrap_text(f"{reason.stage}{detail}", width, f" {SIGNS[state_of_failure(reason.stage)].glyph} ")
+        who = f"{fold_names(reason.nodes)} ({count(len(reason.nodes), 'node')}, {count(reason.tests, 'test')})"
+        yield from wrap_text(who, width, "   ")
+    if len(reasons) > REASON_LINES:
+        left = reasons[REASON_LINES:]
+        yield f"   and {count(len(left), 'more reason')} with {count(sum(reason.tests for reason in left), 'test')}"
+    yield from _format_undecided(view, width)
+
+
+def _format_undecided(view: RunView, width: int) -> Iterator[str]:
+    """Numbers that were measured and that no verdict could be made of."""
+    found: dict[str, dict[str, None]] = {}
+    for test in picture.superseding(view):
+        for verdict in view.verdicts.get(test, ()):
+            if verdict.level is Level.UNKNOWN:
+                found.setdefault(verdict.because, {})[verdict.subject] = None
+    for because, subjects in list(found.items())[:REASON_LINES]:
+        yield from wrap_text(shorten_text(because), width, f" {SIGNS[State.UNKNOWN].glyph} ")
+        yield from wrap_names(fold_names(subjects), width, "   ", NODE_LINES)
+    if len(found) > REASON_LINES:
+        yield f"   and {count(len(found) - REASON_LINES, 'more number')} that could not be judged"
+
+
+def _format_nodes(view: RunView, width: int) -> Iterator[str]:
+    """Nodes folded by state, worst first; those that pass are only counted."""
+    by_state: dict[State, list[str]] = {}
+    for node, seen in view.nodes.items():
+        by_state.setdefault(seen.state, []).append(node)
+    quiet = (State.PASS, State.SKIPPED)
+    for state in State:
+        names = by_state.get(state, [])
+        head = f" {SIGNS[state].glyph} {state:<12}{len(names):>6,}"
+        if names and state not in quiet:
+            yield from wrap_names(fold_names(names), width, f"{head}  ", NODE_LINES)
+        elif names:
+            yield head
+
+
+def _format_results(view: RunView, width: int) -> Iterator[str]:
+    """Judged metrics by stage; those that nothing was expected of are only named."""
+    judged = [table for table in make_metric_tables(view) if table.judged]
+    rows = [(table, _name_result(table, spread), spread) for table in judged for spread in table.spreads]
+    heads = ("lowest", "median", "expected") if width >= NUMBERS_FROM else ("lowest", "expected")
+    widest = min(max((measure_width(name) for _, name, _ in rows), default=0), width - 10 - len(heads) * NUMBER)
+    if rows:
+        yield f"   {fit_text('', widest)} number" + "".join(f"{head:>{NUMBER}}" for head in heads)
+    stage = None
+    for table, name, spread in rows:
+        if table.stage != stage:
+            stage = table.stage
+            yield f" {clip_text(stage, width - 2)}"
+        numbers = {"lowest": spread.lowest, "median": spread.middle, "expected": spread.expected}
+        shown = "".join(f" {fit_text(numbers[head], NUMBER - 1, '>')}" for head in heads)
+        yield f" {SIGNS[spread.state].glyph} {fit_text(name, widest)} {spread.number:>6,}{shown}"
+    unjudged = picture.unjudged_metrics(view)
+    if unjudged:
+        yield from wrap_names(", ".join(shorten_text(name, 80) for name in unjudged), width, " ○ not judged: ", 3)
+
+
+def _name_result(table: MetricTable, spread: MetricSpread) -> str:
+    return f"{table.metric} {spread.values}".strip()

@@ -1,0 +1,1 @@
+"""One session: plan, run, judge, store, and yield events. Knows no screen."""

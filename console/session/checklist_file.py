@@ -1,0 +1,183 @@
+"""Checklists as people write them, and the running of a step of one on this machine.
+
+A file of steps, each with an id, a text, the clause that asks for it, and a command where a script can tell. Every
+mistake is reported with its place. Commands are argument lists: no shell reads them.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from benchconsole.probes.model.checklist import MOST_BYTES, Checklist, Evidence, Mark, Step, StepState
+from benchconsole.topology.description.document import parse, source_text
+from benchconsole.topology.description.problems import ProblemReport
+from benchconsole.topology.description.raw import Quantity
+from benchconsole.topology.description.validate import validate
+from benchconsole.topology.errors import Position, Problem, TopologyError
+from benchconsole.topology.units import Unit, duration
+from benchconsole.topology.units import parse as parse_quantity
+
+SCHEMA = 1
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+_TIMEOUT = "60 s"
+_LONGEST = 86_400.0
+_TEXT = 4_000
+
+
+def _check_schema(value: object) -> object:
+    if value != SCHEMA or isinstance(value, bool):
+        raise ValueError(f"schema: {SCHEMA}")
+    return value
+
+
+def _check_text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > _TEXT:
+        raise ValueError(f"text of at most {_TEXT:,} characters; quote a number")
+    return " ".join(value.split())
+
+
+def _check_slug(value: str) -> str:
+    word = _check_text(value)
+    if not _SLUG.fullmatch(word):
+        raise ValueError("up to 60 letters, digits, dots and dashes")
+    return word
+
+
+def _check_command(value: object) -> object:
+    if not isinstance(value, list) or not value or not value[0] or not all(isinstance(word, str) for word in value):
+        raise ValueError("a list of words such as [ssh, n1, 'true']; quote numbers")
+    return value
+
+
+def _check_steps(value: object) -> object:
+    if not isinstance(value, list) or not value:
+        raise ValueError("a list of steps")
+    return value
+
+
+def _check_step(value: object) -> object:
+    if not isinstance(value, dict):
+        raise ValueError("a mapping with id, clause, text, run, timeout")
+    return value
+
+
+_Text = Annotated[str, BeforeValidator(_check_text)]
+_Slug = Annotated[str, BeforeValidator(_check_slug)]
+
+
+class _RawStep(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: _Slug
+    clause: _Text = ""
+    text: _Text
+    run: Annotated[list[str], BeforeValidator(_check_command)] = Field(default_factory=list)
+    timeout: Quantity = _TIMEOUT
+
+
+class _RawChecklist(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    schema_: Annotated[int, BeforeValidator(_check_schema)] = Field(alias="schema")
+    checklist: _Slug
+    source: _Text = ""
+    topology: _Text = ""
+    steps: Annotated[list[Annotated[_RawStep, BeforeValidator(_check_step)]], BeforeValidator(_check_steps)]
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistFile:
+    """The content of a file: the checklist, and the topology file that it names (None: none), both paths absolute."""
+
+    path: Path
+    checklist: Checklist
+    topology: Path | None
+
+
+def read_checklist_file(path: Path) -> ChecklistFile:
+    """The checklist in a file. TopologyError lists the problems, each with its place."""
+    text = source_text(path)
+    if not text.strip():
+        raise TopologyError([Problem(Position(str(path), 1, 1), "an empty file", "a checklist with steps")])
+    document = parse(text, str(path))
+    written, problems = validate(document, _RawChecklist, "schema, checklist, source, topology, steps")
+    report = ProblemReport(document, [*document.problems, *problems])
+    if written is None or report.problems:
+        raise TopologyError(report.problems)
+    steps = [_make_step(step, index, report) for index, step in enumerate(written.steps)]
+    ids = [step.id for step in steps]
+    for index, name in enumerate(ids):
+        if name in ids[:index]:
+            report.add(("steps", index, "id"), f"{name!r} a second time", "each id once")
+    if report.problems:
+        raise TopologyError(report.problems)
+    checklist = Checklist(written.checklist, written.source, tuple(steps), text)
+    topology = (path.parent / written.topology).absolute() if written.topology else None
+    return ChecklistFile(path.absolute(), checklist, topology)
+
+
+def _make_step(step: _RawStep, index: int, report: ProblemReport) -> Step:
+    """The step with its time in seconds; notes a time that cannot be meant."""
+    place = ("steps", index, "timeout")
+    if "timeout" in step.model_fields_set and not step.run:
+        report.add_key(place, "a timeout without a command", "run: [...] beside it")
+    seconds = report.quantity(step.timeout, place, lambda text: parse_quantity(text, Unit.SECOND))
+    if seconds is not None and not 0 < seconds <= _LONGEST:
+        report.add(place, repr(step.timeout), "more than 0 s and at most 24 h")
+    return Step(step.id, step.text, step.clause, tuple(step.run), seconds or 0.0)
+
+
+# -- running a step
+
+
+def run_step(step: Step, folder: Path, by: str) -> tuple[Mark, tuple[Evidence, ...]]:
+    """Run the command of a step in ``folder``: exit status 0 is a pass, and what it said is the evidence.
+
+    A command that cannot be started leaves the step not done. What it started is ended with it when its time is over.
+    """
+    began, at = time.monotonic(), time.time()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            status = _run_command(step, folder, out, err)
+        except OSError as error:
+            return Mark(StepState.NOT_DONE, by, at, f"{step.argv[0]} could not be started: {error.strerror}"), ()
+        evidence = tuple(
+            each for name, file in (("stdout", out), ("stderr", err)) if (each := _read_stream(name, file)) is not None
+        )
+    took = duration(max(time.monotonic() - began, 1e-3))
+    if status is None:
+        return Mark(StepState.FAIL, by, at, f"ended after {took}: it may take {duration(step.seconds)}"), evidence
+    how = f"exit status {status}" if status >= 0 else f"ended by signal {signal.Signals(-status).name}"
+    return Mark(StepState.PASS if status == 0 else StepState.FAIL, by, at, f"{how} after {took}"), evidence
+
+
+def _run_command(step: Step, folder: Path, out: BinaryIO, err: BinaryIO) -> int | None:
+    """Run it to its end; the exit status, None where its time was over."""
+    with subprocess.Popen(
+        step.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder, start_new_session=True
+    ) as running:
+        try:
+            return running.wait(step.seconds)
+        except subprocess.TimeoutExpired:
+            # The group is ours alone, and cannot be another by now: its leader was begun here and is not waited for.
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+            return None
+
+
+def _read_stream(name: str, file: BinaryIO) -> Evidence | None:
+    """What was written to a stream, None for nothing; of a flood the beginning, and its name says so."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if size > MOST_BYTES:
+        name = f"{name} (the first {MOST_BYTES:,} of {size:,} bytes)"
+    return Evidence(name, file.read(MOST_BYTES)) if size else None

@@ -1,0 +1,217 @@
+"""The screens' control of a session that runs in a thread of its own: orders cross to it, events come back.
+
+Whatever takes long is done in that thread, or in a second one beside it.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from benchconsole.console.session.followed_session import FollowedSession, FollowedSessionError
+from benchconsole.console.session.loop_thread import LoopThread
+from benchconsole.console.session.password_prompt import PasswordPrompt
+from benchconsole.console.session.plan_notes import make_plan_notes
+from benchconsole.console.session.session import Session
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.events import Event
+from benchconsole.console.view.flow_paths import FlowPaths
+from benchconsole.console.view.hop import FlowHop
+from benchconsole.console.view.persistent_map import LayeredMap, OpenTests
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.session_control import AskPassword, Hear, PlanNotes, Proposal
+from benchconsole.probes.model.measuring import Round, Test
+
+T = TypeVar("T")
+
+ENDS = "All of its rounds are closed. The nodes are searched for anything of ours, and the session is complete."
+"""What is left to do of a session that was interrupted after its last round."""
+
+BATCH_SECONDS = 0.05
+"""How long events are gathered before they are told together; half a tick of the screen."""
+
+
+class SessionController:
+    """Implements ``SessionControl`` for a session that is run by ``thread``.
+
+    ``closing`` lets go of its store at the end. With ``start`` the default suite runs as soon as somebody follows.
+    ``passwords`` is what its reach asks.
+    """
+
+    def __init__(
+        self,
+        session: Session | FollowedSession,
+        thread: LoopThread,
+        *,
+        start: bool = False,
+        passwords: PasswordPrompt | None = None,
+        closing: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._session = session
+        self._thread = thread
+        self._start = start
+        self._passwords = passwords or PasswordPrompt()
+        self._closing = closing
+        self._flow_paths = FlowPaths(session.fabric)
+        self._beside = ThreadPoolExecutor(1, "beside")
+        self._orders: list[Future[None]] = []
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """Suites that can be planned."""
+        return tuple(self._session.fabric.suites) or ("default",)
+
+    @property
+    def running(self) -> bool:
+        """Whether rounds are being run."""
+        return self._session.running
+
+    @property
+    def paused(self) -> bool:
+        """Whether the next round is held."""
+        return self._session.paused
+
+    @property
+    def resumable(self) -> bool:
+        """Whether an interrupted session owes rounds, or the search of its nodes."""
+        return bool(self._session.id) and not self._session.complete
+
+    @property
+    def follows(self) -> str:
+        """Who drives, where that is another console."""
+        return self._session.driver if isinstance(self._session, FollowedSession) else ""
+
+    async def follow(self, hear: Hear) -> None:
+        """What is stored, then what happens, a batch at a time, told in the thread of the session."""
+        await self._thread.ask(lambda: self._tell_batches(hear))
+
+    async def _tell_batches(self, hear: Hear) -> None:
+        waiting: list[Event] = []
+        news = asyncio.Event()
+
+        async def listen() -> None:
+            async for event in self._session.events():
+                waiting.append(event)
+                news.set()
+
+        if self._start:
+            self._start = False
+            session = self._require_driven()
+            session.start(session.propose())
+        listening = asyncio.create_task(listen())
+        listening.add_done_callback(lambda _: news.set())
+        try:
+            while not listening.done() or waiting:
+                await news.wait()
+                await asyncio.sleep(BATCH_SECONDS)
+                news.clear()
+                batch, waiting[:] = waiting[:], []
+                if batch:
+                    hear(batch)
+            await listening
+        finally:
+            listening.cancel()
+
+    def answered_by(self, ask: AskPassword) -> None:
+        """Hand what the session asks over to the loop of the caller, and the answer back."""
+        self._passwords.answered_by(ask)
+
+    async def propose(
+        self,
+        suite: str | None,
+        *,
+        failed_only: bool = False,
+        only: Collection[str] = (),
+        typed: Collection[str] = (),
+    ) -> Proposal:
+        """The rounds that would run; what an interrupted session has left comes before a new suite."""
+        session = self._require_driven()
+
+        def propose() -> Proposal:
+            if suite is None and not failed_only and not only and self.resumable:
+                rounds = session.unfinished()
+                return Proposal(rounds, make_plan_notes(session, rounds)) if rounds else Proposal((), ends=ENDS)
+            rounds = session.propose(suite, failed_only=failed_only, only=only, typed=typed)
+            notes = make_plan_notes(session, rounds) if rounds else PlanNotes()
+            held_back = (*map(sanitize, session.proposed.left_out), *notes.held_back)
+            return Proposal(rounds, replace(notes, held_back=held_back), session.proposed.unconfirmed)
+
+        return await self._thread.call(propose)
+
+    async def start(self, rounds: Sequence[Round]) -> None:
+        """Run ``rounds``; InUseError where nodes that somebody else needs would be loaded."""
+        session = self._require_driven()
+
+        def start() -> None:
+            session.choice.policy.refuse(session.fabric, rounds, session.probes)
+            session.start(rounds)
+
+        await self._thread.call(start)
+
+    def pause(self) -> None:
+        """Hold the next round."""
+        self._order(Session.pause)
+
+    def go_on(self) -> None:
+        """Release a pause."""
+        self._order(Session.go_on)
+
+    def stop(self, *, now: bool) -> None:
+        """End the run."""
+        self._order(lambda session: session.stop(now=now))
+
+    def abandon(self) -> None:
+        """End at once; nothing to do where another console drives."""
+        if not self.follows:
+            self._order(Session.abandon)
+
+    def _order(self, order: Callable[[Session], None]) -> None:
+        """Hand an order over; what it raises is raised by ``finished``."""
+        session = self._require_driven()
+
+        async def obey() -> None:
+            order(session)
+
+        self._orders.append(self._thread.submit(obey))
+
+    def _require_driven(self) -> Session:
+        """The session, to which orders can be given; FollowedSessionError says who drives another."""
+        if isinstance(self._session, FollowedSession):
+            raise FollowedSessionError(self._session.driver)
+        return self._session
+
+    async def finished(self) -> None:
+        """Wait until nothing of ours runs on any node."""
+        orders, self._orders = self._orders, []
+        for order in orders:
+            await asyncio.wrap_future(order)
+        if isinstance(self._session, Session):
+            await self._thread.ask(self._session.finished)
+
+    async def close(self) -> None:
+        """End the thread and let go of the store; the threads end with it, or with the process."""
+        self._beside.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._thread.close)
+        await asyncio.to_thread(self._closing)
+
+    async def export(self, kind: str, view: RunView, path: Path) -> Path:
+        """Write a report of what is stored so far."""
+        from benchconsole.console.reports import ReportOptions, write
+
+        await self._run_beside(lambda: write(kind, as_stored(view), path, ReportOptions()))
+        return path
+
+    async def path_of(self, test: Test) -> Sequence[FlowHop]:
+        """The path of a test's data, with what its whole round should have loaded each hop with."""
+        test_round = next(each for each in self._session.plan if each.number == test.round)
+        return await self._run_beside(lambda: self._flow_paths.find_path(test, test_round))
+
+    async def _run_beside(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._beside, work)
+
+
+def as_stored(view: RunView) -> RunView:
+    """``view`` without the round that is open: what of it was measured is judged and stored when it closes."""
+    return replace(view, current=None, running=OpenTests(), fresh=LayeredMap())

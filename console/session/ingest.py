@@ -1,0 +1,121 @@
+"""Results that were not measured from here, put into a session: outputs of a batch job, or taken by hand.
+
+They are planned, read by their probe, judged and stored like every other result. No node is touched. The stage says
+that the results were ingested, and the round from which files.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from benchconsole.console.session.judged_rounds import make_judging_context
+from benchconsole.console.session.metadata import SessionChoice, make_new_session, name_judgement
+from benchconsole.probes.api import Output, Probe, Shape, Target
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.model.errors import PlanError, ProbeOutputError
+from benchconsole.probes.model.measuring import (
+    ClosedRound,
+    CloseReason,
+    FailedAt,
+    Failure,
+    Measurement,
+    Result,
+    Round,
+    Test,
+)
+from benchconsole.probes.planning.plan_rounds import make_test_id
+from benchconsole.probes.plugins.probe_output import read_output
+from benchconsole.store.model import SessionState
+from benchconsole.topology.model.fabric import Fabric, NodeId
+
+if TYPE_CHECKING:
+    from benchconsole.store.store import Store
+
+STAGE = "ingested"
+"""What the stage of such results ends with."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedOutput:
+    """One output with the nodes that it is of: one, sender and receiver, or all members. ``source`` is its file."""
+
+    nodes: tuple[NodeId, ...]
+    output: Output
+    source: str
+
+
+def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Target:
+    """What the output is of. PlanError for nodes that the fabric lacks, or too few or many for the probe."""
+    unknown = [name for name in captured.nodes if name not in fabric.nodes]
+    if unknown:
+        raise PlanError(f"{captured.source}: the topology has no node {unknown[0]!r}")
+    nodes = tuple(fabric.nodes[name] for name in captured.nodes)
+    wanted = {Shape.NODE: (1, 1), Shape.PAIR: (2, 2), Shape.SET: (1, len(fabric.nodes))}[probe.shape]
+    if not wanted[0] <= len(nodes) <= wanted[1] or len(set(captured.nodes)) < len(nodes):
+        what = {Shape.NODE: "one node", Shape.PAIR: "a sender and a receiver", Shape.SET: "its nodes"}[probe.shape]
+        raise PlanError(f"{captured.source}: found {', '.join(captured.nodes) or 'no node'}, expected {what}")
+    options = MappingProxyType(dict(probe.options))
+    if probe.shape is Shape.SET:
+        return Target(nodes[0], None, options, nodes)
+    return Target(nodes[0], nodes[1] if len(nodes) > 1 else None, options)
+
+
+def make_round(fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], number: int) -> Round:
+    """The round that the outputs stand for; PlanError as ``make_target``, or where there is none."""
+    if not found:
+        raise PlanError("there is no output to ingest")
+    tests = []
+    for index, each in enumerate(found):
+        target = make_target(fabric, probe, each)
+        key = make_test_id(number, probe.name, index, target)
+        tests.append(Test(key, probe.name, target, number, sending=probe.sending(target.options)))
+    files = ", ".join(each.source for each in found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    return Round(number, f"{probe.name} {STAGE}", probe.name, tuple(tests), 0.0, f"read from {files}")
+
+
+def read_result(probe: Probe, test: Test, output: Output, at: float) -> Result:
+    """What the probe reads in an output, or why nothing of it can be trusted. ``at`` is when it was measured."""
+    try:
+        readings, facts = read_output(probe, output)
+    except ProbeOutputError as error:
+        stage = FailedAt.OUTPUT if output.exit_status == 0 else FailedAt.TOOL
+        return Result(test, (output,), failure=Failure(stage, str(error)[:500], test.target.node.id), started=at)
+    measurements = (Measurement(f"{test.id}#{index}", test, reading, at) for index, reading in enumerate(readings))
+    return Result(test, (output,), tuple(measurements), facts, started=at)
+
+
+async def ingest(
+    store: "Store", fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], *, choice: SessionChoice, at: float
+) -> str:
+    """Store the outputs as a session of its own; its id. ``at`` is when they were measured, UTC seconds."""
+    each = make_round(fabric, probe, found, 1)
+    key = await store.create_session(make_new_session(fabric, choice, at), (each,))
+    await _store_round(store, key, fabric, probe, each, found, at)
+    await store.session(key).end(at=at, complete=True)
+    return key
+
+
+async def ingest_into(
+    store: "Store", key: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], *, at: float
+) -> None:
+    """Add the outputs to a stored session, of which ``fabric`` is the topology, as a round of their own."""
+    before = store.session(key).describe()
+    number = max((each.number for each in store.session(key).read_plan(fabric)), default=0) + 1
+    each = make_round(fabric, probe, found, number)
+    await store.session(key).claim()
+    await store.session(key).extend_plan((each,))
+    await _store_round(store, key, fabric, probe, each, found, at)
+    ended = before.ended if before.ended is not None else at
+    await store.session(key).end(at=ended, complete=before.state is SessionState.COMPLETE, because=before.because)
+
+
+async def _store_round(
+    store: "Store", key: str, fabric: Fabric, probe: Probe, each: Round, found: Sequence[CapturedOutput], at: float
+) -> None:
+    """Read, judge and store one round."""
+    attempt = await store.session(key).begin_round(each.number, at=at)
+    results = tuple(read_result(probe, test, one.output, at) for test, one in zip(each.tests, found, strict=True))
+    closed = ClosedRound(each, results, CloseReason.COMPLETE, at, at)
+    verdicts = judge_round(make_judging_context(fabric, {probe.name: probe}), closed)
+    await store.session(key).close_round(closed, verdicts, attempt=attempt, judged_by=name_judgement(fabric))

@@ -1,0 +1,70 @@
+"""The record of a session beside its results: its suite, label and options, and the criteria that judged it. Pure."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from benchconsole.console.session.safety import SafetyPolicy
+from benchconsole.probes.planning import find_suite
+from benchconsole.store.model import NewSession
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import fold
+
+COHORT = "cohort "
+"""Before the dimension, the name of the option that records the cohort of a whole session."""
+
+
+@dataclass(slots=True)
+class SessionChoice:
+    """What was chosen for a session: suite, nodes (None: all), label, how carefully; ``options`` are recorded.
+
+    ``typed`` are the serial numbers that somebody typed for disks that may be overwritten.
+    """
+
+    suite: str | None = None
+    nodes: tuple[NodeId, ...] | None = None
+    label: str = ""
+    options: Mapping[str, str | int | float] = field(default_factory=dict)
+    policy: SafetyPolicy = field(default_factory=SafetyPolicy)
+    typed: tuple[str, ...] = ()
+
+    @property
+    def cohorts(self) -> dict[str, str]:
+        """The labels that every result of the session gets, by dimension."""
+        found = ((name.removeprefix(COHORT), value) for name, value in self.options.items() if name.startswith(COHORT))
+        return {name: str(value) for name, value in found}
+
+
+def hash_criteria(fabric: Fabric) -> str:
+    """Twelve hex digits that change when the criteria or declared hardware do."""
+    criteria = [(replace(each, nodes=frozenset()), sorted(each.nodes)) for each in fabric.criteria]
+    declared = [(node.id, sorted(node.hardware.facts.items())) for node in fabric.nodes.values()]
+    return hashlib.sha256(repr((criteria, declared)).encode()).hexdigest()[:12]
+
+
+def replace_criteria(fabric: Fabric, other: Fabric) -> Fabric:
+    """``fabric`` judged by the criteria of ``other``."""
+    return replace(fabric, criteria=other.criteria)
+
+
+def name_judgement(fabric: Fabric) -> str:
+    """The name of a judgement: the program and the criteria that made it."""
+    return f"benchconsole {version('benchconsole')}, criteria {hash_criteria(fabric)}"
+
+
+def make_new_session(fabric: Fabric, choice: SessionChoice, now: float) -> NewSession:
+    """What the store is told of a session before anything of it has run."""
+    return NewSession(
+        topology=fabric.text,
+        topology_path=str(Path(fabric.file).absolute()),
+        fabric=fabric.name,
+        suite=choice.suite or find_suite(fabric, None).name,
+        started=now,
+        label=choice.label,
+        selection=fold(choice.nodes) if choice.nodes is not None else "",
+        options={**choice.options, **choice.policy.options()},
+        simulated=fabric.simulated,
+        program=version("benchconsole"),
+    )

@@ -1,0 +1,121 @@
+"""The rounds that a session would run next: those of a suite, repeats of tests, or what an earlier run still owes.
+
+Pure. Every part of a suite that is left out is named in a sentence.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.view.run_view import TestKey, test_key
+from benchconsole.probes.api import Safety
+from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_confirmations
+from benchconsole.probes.judging.findings import Judged
+from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.measuring import FailedAt, Round, Test
+from benchconsole.probes.planning import find_suite, plan, rerun, split_into_waves, withhold
+from benchconsole.probes.planning.sweep_stop import was_skipped
+from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
+
+if TYPE_CHECKING:
+    from benchconsole.probes.api import Probe
+
+
+class ProposedRounds(NamedTuple):
+    """``rounds`` of a suite, what of it is ``left_out``, in sentences, and the disks that nobody has confirmed yet."""
+
+    rounds: tuple[Round, ...]
+    left_out: tuple[str, ...] = ()
+    unconfirmed: tuple[Confirmation, ...] = ()
+
+
+def plan_suite(
+    fabric: Fabric, choice: SessionChoice, probes: "Mapping[str, Probe]", suite: str | None, *, first: int
+) -> ProposedRounds:
+    """A suite (None: the chosen one) on the chosen nodes, in waves where others may be harmed.
+
+    Disks that nobody has confirmed are left out, and so is what no cap of the file could hold. There are
+    no rounds where nothing but such disks was asked for; PlanError for what cannot be planned otherwise.
+    """
+    wanted = confirm_disks(
+        _leave_out_used(find_suite(fabric, suite or choice.suite), fabric, choice, probes), choice.typed
+    )
+    asked = list_confirmations(fabric, wanted, probes, nodes=choice.nodes)
+    wanted, left = _leave_out_disks(fabric, wanted, probes, choice.nodes) if asked else (wanted, ())
+    wanted, withheld = withhold(fabric, wanted, probes, nodes=choice.nodes)
+    left += tuple(map(str, withheld))
+    if asked and not any(choice.nodes is None or node in choice.nodes for each in wanted.stages for node in each.nodes):
+        return ProposedRounds((), left, asked)
+    rounds = plan(fabric, wanted, probes, nodes=choice.nodes, first=first, cohorts=choice.cohorts)
+    return ProposedRounds(split_into_waves(rounds) if choice.policy.needed(fabric) else rounds, left, asked)
+
+
+def _leave_out_disks(
+    fabric: Fabric, suite: Suite, probes: "Mapping[str, Probe]", nodes: Collection[NodeId] | None
+) -> tuple[Suite, tuple[str, ...]]:
+    """``suite`` without the disks that somebody must still confirm, and a sentence for each stage on one of them."""
+    left: list[str] = []
+    stages: list[Stage] = []
+    for stage in suite.stages:
+        alone = replace(suite, stages=(stage,))
+        own = {each.node: each for each in list_confirmations(fabric, alone, probes, nodes=nodes)}
+        stages.append(replace(stage, nodes=tuple(node for node in stage.nodes if node not in own)))
+        left += (f"{stage.probe} is not run: {each.lost} would be lost; nobody confirmed it" for each in own.values())
+    return replace(suite, stages=tuple(stages)), tuple(left)
+
+
+def plan_repeats(judged: Iterable[Judged], *, only: Collection[str], first: int) -> tuple[Round, ...]:
+    """The tests with the ids ``only``, or without any those that failed, to be run once more; no rule ends them."""
+    judged = tuple(judged)
+    closed = [each.round for each, _ in judged]
+    wanted = [test for each in closed for test in each.tests if test.id in only] if only else list_failed_tests(judged)
+    found = rerun(wanted, closed, first=first)
+    return tuple(
+        each if each.swept is None else replace(each, swept=replace(each.swept, ending=None)) for each in found
+    )
+
+
+def list_remaining_rounds(plan: Sequence[Round], judged: Mapping[int, Judged]) -> tuple[Round, ...]:
+    """Rounds of ``plan`` that are not closed, and in waves what a stopped round left out."""
+    left = tuple(each for each in plan if each.number not in judged)
+    first = max((each.number for each in plan), default=0) + 1
+    closed = [each.round for each, _ in judged.values()]
+    return (*left, *split_into_waves(rerun(list_cut_tests(judged.values()), closed, first=first)))
+
+
+def _leave_out_used(suite: Suite, fabric: Fabric, choice: SessionChoice, probes: "Mapping[str, Probe]") -> Suite:
+    """The suite without nodes in use in the stages that load, where the session is to leave them out."""
+    spared = choice.policy.spared(fabric)
+
+    def without(stage: Stage) -> Stage:
+        if stage.probe in probes and probes[stage.probe].safety is Safety.READS:
+            return stage
+        return replace(stage, nodes=tuple(node for node in stage.nodes if node not in spared))
+
+    return replace(suite, stages=tuple(map(without, suite.stages))) if spared else suite
+
+
+def list_cut_tests(judged: Iterable[Judged]) -> list[Test]:
+    """Tests that a stop left out, and that no later round has taken up."""
+    newest: dict[TestKey, Test | None] = {}
+    for closed, _ in judged:
+        stages = {closed.round.number: closed.round.stage}
+        for result in closed.results:
+            cut = result.failure is not None and result.failure.stage is FailedAt.CANCELLED
+            newest[test_key(result.test, stages)] = result.test if cut else None
+    return [test for test in newest.values() if test is not None]
+
+
+def list_failed_tests(judged: Iterable[Judged]) -> list[Test]:
+    """Tests without a number or with a verdict that is no pass, each in its newest round only; none that was spared."""
+    bad: dict[TestKey, Test | None] = {}
+    for closed, verdicts in judged:
+        stages = {closed.round.number: closed.round.stage}
+        low = {verdict.test for verdict in verdicts if verdict.level is not Level.PASS}
+        bundles = {result.test.bundle for result in closed.results if result.test.id in low and result.test.bundle}
+        for result in closed.results:
+            test = result.test
+            wrong = result.failure is not None or test.id in low or test.bundle in bundles
+            bad[test_key(test, stages)] = test if wrong and not was_skipped(result) else None
+    return [test for test in bad.values() if test is not None]

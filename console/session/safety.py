@@ -1,0 +1,101 @@
+"""The safety policy of a session: nodes in use that may be loaded all the same, and when waves and a canary are needed.
+
+``probes.running.guards.in_use`` says which nodes are in use, ``probes.reach.slurm`` asks Slurm.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchconsole.probes.api import Safety
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.running.guards.in_use import InUseOverride, InUseRefusal, find_refusals, format_override
+from benchconsole.topology.model.fabric import Fabric, NodeId
+
+if TYPE_CHECKING:
+    from benchconsole.probes.api import Probe
+    from benchconsole.probes.model.remote import Reach
+    from benchconsole.probes.running.guards.guard import Guard
+
+
+class InUseError(PlanError):
+    """Nodes that somebody else needs would be loaded; nothing was started."""
+
+    def __init__(self, found: Sequence[InUseRefusal]) -> None:
+        self.refusals = tuple(found)
+        lines = [str(refusal) for refusal in self.refusals]
+        super().__init__("\n".join(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyPolicy:
+    """``override`` names the nodes in use that are meant all the same; ``occupied`` says what runs on a node.
+
+    ``careful`` asks for waves and a canary even where no node is in use and nothing is capped.
+    ``sparing`` leaves nodes in use out of what loads, instead of refusing the whole plan. ``ask`` says anew
+    what runs on the nodes (None: nobody can be asked); a job that begins meanwhile ends the run.
+    """
+
+    override: InUseOverride = field(default_factory=InUseOverride)
+    occupied: Mapping[str, str] = field(default_factory=dict)
+    careful: bool = False
+    sparing: bool = False
+    ask: Callable[[], Awaitable[Mapping[str, str]]] | None = None
+
+    def needed(self, fabric: Fabric) -> bool:
+        """Whether others may be harmed: somebody said so, the file caps loads, or nodes in use were overridden."""
+        capped = fabric.caps.link is not None or bool(fabric.caps.storage)
+        return self.careful or capped or bool(self.override.production or self.override.busy)
+
+    def refuse(self, fabric: Fabric, rounds: Sequence[Round], probes: "Mapping[str, Probe]") -> None:
+        """InUseError when ``rounds`` would load a node in use that was not named; OverrideError for a wrong name."""
+        found = find_refusals(fabric, rounds, probes, self.occupied, self.override)
+        if found:
+            raise InUseError(found)
+
+    async def taken(self, fabric: Fabric, each: Round, probes: "Mapping[str, Probe]") -> str:
+        """Who has begun to use nodes that ``each`` would load, in words; empty while nobody has."""
+        if self.ask is None or probes[each.probe].safety is Safety.READS:
+            return ""
+        found = find_refusals(fabric, (each,), probes, await self.ask(), self.override)
+        return "; ".join(str(refusal) for refusal in found[:3])
+
+    def spared(self, fabric: Fabric) -> dict[NodeId, str]:
+        """Nodes in use that were not named and are to be left out, with what keeps them."""
+        found: dict[NodeId, str] = {}
+        for node in fabric.nodes.values() if self.sparing else ():
+            if node.production and node.id not in self.override.production:
+                found[node.id] = "tagged production in the topology file"
+            elif node.id in self.occupied and node.id not in self.override.busy:
+                found[node.id] = self.occupied[node.id]
+        return found
+
+    def options(self) -> dict[str, str | int | float]:
+        """What the session's record says of this."""
+        return {**format_override(self.override), **({"careful": 1} if self.careful else {})}
+
+    async def guard(
+        self,
+        fabric: Fabric,
+        rounds: Sequence[Round],
+        probes: "Mapping[str, Probe]",
+        reach: "Reach",
+        told: Callable[[str], None],
+    ) -> "Guard":
+        """The guard of a run: the stop rule always, a canary where others may be harmed and something is loaded.
+
+        ``told`` hears why a canary keeps still.
+        """
+        from benchconsole.probes.running.guards.canary import Canary, CanaryLimits
+        from benchconsole.probes.running.guards.canary_pair import choose_pairs
+        from benchconsole.probes.running.guards.guard import Guard
+        from benchconsole.probes.running.guards.stop_rule import StopRule
+
+        loading = [each for each in rounds if probes[each.probe].safety is not Safety.READS]
+        if not self.needed(fabric):
+            return Guard(StopRule(share=0.5, least=40))
+        pairs = await asyncio.to_thread(choose_pairs, fabric, loading) if loading else ()
+        limits = CanaryLimits.of(fabric)
+        return Guard(StopRule(), [Canary(reach, here, there, limits=limits, on_notice=told) for here, there in pairs])

@@ -1,0 +1,288 @@
+"""One fabric with at most one stored session: planned, run, judged, stored and told.
+
+A session yields events (``console.view.events``) and takes orders (start, pause, stop). A round is judged and
+committed before it is told.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchconsole.console.session.execution import Execution, NodeAccess, RoundRecorder, RunControls
+from benchconsole.console.session.judged_rounds import JudgedRounds
+from benchconsole.console.session.metadata import SessionChoice, make_new_session
+from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
+from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
+from benchconsole.console.session.observers import EventQueue, SessionObservers
+from benchconsole.console.session.persistence import DurableWriter
+from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundJudged, SessionEnded, SessionOpened
+from benchconsole.console.view.reducer import advance_all
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.measuring import Result, Round
+from benchconsole.probes.planning import find_suite
+from benchconsole.probes.planning.sweep_stop import SweepEndings
+from benchconsole.probes.running.runner import can_be_resumed
+from benchconsole.store.model import SessionState
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric
+
+if TYPE_CHECKING:
+    from benchconsole.probes.api import Probe
+    from benchconsole.store.store import Store
+
+LEFT_OUT = "left out"
+"""The kind of note that says what of a suite was not run, and why."""
+
+LAST_CHANCE_SECONDS = 5.0
+"""How long the end of a run waits for a database that refuses, before it leaves what was kept to the spool."""
+
+
+class Session:
+    """A fabric, its plan and its results so far. ``clock`` gives UTC seconds.
+
+    ``complete`` says whether the run came to its end. One that was begun and did not, owes rounds
+    (``unfinished``) or only the search of its nodes: starting no round does that.
+    """
+
+    def __init__(
+        self,
+        fabric: Fabric,
+        probes: Mapping[str, "Probe"],
+        store: "Store",
+        choice: SessionChoice | None = None,
+        *,
+        make_reach: MakeReach = make_ssh_reach,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.fabric = fabric
+        self.id = ""
+        self.choice = choice or SessionChoice()
+        self.plan: tuple[Round, ...] = ()
+        self.complete = False
+        self.proposed = ProposedRounds(())
+        self.probes = probes
+        self.origin: Mapping[str, str] = {}
+        self.make_reach = make_reach
+        self._store = store
+        self._clock = clock
+        self._judged = JudgedRounds(fabric, probes)
+        self._queue = EventQueue()
+        self.observers = SessionObservers(self._queue)
+        self._task: asyncio.Task[None] | None = None
+        self._controls = RunControls()
+        self._interrupted: dict[int, tuple[int, Sequence[Result]]] = {}
+        self._unsearched: tuple[Round, ...] = ()
+        self._replay: tuple[Event, ...] = ()
+        self._has_run = False
+
+    @classmethod
+    def stored(
+        cls, store: "Store", name: str, probes: Mapping[str, "Probe"], *, make_reach: MakeReach = make_ssh_reach
+    ) -> "Session":
+        """A session of the store, with everything that is known of it; it can be resumed."""
+        key = store.find_session(name)
+        stored = store.session(key).describe()
+        fabric = load_text(stored.new.topology, stored.new.topology_path)
+        choice = SessionChoice(stored.new.suite, None, stored.new.label, stored.new.options)
+        session = cls(fabric, probes, store, choice, make_reach=make_reach)
+        session.id = key
+        session.plan = store.session(key).read_plan(fabric)
+        session._read_rounds(stored.new.started)
+        session.complete = stored.state is SessionState.COMPLETE
+        ended = stored.ended if stored.ended is not None else session._clock()
+        because = stored.because or ("" if session.complete else "interrupted")
+        session._replay += (SessionEnded(ended, session.complete, because),)
+        return session
+
+    def _read_rounds(self, started: float) -> None:
+        """Take in the rounds that are stored; what is known of them makes the replay, up to its end."""
+        events: list[Event] = [self._make_opened(started, live=False)]
+        for stored in self._store.session(self.id).read_rounds(self.fabric):
+            self._judged.restore(stored.closed, stored.verdicts)
+            events.append(RoundJudged(stored.closed, stored.verdicts, (), stored.attempt))
+        findings = self._store.session(self.id).read_findings()
+        if findings is not None:
+            self._judged.restore_findings(findings)
+        if isinstance(events[-1], RoundJudged):
+            events[-1] = replace(events[-1], findings=self._judged.findings)  # what the last one knows, counts
+        begun_rounds = self._store.session(self.id).read_open_rounds(self.fabric)
+        for begun in begun_rounds:
+            if can_be_resumed(begun.round):
+                self._interrupted[begun.round.number] = (begun.attempt, begun.results)
+        proven = self._store.session(self.id).read_proofs()
+        searched = proven[-1].at if proven else 0.0
+        since = (closed.round for closed, _ in self._judged.by_number.values() if closed.ended > searched)
+        self._unsearched = (*since, *(begun.round for begun in begun_rounds if begun.started > searched))
+        if proven:
+            events.append(NodesProven(proven[-1].proofs, proven[-1].at))
+        self._replay = tuple(events)
+
+    # -- what a screen or a command asks
+
+    @property
+    def replay(self) -> tuple[Event, ...]:
+        """What is known of the session already, as the events that would have told it."""
+        return self._replay
+
+    @property
+    def running(self) -> bool:
+        """Whether rounds are being run, or waited for in a pause."""
+        return self._task is not None and not self._task.done()
+
+    @property
+    def paused(self) -> bool:
+        """Whether the next round is held until ``go_on``."""
+        return not self._controls.free.is_set()
+
+    def propose(
+        self,
+        suite: str | None = None,
+        *,
+        failed_only: bool = False,
+        only: Collection[str] = (),
+        typed: Collection[str] = (),
+    ) -> tuple[Round, ...]:
+        """The rounds that ``start`` would run, without running anything.
+
+        ``failed_only`` repeats the tests that gave no number or are below what is asked;
+        ``only`` repeats the tests with these ids; ``typed`` are serial numbers of disks, as in ``SessionChoice``.
+        ``proposed`` says then what of the suite is left out. Raises PlanError for a suite that gives no rounds.
+        """
+        first = max((each.number for each in self.plan), default=0) + 1
+        if only or failed_only:
+            self.proposed = ProposedRounds(plan_repeats(self._judged.by_number.values(), only=only, first=first))
+        else:
+            choice = replace(self.choice, typed=(*self.choice.typed, *typed))
+            self.proposed = plan_suite(self.fabric, choice, self.probes, suite, first=first)
+        return self.proposed.rounds
+
+    def view(self) -> RunView:
+        """The session as it stands in the store."""
+        events = self._replay
+        if self._has_run:
+            events = Session.stored(self._store, self.id, self.probes).replay
+        return advance_all(RunView(self.fabric), events)
+
+    def unfinished(self) -> tuple[Round, ...]:
+        """What the plan still owes: rounds that are not closed, and in waves what a stopped round left out."""
+        return list_remaining_rounds(self.plan, self._judged.by_number)
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Everything that happens, without end: what is stored first, then what is run."""
+        for event in self._replay or (self._make_opened(self._clock(), live=False),):
+            yield event
+        async for event in self.live():
+            yield event
+
+    async def live(self) -> AsyncIterator[Event]:
+        """Only what happens from now on, without end."""
+        async for event in self._queue:
+            yield event
+
+    # -- orders
+
+    def start(self, rounds: Sequence[Round]) -> None:
+        """Run ``rounds``: new ones join the plan, rounds of the plan that are not closed are resumed."""
+        if self.running:
+            return
+        self._controls = RunControls()
+        self._task = asyncio.create_task(self._run(tuple(rounds)))
+
+    def pause(self) -> None:
+        """Hold the next round; the one that runs goes to its end."""
+        self._controls.free.clear()
+
+    def go_on(self) -> None:
+        """Release a pause."""
+        self._controls.free.set()
+
+    def stop(self, *, now: bool) -> None:
+        """End after this round, or now: what is finished is kept, and the rest runs on resume."""
+        self._controls.stopping = True
+        self._controls.free.set()
+        if now and self._task is not None:
+            self._task.cancel()
+
+    def abandon(self) -> None:
+        """End at once, without looking whether anything is left on the nodes: their watchdogs see to that."""
+        self._controls.abandoned = True
+        self.stop(now=True)
+
+    async def finished(self) -> None:
+        """Wait until nothing runs any more; raises what ended it badly."""
+        if self._task is not None:
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(self._task)
+
+    # -- the run itself
+
+    def _make_opened(self, at: float, *, live: bool) -> SessionOpened:
+        suite = self.choice.suite or find_suite(self.fabric, None).name
+        return SessionOpened(self.id, self.choice.label, self.fabric, suite, self.plan, at, live)
+
+    async def _run(self, rounds: Sequence[Round]) -> None:
+        because = ""
+        writer: DurableWriter | None = None
+        try:
+            await self._open(rounds)
+            writer = DurableWriter(self._store, self.id, self.observers, self._clock)
+            execution = await self._make_execution(writer)
+            try:
+                await execution.run(rounds, self._unsearched)
+                self._unsearched = ()
+            finally:
+                because = execution.because
+                await writer.last_chance(LAST_CHANCE_SECONDS)
+        except asyncio.CancelledError:
+            because = "cancelled"
+            raise
+        except BaseException as error:
+            because = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            await self._close(writer, because)
+
+    async def _make_execution(self, writer: DurableWriter) -> Execution:
+        sweeps = SweepEndings(self.plan, self.probes)
+        for _, (closed, _) in sorted(self._judged.by_number.items()):
+            sweeps.add_round(closed)
+        recorder = RoundRecorder(self._judged, writer, self.observers, sweeps, self._clock)
+        reach = await asyncio.to_thread(self.make_reach, self.fabric, self.id)
+        nodes = NodeAccess(self.fabric, self.probes, self.origin, self.choice.policy, reach)
+        return Execution(self.id, nodes, recorder, self._controls, self._interrupted)
+
+    async def _open(self, rounds: Sequence[Round]) -> None:
+        """Write the plan before anything is sent."""
+        known = {each.number for each in self.plan}
+        fresh = tuple(each for each in rounds if each.number not in known)
+        self.plan = (*self.plan, *fresh)
+        now = self._clock()
+        if self.id:
+            await self._store.session(self.id).claim()
+            if fresh:
+                await self._store.session(self.id).extend_plan(fresh)
+            for name, value in self.choice.policy.options().items():
+                await self._store.session(self.id).append_note(name, str(value), now)
+        else:
+            self.id = await self._store.create_session(make_new_session(self.fabric, self.choice, now), self.plan)
+        self._has_run = True
+        self.complete = False
+        self.observers.notify(self._make_opened(now, live=True))
+        for words in self.proposed.left_out if fresh else ():
+            await self._store.session(self.id).append_note(LEFT_OUT, words, now)
+            self.observers.notify(Noticed(f"{LEFT_OUT}: {words}", now))
+
+    async def _close(self, writer: DurableWriter | None, because: str) -> None:
+        self.complete = not self.unfinished()
+        now = self._clock()
+        because = because or ("" if self.complete else "stopped")
+        try:
+            if writer is not None:
+                if self._controls.abandoned:
+                    await writer.note("abandoned", "left at once; the nodes were not searched")
+                await writer.end(now, because, complete=self.complete, findings=self._judged.known_findings)
+        finally:
+            self.observers.notify(SessionEnded(now, self.complete, because))

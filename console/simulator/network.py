@@ -1,0 +1,127 @@
+"""The simulated network: max-min fair shares over the cabling as it truly is.
+
+Counts streams, not flows: each stream takes one of the shortest paths, in turn, as a good hash
+would spread them, and what one damaged path denies it another stream may still get elsewhere.
+Written apart from ``topology.capacity.expect`` on purpose: the demo must not share the product's
+arithmetic, or a mistake there would confirm itself. ``traffic`` adds time.
+"""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchconsole.console.simulator.faults import FaultKind, Scenario
+from benchconsole.topology.model.fabric import Direction, Fabric, NodeId
+
+_NETWORK_FAULTS = (FaultKind.MEMBERS_DOWN, FaultKind.NIC_SLOW_OUT)
+
+Path = tuple[int, ...]
+"""Directed links by number: twice the place of the link in the file, one more from its second end."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLoad:
+    """``streams`` TCP connections that send from ``source`` to ``sink`` as fast as they can."""
+
+    source: NodeId
+    sink: NodeId
+    streams: int = 1
+
+
+def noise(*names: object, spread: float = 0.005) -> float:
+    """A factor between ``1 - spread`` and 1 that always comes out the same for the same names."""
+    seed = zlib.crc32("\0".join(map(str, names)).encode())
+    return 1.0 - spread * (seed % 10_007) / 10_007
+
+
+class SimulatedNetwork:
+    """The fabric's links with what the scenario left of them; ``compute_shares`` says what flows get."""
+
+    def __init__(self, fabric: Fabric, scenario: Scenario) -> None:
+        self.fabric = fabric
+        self._directions = [Direction(link.id, end) for link in fabric.links.values() for end in (link.a, link.b)]
+        self._number = {direction: number for number, direction in enumerate(self._directions)}
+        self._capacity = np.fromiter(_list_capacities(fabric, scenario), float, 2 * len(fabric.links))
+        self._between = lru_cache(maxsize=65_536)(self._search)
+
+    def find_paths(self, source: str, sink: str) -> tuple[Path, ...]:
+        """Paths of nodes on one switch each differ from those of their switches by the cables at both ends."""
+        first, last = self._find_only_cable(source), self._find_only_cable(sink)
+        if first is None or last is None or source == sink:
+            return self._between(source, sink)
+        if first[1] == last[1]:
+            return ((first[0], last[0] ^ 1),)
+        return tuple((first[0], *middle, last[0] ^ 1) for middle in self._between(first[1], last[1]))
+
+    def _find_only_cable(self, node: str) -> tuple[int, str] | None:
+        """The directed link out of a node that has one, to a switch, and that switch."""
+        links = self.fabric.links_at[node] if node in self.fabric.nodes else ()
+        if len(links) != 1 or links[0].other(node) in self.fabric.nodes:
+            return None
+        return self._number[Direction(links[0].id, node)], links[0].other(node)
+
+    def _search(self, source: str, sink: str) -> tuple[Path, ...]:
+        reached: dict[str, list[Path]] = {source: [()]}
+        seen = {source}
+        while reached and sink not in reached:
+            further: dict[str, list[Path]] = {}
+            for device, so_far in reached.items():
+                if device != source and device in self.fabric.nodes:
+                    continue
+                for link in self.fabric.links_at[device]:
+                    other = link.other(device)
+                    if other not in seen and (other == sink or other not in self.fabric.nodes):
+                        step = self._number[Direction(link.id, device)]
+                        further.setdefault(other, []).extend((*path, step) for path in so_far)
+            seen |= further.keys()
+            reached = further
+        return tuple(reached.get(sink, ()))
+
+    def compute_shares(self, loads: Sequence[StreamLoad]) -> tuple[float, ...]:
+        """byte/s of payload that each of ``loads`` gets while all of them send."""
+        owners: list[int] = []
+        taken: list[Path] = []
+        counts: list[int] = []
+        for index, load in enumerate(loads):
+            paths = self.find_paths(load.source, load.sink)
+            first = zlib.crc32(f"{load.source}>{load.sink}".encode())
+            for offset in range(min(load.streams, len(paths))):
+                owners.append(index)
+                taken.append(paths[(first + offset) % len(paths)])
+                counts.append(len(range(offset, load.streams, len(paths))))
+        if not owners:
+            return (0.0,) * len(loads)
+        streams = np.array(counts, float)
+        rates = np.bincount(owners, self._fill(taken, streams) * streams, minlength=len(loads))
+        return tuple((rates * self.fabric.goodput).tolist())
+
+    def _fill(self, taken: Sequence[Path], streams: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Progressive filling: the rate of one stream of each bundle when no one can gain but from a poorer one."""
+        bundle = np.repeat(np.arange(len(taken)), [len(path) for path in taken])
+        ways, way = np.unique(np.fromiter((step for path in taken for step in path), np.intp), return_inverse=True)
+        left = self._capacity[ways]
+        level = np.zeros(len(taken))
+        done = np.zeros(len(taken), bool)
+        while len(bundle):
+            crossing = np.bincount(way, streams[bundle], minlength=len(ways))
+            fair = np.divide(left, crossing, out=np.full(len(ways), np.inf), where=crossing > 0)
+            # Equal levels freeze together, so a symmetric round takes one pass and not one a link.
+            frozen = np.unique(bundle[(fair <= fair.min() * (1 + 1e-9))[way]])
+            level[frozen] = fair.min()
+            done[frozen] = True
+            gone = done[bundle]
+            left = left - np.bincount(way[gone], fair.min() * streams[bundle[gone]], minlength=len(ways))
+            bundle, way = bundle[~gone], way[~gone]
+        return level
+
+
+def _list_capacities(fabric: Fabric, scenario: Scenario) -> Iterable[float]:
+    """byte/s of every directed link, by its number."""
+    shares = {element: fault.share for element, fault in scenario.select(*_NETWORK_FAULTS).items()}
+    for link in fabric.links.values():
+        for source in (link.a, link.b):
+            yield link.capacity * shares.get(link.id, 1.0) * shares.get(source, 1.0)

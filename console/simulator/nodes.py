@@ -1,0 +1,161 @@
+"""The simulated nodes: which commands each of them has, and what they answer.
+
+They answer only what the console's own probes and checks send; any other command is not installed.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from benchconsole.console.simulator import iperf3
+from benchconsole.console.simulator.faults import FaultKind, Scenario
+from benchconsole.console.simulator.fio import FioJob, NodeDisks, format_report
+from benchconsole.console.simulator.hostile import make_spoiler
+from benchconsole.console.simulator.inventory import NodeHardware
+from benchconsole.console.simulator.network import StreamLoad, noise
+from benchconsole.console.simulator.traffic import Traffic
+from benchconsole.probes.testing.server import Reply
+from benchconsole.topology.model.fabric import Fabric, Node, NodeRole
+
+_Tool = Callable[["SimulatedNode", Sequence[str]], Awaitable[Reply]]
+
+
+class SimulatedNode:
+    """One simulated node."""
+
+    def __init__(self, node: Node, scenario: Scenario, others: "SimulatedNodes") -> None:
+        self.node = node
+        self.hardware = NodeHardware(node, scenario.find_share(FaultKind.DIMM_MISSING, node.id))
+        slow = scenario.find_share(FaultKind.DISK_SLOW, node.id)
+        self.disks = NodeDisks(node.id, node.role is NodeRole.STORAGE, slow)
+        self.drops = node.id in scenario.select(FaultKind.NIC_SLOW_OUT)
+        self.spoil = make_spoiler() if node.id in scenario.select(FaultKind.HOSTILE) else bytes
+        self.others = others
+
+    async def run(self, argv: Sequence[str]) -> Reply:
+        """Answer one command."""
+        tool = _TOOLS.get(argv[0].rpartition("/")[2]) if argv else None
+        if tool is None:
+            name = argv[0] if argv else ""
+            return _refuse(f"timeout: failed to run command '{name}': No such file or directory\n", 127)
+        return await tool(self, argv)
+
+
+class SimulatedNodes:
+    """Every node of the fabric, by address."""
+
+    def __init__(
+        self, fabric: Fabric, scenario: Scenario, traffic: Traffic, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.traffic = traffic
+        self.clock = clock
+        self.mtu = fabric.mtu
+        self._nodes = {node.address: SimulatedNode(node, scenario, self) for node in fabric.nodes.values()}
+        self._data = {node.data_address: node for node in fabric.nodes.values()}
+
+    async def answer(self, address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
+        """The answer of the node at ``address`` to ``argv``."""
+        return await self._nodes[address].run(argv)
+
+    def find_node(self, data_address: str) -> Node | None:
+        """The node whose data network address this is."""
+        return self._data.get(data_address)
+
+
+def _refuse(message: str, exit_status: int = 1) -> Reply:
+    return Reply(stderr=message.encode(), exit_status=exit_status)
+
+
+async def _run_iperf3(node: SimulatedNode, argv: Sequence[str]) -> Reply:
+    try:
+        options = iperf3.parse_options(argv)
+    except iperf3.UsageError as error:
+        return _refuse(f"iperf3: unrecognized option '{error}'\nUsage: iperf3 [-s|-c host] [options]\n")
+    return await (_receive if options.server else _send)(node, options)
+
+
+async def _receive(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
+    """``iperf3 -s``: says that it listens, and stays until it has served or the client hangs up."""
+    traffic = node.others.traffic
+    if traffic.find_port(node.node.id, options.port) is not None:
+        return _refuse("iperf3: error - unable to start listener for connections: Address already in use\n")
+    port = traffic.listen(node.node.id, options.port)
+    line = "-" * 59
+
+    async def stay() -> Reply:
+        try:
+            await port.served.wait()
+            while not options.once:
+                await asyncio.Event().wait()
+        finally:
+            traffic.close(port)
+        return Reply()
+
+    return Reply(f"{line}\nServer listening on {options.port} (test #1)\n{line}\n".encode(), then=stay())
+
+
+async def _send(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
+    """``iperf3 -c``: sends when everybody of the round is in, and reports what it got."""
+    others, client = node.others, node.node
+    server = others.find_node(options.client)
+    port = others.traffic.find_port(server.id, options.port) if server else None
+    if server is None or port is None:
+        why = "No route to host" if server is None else "Connection refused"
+        return Reply(iperf3.format_error(client.id, f"unable to connect to server: {why}").encode())
+    if port.busy:
+        return Reply(iperf3.format_error(client.id, "the server is busy running a test. try again later").encode())
+    source, sink = (server, client) if options.reverse else (client, server)
+    load = StreamLoad(source.id, sink.id, options.streams)
+    rate = await others.traffic.send(load, port, options.seconds + options.omit)
+    # Retransmits come from a sender's queue that overflows; a healthy pair shows a handful at most.
+    resent = int(8400 * options.seconds * noise(client.id, server.id, "resent", spread=0.1)) if node.drops else 0
+    ends = iperf3.TestEnds(client.id, client.data_address, server.data_address, others.mtu)
+    rate *= noise(source.id, sink.id, "rate")
+    report = iperf3.format_result(options, ends, rate, retransmits=resent, at=others.clock())
+    return Reply(node.spoil(report.encode()))
+
+
+async def _run_shell(node: SimulatedNode, argv: Sequence[str]) -> Reply:
+    """``sh -c TEXT NAME ARGUMENTS``: the probes' scripts, known by the name they give themselves."""
+    script = _SCRIPTS.get(argv[3]) if len(argv) > 3 and argv[1] == "-c" else None
+    if script is None:
+        return _refuse("sh: this simulated node knows only the scripts of the console's own probes\n", 127)
+    return await script(node, argv[4:])
+
+
+async def _run_fio(node: SimulatedNode, words: Sequence[str]) -> Reply:
+    """The script of the fio probe: four runs, one document each; several jobs and mixed runs are not played."""
+    _, _, seconds, _, large, small, jobs, depth, mix = words
+    if (jobs, mix) != ("1", "0"):
+        return _refuse("fio: the simulated node plays one job that reads or writes\n")
+    traffic, at = node.others.traffic, node.others.clock()
+    reports: list[str] = []
+    for rw in ("write", "read", "randwrite", "randread"):
+        pattern, block = ("random", small) if rw.startswith("rand") else ("sequential", large)
+        name = f"{pattern}-{rw.removeprefix('rand')}"
+        options = {"name": name, "rw": rw, "bs": block, "runtime": seconds, "ioengine": "psync", "direct": "1"}
+        job = FioJob(name, rw, int(block), float(seconds), int(depth), options)
+        reports.append(format_report(job, node.disks, at=at))
+    await asyncio.sleep(traffic.time_scale.compress(4 * float(seconds)))
+    return Reply(b"".join(node.spoil(report.encode()) for report in reports))
+
+
+async def _run_inventory(node: SimulatedNode, words: Sequence[str]) -> Reply:
+    return Reply(node.hardware.answer(words[0], node.spoil))
+
+
+def _say(output: bytes) -> _Tool:
+    async def run(node: SimulatedNode, argv: Sequence[str]) -> Reply:
+        return Reply(output)
+
+    return run
+
+
+_TOOLS: dict[str, _Tool] = {"iperf3": _run_iperf3, "sh": _run_shell, "true": _say(b"")}
+# "list" and "end" are the search for leftovers and their end: here nothing outlives its command.
+_SCRIPTS: dict[str, _Tool] = {
+    "benchconsole-fio": _run_fio,
+    "benchconsole-inventory": _run_inventory,
+    "list": _say(b"\x1e"),
+    "end": _say(b"\n"),
+}

@@ -1,0 +1,1 @@
+"""Texts and documents about a fabric before anything is measured: ``check``, ``expect`` and ``diff``."""

@@ -1,0 +1,1 @@
+"""Text for terminals and files: made safe, fitted to a width, written whole."""

@@ -1,0 +1,105 @@
+"""Text measured in the columns of a terminal: its width, and how it is padded, cut and wrapped to a width."""
+
+import re
+from collections.abc import Iterator
+
+from benchconsole.console.text.ascii import ASCII_OF
+from benchconsole.topology.units import counted as count
+
+LEAST = 16
+"""Columns that a wrapped text gets, however long its head is."""
+
+_SIGNS = "".join(map(chr, ASCII_OF))
+_NARROW = re.compile(f"[ -~\N{NO-BREAK SPACE}{re.escape(_SIGNS)}]*")
+"""Text whose width is its length: ASCII and our own signs."""
+
+
+def measure_width(text: str) -> int:
+    """How many columns of a terminal ``text`` takes (Unicode Standard Annex 11, as wcwidth reads it)."""
+    if _NARROW.fullmatch(text):
+        return len(text)
+    # Imported on use: most texts are narrow, and start-up pays for every import.
+    from wcwidth import width
+
+    return width(text)
+
+
+def clip_text(text: str, width: int) -> str:
+    """``text`` within ``width`` columns; where something is cut, it ends in an ellipsis."""
+    if measure_width(text) <= width:
+        return text
+    kept = _split_at(text, max(width - 1, 0))[0].rstrip()
+    return f"{kept}…" if width > 0 else ""
+
+
+def fit_text(text: str, width: int, align: str = "<") -> str:
+    """``text`` in exactly ``width`` columns, cut or padded; aligned ``<``, ``>`` or ``^``."""
+    text = clip_text(text, width)
+    gap = width - measure_width(text)
+    before = {"<": 0, ">": gap, "^": gap // 2}[align]
+    return " " * before + text + " " * (gap - before)
+
+
+def wrap_text(text: str, width: int, head: str = "", indent: str | None = None) -> list[str]:
+    """``text`` behind ``head`` in lines of ``width`` columns, broken at blanks; later lines begin with ``indent``.
+
+    Without ``indent`` they begin below the first word. A word that is too long is broken, after a comma if it has one.
+    """
+    indent = " " * measure_width(head) if indent is None else indent
+    room = max(width - max(measure_width(head), measure_width(indent)), LEAST if head or indent else 1)
+    lines, line, is_empty = [], head, True
+    for glue, piece in _break_words(text, room):
+        if is_empty:
+            line += piece
+        elif measure_width(line + glue + piece) > width:
+            lines.append(line)
+            line = indent + piece
+        else:
+            line += glue + piece
+        is_empty = False
+    return [*lines, line]
+
+
+def wrap_names(text: str, width: int, head: str, most: int) -> list[str]:
+    """``text`` as ``wrap_text`` gives it, in at most ``most`` lines; one more line counts those that are left out."""
+    lines = wrap_text(text, width, head)
+    rest = len(lines) - most
+    return (
+        [*lines[:most], " " * measure_width(head) + f"and {count(rest, 'more line')} of names"] if rest > 0 else lines
+    )
+
+
+def wrap_clipped(text: str, width: int, most: int) -> list[str]:
+    """``text`` in at most ``most`` lines of ``width`` columns; the last one is cut where there is more."""
+    lines = wrap_text(text, width) if text.strip() and width > 0 else []
+    if len(lines) > most:
+        lines = [*lines[: most - 1], " ".join(lines[most - 1 :])]
+    return [clip_text(line, width) for line in lines]
+
+
+def _split_at(text: str, width: int) -> tuple[str, str]:
+    """The longest beginning of ``text`` within ``width`` columns, and the rest."""
+    if _NARROW.fullmatch(text):
+        return text[:width], text[width:]
+    from wcwidth import iter_graphemes
+
+    end = columns = 0
+    for cluster in iter_graphemes(text):
+        columns += measure_width(cluster)
+        if columns > width:
+            break
+        end += len(cluster)
+    return text[:end], text[end:]
+
+
+def _break_words(text: str, room: int) -> Iterator[tuple[str, str]]:
+    """Words with the blank before them; a word wider than ``room`` columns comes in pieces."""
+    for word in filter(None, re.split("[ \t\n]+", text)):  # not at a no-break space
+        glue, rest = " ", word
+        while measure_width(rest) > room:
+            piece = _split_at(rest, room)[0] or rest[0]
+            piece = piece[: piece.rfind(",") + 1] or piece
+            yield glue, piece
+            glue, rest = "", rest[len(piece) :]
+        if rest:
+            yield glue, rest

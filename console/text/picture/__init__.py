@@ -1,0 +1,1 @@
+"""A fabric as a picture of characters."""

@@ -1,0 +1,42 @@
+"""Text from a node, made safe to show anywhere. The bytes stay as they were in the store."""
+
+import re
+import unicodedata
+
+CELL = 400
+"""Characters of a cell or sentence at most, where nobody asked for another limit."""
+
+
+def sanitize(text: str) -> str:
+    """Text from a node made safe to show anywhere: one line, nothing that a terminal acts on.
+
+    C0 controls become control pictures (``␛``), DEL ``␡``; C1, bidirectional marks, other format
+    characters, surrogates and private-use characters become ``\\u{85}``. The bytes stay as they
+    were in the store.
+    """
+    return "".join(_plain_character(character) for character in text)
+
+
+def _plain_character(character: str) -> str:
+    code = ord(character)
+    if 0x20 <= code < 0x7F:
+        return character
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+        return f"\\u{{{code:x}}}"
+    return character
+
+
+def sanitize_lines(text: str) -> list[str]:
+    """``text`` as safe lines; tabs become spaces, CRLF ends a line."""
+    return [sanitize(line.expandtabs(8)) for line in re.split(r"\r\n|\n", text)]
+
+
+def shorten_text(text: str, limit: int = CELL) -> str:
+    """``text`` made plain and cut at ``limit`` characters; a cut says how long it was."""
+    if len(text) <= limit:
+        return sanitize(text)
+    return f"{sanitize(text[:limit])} … (cut, {len(text):,} characters)"

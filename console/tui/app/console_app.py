@@ -1,0 +1,231 @@
+"""The console as an application: it puts its parts together, opens the session and paints ten times a second.
+
+``run`` is given a maker of the session control and calls it after the first paint, so that the
+screen is there before anything slow is imported.
+"""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui import messages, textual_patches
+from benchconsole.console.tui.actions import ACTIONS, GLOBAL, TypedCommand, bindings
+from benchconsole.console.tui.app.command_line import CommandLine
+from benchconsole.console.tui.app.exit_control import ExitControl
+from benchconsole.console.tui.app.navigation import Navigation
+from benchconsole.console.tui.app.report_export import ReportExport
+from benchconsole.console.tui.app.run_orders import RunOrders
+from benchconsole.console.tui.app.shown_session import ShownSession
+from benchconsole.console.tui.app.themed_app import ThemedApp
+from benchconsole.console.tui.rows.terminal import Terminal, detect
+from benchconsole.console.tui.rows.themes import THEMES
+from benchconsole.console.tui.screens.export import FORMATS
+from benchconsole.console.tui.widgets.tabs import TABS, Tabs
+from benchconsole.console.view.session_control import SessionControl
+from benchconsole.topology.analysis.static_finding import StaticFinding
+from benchconsole.topology.model.fabric import Fabric, NodeId
+
+TICK = 0.1
+ENDINGS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
+"""Signals that end the console in good order, and the exit code of each."""
+
+LONGEST_COPY = 64 * 1024
+"""Bytes that go to the clipboard of a terminal; most drop more."""
+
+Analyse = Callable[[Fabric], Iterable[StaticFinding]]
+"""The static analysis of a fabric; may take half a second."""
+
+
+def static_findings(fabric: Fabric) -> Iterable[StaticFinding]:
+    """The whole static analysis; imported here, for it brings what start-up must not wait for."""
+    from benchconsole.topology.analysis.static_analysis import list_static_findings
+
+    return list_static_findings(fabric)
+
+
+class ConsoleApp(ThemedApp[int]):
+    """Owns the parts and hands each message and action to one of them. No part knows the application."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(GLOBAL, owner="do"),
+        Binding("ctrl+c", "interrupt", show=False, priority=True, system=True),
+        Binding("ctrl+q", "do('quit')", show=False, system=True),
+    ]
+
+    def __init__(
+        self,
+        make: Callable[[], SessionControl],
+        terminal: Terminal,
+        now: Callable[[], float] = time.time,
+        *,
+        analyse: Analyse = static_findings,
+    ) -> None:
+        super().__init__(terminal)
+        self.session = session = ShownSession()
+        self.navigation = navigation = Navigation(self, session, now)
+        self.run_orders = RunOrders(session, navigation, self._work)
+        self.report_export = ReportExport(session, navigation, self._work)
+        self.exit_control = ExitControl(session, navigation, self._work, self.exit)
+        self.command_line = CommandLine(session, navigation, self.action_do, self._typed_commands())
+        self.failure: BaseException | None = None
+        self._make = make
+        self._analyse = analyse
+        self._analysed: Fabric | None = None
+        self._actions: dict[str, Callable[[], None]] = {
+            **{name: partial(navigation.go_to, name) for name in ("fabric", "nodes", "run", "findings")},
+            "plan": self.run_orders.plan,
+            "stop": self.run_orders.ask_stop,
+            "export": self.report_export.ask,
+            "freeze": self._freeze,
+            "theme": partial(self._use_theme, ""),
+            "node": partial(navigation.say, "node takes the name of a node", wrong=True),
+            "command": self.command_line.ask,
+            "help": self.command_line.show_help,
+            "quit": self.exit_control.ask,
+        }
+
+    def _typed_commands(self) -> dict[str, TypedCommand]:
+        """Commands of the application that take an argument."""
+        session = self.session
+        return {
+            "theme": TypedCommand(self._use_theme, lambda: tuple(THEMES)),
+            "node": TypedCommand(
+                lambda name: self.navigation.open_node(NodeId(name)),
+                lambda: tuple(sanitize(node) for node in session.view.nodes) if session.view is not None else (),
+            ),
+            "plan": TypedCommand(
+                self.run_orders.plan, lambda: session.control.suites if session.control is not None else ()
+            ),
+            "export": TypedCommand(self.report_export.write_typed, lambda: tuple(option.value for option in FORMATS)),
+        }
+
+    def _work(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run ``work`` beside the screen; what it raises ends it and not the application."""
+        self.run_worker(work, exit_on_error=False)
+
+    async def on_mount(self) -> None:
+        """Paint first; then open the session."""
+        for number, code in ENDINGS.items():
+            # Without these a signal would leave the terminal in its alternate screen.
+            asyncio.get_running_loop().add_signal_handler(number, self.exit_control.leave, code)
+        await self.switch_mode("fabric")
+        self.set_interval(TICK, self.tick)
+        self.call_after_refresh(lambda: self._work(self._follow()))
+
+    async def _follow(self) -> None:
+        """Make the session control and fold its events. A failure is shown here and raised by ``run``."""
+        try:
+            # In a thread: it imports what is slow, and the first frame must not wait for that.
+            control = self.session.control = await asyncio.to_thread(self._make)
+            control.answered_by(self.run_orders.ask_password)
+            await control.follow(self.session.latest.take)
+        except Exception as error:  # a worker's edge: the screen must outlive what it shows
+            self.failure = error
+            if self.session.latest.view is None:
+                self.exit_control.leave(1)  # there is nothing to show; ``run`` raises the reason
+            self.navigation.say(f"The session ended: {type(error).__name__}: {error}", wrong=True, stay=True)
+
+    def tick(self) -> None:
+        """Paint the latest view; analyse a fabric when it is first seen; send again what a terminal missed."""
+        if textual_patches.caught_up(self):
+            self.screen.refresh()
+        view = self.session.latest.view
+        if view is not None and view.fabric is not self._analysed:
+            self._analysed = view.fabric
+            self._work(self._describe(view.fabric))
+        self.navigation.paint()
+
+    async def _describe(self, fabric: Fabric) -> None:
+        """Analyse the description beside the event loop. A failure is shown, and raised by ``run``."""
+        try:
+            found = await asyncio.to_thread(lambda: tuple(self._analyse(fabric)))
+            self.session.latest.describe(fabric, found)
+        except Exception as error:  # a worker's edge: a session is worth more than its analysis
+            self.failure = self.failure or error
+            words = f"The description was not analysed: {type(error).__name__}: {error}"
+            self.navigation.say(words, wrong=True, stay=True)
+
+    def action_do(self, name: str) -> None:
+        """Do an action of the application, or of the page in front, once any sheet has gone."""
+        frame = self.navigation.frame
+        if name in self._actions:
+            self._actions[name]()
+        elif frame is not None and name in ACTIONS:
+            self.call_later(self.run_action, ACTIONS[name].method, frame)
+
+    def action_interrupt(self) -> None:
+        """Leave at the second press."""
+        self.exit_control.interrupt()
+
+    def _freeze(self) -> None:
+        self.session.toggle_freeze()
+        self.navigation.paint()
+
+    def _use_theme(self, name: str) -> None:
+        """Other colours everywhere; the next ones without a name."""
+        refusal = self.use_theme(name)
+        if refusal:
+            self.navigation.say(refusal, wrong=True)
+
+    def on_open_node(self, message: messages.OpenNode) -> None:
+        self.navigation.open_node(message.node)
+
+    def on_open_facts(self, message: messages.OpenFacts) -> None:
+        self.navigation.open_facts(message.node)
+
+    def on_open_sweeps(self) -> None:
+        self.navigation.open_sweeps()
+
+    def on_open_raw(self, message: messages.OpenRaw) -> None:
+        self.navigation.open_raw(message.test, message.measurement)
+
+    def on_open_finding(self, message: messages.OpenFinding) -> None:
+        self.navigation.open_finding(message.index)
+
+    def on_open_static(self, message: messages.OpenStatic) -> None:
+        self.navigation.open_static_finding(message.where)
+
+    def on_show_in_fabric(self, message: messages.ShowInFabric) -> None:
+        self.navigation.show_in_fabric(message.element)
+
+    def on_tabs_clicked(self, message: Tabs.Clicked) -> None:
+        self.navigation.go_to(dict(TABS)[message.key].lower())
+
+    def on_plan_run(self, message: messages.PlanRun) -> None:
+        self.run_orders.plan(message.suite, failed_only=message.failed_only, only=message.only)
+
+    def on_stop(self) -> None:
+        self.run_orders.ask_stop()
+
+    def on_say(self, message: messages.Say) -> None:
+        self.navigation.say(message.text, wrong=message.wrong)
+
+    def on_copy(self, message: messages.Copy) -> None:
+        size = len(message.text.encode("utf-8", errors="replace"))
+        if size > LONGEST_COPY:
+            words = f"{message.what}: {size:,} bytes is more than terminals take; e writes a file"
+            self.navigation.say(words, wrong=True)
+            return
+        self.copy_to_clipboard(message.text)
+        self.navigation.say(f"sent {message.what}, {size:,} bytes, to the clipboard of your terminal")
+
+
+def run(make: Callable[[], SessionControl], *, terminal: Terminal | None = None) -> int:
+    """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice."""
+    textual_patches.apply()
+    app = ConsoleApp(make, terminal or detect(os.environ))
+    try:
+        code = app.run()
+    finally:
+        if app.session.control is not None:
+            asyncio.run(app.session.control.close())
+    if app.failure is not None:
+        raise app.failure
+    return code if code is not None else app.return_code or 0

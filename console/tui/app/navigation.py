@@ -1,0 +1,155 @@
+"""The screen stack: four tabs over one session, the pages above them, and one sheet at a time in front."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from textual.app import App
+
+from benchconsole.console.curves.sweep_series import ChartCache
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.actions import GLOBAL
+from benchconsole.console.tui.app.shown_session import ShownSession
+from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.base.sheet import Sheet
+from benchconsole.console.tui.screens.fabric import FabricScreen
+from benchconsole.console.tui.screens.facts import FactsScreen
+from benchconsole.console.tui.screens.findings import FindingsScreen
+from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.nodes import NodesScreen
+from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.screens.run import RunScreen
+from benchconsole.console.tui.screens.sweeps import SweepsScreen
+from benchconsole.console.view.totals import TotalsCache
+from benchconsole.probes.model.measuring import Measurement
+from benchconsole.topology.model.fabric import NodeId
+
+Answer = TypeVar("Answer")
+
+
+class Navigation:
+    """Pushes and pops screens of ``app``. Every screen in front is given the view of ``session`` by ``paint``."""
+
+    def __init__(self, app: App[Any], session: ShownSession, now: Callable[[], float]) -> None:
+        self._app = app
+        self._session = session
+        self._sweeps = ChartCache()
+        totals = TotalsCache()
+        self.fabric = FabricScreen(totals)
+        self.nodes = NodesScreen()
+        self.run = RunScreen(now, totals)
+        self.findings = FindingsScreen(totals)
+        tabs: dict[str, Page] = {
+            "fabric": self.fabric,
+            "nodes": self.nodes,
+            "run": self.run,
+            "findings": self.findings,
+        }
+        for name, screen in tabs.items():
+            app.add_mode(name, partial(_keep, screen))
+
+    @property
+    def frame(self) -> Page | None:
+        """The page in front, below any sheet; None before the first tab is open."""
+        return next((each for each in reversed(self._app.screen_stack) if isinstance(each, Page)), None)
+
+    @property
+    def valid_actions(self) -> tuple[str, ...]:
+        """Ids of the actions of the page in front and of the application."""
+        frame = self.frame
+        return tuple(dict.fromkeys((*(frame.VALID if frame else ()), *GLOBAL)))
+
+    def paint(self) -> None:
+        """Hand the view to the page in front."""
+        self._session.refresh()
+        self.run.frozen = self._session.frozen
+        frame = self.frame
+        if self._session.view is not None and frame is not None:
+            frame.show(self._session.view, self._session.badges)
+
+    def say(self, text: str, *, wrong: bool = False, stay: bool = False) -> None:
+        """Show a line on the page in front, for a while or until the next one."""
+        frame = self.frame
+        if frame is None:
+            return
+        if stay:
+            frame.keys.say(sanitize(text), wrong=wrong)
+        else:
+            frame.say(sanitize(text), wrong=wrong)
+
+    def go_to(self, tab: str, *, base: bool = False) -> None:
+        """Open a tab as it was left; at its first level with ``base``, or when it is the one in front."""
+        base = base or tab == self._app.current_mode
+        while len(self._app.screen_stack) > 1 and not isinstance(self._app.screen, Page):
+            self._app.pop_screen()
+        if self._app.current_mode != tab:
+            self._app.switch_mode(tab)
+        while base and len(self._app.screen_stack) > 1:
+            self._app.pop_screen()
+        self._app.call_after_refresh(self.paint)
+        self.paint()
+
+    def ask(self, sheet: Sheet[Answer], answer: Callable[[Answer | None], None]) -> None:
+        """Put a sheet in front, unless it is there: its key came twice in one read."""
+        front = self._app.screen
+        if not isinstance(front, Sheet) or front.head.title != sheet.head.title:
+            self._app.push_screen(sheet, answer)
+
+    def ask_later(
+        self, sheet: Sheet[Answer], answer: Callable[[Answer | None], None], is_wanted: Callable[[], bool]
+    ) -> None:
+        """Put a sheet in front when the screen has handled what came before, if it is still wanted then."""
+        self._app.call_later(lambda: self._app.push_screen(sheet, answer) if is_wanted() else None)
+
+    def open_node(self, node: NodeId) -> None:
+        """Open the page of one node."""
+        view = self._session.view
+        if view is None or node not in view.nodes:
+            self.say(f"no node {node}", wrong=True)
+        else:
+            self._open(NodeScreen(node, self._session.path_of, tab=self._tab))
+
+    def open_facts(self, node: NodeId) -> None:
+        """Open the facts that a node reported."""
+        self._open(FactsScreen(node, tab=self._tab))
+
+    def open_sweeps(self) -> None:
+        """Open the curves of the swept metrics."""
+        self._open(SweepsScreen(self._sweeps, tab=self._tab))
+
+    def open_raw(self, test: str, measurement: Measurement | None) -> None:
+        """Open the output of a test."""
+        self._open(RawScreen(test, measurement, tab=self._tab))
+
+    def open_finding(self, index: int) -> None:
+        """Open a measured finding by its index in the list."""
+        self.go_to("findings", base=True)
+        self._app.call_after_refresh(self.findings.choose, index)
+
+    def open_static_finding(self, where: str) -> None:
+        """Open the static finding about the element ``where``."""
+        self.go_to("findings", base=True)
+        self._app.call_after_refresh(self.findings.choose_static, where)
+
+    def show_in_fabric(self, element: str) -> None:
+        """Put the cursor of the map on an element, by its id."""
+        self.go_to("fabric", base=True)
+        self._app.call_after_refresh(self.fabric.show_element, element)
+
+    @property
+    def _tab(self) -> str:
+        frame = self.frame
+        return frame.tab if frame is not None else "Nodes"
+
+    def _open(self, page: Page) -> None:
+        """Put a page in front, unless the one in front shows the same: its key came twice in one read."""
+        front = self._app.screen
+        if isinstance(front, Page) and type(front) is type(page) and front.subject == page.subject:
+            return
+        self._app.push_screen(page)
+        self.paint()
+
+
+def _keep(screen: Page) -> Page:
+    """A mode wants a callable; its screen lives as long as the application."""
+    return screen

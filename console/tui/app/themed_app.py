@@ -1,0 +1,47 @@
+"""The base of both applications: themes and the painter, no command palette, no animation."""
+
+from typing import TypeVar
+
+from textual.app import App
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.rows.strips import Painter
+from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.console.tui.rows.themes import THEMES, Depth, Palette, textual_themes
+from benchconsole.console.tui.widgets.canvas import CellWidget
+
+Answer = TypeVar("Answer")
+
+
+class ThemedApp(App[Answer]):
+    """An application that paints with the console's palette on the terminal at hand."""
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = "Screen { layout: vertical; overflow: hidden; }"
+
+    def __init__(self, terminal: Terminal) -> None:
+        full = terminal.depth is Depth.FULL
+        super().__init__(ansi_color=None if full else True)
+        self.painter = Painter(Palette(terminal.theme, terminal.depth), terminal.ascii)
+        for theme in textual_themes():
+            self.register_theme(theme)
+        self.theme = terminal.theme if full else "ansi-dark"
+        self.animation_level = "none"
+
+    def use_theme(self, name: str = "") -> str:
+        """Take other colours everywhere at once, the next ones without a name; why not, in words, where it cannot."""
+        palette = self.painter.palette
+        names = list(THEMES)
+        theme = names[(names.index(palette.theme) + 1) % len(names)] if not name else None
+        theme = theme or next((each for each in names if name in (each, each.removeprefix("bench-"))), None)
+        if theme is None:
+            return f"no theme {sanitize(name)}; there are {' '.join(THEMES)}"
+        if palette.depth is not Depth.FULL:
+            return f"this terminal has {palette.depth}; themes change nothing there"
+        self.painter.palette = Palette(theme, palette.depth)
+        self.theme = theme
+        for stack in self._screen_stacks.values():
+            for screen in stack:
+                for canvas in screen.query(CellWidget):
+                    canvas.repaint()
+        return ""

@@ -1,0 +1,265 @@
+"""The map as cards: racks side by side, in the column of their group where there are groups.
+
+A card has the rack's name and ratio, its cells part by part, and a wire for each uplink; what
+does not fit goes in steps (blank lines, the line of words, wires, gaps between cells).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.fabric_map.card_parts import (
+    Beside,
+    CardCells,
+    CardFunnel,
+    CardPart,
+    CardPort,
+    CardPorts,
+    CardRemark,
+    CardTitle,
+    slots_width,
+)
+from benchconsole.console.tui.fabric_map.map_cells import CellSpacing, MapPicture, MapSpot, node_spots
+from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack, RackGroup
+from benchconsole.console.tui.rows.text_rows import MUTED, CellLine, Row
+from benchconsole.topology.model.fabric import Fabric, Link, SwitchId
+
+_GAP = 3
+_MOST_UPLINKS = 4
+_LONGEST_NAME = 16
+_WIDEST = 60
+_SPACED, _GROUPED, _TIGHT = CellSpacing(1, 1), CellSpacing(0, 1), CellSpacing(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CardRoom:
+    """How much a card may take: lines of words, blank lines after it, a line for each uplink."""
+
+    words: bool = True
+    blanks: int = 2
+    wires: bool = True
+
+
+_STEPS = (
+    (_SPACED, CardRoom()),
+    (_SPACED, CardRoom(blanks=1)),
+    (_SPACED, CardRoom(words=False, blanks=1)),
+    (_SPACED, CardRoom(words=False, blanks=0)),
+    (_SPACED, CardRoom(words=False, blanks=1, wires=False)),
+    (_SPACED, CardRoom(words=False, blanks=0, wires=False)),
+    (_GROUPED, CardRoom(words=False, blanks=1, wires=False)),
+    (_GROUPED, CardRoom(words=False, blanks=0, wires=False)),
+    (_TIGHT, CardRoom(words=False, blanks=0, wires=False)),
+)
+
+
+_Key = tuple[bool, tuple[SwitchId, ...]]
+_PortsOf = Mapping[_Key, Sequence[tuple[str, tuple[Link, ...]]]]
+"""A rack or group to what leaves it: names and links."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardPlan:
+    """Where everything is: ``across`` cards of ``width`` columns; a cell line holds ``cells`` nodes after ``label``."""
+
+    fabric: Fabric
+    shape: FabricShape
+    ports: _PortsOf
+    spacing: CellSpacing
+    room: CardRoom
+    cells: int
+    label: int
+    width: int
+    across: int
+    of_racks: CardPorts
+    of_groups: CardPorts
+
+    def x(self, place: int) -> int:
+        """Column of card ``place`` of a line."""
+        return 1 + place * (self.width + _GAP)
+
+    @property
+    def bands(self) -> tuple[tuple[tuple[RackGroup, tuple[Rack, ...]], ...], ...]:
+        """Bands of columns: one for each group, or equal parts of all racks where there are none."""
+        if self.shape.tiered:
+            every = [(group, group.racks) for group in self.shape.groups]
+            return tuple(tuple(every[i : i + self.across]) for i in range(0, len(every), self.across))
+        some = [(group, rack) for group in self.shape.groups for rack in group.racks]
+        return (tuple((some[0][0], tuple(rack for _, rack in some[i :: self.across])) for i in range(self.across)),)
+
+
+@dataclass(frozen=True, slots=True)
+class CardHeading:
+    """What a card shows, and the unit of its numbers."""
+
+    plan: CardPlan
+    spots: tuple[MapSpot, ...] = ()
+
+    def draw(self, picture: MapPicture, width: int) -> Row:
+        """``leaf, and under each its chassis: nodes, what leaves over each uplink in Gb/s, down:up``."""
+        shape, switches = self.plan.shape, self.plan.fabric.switches
+        shown = [each.switches for each in shape.groups[:1]] + [each.switches for each in shape.racks[:1]]
+        roles = [switches[some[0]].role.value for some in shown if some]
+        words = ", and under each its ".join(dict.fromkeys(roles)) + ": nodes"
+        if self.plan.of_racks.slots:
+            words += ", what leaves over each uplink in Gb/s" if self.plan.room.wires else ", uplinks"
+        words += ", down:up" if any(rack.uplinks for rack in shape.racks) else ""
+        return CellLine(width).to(1).put(clip_text(words, width - 2), MUTED).row()
+
+
+def choose_cards(
+    fabric: Fabric, shape: FabricShape, width: int, height: int
+) -> list[Beside | CardHeading | None] | None:
+    """The airiest cards that fit, None is a blank line; None when not even the tightest do."""
+    ports = _all_ports(fabric, shape)
+    for spacing, room in _STEPS:
+        for cells_in_line in _line_lengths(shape):
+            plan = _plan(fabric, shape, ports, (spacing, room, cells_in_line), width)
+            if plan is not None and _height(plan) + 1 <= height:
+                return [CardHeading(plan), *_card_lines(plan)]
+    return None
+
+
+def _all_ports(fabric: Fabric, shape: FabricShape) -> _PortsOf:
+    every: list[Rack | RackGroup] = [*shape.racks, *(group for group in shape.groups if group.name)]
+    return {_key(of): _ports_of(fabric, shape, of) for of in every}
+
+
+def _key(of: Rack | RackGroup) -> _Key:
+    """A rack of nodes on a middle switch has the switches of its group."""
+    return isinstance(of, Rack), of.switches
+
+
+def _height(plan: CardPlan) -> int:
+    """Lines of all bands, without the blank ones at the end."""
+    bands = (max(_column_height(plan, group, racks) for group, racks in band) for band in plan.bands)
+    return sum(bands) - plan.room.blanks
+
+
+def _column_height(plan: CardPlan, group: RackGroup, racks: Sequence[Rack]) -> int:
+    room = plan.room
+    head = 1 + room.wires + min(room.blanks, 1) if group.name else 0
+    every: list[Rack | RackGroup] = [group, *racks] if group.name else [*racks]
+    if room.wires:
+        head += sum(len(plan.ports[_key(of)]) for of in every)
+    cells_of = sum(-(-len(part.nodes) // plan.cells) for rack in racks for part in rack.parts)
+    return head + cells_of + len(racks) * (1 + room.words + room.blanks)
+
+
+def _line_lengths(shape: FabricShape) -> list[int]:
+    """Nodes in one line of cells, from all of the largest part down."""
+    most = max([len(part.nodes) for rack in shape.racks for part in rack.parts], default=1)
+    return [most, *(number for number in (64, 48, 40, 32, 24, 20, 16, 12, 8) if number < most)]
+
+
+def _plan(
+    fabric: Fabric, shape: FabricShape, ports: _PortsOf, step: tuple[CellSpacing, CardRoom, int], width: int
+) -> CardPlan | None:
+    """Cards at one ``step``: spacing, room, nodes in a line; None where not even one of them fits into ``width``."""
+    spacing, room, cells_in_line = step
+    names = [part.name for rack in shape.racks for part in rack.parts]
+    label = max(map(measure_width, names)) + 2 if shape.mixed else 0
+    groups = [group for group in shape.groups if group.name]
+    of_racks, of_groups = _widths(ports, shape.racks), _widths(ports, groups)
+    least = [each.least for each in (of_racks, of_groups) if room.wires and each.slots]
+    every: list[Rack | RackGroup] = [*shape.racks, *groups]
+    wide = max(label + spacing.width(cells_in_line), *least, *(_title_width(ports, of, room) for of in every))
+    wanted = len(shape.groups) if shape.tiered else len(shape.racks)
+    across = min((width - 2 + _GAP) // (wide + _GAP), wanted)
+    if across < 1:
+        return None
+    even = -(-wanted // -(-wanted // across))
+    wide = max(wide, min((width - 2 + _GAP) // even - _GAP, _WIDEST))
+    return CardPlan(fabric, shape, ports, spacing, room, cells_in_line, label, wide, even, of_racks, of_groups)
+
+
+def _widths(ports: _PortsOf, some: Sequence[Rack | RackGroup]) -> CardPorts:
+    every = [port for of in some for port in ports[_key(of)]]
+    longest = max([0, *(measure_width(name) for name, _ in every)])
+    return CardPorts(min(longest, _LONGEST_NAME), max([0, *(slots_width(links) for _, links in every)]))
+
+
+def _title_width(ports: _PortsOf, of: Rack | RackGroup, room: CardRoom) -> int:
+    """Name, rule and ratio; with the slots of every uplink where these have no lines of their own."""
+    slots = 0 if room.wires else sum(slots_width(links) + 1 for _, links in ports[_key(of)])
+    return min(measure_width(sanitize(of.name)), _LONGEST_NAME) + slots + 12
+
+
+def _ports_of(fabric: Fabric, shape: FabricShape, of: Rack | RackGroup) -> list[tuple[str, tuple[Link, ...]]]:
+    """Names and links of what leaves some switches, all in one where they are many; then what is between them."""
+    mine = {*of.switches}
+    joins = [link for link in shape.joins if link.a in mine or link.b in mine] if isinstance(of, Rack) else []
+    links = of.uplinks or tuple(joins)
+    ends = [(SwitchId(link.a), link.b) if link.a in mine else (SwitchId(link.b), link.a) for link in links]
+    if len(ends) > _MOST_UPLINKS:
+        made = [("up", links)]
+    else:
+        short, single = _suffixes(of), len({end for end, _ in ends}) == 1
+        alone = len(ends) == len({end for end, _ in ends}) and not single
+        names = [
+            sanitize(far) if single else short[end] if alone else f"{short[end]} {sanitize(far)}" for end, far in ends
+        ]
+        made = [(name, (link,)) for name, link in zip(names, links, strict=True)]
+    return [*made, ("peer", of.peers)] if isinstance(of, Rack) and of.peers else made
+
+
+def _suffixes(of: Rack | RackGroup) -> dict[SwitchId, str]:
+    """What tells the switches of a pair apart: ``a`` of c07a; their whole names where the card has another."""
+    same = len(of.name) if all(switch.startswith(of.name) and switch != of.name for switch in of.switches) else 0
+    return {switch: sanitize(switch[same:].lstrip("-_.") or switch) for switch in of.switches}
+
+
+def _card_lines(plan: CardPlan) -> list[Beside | None]:
+    """Every line of every band."""
+    made: list[Beside | None] = []
+    for band in plan.bands:
+        columns = [list(_column(plan, plan.x(place), group, racks)) for place, (group, racks) in enumerate(band)]
+        for together in zip_longest(*columns):
+            parts = tuple(part for part in together if part is not None)
+            made.append(Beside(parts, tuple(spot for part in parts for spot in part.spots)) if parts else None)
+    while made and made[-1] is None:
+        made.pop()
+    return made
+
+
+def _column(plan: CardPlan, x: int, group: RackGroup, racks: Sequence[Rack]) -> Iterator[CardPart | None]:
+    """A group's own lines, then its cards."""
+    if group.name:
+        yield _title(plan, x, group)
+        if plan.room.wires:
+            yield CardFunnel(plan.width, x, group)
+            yield from _port_lines(plan, x, group)
+        yield from [None] * min(plan.room.blanks, 1)
+    for rack in racks:
+        yield from _card(plan, x, rack)
+        yield from [None] * plan.room.blanks
+
+
+def _title(plan: CardPlan, x: int, of: Rack | RackGroup) -> CardTitle:
+    name = MapSpot(x, min(measure_width(sanitize(of.name)), _LONGEST_NAME), switches=of.switches)
+    spots, at = [name], x + name.width + 1
+    for _, links in () if plan.room.wires else plan.ports[_key(of)]:
+        spots.append(MapSpot(at, slots_width(links), links=tuple(link.id for link in links)))
+        at += slots_width(links) + 1
+    return CardTitle(plan.width, x, of, tuple(spots), models=plan.room.wires)
+
+
+def _card(plan: CardPlan, x: int, rack: Rack) -> Iterator[CardPart]:
+    yield _title(plan, x, rack)
+    for part in rack.parts:
+        for start in range(0, len(part.nodes), plan.cells):
+            spots = node_spots(part.nodes[start : start + plan.cells], x + plan.label, plan.spacing)
+            yield CardCells(x, part.name if plan.label and not start else "", plan.label, plan.width, spots)
+    if plan.room.words:
+        yield CardRemark(x, plan.width, rack)
+    if plan.room.wires:
+        yield from _port_lines(plan, x, rack)
+
+
+def _port_lines(plan: CardPlan, x: int, of: Rack | RackGroup) -> Iterator[CardPart]:
+    ports = plan.of_racks if isinstance(of, Rack) else plan.of_groups
+    for name, links in plan.ports[_key(of)]:
+        spot = MapSpot(x + ports.name + 1, slots_width(links), links=tuple(link.id for link in links))
+        yield CardPort(x, plan.width, name, ports, of.uplinks, (spot,))

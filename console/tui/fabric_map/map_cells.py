@@ -1,0 +1,177 @@
+"""Places on the map that can be chosen, and runs of cells around the cursor."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from benchconsole.console.tui.queries.view_queries import find_link, find_lowest_share, find_shown_state
+from benchconsole.console.tui.rows import link_glyphs
+from benchconsole.console.tui.rows.text_rows import ACCENT, TEXT, CellLine, CellText, Row, row_width, sign_tone
+from benchconsole.console.tui.rows.themes import Ground, Ink, Tone
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import NodeView, RunView, State, worst
+from benchconsole.console.view.wording import SIGNS
+from benchconsole.topology.model.fabric import Link, LinkId, NodeId, SwitchId
+
+_RUNNING_CELL = Tone(Ink.RUNNING_CELL)
+_FOLDED_PASS = Tone(Ink.FAINT)
+
+
+class MapSpot(NamedTuple):
+    """Something that the cursor can stand on: nodes that share a cell, links that share slots, switches by name."""
+
+    x: int
+    width: int
+    nodes: tuple[NodeId, ...] = ()
+    links: tuple[LinkId, ...] = ()
+    switches: tuple[SwitchId, ...] = ()
+
+    def holds(self, other: "MapMark | None") -> bool:
+        """Whether the cursor is here."""
+        if other is None:
+            return False
+        return other.node in self.nodes or other.link in self.links or other.switch in self.switches
+
+    @property
+    def marks(self) -> Iterator["MapMark"]:
+        """Everything that is found here."""
+        yield from (MapMark(node=node) for node in self.nodes)
+        yield from (MapMark(link=link) for link in self.links)
+        yield from (MapMark(switch=switch) for switch in self.switches)
+
+
+class MapMark(NamedTuple):
+    """What the cursor stands on, by name, so that it survives another layout. One of the three."""
+
+    node: NodeId | None = None
+    link: LinkId | None = None
+    switch: SwitchId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapPicture:
+    """Everything that a line of the map is drawn from."""
+
+    view: RunView
+    mark: MapMark | None = None
+    values: bool = False
+    faint: bool = False
+    blame: Blame = field(default_factory=Blame)
+    busy: frozenset[NodeId] = frozenset()
+
+
+class CellSpacing(NamedTuple):
+    """How far cells stand apart: ``gap`` between them, ``extra`` more after every fourth; ``fold`` nodes a cell."""
+
+    gap: int = 1
+    extra: int = 1
+    fold: int = 1
+
+    def x(self, index: int) -> int:
+        """Column of cell ``index``."""
+        return index * (1 + self.gap) + (index // 4) * self.extra
+
+    def cells(self, count: int) -> int:
+        """How many cells ``count`` nodes take."""
+        return -(-count // self.fold)
+
+    def width(self, count: int) -> int:
+        """Columns that ``count`` nodes take."""
+        return self.x(self.cells(count) - 1) + 1 if count else 0
+
+
+def node_spots(nodes: Sequence[NodeId], x: int, spacing: CellSpacing) -> tuple[MapSpot, ...]:
+    """Where the cells of ``nodes`` are when the first one is at ``x``."""
+    return tuple(
+        MapSpot(x + spacing.x(index), 1, tuple(nodes[index * spacing.fold : (index + 1) * spacing.fold]))
+        for index in range(spacing.cells(len(nodes)))
+    )
+
+
+def cell(picture: MapPicture, nodes: Sequence[NodeId]) -> CellText:
+    """One cell: the worst of its nodes, as a state or as a value."""
+    seen = [picture.view.nodes.get(node) for node in nodes]
+    if picture.values:
+        return _value_cell(picture.blame, [node for node in seen if node is not None])
+    state = worst(State.SKIPPED if node is None else find_shown_state(node, picture.busy) for node in seen)
+    if state is State.RUNNING:
+        return CellText(SIGNS[state].glyph, _RUNNING_CELL)
+    if state is State.PASS and picture.faint:
+        return CellText(SIGNS[state].glyph, _FOLDED_PASS)
+    return CellText(SIGNS[state].glyph, sign_tone(state))
+
+
+def _value_cell(blame: Blame, nodes: Sequence[NodeView]) -> CellText:
+    if any(node.state is State.UNREACHABLE for node in nodes):
+        return CellText(SIGNS[State.UNREACHABLE].glyph, sign_tone(State.UNREACHABLE))
+    found = [value for node in nodes if (value := find_lowest_share(blame, node)) is not None]
+    return link_glyphs.ramp(min(found, default=None))
+
+
+def cells(picture: MapPicture, spots: Sequence[MapSpot], origin: int, width: int) -> Row:
+    """Cells at their places in ``width`` columns from ``origin``; the cursor in brackets where there is room."""
+    characters, tones = [" "] * width, [TEXT] * width
+    chosen = None
+    for spot in spots:
+        at = spot.x - origin
+        if not 0 <= at < width:
+            continue
+        characters[at], tones[at] = cell(picture, spot.nodes)
+        if spot.holds(picture.mark):
+            chosen = at
+    if chosen is not None:
+        _bracket(characters, tones, chosen)
+    return joined(characters, tones)
+
+
+def _bracket(characters: list[str], tones: list[Tone], at: int) -> None:
+    left, right = at - 1, at + 1
+    open_left = left >= 0 and characters[left] == " "
+    open_right = right < len(characters) and characters[right] == " "
+    if open_left and open_right:
+        characters[left], characters[right] = "[", "]"
+        tones[left] = tones[right] = ACCENT
+    else:
+        tone = tones[at]
+        tones[at] = tone if tone.ground is Ground.FILL else Tone(Ink.BRIGHT, Ground.SEL, bold=True)
+        for side, mark, is_open in ((left, "[", open_left), (right, "]", open_right)):
+            if is_open:
+                characters[side], tones[side] = mark, ACCENT
+
+
+def joined(characters: Sequence[str], tones: Sequence[Tone]) -> Row:
+    """Single cells as pieces; blanks go with the piece before them."""
+    made: list[list[str]] = []
+    kinds: list[Tone] = []
+    for character, tone in zip(characters, tones, strict=True):
+        if made and (kinds[-1] == tone or (character == " " and kinds[-1].ground is tone.ground)):
+            made[-1].append(character)
+        else:
+            made.append([character])
+            kinds.append(tone)
+    return tuple(CellText("".join(text), tone) for text, tone in zip(made, kinds, strict=True))
+
+
+def slots_of(view: RunView, link: Link) -> Row:
+    """The members of a link as they stand."""
+    seen = find_link(view, link.id)
+    return link_glyphs.slots(link.count, link.count if seen.members_up is None else seen.members_up, seen.state)
+
+
+def bracketed(line: CellLine, x: int, width: int, slots: Row, mark: MapMark | None, links: Sequence[Link]) -> None:
+    """Slots at the left of their column, in brackets when the cursor is on one of ``links``."""
+    inner = row_width(slots)
+    if mark is not None and any(link.id == mark.link for link in links):
+        line.to(x - 1).put("[", ACCENT).extend(slots).put("]", ACCENT)
+    else:
+        line.to(x).extend(slots)
+        if inner < width:
+            line.to(x + width)
+
+
+def named(line: CellLine, spot: MapSpot, text: str, tone: Tone, mark: MapMark | None) -> None:
+    """The name of switches, in brackets when the cursor is on one of them; a column is free at either side."""
+    if spot.holds(mark):
+        line.to(spot.x - 1).put("[", ACCENT).put(text, tone._replace(ink=Ink.BRIGHT, bold=True)).put("]", ACCENT)
+    else:
+        line.to(spot.x).put(text, tone)

@@ -1,0 +1,154 @@
+"""Choice of the drawing that fits: cards, one rack a line, several racks a line, or blocks of many racks."""
+
+from dataclasses import dataclass
+
+from benchconsole.console.tui.fabric_map.blocks import BlockCaption, block_lines, blocks_of, choose_grid
+from benchconsole.console.tui.fabric_map.cards import choose_cards
+from benchconsole.console.tui.fabric_map.map_cells import CellSpacing, MapPicture, MapSpot
+from benchconsole.console.tui.fabric_map.map_columns import MapColumns, choose_columns, rack_spots
+from benchconsole.console.tui.fabric_map.pairs import TIGHT, choose_pairs, pair_lines
+from benchconsole.console.tui.fabric_map.rack_rows import RackHeading, RackLine, RackNote
+from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack
+from benchconsole.console.tui.fabric_map.tiers import Blank, MapLine, lines_above, lines_below, servers_at
+from benchconsole.console.tui.rows.text_rows import FAINT, MUTED, CellLine, Row
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.topology.model.fabric import Fabric
+
+MOST_ROWS = 48
+_WIDE = 160
+
+
+@dataclass(frozen=True, slots=True)
+class MapFrame:
+    """What is above and below the racks, with the blank lines that set it apart."""
+
+    above: tuple[MapLine, ...]
+    below: tuple[MapLine, ...]
+
+    @property
+    def height(self) -> int:
+        """Lines that it takes."""
+        return len(self.around([]))
+
+    def around(self, racks: list[MapLine], *, tight: bool = False) -> list[MapLine]:
+        """Everything, with a blank line between the regions unless it is ``tight``."""
+        made: list[MapLine] = []
+        for region in (self.above, racks, self.below):
+            made += [Blank()] if made and region and not tight else []
+            made += region
+        return made
+
+
+def _frame(fabric: Fabric, shape: FabricShape, width: int, cells_at: int, spacing: CellSpacing) -> MapFrame:
+    below = lines_below(fabric, shape, width, cells_at, spacing)
+    return MapFrame(tuple(lines_above(fabric, shape, width)), tuple(below))
+
+
+def lay_out_map(
+    fabric: Fabric, shape: FabricShape, width: int, height: int, *, fold: int = 0, passing: frozenset[str] = frozenset()
+) -> list[MapLine]:
+    """The richest drawing that fits, else the one that loses least; racks named in ``passing`` may be folded."""
+    if len(shape.racks) > MOST_ROWS:
+        return _blocks(fabric, shape, width, height, fold)
+    columns = choose_columns(fabric, shape, width)
+    spaced = columns is not None and columns.spacing.fold == 1
+    cards = None
+    if width >= _WIDE or shape.mixed or not spaced:
+        cards = _cards(fabric, shape, width, height)
+    if cards is not None:
+        return cards
+    if columns is None:
+        return _blocks(fabric, shape, width, height, fold)
+    return _rows(fabric, shape, columns, width, height, passing)
+
+
+def count_map_lines(fabric: Fabric, shape: FabricShape, width: int) -> int:
+    """Lines of the whole map with one rack a line and nothing folded; 1000 where that is not how it is drawn."""
+    columns = choose_columns(fabric, shape, width) if len(shape.racks) <= MOST_ROWS else None
+    if columns is None:
+        return 1000
+    return len(_row_lines(fabric, shape, columns, width))
+
+
+def is_passed(view: RunView, rack: Rack) -> bool:
+    """Whether every node and every uplink of a rack passed: then it may be folded away."""
+    nodes = (view.nodes.get(node) for node in rack.nodes)
+    links = (view.links.get(link.id) for link in rack.uplinks)
+    return all(seen is not None and seen.state is State.PASS for seen in nodes) and all(
+        seen is None or seen.state in (State.PASS, State.SKIPPED) for seen in links
+    )
+
+
+def _cards(fabric: Fabric, shape: FabricShape, width: int, height: int) -> list[MapLine] | None:
+    if not shape.racks:
+        return None
+    frame = _frame(fabric, shape, width, servers_at(shape, width), CellSpacing())
+    cards = choose_cards(fabric, shape, width, height - frame.height - (1 if frame.height else 0))
+    if cards is None:
+        return None
+    return frame.around([Blank() if line is None else line for line in cards])
+
+
+def _rows(
+    fabric: Fabric, shape: FabricShape, columns: MapColumns, width: int, height: int, passing: frozenset[str]
+) -> list[MapLine]:
+    for loose in (True, False):
+        lines = _row_lines(fabric, shape, columns, width, loose=loose, notes=loose and width >= _WIDE)
+        if len(lines) <= height:
+            return lines
+    pairs = choose_pairs(fabric, shape, width)
+    if pairs is not None:
+        cells_at = max(pairs.x(0) + pairs.name + 1, 22)
+        several = _frame(fabric, shape, width, cells_at, TIGHT).around(list(pair_lines(pairs)))
+        if len(several) <= height:
+            return several
+    return _row_lines(fabric, shape, columns, width, passing=passing) if passing else lines
+
+
+def _row_lines(
+    fabric: Fabric, shape: FabricShape, columns: MapColumns, width: int, *,
+    loose: bool = False, notes: bool = False, passing: frozenset[str] = frozenset(),
+) -> list[MapLine]:  # fmt: skip
+    lines: list[MapLine] = [RackHeading(columns)] if shape.racks else []
+    for group in shape.groups:
+        shown = [rack for rack in group.racks if rack.name not in passing]
+        for place, rack in enumerate(shown):
+            lines.append(RackLine(columns, rack, group, place, rack_spots(columns, rack, place, group)))
+            if loose:
+                lines.append(RackNote(columns, rack) if notes else Blank())
+    if passing:
+        lines.append(Folded(tuple(rack.name for rack in shape.racks if rack.name in passing)))
+    if loose and lines and isinstance(lines[-1], Blank):
+        lines.pop()
+    frame = _frame(fabric, shape, width, columns.cells_at, columns.spacing)
+    return frame.around(lines, tight=bool(passing))
+
+
+def _blocks(fabric: Fabric, shape: FabricShape, width: int, height: int, fold: int) -> list[MapLine]:
+    above = lines_above(fabric, shape, width)
+    grid = None
+    if shape.racks:
+        below = len(shape.servers) + len(shape.planes)
+        room = height - (len(above) + 1 if above else 0) - (below + 1 if below else 0) - 2
+        grid = choose_grid(blocks_of(shape), width, room, fold)
+    spacing = CellSpacing(0, 0, grid.spacing.fold) if grid is not None else CellSpacing()
+    frame = _frame(fabric, shape, width, servers_at(shape, width), spacing)
+    if grid is None:
+        return frame.around([])
+    racks: list[MapLine] = [Blank() if line is None else line for line in block_lines(grid)]
+    return [*frame.around(racks), Blank(), BlockCaption(grid.spacing.fold)]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Racks that pass, in one line."""
+
+    names: tuple[str, ...]
+    spots: tuple[MapSpot, ...] = ()
+
+    def draw(self, picture: MapPicture, width: int) -> Row:
+        """``leaf1 leaf2 leaf4 to leaf8 all pass``."""
+        text = (
+            " ".join(self.names) if len(self.names) < 6 else f"{self.names[0]} to {self.names[-1]}, {len(self.names)}"
+        )
+        return CellLine(width).to(1).put("· ", FAINT).put(f"{text} all pass", MUTED).row()

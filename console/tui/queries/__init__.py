@@ -1,0 +1,1 @@
+"""Questions that the screens ask of a view. Pure functions."""

@@ -1,0 +1,106 @@
+"""From a number back to the output that it was read from: safe lines with the place marked."""
+
+import re
+import shlex
+from collections.abc import Iterable
+
+from benchconsole.console.text.sanitize import sanitize, sanitize_lines
+from benchconsole.console.tui.queries.evidence import MarkedText, OutputText
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.measuring import Failure, Measurement, Output, Result
+from benchconsole.store.errors import StoreError
+
+_MOST_LINES = 20_000
+_NUMBER = re.compile(r"[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?")
+_KEY = re.compile(r"[A-Za-z_]\w*")
+
+
+def find_measurement(view: RunView, ids: Iterable[str], test: str = "") -> tuple[Result, Measurement] | None:
+    """The first of the measurements ``ids`` that is known; those of ``test`` are looked at first."""
+    wanted = list(ids)
+    first = view.results.get(test)
+    for result in ([first] if first else []) + list(view.results.values()):
+        for measurement in result.measurements:
+            if measurement.id in wanted:
+                return result, measurement
+    return None
+
+
+def find_output_of_verdict(view: RunView, verdict: Verdict, test: str = "") -> OutputText | None:
+    """The output behind a verdict; of ``test`` where the verdict speaks of several."""
+    found = find_measurement(view, verdict.evidence, test or verdict.test)
+    if found is not None:
+        return read_output(*found)
+    result = view.results.get(verdict.test)
+    return read_output(result) if result else None
+
+
+def read_output(result: Result, measurement: Measurement | None = None, place: int | None = None) -> OutputText:
+    """One output of ``result``: number ``place``, else the one that holds the value, else the last."""
+    try:
+        outputs = tuple(result.outputs)
+    except StoreError as error:
+        return OutputText("what the commands said cannot be read now", "", tuple(sanitize_lines(str(error))))
+    if not outputs:
+        return OutputText("no command was run", "", tuple(_failure_lines(result.failure)))
+    raw = sanitize(measurement.reading.raw.splitlines()[0]) if measurement and measurement.reading.raw else ""
+    texts = [_lines(output) for output in outputs]
+    places = [_mark(lines, raw) for lines in texts]
+    if place is None:
+        place = next((index for index, mark in enumerate(places) if mark is not None), len(outputs) - 1)
+    lines = texts[place] + _failure_lines(result.failure)
+    output = outputs[place]
+    return OutputText(_command(output), _ending(output), tuple(lines), places[place], place, len(outputs))
+
+
+def _lines(output: Output) -> list[str]:
+    lines = sanitize_lines(output.text)[:_MOST_LINES]
+    if output.stderr:
+        lines += ["", "standard error:", *sanitize_lines(output.error_text)[:_MOST_LINES]]
+    return lines
+
+
+def _mark(lines: list[str], raw: str) -> MarkedText | None:
+    """Where ``raw`` stands last, for summaries stand at the end; else the number that it names by a path of keys."""
+    if not raw:
+        return None
+    for number in range(len(lines) - 1, -1, -1):
+        column = lines[number].rfind(raw)
+        if column >= 0:
+            return MarkedText(number, column, len(raw))
+    path, _, rest = raw.rpartition(" ")
+    value = _NUMBER.search(rest)
+    return _below_keys(lines, _KEY.findall(path), value.group()) if value and path else None
+
+
+def _below_keys(lines: list[str], keys: list[str], value: str) -> MarkedText | None:
+    """The first ``value`` after the lines that hold ``keys`` in their order."""
+    at = 0
+    for key in keys:
+        at = next((number for number in range(at, len(lines)) if f'"{key}"' in lines[number]), at)
+    for text in (value, value.partition(".")[0]):
+        for number in range(at, len(lines)):
+            column = lines[number].find(text) if len(text) > 2 or number == at else -1
+            if column >= 0:
+                found = _NUMBER.match(lines[number], column)
+                return MarkedText(number, column, len(found.group()) if found else len(text))
+    return None
+
+
+def _command(output: Output) -> str:
+    where = f"{sanitize(output.node)}  " if output.node else ""
+    return where + sanitize(shlex.join(output.argv))
+
+
+def _ending(output: Output) -> str:
+    end = f"signal {sanitize(output.signal)}" if output.signal else "no exit status"
+    if output.exit_status is not None:
+        end = f"exit {output.exit_status}"
+    return f"{end}, {output.seconds:.1f} s" + (", cut" if output.truncated else "")
+
+
+def _failure_lines(failure: Failure | None) -> list[str]:
+    if failure is None:
+        return []
+    return ["", f"the test failed on {sanitize(failure.node)}: {failure.stage}", *sanitize_lines(failure.detail)]

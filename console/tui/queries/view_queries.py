@@ -1,0 +1,150 @@
+"""Questions to a RunView: shares, loads, and faults in the order in which ``n`` walks them.
+
+Pure functions; they sum and sort what was judged elsewhere and judge nothing.
+"""
+
+import math
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of_level
+from benchconsole.probes.judging.link_state import RackLoad, estimate_rack_load
+from benchconsole.probes.judging.verdict import Finding, Level, Verdict
+from benchconsole.topology.model.fabric import Link, LinkId, NodeId
+from benchconsole.topology.units import Unit
+
+_MORE_IS_BETTER = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND, Unit.BYTE)
+_UNSEEN_LINK = LinkView()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong: a finding, or nodes that could not be asked.
+
+    ``nodes`` and ``links`` say where it sits, ``nodes`` only where it is a node's own fault.
+    """
+
+    state: State
+    where: str
+    what: str
+    reason: str
+    nodes: tuple[NodeId, ...] = ()
+    links: tuple[LinkId, ...] = ()
+    finding: Finding | None = None
+
+
+def list_faults(view: RunView) -> tuple[Fault, ...]:
+    """Findings in the order in which they were ranked, then nodes that no finding speaks of."""
+    made = [_of_finding(finding) for finding in view.findings]
+    named = {node for finding in view.findings for node in finding.nodes}
+    silent: dict[str, list[NodeId]] = {}
+    for name, node in view.nodes.items():
+        if node.state is State.UNREACHABLE and name not in named:
+            silent.setdefault(_why_silent(node), []).append(name)
+    for why, nodes in silent.items():
+        made.append(
+            Fault(
+                State.UNREACHABLE,
+                format_names(nodes),
+                why,
+                "its tests are not counted as passed" if len(nodes) == 1 else "their tests are not counted as passed",
+                tuple(nodes),
+            )
+        )
+    return tuple(made)
+
+
+def _of_finding(finding: Finding) -> Fault:
+    nodes = tuple(NodeId(node) for node in finding.nodes_at)
+    links = () if nodes else tuple(LinkId(link) for link in finding.links)
+    words = (sanitize(finding.where), sanitize(finding.what), sanitize(finding.means))
+    return Fault(state_of_level(finding.level), *words, nodes, links, finding)
+
+
+def _why_silent(node: NodeView) -> str:
+    failure = next((each for each in node.failures if each.stage.means_unreachable), None)
+    if failure is None:
+        return "could not be asked"
+    return sanitize(failure.detail or failure.stage.value)
+
+
+def format_names(nodes: Iterable[str], most: int = 3) -> str:
+    """``n1 n2 n3``, ``n1 n2 and 14 more``."""
+    every = [sanitize(node) for node in nodes]
+    if len(every) <= most:
+        return " ".join(every)
+    return f"{' '.join(every[: most - 1])} and {len(every) - most + 1:,} more"
+
+
+def find_link(view: RunView, link: LinkId) -> LinkView:
+    """The link as it stands."""
+    return view.links.get(link, _UNSEEN_LINK)
+
+
+def find_lost_members(view: RunView) -> Mapping[LinkId, int]:
+    """Links that have fewer members up than were built; only a finding can say so."""
+    return {
+        LinkId(link): finding.members_up
+        for finding in view.findings
+        for link in finding.links
+        if finding.members_up is not None and finding.members_up < view.fabric.links[LinkId(link)].count
+    }
+
+
+def sum_payload(view: RunView, links: Iterable[Link]) -> float:
+    """byte/s of payload that ``links`` carry as built, all together and in one direction."""
+    return sum(view.fabric.payload(link) for link in links)
+
+
+def find_rack_load(view: RunView, links: Iterable[Link]) -> RackLoad:
+    """The last known load of links that leave one rack."""
+    every = tuple(links)
+    seen = {link.id: find_link(view, link.id) for link in every}
+    readings = {
+        name: (each.measured, each.expected)
+        for name, each in seen.items()
+        if each.measured is not None and each.expected
+    }
+    blamed = {name for name, each in seen.items() if each.finding is not None}
+    return estimate_rack_load({link.id: sum_payload(view, (link,)) for link in every}, readings, blamed)
+
+
+def find_share(verdict: Verdict) -> float | None:
+    """measured / expected where more is better, None where the words would mean another thing."""
+    if verdict.unit not in _MORE_IS_BETTER:
+        return None
+    value = verdict.share
+    return None if value is None or math.isnan(value) else value
+
+
+def find_shown_state(node: NodeView, busy: Container[NodeId] = ()) -> State:
+    """The state to draw: running where it is tested now and nothing worse is known."""
+    if node.node.id in busy and node.state.rank > State.RUNNING.rank:
+        return State.RUNNING
+    return node.state
+
+
+def is_shared(verdict: Verdict) -> bool:
+    """Whether a verdict speaks of several flows by their sum."""
+    return len(verdict.evidence) > 1 and ">" not in verdict.subject and len(verdict.nodes) > 1
+
+
+def find_busy_nodes(view: RunView) -> frozenset[NodeId]:
+    """Nodes on which a test of the open round runs now."""
+    if view.current is None or not view.running:
+        return frozenset()
+    return frozenset(node.id for test in view.current.tests if test.id in view.running for node in test.target.nodes)
+
+
+def find_lowest_share(blame: Blame, node: NodeView) -> float | None:
+    """The lowest share of expected that a node reached, of what is its own or drags it down."""
+    shares = [
+        value
+        for verdict in node.verdicts
+        if (value := find_share(verdict)) is not None
+        and blame.concerns(node.node.id, verdict)
+        and not (verdict.level is Level.PASS and is_shared(verdict))  # a sum that passes says nothing of one
+    ]
+    return min(shares, default=None)

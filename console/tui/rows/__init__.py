@@ -1,0 +1,1 @@
+"""Rows of cells: text pieces with tones, fitted to widths, and painted."""

@@ -1,0 +1,1 @@
+"""Base classes that screens share: frame, sheet, filtered list, table."""

@@ -1,0 +1,105 @@
+"""The base of every page with a filtered list: ``/`` types a filter, escape clears it before it leaves the page."""
+
+from typing import ClassVar
+
+from textual import on
+
+from benchconsole.console.tui.actions import TypedCommand
+from benchconsole.console.tui.queries.filtering import EVERYTHING, FilterError, compile_filter
+from benchconsole.console.tui.rows.text_rows import FAIL, KEY, MUTED, CellText, Row
+from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.widgets.filtered_listing import FilteredListing
+from benchconsole.console.tui.widgets.line_input import LineInput
+from benchconsole.topology.units import counted
+
+
+class FilteredPage(Page):
+    """``filtered`` is the list; it has the keys while nothing is typed. Subclasses name its rows."""
+
+    NOUN: ClassVar[str] = "row"
+    HINT: ClassVar[str] = "text, !text, column>value, joined by &"
+    EVERY: ClassVar[str] = "{}"
+    SOME: ClassVar[str] = "{shown:,} of {total:,} shown"
+    DEFAULT_CSS = """
+    FilteredPage LineInput { margin-top: 1; margin-bottom: 1; }
+    FilteredPage.-low LineInput { margin-top: 0; margin-bottom: 0; }
+    """
+
+    def __init__(self, filtered: FilteredListing, *, tab: str = "", subject: str = "") -> None:
+        super().__init__(tab=tab, subject=subject)
+        self.filtered = filtered
+        self.prompt = LineInput("/")
+        self.commands["filter"] = TypedCommand(self._filter_typed, tuple)
+
+    def on_mount(self) -> None:
+        """The list has the keys."""
+        super().on_mount()
+        self.filtered.focus()
+
+    def filter_by(self, text: str) -> None:
+        """Apply ``text``; a word that is not understood is named, and the last valid filter stays in force."""
+        try:
+            chosen = compile_filter(text, self.filtered.filter_columns) if text.strip() else EVERYTHING
+        except FilterError as error:
+            note = (CellText(error.expected, FAIL), CellText("   the last valid filter still applies", MUTED))
+            self.prompt.show(note=note, wrong=error.word, aside=self.aside)
+            return
+        self.filtered.filter = chosen
+        self.filtered.apply_filter()
+        self.annotate()
+
+    @property
+    def aside(self) -> Row:
+        """Words at the right of the filter."""
+        return ()
+
+    def annotate(self) -> None:
+        """Say beside the filter how much is shown."""
+        total, shown = self.filtered.total, self.filtered.count
+        note: Row = (CellText(self.HINT, MUTED),)
+        if self.filtered.filter.text:
+            words = self.SOME.format(shown=shown, total=total, hidden=total - shown)
+            note = (CellText(f"{words}   ", MUTED), CellText("esc", KEY), CellText(" clears", MUTED))
+        elif not self.prompt.has_focus:
+            note = (CellText(self.EVERY.format(counted(total, self.NOUN)), MUTED),)
+        self.prompt.show(note=note, aside=self.aside)
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self.prompt.focus()
+        self.call_after_refresh(self.annotate)
+
+    def _filter_typed(self, text: str) -> None:
+        self.prompt.fill(text)
+        self.filter_by(text)
+
+    def clear_filter(self) -> None:
+        """Show everything again."""
+        self.prompt.fill("")
+        self.filtered.focus()
+        self.call_after_refresh(self.filter_by, "")
+
+    def action_back(self) -> None:
+        """Clear the filter first."""
+        if self.prompt.text:
+            self.clear_filter()
+        else:
+            super().action_back()
+
+    @on(LineInput.Changed)
+    def _typed(self, event: LineInput.Changed) -> None:
+        event.stop()
+        self.filter_by(event.text)
+
+    @on(LineInput.Entered)
+    def _entered(self) -> None:
+        self.filtered.focus()
+        self.call_after_refresh(self.filter_by, self.prompt.text)
+
+    @on(LineInput.Asked)
+    def _asked(self, event: LineInput.Asked) -> None:
+        self.filtered.move({"up": -1, "down": 1}.get(event.key, 0))
+
+    @on(LineInput.Left)
+    def _left(self) -> None:
+        self.clear_filter()

@@ -1,0 +1,132 @@
+"""The base of every page: tabs and badges, crumb and tally, the keys, and the arrival of a new view."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+
+from benchconsole.console.tui.actions import MOVES, TypedCommand, bindings
+from benchconsole.console.tui.widgets.banner import Banner
+from benchconsole.console.tui.widgets.crumb import Crumb
+from benchconsole.console.tui.widgets.footer import Footer, Shown
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.tabs import Badges, Tabs
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.totals import TotalsCache
+
+SAID_FOR = 4.0
+
+FAR = 10**9
+"""More rows than any list has."""
+
+
+class Page(Screen[None]):
+    """A page of the console. Subclasses give ``parts``, the widgets between crumb and keys, and ``paint``.
+
+    Views come in through ``show``.
+
+    ``sums`` are shared by the screens over one session, so that what one has counted another need not.
+    ``subject`` is the node or test that a page is about; empty for a tab. ``commands`` take an argument after ``:``.
+    """
+
+    AUTO_FOCUS = ""
+    TAB: ClassVar[str] = ""
+    """The tab that the page belongs to; a page above a tab is given the one it was opened from."""
+    VALID: ClassVar[tuple[str, ...]] = MOVES
+    KEYS: ClassVar[tuple[Shown, ...]] = ()
+    BINDINGS: ClassVar[list[BindingType]] = []
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012 Textual's own declaration
+        (0, "-tiny"),
+        (9, "-low"),
+        (20, "-high"),
+    ]
+    DEFAULT_CSS = """
+    Page { background: $background; overflow: hidden; }
+    Page Headline { margin-top: 1; margin-bottom: 1; }
+    Page.-low Headline { margin-top: 0; height: 1; }
+    Page.-tiny Headline { display: none; }
+    Page.-tiny Crumb { display: none; }
+    """
+
+    def __init__(self, sums: TotalsCache | None = None, *, tab: str = "", subject: str = "") -> None:
+        super().__init__()
+        self.sums = sums or TotalsCache()
+        self.tab = tab or self.TAB
+        self.subject = subject
+        self.tabs = Tabs(self.tab)
+        self.banner = Banner()
+        self.crumb = Crumb()
+        self.keys = Footer(self.KEYS)
+        self.commands: dict[str, TypedCommand] = {}
+        self.parts: Sequence[Widget] = ()
+        self.run_view: RunView | None = None
+
+    def __init_subclass__(cls, **kwargs: bool) -> None:
+        # Bindings follow from the list of valid actions; Textual collects them when the class is made.
+        cls.BINDINGS = [*bindings(cls.VALID)]
+        super().__init_subclass__(**kwargs)
+
+    def compose(self) -> ComposeResult:
+        """Frame around the parts."""
+        yield self.tabs
+        yield self.banner
+        yield self.crumb
+        yield from self.parts
+        yield self.keys
+
+    def show(self, view: RunView, badges: Badges) -> None:
+        """Take the latest view; paint when it is another."""
+        self.tabs.show(badges)
+        if self.is_mounted:
+            self.banner.show(view.held, view.spool)
+        if view is not self.run_view:
+            self.run_view = view
+            if self.is_mounted:
+                self.paint(view)
+
+    def on_mount(self) -> None:
+        """Paint what came before the widgets were there."""
+        if self.run_view is not None:
+            self.banner.show(self.run_view.held, self.run_view.spool)
+            self.paint(self.run_view)
+
+    def on_resize(self) -> None:
+        """Share the height out anew."""
+        if self.run_view is not None:
+            self.paint(self.run_view)
+
+    def paint(self, view: RunView) -> None:
+        """Give every part its share of ``view``."""
+
+    def say(self, text: str, *, wrong: bool = False) -> None:
+        """A line in place of the keys, for a while."""
+        self.keys.say(text, wrong=wrong)
+        self.set_timer(SAID_FOR, lambda: self.keys.say("") if self.keys.said == text else None)
+
+    @property
+    def listing(self) -> Listing | None:
+        """The list that the moves go to."""
+        return self.focused if isinstance(self.focused, Listing) else None
+
+    def action_move(self, where: str) -> None:
+        """Up, down, a page up or down, to the first row or to the last."""
+        page = self.listing.page - 1 if self.listing else 10
+        self.step({"up": -1, "down": 1, "page_up": -page, "page_down": page, "first": -FAR, "last": FAR}[where])
+
+    def step(self, rows: int) -> None:
+        """Move in the focused list."""
+        if self.listing is not None:
+            self.listing.move(rows)
+
+    def action_enter(self) -> None:
+        """Open what the cursor stands on."""
+        if self.listing is not None:
+            self.listing.choose()
+
+    def action_back(self) -> None:
+        """One level out."""
+        if len(self.app.screen_stack) > 1:
+            self.app.pop_screen()

@@ -1,0 +1,105 @@
+"""Sheets: questions in front of a page, at its bottom, with badges of their own. Escape leaves them."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widget import Widget
+
+from benchconsole.console.tui.rows.text_rows import ACTIVE, FAINT, KEY, MUTED, CellLine, CellText, Row, row_width
+from benchconsole.console.tui.rows.themes import Ground
+from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.tabs import Badges, badge_row
+
+Answer = TypeVar("Answer")
+
+
+class SheetTitle(CellWidget):
+    """The first row of a sheet: its name, a rule, the badges."""
+
+    DEFAULT_CSS = "SheetTitle { height: 1; }"
+
+    def __init__(self, name: str, badges: Badges) -> None:
+        super().__init__()
+        self.title = name
+        self.badges = badges
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """Name bold accent, a rule in faint behind it."""
+        badges = badge_row(self.badges)
+        line = CellLine(width).to(1).put(self.title, ACTIVE).put(" ")
+        rule = width - line.at - row_width(badges) - (1 if badges else 0)
+        return [line.put("─" * max(rule, 0), FAINT).put(" " if badges else "").extend(badges).row()]
+
+
+class SheetKeys(CellWidget):
+    """The last row of a sheet: what its keys do."""
+
+    DEFAULT_CSS = "SheetKeys { height: 1; }"
+    GROUND = Ground.PANEL
+
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self.pairs = pairs
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """Key in accent, verb in muted."""
+        line = CellLine(width).to(1)
+        for key, verb in self.pairs:
+            line.extend((CellText(key, KEY), CellText(f" {verb}  ", MUTED)))
+        return [line.row()]
+
+
+class Sheet(ModalScreen[Answer], Generic[Answer]):
+    """A question. Subclasses give ``inside`` and dismiss with an answer, or None."""
+
+    KEYS: ClassVar[tuple[tuple[str, str], ...]] = (("enter", "yes"), ("esc", "no"))
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False, priority=True),
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup", "move(-10)", show=False),
+        Binding("pagedown", "move(10)", show=False),
+        Binding("enter", "choose", show=False),
+    ]
+    DEFAULT_CSS = """
+    Sheet { background: transparent; align: left bottom; overflow: hidden; }
+    Sheet > * { background: $background; }
+    """
+
+    def __init__(self, title: str, badges: Badges) -> None:
+        super().__init__()
+        self.head = SheetTitle(title, badges)
+        self.foot = SheetKeys(self.KEYS)
+
+    def inside(self) -> Sequence[Widget]:
+        """The widgets between title and keys."""
+        return ()
+
+    def compose(self) -> ComposeResult:
+        """Title, inside, keys, from the bottom up as high as they are."""
+        yield self.head
+        yield from self.inside()
+        yield self.foot
+
+    def dismiss(self, result: Answer | None = None) -> AwaitComplete:
+        """Leave with ``result``, once: a second key of one read still comes here, when the sheet has gone."""
+        return super().dismiss(result) if self.is_active else AwaitComplete()
+
+    def action_leave(self) -> None:
+        """No answer."""
+        self.dismiss(None)
+
+    def action_move(self, step: int) -> None:
+        """Move in the list of the sheet."""
+        for listing in self.query(Listing):
+            listing.move(step)
+
+    def action_choose(self) -> None:
+        """Take the row under the cursor."""
+        for listing in self.query(Listing):
+            listing.choose()

@@ -1,0 +1,53 @@
+"""The short list under the map: the faults that are not in the headline."""
+
+from collections.abc import Sequence
+
+from textual import events
+
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.tui.messages import OpenFinding
+from benchconsole.console.tui.queries.view_queries import Fault
+from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, Row, sign
+from benchconsole.console.tui.widgets.canvas import CellWidget
+
+
+class OtherFaults(CellWidget):
+    """One line for each fault; what does not fit is counted."""
+
+    DEFAULT_CSS = "OtherFaults { height: 0; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.faults: Sequence[Fault] = ()
+        self.skip = 0
+
+    def show(self, faults: Sequence[Fault], skip: int) -> None:
+        """Show ``faults`` but the one in the headline."""
+        self.faults, self.skip = faults, skip
+        self.redraw()
+
+    @property
+    def others(self) -> list[tuple[int, Fault]]:
+        """Faults with their places, without the one in the headline."""
+        return [(index, fault) for index, fault in enumerate(self.faults) if index != self.skip]
+
+    def draw(self, width: int, height: int) -> list[Row]:
+        """A blank row, then one row a fault."""
+        others = self.others
+        room = height - 1
+        shown = others if len(others) <= room else others[: room - 1]
+        widest = min(max([6, *(measure_width(fault.where) for _, fault in shown)]), 24)
+        rows: list[Row] = [()]
+        for place, (_, fault) in enumerate(shown):
+            line = CellLine(width).to(1).put("also" if not place else "", MUTED).to(7)
+            line.extend((sign(fault.state),)).put("  ").put(fault.where, STRONG, widest).put("  ")
+            rows.append(line.put(clip_text(fault.what, line.room - 1), TEXT).row())
+        if len(shown) < len(others):
+            rows.append(CellLine(width).to(10).put(f"and {len(others) - len(shown)} more under Findings", MUTED).row())
+        return rows
+
+    def on_click(self, event: events.Click) -> None:
+        """Open the fault that was clicked."""
+        index = event.y - 1
+        if 0 <= index < len(self.others) and self.others[index][1].finding is not None:
+            self.post_message(OpenFinding(self.others[index][0]))

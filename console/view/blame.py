@@ -1,0 +1,52 @@
+"""Whose fault a low value is: findings by the tests and the measurements that they explain."""
+
+from collections.abc import Iterable
+
+from benchconsole.console.view.run_view import State, state_of
+from benchconsole.probes.judging.verdict import Finding, Level, Suspect, Verdict, Yardstick
+
+_OF_A_NODE = (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
+
+
+class Blame:
+    """The findings of a session, asked by verdict. Made once for each set of findings."""
+
+    def __init__(self, findings: Iterable[Finding] = ()) -> None:
+        self._by_test: dict[str, list[Finding]] = {}
+        self._by_evidence: dict[str, list[Finding]] = {}
+        for finding in findings:
+            for test in finding.tests:
+                self._by_test.setdefault(test, []).append(finding)
+            for name in finding.evidence:
+                self._by_evidence.setdefault(name, []).append(finding)
+
+    def elsewhere(self, node: str, verdict: Verdict) -> Finding | None:
+        """The finding that explains a low value of ``node`` by another element, None when it is its own."""
+        if verdict.level not in (Level.FAIL, Level.WATCH):
+            return None
+        explaining = self._by_test.get(verdict.test, [])
+        if any(node in finding.nodes and finding.suspect in _OF_A_NODE for finding in explaining):
+            return None
+        return next(iter(explaining), None)
+
+    def state(self, node: str, verdict: Verdict) -> State:
+        """What a verdict says of ``node``: affected when another element is to blame."""
+        return State.AFFECTED if self.elsewhere(node, verdict) is not None else state_of(verdict)
+
+    def concerns(self, node: str, verdict: Verdict) -> bool:
+        """False where a partner is to blame and this node only took part."""
+        finding = self.elsewhere(node, verdict)
+        return finding is None or node in finding.nodes
+
+    def affected_by(self, verdict: Verdict) -> str:
+        """The element whose fault explains a low throughput, in words; empty where the subject itself is meant.
+
+        The subject is meant where a finding names it, or one of the ends of a pair.
+        """
+        if verdict.kind is not Yardstick.CAPACITY or verdict.level not in (Level.FAIL, Level.WATCH):
+            return ""
+        explaining = {id(each): each for name in verdict.evidence for each in self._by_evidence.get(name, ())}
+        own = {verdict.subject, *verdict.subject.split(">")}
+        if any(each.where in own or own.intersection(each.nodes_at) for each in explaining.values()):
+            return ""
+        return next((each.where for each in explaining.values()), "")

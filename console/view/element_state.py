@@ -1,0 +1,170 @@
+"""The state of nodes and links once a round is judged: worst states, what drags them down, what was carried.
+
+Part of the reducer (``console.view.reducer``) and pure as it: a round touches the nodes that it tested and those
+that findings speak of now or no longer; all others are the same objects as before.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from benchconsole.console.view.persistent_map import LayeredMap, make_layered
+from benchconsole.console.view.run_view import (
+    LinkView,
+    NodeView,
+    RunView,
+    State,
+    state_of,
+    state_of_failure,
+    state_of_level,
+    superseding,
+    worst,
+)
+from benchconsole.probes.judging.link_state import read_links
+from benchconsole.probes.judging.verdict import Finding, Level, Suspect, Verdict
+from benchconsole.probes.model.measuring import Bundle, ClosedRound, Result
+from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
+
+Links = Mapping[LinkId, LinkView]
+
+
+def advance_nodes(
+    before: RunView, view: RunView, closed: ClosedRound, fresh: Sequence[Verdict]
+) -> Mapping[NodeId, NodeView]:
+    """Nodes after a round: those that it tested, and those that findings speak of now or spoke of before."""
+    results: dict[str, list[Result]] = {}
+    for result in closed.results:
+        for node in result.test.target.nodes if result.test.id not in view.replaced else ():
+            results.setdefault(node.id, []).append(result)
+    verdicts: dict[str, list[Verdict]] = {}
+    for verdict in fresh:
+        for name in verdict.nodes if verdict.test not in view.replaced else ():
+            verdicts.setdefault(name, []).append(verdict)
+    findings = _group_findings(view.findings)
+    outdated = view.replaced - before.replaced
+    if closed.round.number in before.closed:
+        outdated |= {test.id for test in closed.round.tests}
+    changed: dict[NodeId, NodeView] = {}
+    for name in _find_changed(before, view) | results.keys() | verdicts.keys() | _list_nodes(before, outdated):
+        known = before.nodes.get(NodeId(name))
+        if known is not None:
+            standing, judged = known.results, known.verdicts
+            if outdated:
+                standing = tuple(result for result in standing if result.test.id not in outdated)
+                judged = tuple(verdict for verdict in judged if verdict.test not in outdated)
+            everything = (*standing, *results.get(name, ())), (*judged, *verdicts.get(name, ()))
+            changed[NodeId(name)] = _make_node_view(known.node, *everything, findings)
+    return make_layered(before.nodes).plus(changed)
+
+
+def _find_changed(before: RunView, view: RunView) -> set[str]:
+    """Nodes whose findings are others than before: named by them, or part of a test that they explain."""
+    was = {id(finding) for finding in before.findings}
+    is_now = {id(finding) for finding in view.findings}
+    found: set[str] = set()
+    for finding in (*before.findings, *view.findings):
+        if (id(finding) in was) is not (id(finding) in is_now):
+            found.update(finding.nodes)
+            found |= _list_nodes(view, finding.tests)
+    return found
+
+
+def _list_nodes(view: RunView, tests: Iterable[str]) -> set[str]:
+    results = (view.results.get(test) for test in tests)
+    return {node.id for result in results if result is not None for node in result.test.target.nodes}
+
+
+class _FindingsByNode(NamedTuple):
+    """Findings by the node they are about, by the nodes they drag down, and the tests that they explain."""
+
+    own: Mapping[str, Finding]
+    affected: Mapping[str, Finding]
+    explained: frozenset[str]
+
+
+def _group_findings(findings: Iterable[Finding]) -> _FindingsByNode:
+    own: dict[str, Finding] = {}
+    affected: dict[str, Finding] = {}
+    explained: set[str] = set()
+    for finding in findings:
+        explained.update(finding.tests)
+        about_nodes = finding.suspect in (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
+        for name in finding.nodes:
+            (own if about_nodes else affected).setdefault(name, finding)
+    return _FindingsByNode(own, affected, frozenset(explained))
+
+
+def _make_node_view(
+    node: Node, results: tuple[Result, ...], verdicts: tuple[Verdict, ...], findings: _FindingsByNode
+) -> NodeView:
+    """One node: what a finding elsewhere explains does not count against it, being dragged down shows as affected."""
+    failures = tuple(result.failure for result in results if result.failure and result.failure.node == node.id)
+    finding = findings.own.get(node.id) or findings.affected.get(node.id)
+    states = {state_of_failure(failure.stage) for failure in failures}
+    if node.id in findings.own:
+        states.add(state_of_level(findings.own[node.id].level))
+    elif node.id in findings.affected:
+        states.add(State.AFFECTED)
+    states.update(
+        state_of(verdict)
+        for verdict in verdicts
+        if verdict.level in (Level.PASS, Level.UNKNOWN) or verdict.test not in findings.explained
+    )
+    if not states and any(result.measurements for result in results):
+        states.add(State.MEASURED)
+    if not states and results and all(result.failure for result in results):
+        states.add(State.UNKNOWN)
+    return NodeView(node, worst(states), verdicts, results, failures, finding)
+
+
+def read_session_links(view: RunView) -> Links:
+    """Links by what was measured over them: bundles that filled a link, lone flows on a NIC; all of a session."""
+    links = dict.fromkeys(view.links, LinkView())
+    bundles = {each.number: {bundle.name: bundle for bundle in each.bundles} for each in view.plan}
+    for test, result in superseding(view).items():
+        _add(links, view.fabric, bundles.get(result.test.round, {}), result, view.verdicts.get(test, ()))
+    return LayeredMap(links)
+
+
+def read_round_links(view: RunView, closed: ClosedRound, verdicts: Mapping[str, Sequence[Verdict]]) -> Links:
+    """The links of ``view`` after one more round that repeats nothing."""
+    links = _Changed(view.carried)
+    bundles = {bundle.name: bundle for bundle in closed.round.bundles}
+    for result in closed.results:
+        _add(links, view.fabric, bundles, result, verdicts.get(result.test.id, ()))
+    return make_layered(view.carried).plus(links)
+
+
+class _Changed(dict[LinkId, LinkView]):
+    """Links that are another now; those that are asked for come from ``before``."""
+
+    def __init__(self, before: Links) -> None:
+        super().__init__()
+        self._before = before
+
+    def __missing__(self, link: LinkId) -> LinkView:
+        return self._before[link]
+
+
+def _add(
+    links: dict[LinkId, LinkView],
+    fabric: Fabric,
+    bundles: Mapping[str, Bundle],
+    result: Result,
+    verdicts: Iterable[Verdict],
+) -> None:
+    """Take in what verdicts say of links; the lowest share over each stays, of two alike the first."""
+    for verdict in verdicts:
+        for link, reading in read_links(fabric, bundles, result, verdict).items():
+            before = links[link]
+            if before.share is None or reading.share < before.share:
+                links[link] = LinkView(state_of_level(reading.level), reading.measured, reading.expected)
+
+
+def apply_findings(carried: Links, findings: Iterable[Finding]) -> Links:
+    """The links as they stand: what was measured, and what findings say of them."""
+    links: dict[LinkId, LinkView] = {}
+    for finding in findings:
+        state = state_of_level(finding.level)
+        for link in finding.links:
+            links[LinkId(link)] = LinkView(state, finding.value, finding.expected, finding.members_up, finding)
+    return make_layered(carried).plus(links)

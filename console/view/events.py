@@ -1,0 +1,117 @@
+"""The events of a session: small frozen facts, in the order they happen.
+
+``RoundJudged`` comes only after its round is committed to the store; a colour on a screen
+may come only from it.
+"""
+
+from dataclasses import dataclass
+
+from benchconsole.probes.judging.verdict import Finding, Verdict
+from benchconsole.probes.model.measuring import ClosedRound, Proof, Result, Round, Test
+from benchconsole.topology.model.fabric import Fabric
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """A session is ready to run, to go on, or to be looked at. ``plan`` holds all its rounds."""
+
+    session: str
+    label: str
+    fabric: Fabric
+    suite: str
+    plan: tuple[Round, ...]
+    at: float
+    live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """The tests of this round are on their way."""
+
+    round: Round
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TestStarted:
+    """One test is being run now."""
+
+    test: Test
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TestEnded:
+    """One test has its result, which is stored; nothing is judged before the round closes."""
+
+    result: Result
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundJudged:
+    """A round is closed, judged and stored. ``findings`` are those of the whole session so far."""
+
+    closed: ClosedRound
+    verdicts: tuple[Verdict, ...]
+    findings: tuple[Finding, ...]
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """Nothing more will come. ``complete`` is False when rounds of the plan were not run."""
+
+    at: float
+    complete: bool
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The run waits: the database refuses, or a rule for the cluster's sake holds it.
+
+    ``spool`` is the file that keeps what is finished meanwhile; empty where nothing need be kept.
+    """
+
+    because: str
+    at: float
+    spool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What held the run is over; ``imported`` results came back from the spool."""
+
+    at: float
+    imported: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something that concerns the run and no single test: a canary that keeps still, a plugin that blocks."""
+
+    text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class NodesProven:
+    """The nodes were searched for anything of ours at the end of a run."""
+
+    proofs: tuple[Proof, ...]
+    at: float
+
+
+Event = (
+    SessionOpened
+    | RoundStarted
+    | TestStarted
+    | TestEnded
+    | RoundJudged
+    | Held
+    | Resumed
+    | Noticed
+    | NodesProven
+    | SessionEnded
+)

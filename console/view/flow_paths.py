@@ -1,0 +1,68 @@
+"""The path of a test's data, hop by hop, with the load that its round should have put on each hop.
+
+The expectations of a whole round are computed once.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+
+from benchconsole.console.view.hop import FlowHop
+from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.topology.capacity.expect import Expectation, expect
+from benchconsole.topology.model.fabric import Direction, Fabric
+from benchconsole.topology.routing.routes import Routes
+
+
+class FlowPaths:
+    """Ways over one fabric. Slow at first use and for large rounds: ask it beside the event loop, one at a time."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._fabric = fabric
+        self._expected: tuple[Round, Mapping[str, Expectation]] | None = None
+
+    @cached_property
+    def _routes(self) -> Routes:
+        return Routes(self._fabric)
+
+    def find_path(self, test: Test, each: Round) -> Sequence[FlowHop]:
+        """The way of a test of the round ``each``; empty where it stays on one node. RoutingError without a path."""
+        if not test.flows:
+            return ()
+        flow = test.flows[0]
+        shares = self._routes.shares_of(flow)
+        expected = self._expectations(each)[test.id]
+        return [self._hop(way, shares[way], expected) for way in self._in_order(flow.source, shares)]
+
+    def _expectations(self, each: Round) -> Mapping[str, Expectation]:
+        """What every test of a round should reach while all of them run."""
+        if self._expected is None or self._expected[0] is not each:
+            sent = each.sent
+            found = expect(self._fabric, [flow for _, flow in sent], routes=self._routes)
+            expected: dict[str, Expectation] = {}
+            for (planned, _), limit in zip(sent, found, strict=True):
+                expected.setdefault(planned.id, limit)
+            self._expected = (each, expected)
+        return self._expected[1]
+
+    def _in_order(self, source: str, shares: Collection[Direction]) -> list[Direction]:
+        """The directed links in the order in which data meets them."""
+        ordered: list[Direction] = []
+        here = {source}
+        while here:
+            onward = [way for way in shares if way.source in here and way not in ordered]
+            ordered += onward
+            here = {self._fabric.links[way.link].other(way.source) for way in onward}
+        return ordered
+
+    def _hop(self, way: Direction, share: float, expected: Expectation) -> FlowHop:
+        link = self._fabric.links[way.link]
+        return FlowHop(
+            source=way.source,
+            sink=link.other(way.source),
+            link=way.link,
+            members=link.count,
+            capacity=self._fabric.payload(link),
+            expected=expected.value * share,
+            limits=way in expected.limiting,
+            note="" if share > 1 - 1e-9 else f"{share:.0%} of the flow, by ideal split",
+        )

@@ -1,0 +1,124 @@
+"""A plan as text: totals first, then stages, what is left out, then rounds, folded where they are many.
+
+``probes.planning.summarise`` computes the numbers.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.probes.model.measuring import Bundle, Round
+from benchconsole.probes.planning import HeaviestLoad, LeftOut, PairCoverage, PlanSummary, StageSummary, SweepSummary
+from benchconsole.topology.element_names import link_name
+from benchconsole.topology.model.fabric import Fabric, LinkId
+from benchconsole.topology.selection import fold
+from benchconsole.topology.units import counted as count
+from benchconsole.topology.units import disk_size, duration, percent
+
+MOST = 6
+"""Rounds of one stage that get a line of their own."""
+
+SHOWN = 10
+"""Values of one axis that are listed before the middle is left out."""
+
+NAMED = 4
+"""Links, bundles and flows that are named before the rest is counted."""
+
+
+def format_plan(fabric: Fabric, summary: PlanSummary, rounds: Sequence[Round], *, most: int = MOST) -> Iterator[str]:
+    """The lines of a plan; at most ``most`` rounds of a stage are shown each by itself."""
+    yield _format_stage("plan", summary.total)
+    for stage in summary.stages:
+        yield _format_stage(stage.stage, stage)
+        if stage.sweep is not None:
+            yield from _format_sweep(stage.sweep)
+        yield from _format_loads(stage)
+    yield from format_left_out(fabric, summary)
+    for _, group in groupby(rounds, key=lambda each: each.stage):
+        yield from _format_rounds(list(group), most)
+
+
+def _format_stage(name: str, stage: StageSummary) -> str:
+    """Rounds against the fewest possible, tests, time and bytes."""
+    because = f" by {sanitize(stage.bound_by)}" if stage.bound_by else ""
+    writes = f", {disk_size(stage.writes)} written and removed again" if stage.writes else ""
+    return (
+        f"{sanitize(name)}: {count(stage.rounds, 'round')} (at least {stage.bound:,}{because}; "
+        f"ratio {stage.ratio:.3f}), {count(stage.tests, 'test')}, about {duration(stage.seconds)}{writes}"
+    )
+
+
+def _format_sweep(sweep: SweepSummary) -> Iterator[str]:
+    """The points of a sweep, how often and in which order they run, and when it ends early."""
+    axes = " x ".join(f"{sanitize(name)} {_format_values(values)}" for name, values in sweep.axes) or "without an axis"
+    times = f", each {sweep.repeat:,} times" if sweep.repeat > 1 else ""
+    yield f"    {count(sweep.points, 'point')}: {axes}{times}; order {sweep.order}"
+    rules = []
+    if sweep.ending is not None and sweep.ending.gain is not None:
+        larger = count(sweep.ending.after, "larger point")
+        rules.append(f"{sanitize(sweep.ending.metric)} gains less than {percent(sweep.ending.gain)} over {larger}")
+    if sweep.ending is not None and sweep.ending.on_failure:
+        rules.append("a test fails")
+    if rules:
+        yield f"    ends early where {' or '.join(rules)}; what is left is then skipped"
+
+
+def _format_values(values: Sequence[str]) -> str:
+    shown = ", ".join(map(sanitize, values if len(values) <= SHOWN else (*values[: SHOWN - 1], "...", values[-1])))
+    return shown if len(values) <= SHOWN else f"{shown} ({len(values):,} values)"
+
+
+def _format_loads(stage: StageSummary) -> Iterator[str]:
+    if stage.link is not None:
+        meant = ", on purpose: it is filled" if stage.link.meant else ""
+        yield f"    heaviest load on a link: {_format_heaviest(stage.link)}{meant}"
+    if stage.budget is not None:
+        yield f"    heaviest load on a budget: {_format_heaviest(stage.budget)}"
+
+
+def _format_heaviest(found: HeaviestLoad) -> str:
+    return f"{sanitize(found.element)}, {percent(found.share)} in round {found.round}"
+
+
+def format_left_out(fabric: Fabric, summary: PlanSummary) -> Iterator[str]:
+    """What the plan does not reach, and why."""
+    for nodes in summary.nodes:
+        yield f"not covered: {count(len(nodes.what), 'node')}, {sanitize(fold(nodes.what))}: {nodes.why}"
+    for links in summary.links:
+        yield f"not covered: {count(len(links.what), 'link')}, {_format_links(fabric, links)}: {links.why}"
+    yield from _format_pairs(summary.pairs)
+
+
+def _format_links(fabric: Fabric, links: LeftOut) -> str:
+    named = ", ".join(sanitize(link_name(fabric, fabric.links[LinkId(link)])) for link in links.what[:NAMED])
+    further = len(links.what) - NAMED
+    return f"{named} and {further:,} more" if further > 0 else named
+
+
+def _format_pairs(pairs: PairCoverage) -> Iterator[str]:
+    if not pairs.met:
+        return
+    yield f"pairs: {pairs.met:,} of {pairs.every:,} directed pairs meet ({pairs.met / pairs.every:.2%})"
+    for number, why in pairs.left:
+        yield f"    {number:,} do not: {sanitize(why)}"
+
+
+def _format_rounds(rounds: Sequence[Round], most: int) -> Iterator[str]:
+    """One line for each round, and for each of the bundles that it fills; beyond ``most`` they are counted."""
+    for each in rounds[:most]:
+        what = f"{count(len(each.tests), 'test')}, about {duration(each.seconds)}"
+        yield f"round {each.number}  {sanitize(each.stage)}: {what}; {sanitize(each.because)}"
+        for bundle in each.bundles[:NAMED]:
+            yield f"    fills {_format_bundle(each, bundle)}"
+        if len(each.bundles) > NAMED:
+            yield f"    and {count(len(each.bundles) - NAMED, 'more bundle')}"
+    rest = [len(each.tests) for each in rounds[most:]]
+    if rest:
+        widths = f"{min(rest):,} to {count(max(rest), 'test')}" if min(rest) < max(rest) else count(max(rest), "test")
+        yield f"... {count(len(rest), 'more round')} of {widths}"
+
+
+def _format_bundle(each: Round, bundle: Bundle) -> str:
+    flows = [sanitize(test.target.key) for test in each.tests if test.bundle == bundle.name]
+    far = "" if bundle.fill > 0.995 else f" to {percent(bundle.fill)}"
+    return f"{sanitize(bundle.name)}{far}: {', '.join(flows[:NAMED])}{' ...' if len(flows) > NAMED else ''}"

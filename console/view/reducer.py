@@ -1,0 +1,247 @@
+"""The reducer of a session's events into the view that screens and reports share. Pure.
+
+``advance(view, event)`` gives the next RunView: the same events give the same view, whether
+they come from a run or from the store. A step costs what the event brings, not what is there.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from benchconsole.console.view.element_state import advance_nodes, apply_findings, read_round_links, read_session_links
+from benchconsole.console.view.events import (
+    Event,
+    Held,
+    NodesProven,
+    Noticed,
+    Resumed,
+    RoundJudged,
+    RoundStarted,
+    SessionEnded,
+    SessionOpened,
+    TestEnded,
+    TestStarted,
+)
+from benchconsole.console.view.persistent_map import LayeredMap, OpenTests, make_layered
+from benchconsole.console.view.run_view import (
+    Line,
+    LinkView,
+    NodeView,
+    RunView,
+    State,
+    TestKey,
+    state_of,
+    test_key,
+    worst,
+)
+from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Round
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.units import counted as count
+
+LOG_LINES = 500
+
+
+def opened(event: SessionOpened) -> RunView:
+    """The view of a session before anything of it is known."""
+    fabric = event.fabric
+    links = LayeredMap(dict.fromkeys(fabric.links, LinkView()))
+    return RunView(
+        fabric=fabric,
+        session=event.session,
+        label=event.label,
+        suite=event.suite,
+        live=event.live,
+        plan=event.plan,
+        nodes=LayeredMap({node.id: NodeView(node) for node in fabric.nodes.values()}),
+        links=links,
+        carried=links,
+        repeats=repeats_of(event.plan),
+        started=event.at,
+    )
+
+
+def advance(view: RunView, event: Event) -> RunView:
+    """The view after ``event``. Pure: the same events give the same view."""
+    if isinstance(event, (TestStarted, TestEnded)):
+        return _tested(view, (event,))
+    if isinstance(event, SessionOpened):
+        return _opened_again(view, event)
+    if isinstance(event, RoundStarted):
+        return _round_started(view, event)
+    if isinstance(event, RoundJudged):
+        return _judged(view, event)
+    if isinstance(event, (Held, Resumed)):
+        return _held(view, event)
+    if isinstance(event, Noticed):
+        return replace(view, log=_logged(view, Line(event.at, State.WATCH, event.text)))
+    if isinstance(event, NodesProven):
+        return _proven(view, event)
+    return _ended(view, event)
+
+
+def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
+    """The view after all of ``events``, as ``advance`` would give it one by one; a thousand tests are one step."""
+    tests: list[TestStarted | TestEnded] = []
+    for event in events:
+        if isinstance(event, (TestStarted, TestEnded)):
+            tests.append(event)
+            continue
+        view = advance(_tested(view, tests), event)
+        tests = []
+    return _tested(view, tests)
+
+
+def _tested(view: RunView, events: Sequence[TestStarted | TestEnded]) -> RunView:
+    """The view after tests of the open round began and ended."""
+    if not events:
+        return view
+    started = {event.test.id: None for event in events if isinstance(event, TestStarted)}
+    ended = {event.result.test.id: event.result for event in events if isinstance(event, TestEnded)}
+    running = view.running if isinstance(view.running, OpenTests) else OpenTests[str]()
+    fresh = make_layered(view.fresh).plus(ended)
+    return replace(view, running=running.moved(started, ended, fresh), fresh=fresh)
+
+
+def _opened_again(view: RunView, event: SessionOpened) -> RunView:
+    if event.session != view.session:
+        return replace(opened(event), static=view.static if event.fabric is view.fabric else None)
+    repeats = view.repeats if event.plan == view.plan else repeats_of(event.plan)
+    return replace(view, plan=event.plan, repeats=repeats, live=event.live, ended=None, proofs=())
+
+
+def _round_started(view: RunView, event: RoundStarted) -> RunView:
+    line = Line(event.at, State.RUNNING, f"round {event.round.number} started: {_what(event.round)}")
+    return replace(
+        view,
+        current=event.round,
+        current_started=event.at,
+        fresh=LayeredMap(),
+        running=OpenTests(),
+        live=True,
+        ended=None,
+        log=_logged(view, line),
+    )
+
+
+def repeats_of(plan: Iterable[Round]) -> Mapping[str, tuple[str, ...]]:
+    """Each test that repeats earlier ones of the plan, with their ids: same stage, probe, target and bundle."""
+    rounds = sorted(plan, key=lambda each: each.number)
+    stages = {each.number: each.stage for each in rounds}
+    earlier: dict[TestKey, tuple[str, ...]] = {}
+    found: dict[str, tuple[str, ...]] = {}
+    for each in rounds:
+        here: dict[TestKey, list[str]] = {}
+        for test in each.tests:
+            here.setdefault(test_key(test, stages), []).append(test.id)
+        for key, ids in here.items():
+            if key in earlier:
+                found.update(dict.fromkeys(ids, earlier[key]))
+            earlier[key] = (*earlier.get(key, ()), *ids)
+    return MappingProxyType(found)
+
+
+def _logged(view: RunView, line: Line) -> tuple[Line, ...]:
+    return (*view.log, line)[-LOG_LINES:]
+
+
+def described(view: RunView, found: Iterable[StaticFinding]) -> RunView:
+    """The view with what its description shows: errors first, in their order where they are alike."""
+    return replace(view, static=in_order(found))
+
+
+def in_order(found: Iterable[StaticFinding]) -> tuple[StaticFinding, ...]:
+    """What a description shows, errors first, in their order where they are alike."""
+    severities = list(Severity)
+    return tuple(sorted(found, key=lambda each: severities.index(each.severity)))
+
+
+def _what(each: Round) -> str:
+    return f"{each.stage}, {len(each.tests):,} tests"
+
+
+def _held(view: RunView, event: Held | Resumed) -> RunView:
+    if isinstance(event, Held):
+        kept = f"; what is finished is kept in {event.spool}" if event.spool else ""
+        line = Line(event.at, State.HELD, f"held: {event.because}{kept}")
+        return replace(view, held=event.because, spool=event.spool, log=_logged(view, line))
+    back = f", {count(event.imported, 'result')} brought back" if event.imported else ""
+    return replace(view, held="", spool="", log=_logged(view, Line(event.at, State.RUNNING, f"going on{back}")))
+
+
+def _proven(view: RunView, event: NodesProven) -> RunView:
+    left = sum(bool(proof.left) for proof in event.proofs)
+    silent = sum(not proof.asked for proof in event.proofs)
+    words = f"nothing of ours is left on {len(event.proofs) - left - silent:,} of {count(len(event.proofs), 'node')}"
+    state = State.FAIL if left else State.UNKNOWN if silent else State.PASS
+    return replace(view, proofs=event.proofs, log=_logged(view, Line(event.at, state, words)))
+
+
+def _ended(view: RunView, event: SessionEnded) -> RunView:
+    words = "session complete" if event.complete else f"session stopped{': ' + event.because if event.because else ''}"
+    return replace(
+        view,
+        current=None,
+        running=OpenTests(),
+        fresh=LayeredMap(),
+        held="",
+        spool="",
+        ended=event.at,
+        complete=event.complete,
+        because=event.because,
+        live=False,
+        log=_logged(view, Line(event.at, State.PASS if event.complete else State.HELD, words)),
+    )
+
+
+def _judged(view: RunView, event: RoundJudged) -> RunView:
+    closed = event.closed
+    by_test: dict[str, list[Verdict]] = {result.test.id: [] for result in closed.results}
+    for verdict in event.verdicts:
+        by_test.setdefault(verdict.test, []).append(verdict)
+    current = view.current if view.current and view.current.number != closed.round.number else None
+    replaced = {test for result in closed.results for test in view.repeats.get(result.test.id, ())} - view.replaced
+    moved = replace(
+        view,
+        results=make_layered(view.results).plus({result.test.id: result for result in closed.results}),
+        verdicts=make_layered(view.verdicts).plus({test: tuple(found) for test, found in by_test.items()}),
+        findings=event.findings,
+        closed=MappingProxyType({**view.closed, closed.round.number: (closed.started, closed.ended)}),
+        current=current,
+        fresh=LayeredMap() if current is None else view.fresh,
+        running=OpenTests() if current is None else view.running,
+        log=_logged(view, _closing_line(event)),
+        replaced=view.replaced | replaced if replaced else view.replaced,
+        stopped=_stopped(view, closed),
+    )
+    again = bool(replaced) or closed.round.number in view.closed
+    carried = read_session_links(moved) if again else read_round_links(view, closed, by_test)
+    return replace(
+        moved,
+        nodes=advance_nodes(view, moved, closed, event.verdicts),
+        carried=carried,
+        links=apply_findings(carried, event.findings),
+    )
+
+
+def _stopped(view: RunView, closed: ClosedRound) -> Mapping[int, str]:
+    number = closed.round.number
+    if closed.reason is CloseReason.STOPPED:
+        return MappingProxyType({**view.stopped, number: closed.because})
+    if number in view.stopped:
+        return MappingProxyType({key: words for key, words in view.stopped.items() if key != number})
+    return view.stopped
+
+
+def _closing_line(event: RoundJudged) -> Line:
+    closed = event.closed
+    failed = sum(result.failure is not None for result in closed.results)
+    states = {state_of(verdict) for verdict in event.verdicts} | {State.UNKNOWN if failed else State.PASS}
+    measured = len(closed.results) - failed
+    how = "closed"
+    if closed.reason is CloseReason.STOPPED:
+        states.add(State.HELD)
+        how = f"stopped, {closed.because}" if closed.because else "stopped"
+    words = f"round {closed.round.number} {how}: {measured:,} of {len(closed.results):,} tests measured"
+    low = sum(verdict.level in (Level.FAIL, Level.WATCH) for verdict in event.verdicts)
+    return Line(closed.ended, worst(states), words + (f", {low:,} below what is asked" if low else ""))

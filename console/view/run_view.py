@@ -1,0 +1,363 @@
+"""The view of a session that screens and reports share, and the questions they ask of it.
+
+``console.view.reducer`` makes it from events; nothing else does. ``probes.judging`` judged it;
+``console.view.wording`` and the themes word and colour it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from benchconsole.probes.judging.verdict import Finding, Level, Verdict
+from benchconsole.probes.model.measuring import FailedAt, Failure, Labels, Proof, Result, Round, Test
+from benchconsole.topology.analysis.static_finding import StaticFinding
+from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
+
+
+class State(StrEnum):
+    """How a node, link or test stands, worst first: the order sorts, folds and tallies."""
+
+    FAIL = "fail"
+    UNREACHABLE = "unreachable"
+    WATCH = "watch"
+    UNKNOWN = "unknown"
+    AFFECTED = "affected"
+    HELD = "held back"
+    RUNNING = "running"
+    MEASURED = "not judged"
+    SKIPPED = "skipped"
+    PASS = "pass"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return _RANK[self]
+
+
+_RANK = {state: index for index, state in enumerate(State)}
+
+
+def worst(states: Iterable[State]) -> State:
+    """The worst of ``states``; skipped when there is none, for nothing is known."""
+    return min(states, key=lambda state: state.rank, default=State.SKIPPED)
+
+
+_STATE = {Level.FAIL: State.FAIL, Level.WATCH: State.WATCH, Level.UNKNOWN: State.UNKNOWN, Level.PASS: State.PASS}
+
+
+def state_of_level(level: Level) -> State:
+    """The state of a judged level."""
+    return _STATE[level]
+
+
+def state_of(verdict: Verdict) -> State:
+    """The state that one verdict gives by itself (``Blame`` knows whether another element explains it)."""
+    return _STATE[verdict.level]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """One node: its worst state, and everything that is known of it."""
+
+    node: Node
+    state: State = State.SKIPPED
+    verdicts: tuple[Verdict, ...] = ()
+    results: tuple[Result, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkView:
+    """One link: its state, the worst verdict that was made on it, and how many members seem up.
+
+    ``measured`` and ``expected`` are byte/s of payload in the worst direction of the last round
+    that filled it, None when no round did.
+    """
+
+    state: State = State.SKIPPED
+    measured: float | None = None
+    expected: float | None = None
+    members_up: int | None = None
+    finding: Finding | None = None
+
+    @property
+    def share(self) -> float | None:
+        """measured / expected, None where nothing was measured."""
+        return None if self.measured is None or not self.expected else self.measured / self.expected
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """The rounds of one stage of the suite; seconds are wall time, ``left`` is an estimate."""
+
+    name: str
+    probe: str
+    rounds: int
+    done: int
+    tests: int
+    seconds: float
+    left: float
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Tests by what became of them. ``planned`` is their sum plus those still to come."""
+
+    planned: int = 0
+    tested: int = 0
+    failed: int = 0
+    unreachable: int = 0
+    skipped: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned test gave a number."""
+        return self.tested == self.planned
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """Nodes whose tests gave no number for one and the same reason."""
+
+    stage: FailedAt
+    detail: str
+    nodes: tuple[str, ...]
+    tests: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the event log."""
+
+    at: float
+    state: State
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A whole session as it stands. ``results`` and ``verdicts`` are by test id, those of repeated tests included.
+
+    ``replaced`` are ids of tests that a later round repeated: their results no longer count.
+    ``static`` is what the description alone shows, worst first, None until that is worked out: no
+    verdict, so nothing here counts it. ``held`` says why the run waits; ``proofs`` are what the nodes
+    showed when it was over, empty where they were not searched. ``stopped`` says why a rule ended rounds.
+    ``carried`` are the links without what findings say of them; ``repeats`` leads from a test of the
+    plan to the earlier ones that it repeats. No mapping here ever changes; those that grow share what
+    they have in common with earlier views.
+    """
+
+    fabric: Fabric
+    session: str = ""
+    label: str = ""
+    suite: str = ""
+    live: bool = False
+    plan: tuple[Round, ...] = ()
+    nodes: Mapping[NodeId, NodeView] = field(default_factory=lambda: MappingProxyType({}))
+    links: Mapping[LinkId, LinkView] = field(default_factory=lambda: MappingProxyType({}))
+    findings: tuple[Finding, ...] = ()
+    results: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
+    verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    closed: Mapping[int, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
+    stopped: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    current: Round | None = None
+    current_started: float = 0.0
+    running: Set[str] = frozenset()
+    fresh: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
+    started: float = 0.0
+    ended: float | None = None
+    complete: bool = False
+    because: str = ""
+    log: tuple[Line, ...] = ()
+    replaced: frozenset[str] = frozenset()
+    static: tuple[StaticFinding, ...] | None = None
+    held: str = ""
+    spool: str = ""
+    proofs: tuple[Proof, ...] = ()
+    carried: Mapping[LinkId, LinkView] = field(default_factory=lambda: MappingProxyType({}))
+    repeats: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+
+TestKey = tuple[str, str, str, str, str, Labels]
+
+
+def test_key(test: Test, stages: Mapping[int, str]) -> TestKey:
+    """What makes two tests of a session the same one, repeated: stage, probe, both ends, bundle, point of a sweep.
+
+    ``stages`` maps round numbers to stage names.
+    """
+    target = test.target
+    here = target.key if target.members else target.node.id
+    there = "" if target.members or target.peer is None else target.peer.id
+    return (stages.get(test.round, ""), test.probe, here, there, test.bundle, target.labels)
+
+
+def superseding(view: RunView) -> dict[str, Result]:
+    """The newest result of each test: a repeat replaces what it repeats, better or worse."""
+    return {test: result for test, result in view.results.items() if test not in view.replaced}
+
+
+def state_of_failure(stage: FailedAt) -> State:
+    """The state that a test without a number leaves behind."""
+    if stage.means_unreachable:
+        return State.UNREACHABLE
+    return _WITHOUT_NUMBER.get(stage, State.UNKNOWN)
+
+
+_WITHOUT_NUMBER = {
+    FailedAt.HELD: State.HELD,
+    FailedAt.IN_USE: State.HELD,
+    FailedAt.REFUSED: State.HELD,
+    FailedAt.CANCELLED: State.SKIPPED,
+    FailedAt.SKIPPED: State.SKIPPED,
+}
+
+
+def coverage(view: RunView) -> Coverage:
+    """Tests by what became of them, each test counted once however often it was repeated."""
+    done = superseding(view)
+    planned = sum(len(each.tests) for each in view.plan) - repeats_in(view.plan)
+    return Coverage(planned, **Counter(result.outcome.value for result in done.values()))
+
+
+def repeats_in(plan: Iterable[Round]) -> int:
+    """How many planned tests repeat an earlier one of the same stage."""
+    by_stage: dict[str, list[Round]] = {}
+    for each in plan:
+        by_stage.setdefault(each.stage, []).append(each)
+    repeats = 0
+    for stage, rounds in by_stage.items():
+        stages = {each.number: stage for each in rounds}
+        seen: set[TestKey] = set()
+        for each in rounds if len(rounds) > 1 else ():
+            here = {test_key(test, stages) for test in each.tests}
+            repeats += len(here & seen)
+            seen |= here
+    return repeats
+
+
+def not_judged(view: RunView) -> tuple[NotJudged, ...]:
+    """Tests that gave no number, folded over nodes by stage and reason, most tests first."""
+    found: dict[tuple[FailedAt, str], dict[str, int]] = {}
+    for result in superseding(view).values():
+        failure = result.failure
+        if failure is not None:
+            nodes = found.setdefault((failure.stage, failure.detail), {})
+            nodes[failure.node] = nodes.get(failure.node, 0) + 1
+    return folded(found)
+
+
+def folded(found: Mapping[tuple[FailedAt, str], Mapping[str, int]]) -> tuple[NotJudged, ...]:
+    """Reasons with the tests of each node, the nodes that could not be asked and the most tests first."""
+    made = [NotJudged(stage, detail, tuple(nodes), sum(nodes.values())) for (stage, detail), nodes in found.items()]
+    return tuple(sorted(made, key=lambda each: (not each.stage.means_unreachable, -each.tests)))
+
+
+def unjudged_metrics(view: RunView) -> tuple[str, ...]:
+    """Metrics that were measured and that no criterion speaks of."""
+    measured = {m.reading.metric for result in view.results.values() for m in result.measurements}
+    judged = {verdict.metric for found in view.verdicts.values() for verdict in found}
+    return tuple(sorted(measured - judged))
+
+
+def tally(view: RunView) -> dict[State, int]:
+    """Nodes by state, worst first; only states that occur. A running node counts as it last stood."""
+    found = dict.fromkeys(State, 0)
+    for node in view.nodes.values():
+        found[node.state] += 1
+    return {state: number for state, number in found.items() if number}
+
+
+def stages(view: RunView, now: float | None = None) -> tuple[StageView, ...]:
+    """The stages of the plan with what is done, in order; repeats are a stage of their own."""
+    return stages_of(view, lambda each: _worst_of(view, each), now)
+
+
+def stages_of(
+    view: RunView, worst_of: Callable[[Round], State | None], now: float | None = None
+) -> tuple[StageView, ...]:
+    """The same where ``worst_of`` knows the worst state of a closed round, None where nothing of it was judged."""
+    names: dict[str, list[Round]] = {}
+    for each in view.plan:
+        names.setdefault(each.stage, []).append(each)
+    pace = _pace(view)
+    return tuple(_stage(view, name, rounds, pace, worst_of, now) for name, rounds in names.items())
+
+
+def _worst_of(view: RunView, each: Round) -> State | None:
+    found = {state_of(verdict) for test in each.tests for verdict in view.verdicts.get(test.id, ())}
+    results = (view.results.get(test.id) for test in each.tests)
+    if any(result is not None and result.failure is not None for result in results):
+        found.add(State.UNKNOWN)
+    return worst(found) if found else None
+
+
+def _stage(
+    view: RunView,
+    name: str,
+    rounds: list[Round],
+    pace: float,
+    worst_of: Callable[[Round], State | None],
+    now: float | None,
+) -> StageView:
+    done = [each for each in rounds if each.number in view.closed]
+    seconds = sum(view.closed[each.number][1] - view.closed[each.number][0] for each in done)
+    left = sum(each.seconds * pace for each in rounds if each.number not in view.closed)
+    running = view.current is not None and any(each.number == view.current.number for each in rounds)
+    if running and now is not None:
+        seconds += max(now - view.current_started, 0.0)
+        left = max(left - max(now - view.current_started, 0.0), 0.0)
+    state = State.RUNNING if running else State.SKIPPED
+    if done and not running:
+        states = [found for each in done if (found := worst_of(each)) is not None]
+        state = worst(states) if states else State.MEASURED
+    return StageView(
+        name, rounds[0].probe, len(rounds), len(done), sum(len(each.tests) for each in rounds), seconds, left, state
+    )
+
+
+def _pace(view: RunView) -> float:
+    """How much longer rounds take than was estimated: the median over those that are closed."""
+    ratios = _ratios(view)
+    return ratios[len(ratios) // 2] if ratios else 1.0
+
+
+def _ratios(view: RunView) -> list[float]:
+    """Seconds taken over seconds estimated, of every closed round that was run, sorted."""
+    return sorted(
+        (view.closed[each.number][1] - view.closed[each.number][0]) / each.seconds
+        for each in view.plan
+        if each.number in view.closed and each.seconds and not _was_spared(view, each)
+    )
+
+
+def _was_spared(view: RunView, each: Round) -> bool:
+    """Whether nothing of a round of a sweep was run, because its sweep had ended."""
+    if each.swept is None or each.swept.ending is None:
+        return False
+    failures = (result.failure for test in each.tests[:1] if (result := view.results.get(test.id)) is not None)
+    return any(failure is not None and failure.stage is FailedAt.SKIPPED for failure in failures)
+
+
+def eta(view: RunView, now: float) -> tuple[float, float] | None:
+    """Seconds left as (low, high), None when nothing is left; the spread is that of the measured rounds."""
+    ratios = _ratios(view)
+    left = sum(each.seconds for each in view.plan if each.number not in view.closed)
+    if not left or not view.live:
+        return None
+    elapsed = max(now - view.current_started, 0.0) if view.current else 0.0
+    low, high = (ratios[len(ratios) // 4], ratios[(3 * len(ratios)) // 4]) if ratios else (1.0, 1.5)
+    return max(left * low - elapsed, 0.0), max(left * high - elapsed, 0.0)
+
+
+def exit_code(view: RunView, *, allow_untested: bool = False) -> int:
+    """0 everything judged passed, 1 something is below its threshold, 3 not everything was tested."""
+    levels = [verdict.level for test in superseding(view) for verdict in view.verdicts.get(test, ())]
+    if Level.FAIL in levels:
+        return 1
+    untested = not coverage(view).complete or Level.UNKNOWN in levels
+    return 3 if untested and not allow_untested else 0

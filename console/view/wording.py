@@ -1,0 +1,89 @@
+"""Words and signs for states, levels and quantities, shared by screens and reports. No colours."""
+
+import math
+from dataclasses import dataclass
+
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.run_view import State
+from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.measuring import Fact
+from benchconsole.topology.analysis.static_finding import Severity
+from benchconsole.topology.units import Shown, Unit, digits3, percent, show
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """One state as a glyph of one cell, as ASCII, and as the word used in tables."""
+
+    glyph: str
+    ascii: str
+    word: str
+
+
+SIGNS: dict[State, Sign] = {
+    State.FAIL: Sign("✗", "X", "fail"),
+    State.UNREACHABLE: Sign("∅", "U", "no ssh"),
+    State.WATCH: Sign("▲", "!", "watch"),
+    State.UNKNOWN: Sign("?", "?", "unknown"),
+    State.AFFECTED: Sign("▵", "~", "affected"),
+    State.HELD: Sign("=", "=", "held"),
+    State.RUNNING: Sign("▸", ">", "running"),
+    State.MEASURED: Sign("○", "o", "measured"),
+    State.SKIPPED: Sign("-", "-", "skipped"),
+    State.PASS: Sign("·", ".", "pass"),
+}
+
+SEVERITIES: dict[Severity, Sign] = {
+    Severity.ERROR: Sign("■", "E", "error"),
+    Severity.WARNING: Sign("□", "W", "warning"),
+    Severity.NOTE: Sign("▫", "N", "note"),
+}
+"""How findings about a description look; none of these signs is that of a verdict."""
+
+NOT_MEASURED = "–"
+NOT_APPLICABLE = "n/a"
+
+
+def format_quantity(value: float | None, unit: Unit | None, shown: Shown = Shown.PLAIN) -> str:
+    """A value with its unit, or the sign for not measured; ``?`` where a tool gave no finite number."""
+    if value is None:
+        return NOT_MEASURED
+    if not math.isfinite(value):
+        return "?"
+    return digits3(value) if unit is None else show(value, unit, shown)
+
+
+def format_fact(fact: Fact) -> str:
+    """What a node told, for people: memory in IEC, ports in bits, disks in SI, counts in full."""
+    if isinstance(fact.value, str):
+        return sanitize(fact.value)
+    if fact.unit in (None, Unit.ONE) or fact.fact.endswith(".mtu"):
+        return f"{fact.value:,.15g}"
+    return format_quantity(fact.value, fact.unit, _shown(fact))
+
+
+def _shown(fact: Fact) -> Shown:
+    if fact.unit is Unit.BYTE_RATE:
+        return Shown.NETWORK
+    if fact.unit is Unit.PER_SECOND:
+        return Shown.TRANSFERS if fact.fact.startswith("memory.") else Shown.FREQUENCY
+    return Shown.MEMORY if fact.fact.startswith(("memory.", "numa.")) else Shown.PLAIN
+
+
+def format_measured(verdict: Verdict) -> str:
+    """What was measured, in words or as a number."""
+    return (
+        sanitize(verdict.text) if verdict.value is None else format_quantity(verdict.value, verdict.unit, verdict.shown)
+    )
+
+
+def format_expected(verdict: Verdict) -> str:
+    """What was expected, in words or as a number."""
+    if verdict.expected is None:
+        return sanitize(verdict.expected_text) or NOT_MEASURED
+    return format_quantity(verdict.expected, verdict.unit, verdict.shown)
+
+
+def format_share(share: float | None) -> str:
+    """A share in percent, or the sign for not measured."""
+    return NOT_MEASURED if share is None or not math.isfinite(share) else percent(share)

@@ -1,0 +1,135 @@
+"""The proof at the end of a run: every node that was touched is searched, and leftovers are ended and removed.
+
+The nodes that a run touches follow from its plan alone, which is stored before anything is sent:
+so the next start finds exactly the files of a run whose console was killed. Nothing of another session is touched.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from benchconsole.probes.api import Probe, Safety
+from benchconsole.probes.leftovers import (
+    LeftoverDirectory,
+    LeftoverProcess,
+    Leftovers,
+    end_processes,
+    find_leftovers,
+    remove_directories,
+)
+from benchconsole.probes.model.errors import ProbeError
+from benchconsole.probes.model.measuring import Proof, Round
+from benchconsole.probes.model.remote import Reach, Remote, RemoteError
+from benchconsole.probes.scratch import root_of
+from benchconsole.topology.model.fabric import Node, NodeId
+
+AT_ONCE = 64
+"""Nodes that are searched at the same time: enough to fill the time that each takes to answer."""
+PATIENCE = 90.0
+"""Seconds that a node has for search, end and second search; a file system that hangs must not hold the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The nodes that rounds run on, and the directories below which their tests write, by node.
+
+    ``privileged`` are the nodes on which commands run as the administrator.
+    """
+
+    nodes: tuple[Node, ...] = ()
+    scratch: Mapping[NodeId, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    privileged: frozenset[NodeId] = frozenset()
+
+
+def touched(rounds: Iterable[Round], probes: Mapping[str, Probe] = MappingProxyType({})) -> Touched:
+    """What ``rounds`` touch; nodes in the order in which they first occur.
+
+    Of ``probes`` those that destroy run as the administrator.
+    """
+    nodes: dict[NodeId, Node] = {}
+    privileged: set[NodeId] = set()
+    roots: dict[NodeId, dict[str, None]] = {}
+    for each in rounds:
+        probe = probes.get(each.probe)
+        for test in each.tests:
+            if probe is not None and probe.safety is Safety.DESTROYS:
+                privileged.update(node.id for node in test.target.nodes)
+            root = root_of(test.target.options)
+            for node in test.target.nodes:
+                nodes.setdefault(node.id, node)
+                if root is not None:
+                    roots.setdefault(node.id, {})[root] = None
+    scratch = MappingProxyType({name: tuple(found) for name, found in roots.items()})
+    return Touched(tuple(nodes.values()), scratch, frozenset(privileged))
+
+
+async def prove(
+    reach: Reach,
+    nodes: Sequence[Node],
+    session: str,
+    *,
+    scratch: Mapping[NodeId, Collection[str]] = MappingProxyType({}),
+    privileged: Collection[NodeId] = frozenset(),
+    at_once: int = AT_ONCE,
+) -> tuple[Proof, ...]:
+    """Search every node for what is left of ``session``, end and remove it, and search again.
+
+    ``scratch`` names the directories below which the session wrote; on nodes of ``privileged`` the
+    processes of the administrator are searched too. One command for a node that is clean. A node
+    that cannot be asked, or not searched, is told so in its proof; nothing is raised but cancellation.
+    """
+    gate = asyncio.Semaphore(at_once)
+
+    async def one(node: Node) -> Proof:
+        async with gate:
+            return await _prove(reach, node, session, tuple(scratch.get(node.id, ())), node.id in privileged)
+
+    return tuple(await asyncio.gather(*(one(node) for node in nodes)))
+
+
+async def _prove(reach: Reach, node: Node, session: str, scratch: Collection[str], privileged: bool) -> Proof:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            remote = await reach.remote(node)
+            return await _searched(remote, node.id, session, scratch, privileged)
+    except RemoteError as error:
+        return Proof(node.id, asked=False, detail=f"{error.failure.stage}: {error.failure.detail}")
+    except TimeoutError:
+        return Proof(node.id, asked=False, detail=f"no answer within {PATIENCE:.0f} s")
+    except ProbeError as error:
+        return Proof(node.id, asked=False, detail=str(error))
+
+
+async def _searched(remote: Remote, node: NodeId, session: str, scratch: Collection[str], privileged: bool) -> Proof:
+    found = await find_leftovers(remote, session, scratch, privileged=privileged)
+    ended = 0
+    if not found.is_empty:
+        await end_processes(remote, found.processes, privileged=privileged)
+        stays = {each.path: each for each in await remove_directories(remote, found.directories, privileged=privileged)}
+        before = len(found.processes) + len(found.directories)
+        again = await find_leftovers(remote, session, scratch, privileged=privileged)
+        found = Leftovers(
+            again.processes, tuple(stays.get(each.path, each) for each in again.directories), again.unseen
+        )
+        ended = max(before - len(found.processes) - len(found.directories), 0)
+    if found.unseen:
+        return Proof(node, asked=False, left=words(found), ended=ended, detail="; ".join(found.unseen))
+    return Proof(node, asked=True, left=words(found), ended=ended)
+
+
+def words(found: Leftovers) -> tuple[str, ...]:
+    """What is left, in words: one for each process and each directory."""
+    return (*map(process_words, found.processes), *map(directory_words, found.directories))
+
+
+def process_words(process: LeftoverProcess) -> str:
+    """One process: its number, its command cut to a line, and what it listens on."""
+    command = " ".join(process.argv)[:200] or "without a command line"
+    listens = f", listens on {', '.join(process.listens)}" if process.listens else ""
+    return f"process {process.pid} ({command}){listens}"
+
+
+def directory_words(directory: LeftoverDirectory) -> str:
+    """One directory: its path, and why it may not be removed."""
+    return f"directory {directory.path}" + (f", which {directory.because}" if directory.because else "")

@@ -1,0 +1,285 @@
+"""The findings in words: an element, both numbers, what it rests on, what stays open and what to do.
+
+One function for each kind of cause; which cause it is, ``attribution`` and ``findings`` decide.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from benchconsole.probes.judging.attribution import Cause, Observation
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.link_state import count_members
+from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Verdict
+from benchconsole.topology.element_names import direction_name, is_nic, link_name
+from benchconsole.topology.model.fabric import Direction, Link, LinkId, NodeId, NodeRole
+from benchconsole.topology.selection import fold
+from benchconsole.topology.units import network_rate, percent, show
+
+
+def _worst(verdicts: Iterable[Verdict]) -> Level:
+    return max((verdict.level for verdict in verdicts), key=lambda level: level.severity)
+
+
+def make_link_finding(context: JudgingContext, link: Link, causes: Sequence[Cause]) -> Finding:
+    """One finding for a link, whichever directions it is low in."""
+    ways = sorted({way for cause in causes for way in cause.ways})
+    carried = {way: value for cause in causes for way, value in cause.carried.items()}
+    low = min(ways, key=lambda way: carried[way])
+    seen = [observation for cause in causes for observation in cause.observations]
+    capacity = context.fabric.payload(link)
+    nic = is_nic(context.fabric, low)
+    where = direction_name(context.fabric, low) if nic and len(ways) == 1 else link_name(context.fabric, link)
+    certain = len({(observation.verdict.round, observation.verdict.subject) for observation in seen}) > 1
+    both = "in and out" if len(ways) > 1 else ("out" if low.source == link.a else "in") + " only"
+    value, wanted, share = network_rate(carried[low]), network_rate(capacity), carried[low] / capacity
+    nodes = _behind(context, link)
+    return Finding(
+        suspect=Suspect.NIC if nic else Suspect.LAG if link.is_lag else Suspect.LINK,
+        element=link.a if nic else link.id,
+        where=where,
+        what=f"gives {value} of {wanted}, {percent(share)}, {both}{_members(link, share)}",
+        probe=seen[0].verdict.probe,
+        nodes_at=(link.a,) if nic else (),
+        links=(link.id,),
+        members_up=count_members(link, share),
+        level=_worst(observation.verdict for observation in seen),
+        confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
+        nodes=nodes,
+        tests=tuple(dict.fromkeys(test for each in seen for test in _tests(each.flows))),
+        evidence=tuple(dict.fromkeys(name for each in seen for name in each.verdict.evidence)),
+        because=tuple(_line(observation.verdict) for observation in seen),
+        rules_out=_ruled_out(context, seen, set(ways)),
+        cannot_tell=_open_question(link, nic=nic),
+        means=_means(context, link, ways, carried[low], nodes),
+        do=_do(link, nic=nic),
+        value=carried[low],
+        expected=capacity,
+        unit=seen[0].verdict.unit,
+    )
+
+
+def _tests(flows: Iterable[MeasuredFlow]) -> list[str]:
+    return [each.result.test.id for each in flows]
+
+
+def _members(link: Link, share: float) -> str:
+    """How many members of a LAG would carry what was measured, where that is close to a whole number."""
+    if not link.is_lag:
+        return ""
+    members = count_members(link, share)
+    if members is not None and members < link.count:
+        return f", what {members} of {link.count} members carry"
+    return f", as {share * link.count:.1f} of {link.count} members would"
+
+
+def _behind(context: JudgingContext, link: Link) -> tuple[str, ...]:
+    """The nodes whose way up leads over ``link``: the node itself, or those below its lower end."""
+    if NodeId(link.a) in context.fabric.nodes:
+        return (link.a,)
+    found: list[str] = []
+    below = [link.a]
+    while below:
+        here = below.pop()
+        for other in (each.other(here) for each in context.fabric.links_at[here]):
+            if NodeId(other) in context.fabric.nodes:
+                found.append(other)
+            elif context.fabric.tier(other) < context.fabric.tier(here):
+                below.append(other)
+    return tuple(dict.fromkeys(found))
+
+
+def _line(verdict: Verdict) -> str:
+    value = show(verdict.value or 0.0, verdict.unit, verdict.shown) if verdict.unit else ""
+    wanted = show(verdict.expected or 0.0, verdict.unit, verdict.shown) if verdict.unit else ""
+    return f"round {verdict.round}, {verdict.subject}: {value} of {wanted}, {percent(verdict.share or 0.0)}"
+
+
+def _ruled_out(context: JudgingContext, seen: Sequence[Observation], guilty: set[Direction]) -> tuple[str, ...]:
+    """The other elements on the paths of the low flows: none of them lost what is missing."""
+    ways = {
+        way
+        for observation in seen
+        for each in observation.flows
+        for way in context.routes.shares(each.flow.source, each.flow.sink)
+        if way not in guilty
+    }
+    nics = sorted({context.fabric.links[way.link].a for way in ways if is_nic(context.fabric, way)})
+    trunks = sorted(direction_name(context.fabric, way) for way in ways if not is_nic(context.fabric, way))
+    names = [f"the NICs of {fold(nics)}"] if nics else []
+    names += [*trunks[:4], f"{len(trunks) - 4} more links"] if len(trunks) > 5 else trunks
+    return (f"{', '.join(names)}: carried more in other rounds, or too little of what is missing",) if names else ()
+
+
+def _open_question(link: Link, *, nic: bool) -> str:
+    if nic:
+        return f"whether the port of {link.a}, the cable or the port of {link.b} is at fault"
+    if link.is_lag:
+        return f"which of the {link.count} members, and whether it is down or slow: needs the port counters"
+    return f"whether {link.a}, the cable or {link.b} is at fault"
+
+
+def _means(context: JudgingContext, link: Link, ways: Sequence[Direction], carried: float, nodes: Sequence[str]) -> str:
+    if is_nic(context.fabric, ways[0]):
+        return f"{link.a} cannot move more than {network_rate(carried)} this way, whoever its partner is"
+    share = carried / len(nodes) if nodes else carried
+    return (
+        f"{len(nodes)} nodes below {link.a} get {network_rate(share)} each over this link when all send at once; "
+        "one alone may not notice"
+    )
+
+
+def _do(link: Link, *, nic: bool) -> str:
+    ends = f"{link.a} and {link.b}"
+    what = "speed, duplex, error counters and cable" if nic else "port state, error counters, optics and cables"
+    return f"look at {what} between {ends}, then repeat these tests"
+
+
+def make_tie_finding(context: JudgingContext, cause: Cause) -> Finding:
+    """A cause that is one of several links which the tests cannot tell apart."""
+    names = [direction_name(context.fabric, way) for way in cause.ways]
+    first = cause.first[0].verdict
+    low = cause.ways[0]
+    listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    nics = all(is_nic(context.fabric, way) for way in cause.ways)
+    nodes = dict.fromkeys(node for each in cause.observations for node in each.verdict.nodes)
+    return Finding(
+        suspect=Suspect.NIC if nics else Suspect.LINK,
+        element=context.fabric.links[low.link].a if nics else low.link,
+        where=" or ".join(names[:2]) + (" or others" if len(names) > 2 else ""),
+        what=f"{_line(first).split(', ', 1)[1]}",
+        probe=first.probe,
+        nodes_at=(context.fabric.links[low.link].a,) if nics else (),
+        links=(low.link,),
+        members_up=count_members(context.fabric.links[low.link], first.share),
+        level=_worst(observation.verdict for observation in cause.observations),
+        confidence=Confidence.POSSIBLE,
+        nodes=tuple(nodes),
+        tests=tuple(dict.fromkeys(test for each in cause.observations for test in _tests(each.flows))),
+        evidence=tuple(name for each in cause.observations for name in each.verdict.evidence),
+        because=tuple(_line(observation.verdict) for observation in cause.observations),
+        cannot_tell=f"which of {listed}: no test loaded one of them without the others",
+        means="one of these links gives less than described",
+        do="test them with other partners, or read their port counters",
+        value=first.value,
+        expected=first.expected,
+        unit=first.unit,
+    )
+
+
+def with_switches(context: JudgingContext, found: Sequence[Finding]) -> list[Finding]:
+    """Fold links that are all low at one switch into one finding on the switch."""
+    at: dict[str, list[Finding]] = {}
+    for each in found:
+        link = context.fabric.links.get(LinkId(each.element))
+        for end in (link.a, link.b) if link is not None else ():
+            at.setdefault(end, []).append(each)
+    folded: dict[int, Finding] = {}
+    made: list[Finding] = []
+    for switch in context.fabric.switches:
+        own = [each for each in at.get(switch, ()) if id(each) not in folded]
+        if len(own) < 3:
+            continue
+        trunks = [link for link in context.fabric.links_at[switch] if context.fabric.tier(link.a) > 0]
+        if len(own) >= len(trunks):
+            folded.update((id(each), each) for each in own)
+            made.append(_switch(switch, own))
+    return [each for each in found if id(each) not in folded] + made
+
+
+def _switch(switch: str, own: Sequence[Finding]) -> Finding:
+    worst = min(own, key=lambda each: (each.value or 0.0) / (each.expected or 1.0))
+    return replace(
+        worst,
+        suspect=Suspect.SWITCH,
+        element=switch,
+        where=switch,
+        what=f"all {len(own)} links to other switches are low; the lowest {worst.where} {worst.what}",
+        links=(),
+        members_up=None,
+        evidence=tuple(dict.fromkeys(name for each in own for name in each.evidence)),
+        nodes=tuple(dict.fromkeys(node for each in own for node in each.nodes)),
+        tests=tuple(dict.fromkeys(test for each in own for test in each.tests)),
+        because=tuple(line for each in own for line in each.because),
+        cannot_tell="whether the switch is at fault or each link by itself",
+        do=f"look at {switch} first: load, errors, configuration",
+    )
+
+
+def make_unexplained_finding(seen: Observation) -> Finding:
+    """A low throughput that no link explains."""
+    verdict = seen.verdict
+    return Finding(
+        suspect=Suspect.FABRIC,
+        element=verdict.subject,
+        where=verdict.subject,
+        what=f"{_line(verdict).split(', ', 1)[1]}; no single link explains it",
+        probe=verdict.probe,
+        level=verdict.level,
+        confidence=Confidence.POSSIBLE,
+        nodes=verdict.nodes,
+        tests=tuple(_tests(seen.flows)),
+        evidence=verdict.evidence,
+        because=(_line(verdict),),
+        cannot_tell="the cause: every link on the way carried more in another round",
+        means="something disturbed this round, or load from elsewhere shared its links",
+        do="repeat it, and see whether it stays",
+        value=verdict.value,
+        expected=verdict.expected,
+        unit=verdict.unit,
+    )
+
+
+def make_hardware_finding(nodes: Sequence[str], parts: Sequence[tuple[tuple[str, str, str], list[Verdict]]]) -> Finding:
+    """What ``nodes`` have in common that is not as declared: metric, found, declared, with the verdicts."""
+    words = [f"{metric} {text or 'nothing'}, declared {wanted}" for (metric, text, wanted), _ in parts]
+    members = [verdict for _, group in parts for verdict in group]
+    where = fold(nodes)
+    return Finding(
+        suspect=Suspect.NODE,
+        element=nodes[0],
+        where=where,
+        what="; ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else ""),
+        probe=members[0].probe,
+        nodes_at=tuple(nodes[:1]),
+        level=Level.FAIL,
+        confidence=Confidence.CERTAIN,
+        nodes=tuple(nodes),
+        tests=tuple(dict.fromkeys(verdict.test for verdict in members)),
+        because=tuple(f"{where} reports {line}" for line in words),
+        means="the machine is not the one that the topology file declares",
+        do="look at the hardware, or correct the class in the file",
+    )
+
+
+def make_node_finding(context: JudgingContext, node: str, group: Sequence[Verdict]) -> Finding:
+    """A node below a fixed criterion, by all low verdicts of one probe."""
+    worst = max(group, key=lambda verdict: (verdict.level.severity, -(verdict.share or 0.0)))
+    storage = context.fabric.nodes[NodeId(node)].role is NodeRole.STORAGE
+    labels = " ".join(value for _, value in worst.labels)
+    value = show(worst.value or 0.0, worst.unit, worst.shown) if worst.unit else worst.text
+    asked = show(worst.expected or 0.0, worst.unit, worst.shown) if worst.unit else worst.expected_text
+    more = f"; {len(group) - 1} more of its values too" if len(group) > 1 else ""
+    return Finding(
+        suspect=Suspect.STORAGE if storage else Suspect.NODE,
+        element=node,
+        where=node,
+        what=f"{worst.metric} {labels} {value}, asked {asked}{more}".replace("  ", " "),
+        probe=worst.probe,
+        nodes_at=(node,),
+        level=_worst(group),
+        confidence=Confidence.LIKELY if len(group) == 1 else Confidence.CERTAIN,
+        nodes=(node,),
+        tests=tuple(dict.fromkeys(verdict.test for verdict in group)),
+        evidence=tuple(name for verdict in group for name in verdict.evidence),
+        because=tuple(
+            f"{verdict.metric} {' '.join(text for _, text in verdict.labels)}: {verdict.because}" for verdict in group
+        ),
+        cannot_tell="which part of the node limits it: its own tests alone do not say" if not storage else
+        "which disk or controller limits it: needs their own tests",
+        means=f"{node} does not meet {worst.source}",
+        do=f"compare its {worst.probe} output with a node that passes, then repeat the test",
+        value=worst.value,
+        expected=worst.expected,
+        unit=worst.unit,
+    )  # fmt: skip

@@ -1,0 +1,118 @@
+"""The state of links as measured: the lowest share seen over each, members of a LAG that carry, loads of a rack."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchconsole.probes.judging.grading import POSSIBLE
+from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.measuring import FULL, Bundle, Result
+from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node
+
+MEMBER_NEAR = 0.12
+"""A measured share explains a whole number of members if it is this near to it, counted in members."""
+
+WHOLE_RACK = 0.9
+"""Share of the payload of all links of a rack from which a test speaks of their sum."""
+
+_DATA = "data"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReading:
+    """What one verdict says of one link: byte/s of payload measured and expected.
+
+    ``level`` is pass for a link that was filled and whose number is known, else unknown; only a finding fails a link.
+    """
+
+    level: Level
+    measured: float
+    expected: float
+
+    @property
+    def share(self) -> float:
+        """measured / expected."""
+        return self.measured / self.expected
+
+
+def read_links(
+    fabric: Fabric, bundles: Mapping[str, Bundle], result: Result, verdict: Verdict
+) -> Mapping[LinkId, LinkReading]:
+    """What a verdict on throughput says of the links that its test loaded.
+
+    Those of its bundle, or the NICs of a lone flow (as slow as the slower one: filled).
+    """
+    target, measured, expected = result.test.target, verdict.value, verdict.expected
+    if measured is None or not expected or target.peer is None:
+        return {}
+    filled = True
+    if result.test.bundle:
+        bundle = bundles.get(result.test.bundle)
+        links = [element.link for element in bundle.elements] if bundle is not None else []
+        filled = bundle is not None and bundle.fill >= FULL
+    else:
+        ends = ((target.node, target.peer), (target.peer, target.node))
+        links = [link.id for node, other in ends for link in _legs_between(fabric, node, other)]
+    level = Level.PASS if filled and verdict.level is not Level.UNKNOWN else Level.UNKNOWN
+    return dict.fromkeys(links, LinkReading(level, measured, expected))
+
+
+def _legs_between(fabric: Fabric, node: Node, other: Node) -> Sequence[Link]:
+    """The cables of ``node`` that a flow to ``other`` can use: those of a network that both are in, data first.
+
+    None where there is a choice of networks and no common one; standby legs carry nothing. A virtual
+    machine says nothing of its host's cables, which are wider than it is.
+    """
+    own = [link for link in fabric.links_at[node.id] if not link.standby]
+    networks = dict.fromkeys(link.network for link in own)
+    if len(networks) <= 1:
+        return own
+    theirs = {link.network for link in fabric.legs(other.id)}
+    common = [name for name in networks if name in theirs]
+    taken = _DATA if _DATA in common else next(iter(common), None)
+    return [link for link in own if link.network == taken]
+
+
+def count_members(link: Link, share: float | None) -> int | None:
+    """How many members of a LAG would carry this share of it; None where that is no whole number, or no LAG."""
+    if not link.is_lag or share is None:
+        return None
+    members = share * link.count
+    return round(members) if abs(members - round(members)) <= MEMBER_NEAR else None
+
+
+@dataclass(frozen=True, slots=True)
+class RackLoad:
+    """What goes over links that leave one rack: all together, and over each; byte/s of payload, None where unknown."""
+
+    total: float | None
+    links: Mapping[LinkId, float | None]
+
+
+def estimate_rack_load(
+    payload: Mapping[LinkId, float], readings: Mapping[LinkId, tuple[float, float]], blamed: Collection[LinkId]
+) -> RackLoad:
+    """The load of links that leave one rack, from (measured, expected) of the links that were measured.
+
+    ``payload`` is byte/s that each carries as built. A bundle that fills all of them at once tells
+    their sum, and no more than that: links that a finding is about (``blamed``) keep their own number,
+    the others share the rest by capacity.
+    """
+    loads: dict[LinkId, float | None] = dict.fromkeys(payload)
+    total: float | None = None
+    for link, (measured, expected) in ((name, readings[name]) for name in payload if name in readings):
+        alone = expected <= payload[link] * POSSIBLE
+        loads[link] = measured if alone else measured / expected * payload[link]
+        if not alone and total is None and expected >= WHOLE_RACK * sum(payload.values()):
+            total = measured
+    if total is None:
+        known = [value for value in loads.values() if value is not None]
+        return RackLoad(sum(known) if known else None, loads)
+    own = {name: value for name, value in loads.items() if name in blamed and value is not None}
+    rest = total - sum(own.values())
+    others = sum(payload[name] for name in payload if name not in own)
+    shared = {
+        name: min(max(rest * payload[name] / others, 0.0), payload[name]) if others else None
+        for name in payload
+        if name not in own
+    }
+    return RackLoad(total, {**loads, **shared})

@@ -1,0 +1,202 @@
+"""The flows of a closed round: which measurement is of which flow, the links it crosses, what it should have reached.
+
+A round is read and routed once for each metric; the capacity yardstick, the link loads and the findings share it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchconsole.probes.judging.grading import matching
+from benchconsole.probes.model.measuring import INWARD, ClosedRound, Measurement, Result, Test
+from benchconsole.probes.model.sending import Directions
+from benchconsole.probes.planning.stream_placement import StreamPaths, compute_fastest_stream
+from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
+from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.model.fabric import Criterion, Direction, Flow
+from benchconsole.topology.routing.routes import Route, Routes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredFlow:
+    """One flow that gave a number, in byte/s of payload, with its links and what ``model`` expects of it."""
+
+    result: Result
+    measurement: Measurement
+    flow: Flow
+    route: Route
+    expected: Expectation
+    model: str = MODEL
+
+    @property
+    def value(self) -> float:
+        """byte/s that arrived."""
+        return self.measurement.reading.value
+
+    @property
+    def missing(self) -> float:
+        """byte/s that were expected and did not arrive."""
+        return max(self.expected.value - self.value, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossings:
+    """Every link that a flow crosses: the place of the flow, the number of the directed link, the share of the flow."""
+
+    owner: NDArray[np.intp]
+    way: NDArray[np.intp]
+    share: NDArray[np.float64]
+
+
+class RoundFlows:
+    """The flows of one round that gave a number of one metric; one for each direction of a test.
+
+    Of several measurements of one direction the first tells what the flow reached: those that follow speak of parts.
+    """
+
+    def __init__(self, routes: Routes, walks: StreamPaths, closed: ClosedRound, metric: str) -> None:
+        self._routes = routes
+        self._walks = walks
+        self.results: list[Result] = []
+        self.measurements: list[tuple[Measurement, ...]] = []
+        self.flows: list[Flow] = []
+        for result in closed.results:
+            for measurements in _by_direction(result, metric):
+                flow = read_flow(routes, result.test, measurements[0])
+                if flow is not None:
+                    self.results.append(result)
+                    self.measurements.append(measurements)
+                    self.flows.append(flow)
+
+    @cached_property
+    def routes(self) -> list[Route]:
+        """The links that each flow crosses when it divides ideally."""
+        return [self._routes.route(flow) for flow in self.flows]
+
+    @cached_property
+    def crossings(self) -> Crossings:
+        """The routes of all flows in flat arrays."""
+        counts = [len(route.ways) for route in self.routes]
+        return Crossings(
+            np.repeat(np.arange(len(counts)), counts),
+            np.concatenate([route.ways for route in self.routes]),
+            np.concatenate([route.shares for route in self.routes]),
+        )
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """byte/s that each flow reached."""
+        return np.array([measurements[0].reading.value for measurements in self.measurements])
+
+    @cached_property
+    def loads(self) -> NDArray[np.float64]:
+        """byte/s over every directed link, by its number, while these flows ran."""
+        crossed = self.crossings
+        size = 2 * len(self._routes.fabric.links)
+        return np.bincount(crossed.way, crossed.share * self.values[crossed.owner], minlength=size).astype(float)
+
+    @cached_property
+    def _members(self) -> Mapping[int, Mapping[Direction, int]]:
+        """The members of links that steered flows were put on, by the place of the flow."""
+        return {
+            place: members
+            for place, (result, flow) in enumerate(zip(self.results, self.flows, strict=True))
+            if INWARD not in self.measurements[place][0].reading.labels
+            if (members := chosen_members(self._walks, result.test, flow))
+        }
+
+    @cached_property
+    def expectations(self) -> tuple[Expectation, ...]:
+        """What each flow should have reached beside all others of the round; steered ones on their members."""
+        return expect(self._routes.fabric, self.flows, routes=self._routes, members=self._members)
+
+    def measured(self, criterion: Criterion) -> tuple[MeasuredFlow, ...]:
+        """The flows that ``criterion`` speaks of, each with the first measurement that it means."""
+        chosen: list[MeasuredFlow] = []
+        meant_result, meant = None, frozenset[str]()
+        for place, result in enumerate(self.results):
+            if result is not meant_result:
+                meant_result, meant = result, frozenset(each.id for each in matching(criterion, result))
+            measurement = next((each for each in self.measurements[place] if each.id in meant), None)
+            if measurement is not None:
+                chosen.append(self._measured(place, measurement))
+        return tuple(chosen)
+
+    def of_measurements(self, ids: Sequence[str]) -> tuple[MeasuredFlow, ...]:
+        """The flows that these measurements are of, in their order; ids of others are left out."""
+        known = (self._places[name] for name in ids if name in self._places)
+        return tuple(self._measured(place, measurement) for place, measurement in known)
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[int, Measurement]]:
+        return {each.id: (place, each) for place, group in enumerate(self.measurements) for each in group}
+
+    def _measured(self, place: int, measurement: Measurement) -> MeasuredFlow:
+        model = Model.STEERED.value if place in self._members else MODEL
+        return MeasuredFlow(
+            self.results[place], measurement, self.flows[place], self.routes[place], self.expectations[place], model
+        )
+
+
+class FlowReader:
+    """Reads the flows of closed rounds over one fabric. Those of the newest round are kept, for it is asked again."""
+
+    def __init__(self, routes: Routes) -> None:
+        self._routes = routes
+        self._walks = StreamPaths(routes)
+        self._closed: ClosedRound | None = None
+        self._flows: dict[str, RoundFlows] = {}
+
+    def read(self, closed: ClosedRound, metric: str) -> RoundFlows:
+        """The flows of a round that gave a number of ``metric``."""
+        if closed is not self._closed:
+            self._closed, self._flows = closed, {}
+        if metric not in self._flows:
+            self._flows[metric] = RoundFlows(self._routes, self._walks, closed, metric)
+        return self._flows[metric]
+
+
+def _by_direction(result: Result, metric: str) -> Sequence[tuple[Measurement, ...]]:
+    """The measurements of ``metric``, those of each direction together."""
+    groups: dict[bool, list[Measurement]] = {}
+    for each in result.measurements:
+        if each.reading.metric == metric:
+            groups.setdefault(INWARD in each.reading.labels, []).append(each)
+    return [tuple(group) for group in groups.values()]
+
+
+def read_flow(routes: Routes, test: Test, measurement: Measurement | None = None) -> Flow | None:
+    """The flow of a test between two nodes that ``measurement`` is of (None: the first); None for other tests.
+
+    Its demand is the rate that it is held to, or what its streams can reach at most: each
+    is on one member of every LAG on its way.
+    """
+    if not test.flows:
+        return None
+    flow = test.flows[0]
+    if measurement is not None and INWARD in measurement.reading.labels:
+        _, peer = test.target.nodes
+        flow = Flow(peer.id, test.target.node.id, flow.demand)
+    demands = [
+        demand for demand in (flow.demand, _stream_limit(routes, test.sending.streams, flow)) if demand is not None
+    ]
+    return Flow(flow.source, flow.sink, min(demands)) if demands else flow
+
+
+def _stream_limit(routes: Routes, streams: int, flow: Flow) -> float | None:
+    """What the streams of a test reach at most, where that is less than the whole path offers one flow."""
+    fabric, shares = routes.fabric, routes.shares_of(flow)
+    most = streams * compute_fastest_stream(fabric, shares)
+    least = min(fabric.payload(fabric.links[way.link]) / share for way, share in shares.items())
+    return most if most < least * (1 - 1e-9) else None
+
+
+def chosen_members(walks: StreamPaths, test: Test, flow: Flow) -> Mapping[Direction, int]:
+    """The member of each link that a steered test was put on by its source port; empty where that is not known."""
+    port, forward = test.sending.source_port, test.sending.directions is Directions.FORWARD
+    if test.target.options.get("design") != "steered" or port is None or test.sending.streams != 1 or not forward:
+        return {}
+    return walks.members(flow, port) if walks.ports(flow) > 1 else {}

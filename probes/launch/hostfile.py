@@ -1,0 +1,127 @@
+"""What a launcher needs of the nodes: their names, ranks and options. Pure."""
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from types import MappingProxyType
+
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.topology.model.fabric import Node
+
+MOST_NODES = 1000
+"""More lines of a hostfile than this do not fit the argument list that carries it to the head node."""
+
+_CONTROL_PORTS = 500
+"""Open MPI 4.1 aborts ("bit out of range 0 - FD_SETSIZE") on a range of 1024 and more for its own talk."""
+_HOSTS = ("address", "name", "data")
+_BIND = ("", "none", "core", "socket", "numa", "hwthread")
+_TRANSPORTS = ("tcp", "auto")
+_PORTS = re.compile(r"([0-9]{4,5})-([0-9]{4,5})")
+
+
+class LaunchError(PlanError):
+    """A job that cannot be launched as described: options, names or networks that do not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How ranks are started; each is an option of the suite.
+
+    ``slots``: ranks that fit a node (0: its declared cores, else 1). ``hosts``: what the head node calls the
+    others, their ``address``, ``name`` or ``data`` address. ``network``: the payload's network as CIDR or
+    interface name (empty: from the data addresses). ``bind``: what ranks are bound to (empty: Open MPI's own
+    choice). ``transport``: ``tcp``, or ``auto`` for whatever Open MPI finds best. ``ports``: first and last
+    port that may be listened on. ``as_root``: 1 to start ranks as root where the login is root.
+    ``mpirun``: its name, or its path where it is not on the PATH of a login without a terminal.
+    ``scratch``: a directory of the head node for the files of the run.
+    """
+
+    slots: int = 0
+    hosts: str = "address"
+    network: str = ""
+    bind: str = ""
+    transport: str = "tcp"
+    ports: str = "20000-31999"
+    as_root: int = 0
+    mpirun: str = "mpirun"
+    scratch: str = "/tmp"  # noqa: S108 - a directory of our own is made below it
+
+    @classmethod
+    def of(cls, given: Mapping[str, str | int | float]) -> "Options":
+        """The options of a stage; LaunchError names the first that cannot be used. Others are not looked at."""
+        found = {name: given.get(name, default) for name, default in DEFAULTS.items()}
+        _refuse(str(found["hosts"]) not in _HOSTS, "hosts", found, "address, name or data")
+        _refuse(str(found["bind"]) not in _BIND, "bind", found, "none, core, socket, numa, hwthread, or nothing")
+        _refuse(str(found["transport"]) not in _TRANSPORTS, "transport", found, "tcp or auto")
+        _refuse(found["as_root"] not in (0, 1, "0", "1"), "as_root", found, "0 or 1")
+        slots = str(found["slots"])
+        _refuse(not re.fullmatch(r"[0-9]{1,5}", slots), "slots", found, "a whole number up to 99999, 0 for the cores")
+        _refuse(not _is_program(str(found["mpirun"])), "mpirun", found, "mpirun, or an absolute path")
+        _refuse(not str(found["scratch"]).startswith("/"), "scratch", found, "an absolute path")
+        words = {name: str(found[name]) for name in ("hosts", "network", "bind", "transport", "mpirun", "scratch")}
+        options = cls(int(slots), ports=str(found["ports"]), as_root=int(found["as_root"]), **words)
+        options.port_ranges()
+        return options
+
+    def port_ranges(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """First and last port of the launcher's own talk, and of the payload."""
+        match = _PORTS.fullmatch(self.ports)
+        first, last = (int(match[1]), int(match[2])) if match else (0, 0)
+        if not 1024 <= first < last <= 65535 or last - first < 63:
+            raise LaunchError(f"option ports: found {self.ports!r}, expected at least 64 ports such as 20000-31999")
+        middle = first + min((last - first) // 2, _CONTROL_PORTS)
+        return (first, middle), (middle + 1, last)
+
+
+DEFAULTS: Mapping[str, str | int | float] = MappingProxyType(asdict(Options()))
+"""What a probe that launches adds to its own options."""
+
+
+def _refuse(wrong: bool, name: str, found: Mapping[str, object], expected: str) -> None:
+    if wrong:
+        raise LaunchError(f"option {name}: found {found[name]!r}, expected {expected}")
+
+
+def _is_program(text: str) -> bool:
+    return text == "mpirun" or (text.startswith("/") and text.isprintable() and " " not in text)
+
+
+def slots(node: Node, options: Options) -> int:
+    """Ranks that fit ``node``: as asked, else its declared cores, else 1."""
+    cores = node.hardware.facts.get("cpu.cores")
+    declared = int(cores) if isinstance(cores, int | float) and cores >= 1 else 1
+    return options.slots or declared
+
+
+def host(node: Node, options: Options) -> str:
+    """What the head node calls ``node``; LaunchError when that is no single word of a host name or address."""
+    from benchconsole.topology.selection import NAME  # ClusterShell is slow to load, and every command loads the probes
+
+    called = {"address": node.address, "name": str(node.id), "data": node.data_address}[options.hosts]
+    if not (is_literal(called) or NAME.fullmatch(called)):
+        raise LaunchError(f"{node.id}: found {called!r} as its {options.hosts}, expected a host name or an IP address")
+    return called
+
+
+def hostfile(nodes: Sequence[Node], options: Options, *, names: bool = False) -> str:
+    """One line for each node, in order: ``10.0.0.1 slots=28``. ``names``: by the names of the file instead."""
+    if len(nodes) > MOST_NODES:
+        raise LaunchError(f"found {len(nodes)} nodes in one launch, expected at most {MOST_NODES}")
+    return "".join(f"{node.id if names else host(node, options)} slots={slots(node, options)}\n" for node in nodes)
+
+
+def tasks_per_node(nodes: Sequence[Node], options: Options) -> str:
+    """The same slots as Slurm writes them: ``28(x4),32``."""
+    runs = [(count, len(list(group))) for count, group in groupby(slots(node, options) for node in nodes)]
+    return ",".join(f"{count}(x{length})" if length > 1 else str(count) for count, length in runs)
+
+
+def is_literal(address: str) -> bool:
+    """Whether this is an IP address and no name."""
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,136 @@
+"""The choice of networks: which one the payload takes, and which one the launcher uses for itself.
+
+Pure. Open MPI uses every network it finds: on nodes with two, the payload of a test silently goes over both,
+or over management alone. So both are always named, from the addresses of the nodes. Where data and management cannot
+be told apart by address, nothing is launched.
+
+Two traps of Open MPI 4.1 decide the form. A /32 is taken for "any address" and matches loopback; and where no
+interface of a node is in a named network, the name is ignored with a warning and every network is used
+(``probes.launch.launch_result`` takes that warning for a failure).
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from benchconsole.probes.launch.hostfile import LaunchError
+from benchconsole.topology.model.fabric import Node
+
+_WIDEST, _NARROWEST = 8, 30
+_MOST = 8
+"""Networks in one list: each node warns of every one that it has no interface in."""
+_INTERFACE = re.compile(r"[A-Za-z][A-Za-z0-9_.:@-]{0,14}")
+_REMEDY = "give each node a data_address that is an IP address, or the option network (CIDR or interface)"
+
+
+@dataclass(frozen=True, slots=True)
+class Rails:
+    """Networks in Open MPI's notation, several with commas: for the payload, and for the launcher's own talk."""
+
+    data: str
+    control: str
+
+    @property
+    def choices(self) -> int:
+        """How many networks the payload may take; a node needs an interface in one of them."""
+        return self.data.count(",") + 1
+
+
+def rails(nodes: Sequence[Node], network: str = "") -> Rails:
+    """The networks of ``nodes``: the payload's holds every data address and no management address.
+
+    ``network`` is the operator's own choice, a CIDR that is held against the addresses, or the name of an
+    interface. Raises LaunchError.
+    """
+    management = _management(nodes)
+    if network and "/" not in network:
+        if not _INTERFACE.fullmatch(network):
+            raise LaunchError(f"option network: found {network!r}, expected a CIDR or the name of an interface")
+        return Rails(network, _control(management, frozenset()) or network)
+    wanted = _data(nodes, strict=not network)
+    if network:
+        data = _given(network, wanted, management)
+    else:
+        _refuse_unknown_management(nodes)
+        data = ",".join(map(str, _cover(wanted, management, "data")))
+    return Rails(data, _control(management, wanted) or data)
+
+
+def _control(management: frozenset[IPv4Address], data: frozenset[IPv4Address]) -> str:
+    """Networks of the launcher's talk; empty where the nodes have no network but the data network."""
+    return ",".join(map(str, _cover(management, data, "management"))) if management else ""
+
+
+def _data(nodes: Iterable[Node], *, strict: bool) -> frozenset[IPv4Address]:
+    found = {node.id: _literal(node.data_address) for node in nodes}
+    names = [name for name, address in found.items() if address is None]
+    if strict and names:
+        raise LaunchError(f"{names[0]}: found a data address that is a name, which tells no network; {_REMEDY}")
+    return frozenset(address for address in found.values() if address is not None)
+
+
+def _management(nodes: Iterable[Node]) -> frozenset[IPv4Address]:
+    """Addresses for SSH that are not the node's data address, as far as they are literal."""
+    found = (_literal(node.address) for node in nodes if node.address != node.data_address)
+    return frozenset(address for address in found if address is not None)
+
+
+def _refuse_unknown_management(nodes: Iterable[Node]) -> None:
+    for node in nodes:
+        if node.address != node.data_address and _literal(node.address) is None:
+            raise LaunchError(
+                f"{node.id}: found the name {node.address!r} as its address: whether management lies in the data "
+                f"network cannot be told; give addresses, or the option network (CIDR or interface)"
+            )
+
+
+def _given(network: str, wanted: frozenset[IPv4Address], avoid: frozenset[IPv4Address]) -> str:
+    try:
+        named = IPv4Network(network)
+    except ValueError as error:
+        raise LaunchError(f"option network: found {network!r} ({error}), expected a CIDR such as 10.1.0.0/16") from None
+    if named.prefixlen > _NARROWEST:
+        raise LaunchError(f"option network: found {network!r}, expected at most /{_NARROWEST}: Open MPI misreads /32")
+    if outside := sorted(address for address in wanted if address not in named):
+        raise LaunchError(f"option network: found {network}, without the data address {outside[0]}")
+    if inside := sorted(address for address in avoid if address in named):
+        raise LaunchError(f"option network: found {network}, which holds the management address {inside[0]} too")
+    return str(named)
+
+
+def _cover(wanted: frozenset[IPv4Address], avoid: frozenset[IPv4Address], what: str) -> list[IPv4Network]:
+    """The fewest networks, each as narrow as it can be, with every wanted address and no other that is known."""
+    found: list[IPv4Network] = []
+    waiting = [sorted(wanted)]
+    while waiting:
+        group = waiting.pop()
+        network = _around(group)
+        if network.prefixlen >= _WIDEST and not any(address in network for address in avoid):
+            found.append(network)
+            continue
+        lower = [address for address in group if address in next(network.subnets())]
+        upper = group[len(lower) :]
+        if network.prefixlen >= _NARROWEST or len(found) + len(waiting) >= _MOST:
+            raise LaunchError(
+                f"data and management addresses lie among each other around {network}, so the {what} network "
+                f"cannot be told from the other; {_REMEDY}"
+            )
+        waiting += [part for part in (upper, lower) if part]
+    return sorted(found)
+
+
+def _around(addresses: Sequence[IPv4Address]) -> IPv4Network:
+    """The narrowest network that holds the first and the last of sorted addresses, and so all."""
+    differing = (int(addresses[0]) ^ int(addresses[-1])).bit_length()
+    prefix = min(32 - differing, _NARROWEST)
+    return IPv4Network((int(addresses[0]) >> (32 - prefix) << (32 - prefix), prefix))
+
+
+def _literal(address: str) -> IPv4Address | None:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return None
+    return found if isinstance(found, IPv4Address) else None

@@ -1,0 +1,1 @@
+"""The frozen values and protocols that probes and the engine exchange."""

@@ -1,0 +1,98 @@
+"""Checklists: steps that no probe can take, the marks that people set on them, and the files that are their evidence.
+
+All frozen.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+MOST_BYTES = 16 * 2**20
+"""Bytes of one attachment."""
+
+
+class StepState(StrEnum):
+    """What was said of a step."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    NOT_DONE = "not done"
+    NOT_APPLICABLE = "not applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to check. ``argv`` is what shows it when it is run on this machine; empty: somebody does it by hand.
+
+    ``clause`` says where it is asked for; the command may take ``seconds``.
+    """
+
+    id: str
+    text: str
+    clause: str = ""
+    argv: tuple[str, ...] = ()
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    """A file of steps: its name, the document that asks for them, the text as it was written."""
+
+    name: str
+    source: str
+    steps: tuple[Step, ...]
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A file to be kept: what it is called, and its bytes."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that is kept: what it is called, its bytes counted, its SHA-256 in hex."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What somebody said of a step at a time (UTC seconds)."""
+
+    state: StepState
+    by: str
+    at: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A step as it stands: the newest mark (None: nobody has said anything), what it rests on, how many were before."""
+
+    step: Step
+    mark: Mark | None = None
+    attachments: tuple[Attachment, ...] = ()
+    earlier: int = 0
+
+    @property
+    def state(self) -> StepState:
+        """Not done unless somebody said otherwise."""
+        return self.mark.state if self.mark else StepState.NOT_DONE
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedList:
+    """A checklist of a session as it stands, in the order of its file."""
+
+    name: str
+    source: str
+    steps: tuple[Checked, ...]
+
+    def count(self, state: StepState) -> int:
+        """How many steps stand so."""
+        return sum(each.state is state for each in self.steps)

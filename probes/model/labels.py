@@ -1,0 +1,72 @@
+"""The labels of a measurement: those of its parser, and those of its test.
+
+A reading whose label contradicts an option of its test is an error: a tool that did something else gives
+no measurement of the point that was asked for.
+"""
+
+import math
+from dataclasses import replace
+
+from benchconsole.probes.model.errors import ProbeOutputError
+from benchconsole.probes.model.measuring import Labels, Reading, Target
+from benchconsole.topology.model.sweep import CLIENTS, parse_number
+
+ASKED = "asked "
+"""Before the name of what was asked for in other words than the parser has for it."""
+
+OWN = "own "
+"""Before the name of a parser's label that is something else than a label of its test has that name for."""
+
+_ALIKE = 1e-6
+
+
+def add_labels(reading: Reading, target: Target) -> Reading:
+    """``reading`` with the labels of its target besides its own.
+
+    A label that the parser gives itself stays as it is where it says the same. Where both are words and differ,
+    what was asked for stands beside it (``asked pattern``). What the tool was not told (cohorts, how many nodes
+    run at once) keeps its name, and the parser's label gets another (``own clients``). ProbeOutputError where
+    the parser says another number than the tool was told.
+    """
+    return replace(reading, labels=_join_labels(reading, target)) if target.labels else reading
+
+
+def _join_labels(reading: Reading, target: Target) -> Labels:
+    found = dict(reading.labels)
+    for name, asked in target.labels:
+        said = found.get(name)
+        alike = True if said is None else _compare(said, asked)
+        if said is None or (not alike and not _was_told(target, name)):
+            found[name] = asked
+        if said is not None and not alike:
+            found.update(_label_difference(reading, target, name, (said, asked), certain=alike is False))
+    return tuple(sorted(found.items()))
+
+
+def _label_difference(
+    reading: Reading, target: Target, name: str, both: tuple[str, str], *, certain: bool
+) -> dict[str, str]:
+    """The label beside one that parser and test give differently."""
+    said, asked = both
+    if not _was_told(target, name):
+        return {OWN + name: said}
+    if certain:
+        raise ProbeOutputError(f"{reading.metric} with {name}={said}", f"{name}={asked}, which the tool was told")
+    return {ASKED + name: asked}
+
+
+def _was_told(target: Target, name: str) -> bool:
+    """Whether the tool was told this: an option, or the size of a set."""
+    return name in target.options or (name == CLIENTS and bool(target.members))
+
+
+def _compare(said: str, asked: str) -> bool | None:
+    """Whether two texts say the same; None where one of them is a word, so that they may mean the same."""
+    if said.strip().casefold() == asked.strip().casefold():
+        return True
+    one, other = parse_number(said), parse_number(asked)
+    if one is None or other is None:
+        return None
+    if None not in (one[1], other[1]) and one[1] is not other[1]:
+        return False
+    return math.isclose(one[0], other[0], rel_tol=_ALIKE)

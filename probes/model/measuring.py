@@ -1,0 +1,399 @@
+"""The vocabulary of measuring: targets, outputs, readings, measurements, failures, tests, rounds.
+
+All frozen; all values in base units.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import ClassVar
+
+from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
+from benchconsole.topology.model.fabric import Direction, Flow, Node, NodeId
+from benchconsole.topology.model.sweep import Ending
+from benchconsole.topology.units import Shown, Unit
+
+Labels = tuple[tuple[str, str], ...]
+"""Names and values that tell numbers of one metric apart (direction, pattern, block size); sorted."""
+
+
+def labels(**values: object) -> Labels:
+    """Labels from keywords, sorted by name, values as text."""
+    return tuple(sorted((name, str(value)) for name, value in values.items()))
+
+
+class Against(StrEnum):
+    """The reference that a metric is held against where the description of the fabric has no criterion for it."""
+
+    FABRIC = "fabric"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A declared measurement: its name begins with its probe's (``iperf3.throughput``); base unit, how it is shown.
+
+    ``against`` FABRIC: byte/s of payload that arrived, held against what the links allow the flows that ran together.
+    Of several readings of one test the first of each direction counts. In a test that sends both ways the label
+    ``direction=in`` marks what the peer sent (``INWARD``).
+    """
+
+    name: str
+    unit: Unit
+    summary: str
+    shown: Shown = Shown.PLAIN
+    against: Against | None = None
+
+
+INWARD = ("direction", "in")
+"""The label of a reading of what came from the peer to the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One number that a parser read, with the text it was read from."""
+
+    metric: str
+    value: float
+    unit: Unit
+    labels: Labels = ()
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One property that a node reports; ``unit`` is None for text."""
+
+    fact: str
+    value: str | float
+    unit: Unit | None = None
+    labels: Labels = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The output of a command, as bytes; ``stdout`` and ``stderr`` are cut where ``truncated``.
+
+    ``argv`` is the command as the probe gave it, without what surrounds it on the node.
+    """
+
+    argv: tuple[str, ...]
+    stdout: bytes = b""
+    stderr: bytes = b""
+    exit_status: int | None = 0
+    signal: str | None = None
+    seconds: float = 0.0
+    truncated: bool = False
+    node: str = ""
+
+    @property
+    def text(self) -> str:
+        """Standard output decoded; bytes that are not UTF-8 become U+FFFD."""
+        return self.stdout.decode("utf-8", errors="replace")
+
+    @property
+    def error_text(self) -> str:
+        """Standard error decoded the same way."""
+        return self.stderr.decode("utf-8", errors="replace")
+
+
+class KeptOutputs(Sequence[Output], ABC):
+    """Outputs that are kept elsewhere and fetched when they are read; their number is known without."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def ran(self) -> float:
+        """Seconds that the longest of the commands took; known without fetching."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The nodes and options of one test: ``node`` alone, ``node`` sending to ``peer``, or all ``members`` at once.
+
+    ``options`` are the stage's options after the probe's own defaults; a design may set some of them
+    for one test (its source port). Of a set ``node`` is the first member, where its launcher runs.
+    ``labels`` go into every measurement: the cohorts of its nodes, and its point of a sweep.
+    """
+
+    node: Node
+    peer: Node | None = None
+    options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
+    members: tuple[Node, ...] = ()
+    labels: Labels = ()
+
+    @property
+    def key(self) -> str:
+        """``n1``, ``n1>n2`` or ``n[1-8]``: stable over sessions."""
+        if self.members:
+            from benchconsole.topology.selection import fold  # ClusterShell is slow to load, and sets are few
+
+            return fold(member.id for member in self.members)
+        return self.node.id if self.peer is None else f"{self.node.id}>{self.peer.id}"
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every node that takes part."""
+        return self.members or ((self.node,) if self.peer is None else (self.node, self.peer))
+
+
+class Part(StrEnum):
+    """A part of a node that a test may need for itself while it runs."""
+
+    CPU = "cpu"
+    MEMORY = "memory"
+    DISK = "disk"
+    NIC = "nic"
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """The resources that one test takes besides the links on its way.
+
+    ``alone`` are parts that no other test of the same round may use on any of its nodes.
+    ``shared`` are amounts that it takes of named budgets of the whole run: bytes of
+    ``filesystem:NAME``, 1 of ``licence:NAME``. ``writes`` is bytes that it writes and removes again.
+    """
+
+    alone: frozenset[Part] = frozenset()
+    shared: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    writes: float = 0.0
+
+
+class TestOutcome(StrEnum):
+    """The outcome of a test that ended: it gave numbers or facts, or at which kind of stage it failed."""
+
+    __test__ = False  # pytest collects by name
+
+    TESTED = "tested"
+    FAILED = "failed"
+    UNREACHABLE = "unreachable"
+    SKIPPED = "skipped"
+
+
+class FailedAt(StrEnum):
+    """The stage at which a test failed. The first four mean that the node could not be asked."""
+
+    UNREACHABLE = "unreachable"
+    HOST_KEY_UNKNOWN = "host key unknown"
+    HOST_KEY_CHANGED = "host key changed"
+    LOGIN = "login refused"
+    LOST = "connection lost"
+    MISSING_TOOL = "tool missing"
+    TIMEOUT = "timed out"
+    FLOODED = "too much output"
+    TOOL = "tool failed"
+    OUTPUT = "output not understood"
+    PROBE = "probe raised"
+    KILLED = "killed"
+    REBOOTED = "node rebooted"
+    CANCELLED = "cancelled"
+    HELD = "held back"
+    IN_USE = "in use by others"
+    REFUSED = "refused as unsafe"
+    SKIPPED = "not needed any more"
+
+    @property
+    def outcome(self) -> TestOutcome:
+        """UNREACHABLE where the node could not be asked at all, SKIPPED where a known reason kept it from starting."""
+        return _OUTCOMES.get(self, TestOutcome.FAILED)
+
+    @property
+    def means_unreachable(self) -> bool:
+        """Whether the node could not be asked at all, as against asked without an answer."""
+        return self.outcome is TestOutcome.UNREACHABLE
+
+
+_OUTCOMES = MappingProxyType(
+    {
+        FailedAt.UNREACHABLE: TestOutcome.UNREACHABLE,
+        FailedAt.HOST_KEY_UNKNOWN: TestOutcome.UNREACHABLE,
+        FailedAt.HOST_KEY_CHANGED: TestOutcome.UNREACHABLE,
+        FailedAt.LOGIN: TestOutcome.UNREACHABLE,
+        FailedAt.MISSING_TOOL: TestOutcome.SKIPPED,
+        FailedAt.CANCELLED: TestOutcome.SKIPPED,
+        FailedAt.HELD: TestOutcome.SKIPPED,
+        FailedAt.IN_USE: TestOutcome.SKIPPED,
+        FailedAt.REFUSED: TestOutcome.SKIPPED,
+        FailedAt.SKIPPED: TestOutcome.SKIPPED,
+    }
+)
+"""Every other stage is of a test that was started and gave no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The failure of a test: its stage, its node, and what was seen."""
+
+    stage: FailedAt
+    detail: str
+    node: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One probe on one target within one round. ``id`` is unique within a plan.
+
+    ``bundle`` names the element that this test loads together with the other tests of its
+    round that carry the same name (empty: the test stands alone); such tests are judged by
+    their sum. ``sending`` is what a test between two nodes sends; it means nothing without a peer.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest collects by name, and this is the field's word
+
+    id: str
+    probe: str
+    target: Target
+    round: int
+    bundle: str = ""
+    sending: Sending = ONE_STREAM
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """What it sends between its nodes: one flow, two where it sends both ways, none without a peer."""
+        node, peer = self.target.node, self.target.peer
+        if peer is None:
+            return ()
+        directions, rate = self.sending.directions, self.sending.rate
+        forward = () if directions is Directions.REVERSED else (Flow(node.id, peer.id, rate),)
+        return forward if directions is Directions.FORWARD else (*forward, Flow(peer.id, node.id, rate))
+
+
+FULL = 0.92
+"""Share of its payload capacity from which a link counts as filled: less would hide a lost member."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The element that tests of a round load together: one directed link, or several that share the load.
+
+    ``name`` is what the tests carry; ``elements`` are the directed links that are meant to fill;
+    ``fill`` is the share of their payload capacity that the flows can load by the description.
+    Below FULL a loss within what is left free cannot be seen.
+    """
+
+    name: str
+    elements: tuple[Direction, ...]
+    fill: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """Which point of a sweep a round measures: ``point`` has axes and values in the order of the file.
+
+    ``sweep`` is what rounds of one sweep have in common, and those of no other of the session: the number
+    of its first round. ``order`` says in words how its points follow each other; ``ending`` when it ends
+    early, None where nothing but the last point ends it.
+    """
+
+    sweep: int
+    point: Labels = ()
+    repetition: int = 1
+    repeat: int = 1
+    order: str = ""
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Tests that run together. ``because`` says in words what the round is for, ``swept`` its point of a sweep."""
+
+    number: int
+    stage: str
+    probe: str
+    tests: tuple[Test, ...]
+    seconds: float
+    because: str
+    bundles: tuple[Bundle, ...] = ()
+    swept: Swept | None = None
+
+    @property
+    def sent(self) -> tuple[tuple[Test, Flow], ...]:
+        """The flows that this round sends at once, in order, each with its test; held to the rate of its test."""
+        return tuple((test, flow) for test in self.tests for flow in test.flows)
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """The flows of ``sent``."""
+        return tuple(flow for test in self.tests for flow in test.flows)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A reading tied to the test, the target and the moment (UTC, seconds since 1970)."""
+
+    id: str
+    test: Test
+    reading: Reading
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Everything one test gave: outputs always, then measurements and facts, or a failure.
+
+    ``started`` is wall time, ``seconds`` is not: it is counted by a clock that nobody sets. ``drift`` is by how
+    many seconds the wall clock was set meanwhile; 0 below 2 s, so that anything else marks the result.
+    """
+
+    test: Test
+    outputs: Sequence[Output] = ()
+    measurements: tuple[Measurement, ...] = ()
+    facts: Sequence[Fact] = ()
+    failure: Failure | None = None
+    started: float = 0.0
+    seconds: float = 0.0
+    drift: float = 0.0
+
+    @property
+    def outcome(self) -> TestOutcome:
+        """Whether it gave a result, and if not, why."""
+        return TestOutcome.TESTED if self.failure is None else self.failure.stage.outcome
+
+    @property
+    def ran(self) -> float:
+        """Seconds that the longest of its commands took, 0 without one."""
+        if isinstance(self.outputs, KeptOutputs):
+            return self.outputs.ran
+        return max((output.seconds for output in self.outputs), default=0.0)
+
+
+class CloseReason(StrEnum):
+    """Why a round ended. ``STOPPED``: a rule ended it for the cluster's sake."""
+
+    COMPLETE = "all answered"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRound:
+    """A round with its results; only now are there peers to compare with. ``because`` says why it was stopped."""
+
+    round: Round
+    results: tuple[Result, ...]
+    reason: CloseReason
+    started: float
+    ended: float
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The result of searching a node when a run is over: whether anything of the run is left on it.
+
+    ``left`` names processes and paths that live on, in words; ``ended`` counts what had to be
+    ended or removed first. A node that could not be ``asked`` proves nothing; ``detail`` says why.
+    """
+
+    node: NodeId
+    asked: bool
+    left: tuple[str, ...] = ()
+    ended: int = 0
+    detail: str = ""
+
+    @property
+    def clean(self) -> bool:
+        """Whether the node reported that nothing of the run is left."""
+        return self.asked and not self.left

@@ -1,0 +1,92 @@
+"""The border between a probe and a node: run a command, or keep one running.
+
+Probes and the runner see only these protocols; ``probes.reach.ssh`` speaks them over asyncssh and
+``probes.testing`` plays them. Commands are argument lists, never shell strings.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol, runtime_checkable
+
+from benchconsole.probes.model.errors import ProbeError
+from benchconsole.probes.model.measuring import FailedAt, Failure, Output
+from benchconsole.topology.model.fabric import Node, NodeId
+
+
+class RemoteError(ProbeError):
+    """A command that could not be brought to its end. ``output`` is what it had said by then."""
+
+    def __init__(self, failure: Failure, output: Output | None = None) -> None:
+        self.failure = failure
+        self.output = output
+        super().__init__(f"{failure.node}: {failure.stage}: {failure.detail}")
+
+
+class Running(Protocol):
+    """A command that goes on while others run (a server); it is ended when its context is left."""
+
+    async def says(self, text: str, *, timeout: float) -> None:
+        """Wait until its output holds ``text``; RemoteError when it ends first or time is over."""
+
+    async def output(self) -> Output:
+        """Wait for its end and return everything that it said."""
+
+
+class Remote(Protocol):
+    """One node, reached. Every command runs under the watchdog and within ``timeout`` seconds."""
+
+    @property
+    def node(self) -> NodeId:
+        """The node's name."""
+
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
+        """Run ``argv`` to its end. A non-zero exit is an Output; RemoteError is for having no end.
+
+        ``privileged``: as the administrator, where the login is not (``sudo``).
+        """
+
+    def start(self, argv: Sequence[str], *, timeout: float) -> AbstractAsyncContextManager[Running]:
+        """Start ``argv`` and leave it running inside the context, at most ``timeout`` seconds."""
+
+
+@runtime_checkable
+class Joining(Protocol):
+    """A ``Remote`` whose Unix sockets can be joined with another node's; not every way to a node offers that."""
+
+    def joined(self, path: str, far: Remote, far_path: str) -> AbstractAsyncContextManager[None]:
+        """While the context lasts, whoever connects to ``path`` here speaks with ``far_path`` on ``far``.
+
+        ``path`` must not exist yet, and something must listen at ``far_path``. RemoteError where a node refuses.
+        """
+
+
+class Reach(Protocol):
+    """Opens and keeps the connections of a session: one per node, reused until ``close``."""
+
+    async def remote(self, node: Node) -> Remote:
+        """The connection to ``node``, opened at first use; RemoteError says at which stage it failed."""
+
+    async def close(self) -> None:
+        """End everything that was opened; nothing of ours runs on afterwards."""
+
+
+class Contact(Protocol):
+    """The nodes of one test while it runs."""
+
+    @property
+    def here(self) -> Remote:
+        """The target's node (the sender, of a pair)."""
+
+    @property
+    def there(self) -> Remote:
+        """The target's peer (the receiver); ProbeError when the target has none."""
+
+    @property
+    def everyone(self) -> Sequence[Remote]:
+        """Every node of the target, in its order: one, two, or the members of a set."""
+
+    async def together(self) -> None:
+        """Wait until every test of the round is ready to send, so that their loads overlap."""
+
+
+__all__ = ["Contact", "FailedAt", "Joining", "Reach", "Remote", "RemoteError", "Running"]

@@ -1,0 +1,205 @@
+"""Classes of flows with one load: nodes that are cabled alike share everything but their own legs.
+
+They make 120,000 flows cheap to schedule: a path is looked up once for each pair of groups of such nodes.
+Loads are shares of what a link may carry, in payload, of the flow's nominal rate: the rate of the flow alone.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from benchconsole.probes.planning.stream_placement import compute_fastest_stream
+from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Caps, Flow, NodeId
+from benchconsole.topology.routing.attachment import Legs
+from benchconsole.topology.routing.routes import Routes
+
+Parts = tuple[tuple[int, float], ...]
+"""Position of a leg, or number of a directed link (``Graph.way``), with the load on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSide:
+    """How a node takes part: ``device`` is the machine with its legs, ``number`` that of the nodes cabled alike."""
+
+    device: str
+    legs: Legs
+    number: int
+    systems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowClass:
+    """What all flows from one group of nodes to another have in common.
+
+    ``nominal`` is byte/s of payload. Loads: ``first`` and ``last`` on the legs, ``inner`` on
+    links between switches, ``systems`` on the caps of storage systems. ``shared`` are those of
+    ``inner`` on which a hash decides.
+    """
+
+    nominal: float
+    first: Parts
+    last: Parts
+    inner: Parts
+    systems: tuple[tuple[str, float], ...] = ()
+    shared: frozenset[int] = frozenset()
+
+    @property
+    def out(self) -> float:
+        """The load on the fullest leg of the source."""
+        return max((load for _, load in self.first), default=0.0)
+
+    @property
+    def into(self) -> float:
+        """The load on the fullest leg of the sink."""
+        return max((load for _, load in self.last), default=0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Path:
+    """What does not depend on the number of streams: the route of one flow of a class, and where its legs are in it."""
+
+    ways: Indices
+    shares: Floats
+    first: tuple[tuple[int, int], ...]
+    last: tuple[tuple[int, int], ...]
+    inner: Flags
+    flow: Flow
+
+
+class FlowClasses:
+    """The classes of flows of one fabric. ``streams`` is how many each test sends (None: enough for every member).
+
+    With ``caps``, what a link or a storage system may carry is its cap.
+    """
+
+    def __init__(self, routes: Routes, *, caps: Caps | None = None) -> None:
+        self.routes = routes
+        self.streams: int | None = None
+        self._caps = caps or Caps()
+        self._sides: dict[str, NodeSide | None] = {}
+        self._numbers: dict[object, int] = {}
+        self._paths: dict[tuple[int, int], _Path | None] = {}
+        self._classes: dict[tuple[int, int], FlowClass | None] = {}
+        self._systems: dict[str, tuple[str, ...]] = {}
+        for name in self._caps.storage:
+            for server in routes.fabric.storage[name].servers if name in routes.fabric.storage else ():
+                self._systems[server] = (*self._systems.get(server, ()), name)
+        self._siblings: dict[int | None, FlowClasses] = {None: self}
+        self._measure()
+
+    def _measure(self) -> None:
+        """Per directed link: what it may carry, its fastest member, whether it has several, its ends."""
+        fabric, links = self.routes.fabric, self.routes.graph.links
+        share = self._caps.link if self._caps.link is not None else 1.0
+        number = {device: index for index, device in enumerate((*fabric.nodes, *fabric.switches))}
+        a = np.array([number[link.a] for link in links], np.intp)
+        b = np.array([number[link.b] for link in links], np.intp)
+        tier = np.array([fabric.tier(device) for device in number], np.intp)
+        self.capacity = self.routes.graph.payload * share
+        self._member = np.repeat([fabric.member_payload(link) for link in links], 2)
+        self._hashed = np.repeat(np.array([link.count > 1 for link in links], bool), 2)
+        self._from, self._to = np.stack((a, b), axis=1).ravel(), np.stack((b, a), axis=1).ravel()
+        self._climbs = tier[self._to] - tier[self._from]
+        self._tier = tier
+
+    def sending(self, streams: int | None) -> "FlowClasses":
+        """The classes of tests of so many streams; paths are looked up once for all of them."""
+        if streams not in self._siblings:
+            other = self._siblings[streams] = copy(self)
+            other.streams, other._classes = streams, {}  # noqa: SLF001 - a copy of this
+        return self._siblings[streams]
+
+    def find_side(self, node: NodeId) -> NodeSide | None:
+        """How ``node`` takes part; None for one without a cable."""
+        if node not in self._sides:
+            self._sides[node] = self._found(node)
+        return self._sides[node]
+
+    def _found(self, node: NodeId) -> NodeSide | None:
+        try:
+            legs = self.routes.attachments.legs(node)
+        except RoutingError:
+            return None
+        systems = self._systems.get(node, ())
+        number = self._numbers.setdefault(self._alike(legs, systems), len(self._numbers))
+        return NodeSide(legs.device, legs, number, systems)
+
+    def _alike(self, legs: Legs, systems: tuple[str, ...]) -> object:
+        """What nodes have in common that share classes; those that forward, or are cabled to nodes, share none."""
+        fabric = self.routes.fabric
+        to_nodes = any(each not in fabric.switches for each in legs.attachment.devices)
+        if to_nodes or legs.device in self.routes.graph.vertex:
+            return (legs.device, systems)
+        speeds = tuple((fabric.payload(link), fabric.member_payload(link)) for link in legs.links)
+        return (id(legs.attachment), speeds, systems)
+
+    def find_class(self, source: NodeId, sink: NodeId) -> FlowClass | None:
+        """The class of a flow; None where there is no path between the two that a fabric would route."""
+        one, other = self.find_side(source), self.find_side(sink)
+        if one is None or other is None or one.device == other.device:
+            return None
+        key = (one.number, other.number)
+        if key not in self._classes:
+            if key not in self._paths:
+                self._paths[key] = self._path(source, sink, one, other)
+            path = self._paths[key]
+            self._classes[key] = None if path is None else self._rated(path, (*one.systems, *other.systems))
+        return self._classes[key]
+
+    def _path(self, source: NodeId, sink: NodeId, one: NodeSide, other: NodeSide) -> _Path | None:
+        try:
+            route = self.routes.route(Flow(source, sink))
+        except RoutingError:
+            return None
+        if self._has_valley(route.ways):
+            return None
+        ways: list[int] = route.ways.tolist()
+        out = {way: position for position, way in enumerate(one.legs.ways)}
+        into = {way ^ 1: position for position, way in enumerate(other.legs.ways)}
+        return _Path(
+            ways=route.ways,
+            shares=route.shares,
+            first=tuple((out[way], index) for index, way in enumerate(ways) if way in out),
+            last=tuple((into[way], index) for index, way in enumerate(ways) if way in into),
+            inner=np.array([way not in out and way not in into for way in ways], bool),
+            flow=Flow(source, sink),
+        )
+
+    def _has_valley(self, ways: Indices) -> bool:
+        """Whether it goes down to a switch and up from it again (``Routes.climbs_once``): no fabric routes that."""
+        climbs = self._climbs[ways]
+        entered = set(self._to[ways[climbs < 0]].tolist())
+        up = ways[(climbs > 0) & (self._tier[self._from[ways]] > 0)]
+        return not entered.isdisjoint(self._from[up].tolist())
+
+    def _rated(self, path: _Path, systems: tuple[str, ...]) -> FlowClass:
+        systems = tuple(dict.fromkeys(systems))
+        capacity = self.capacity[path.ways]
+        nominal = min(float((capacity / path.shares).min()), *(self._caps.storage[name] for name in systems), inf)
+        if self.streams is not None and self.streams * self._member[path.ways].min() < nominal:
+            shares = self.routes.shares_of(path.flow)
+            nominal = min(nominal, self.streams * compute_fastest_stream(self.routes.fabric, shares))
+        load = nominal * path.shares / capacity
+        forked = self._hashed[path.ways] | (path.shares < 1 - 1e-9)
+        return FlowClass(
+            nominal=nominal,
+            first=tuple((position, float(load[index])) for position, index in path.first),
+            last=tuple((position, float(load[index])) for position, index in path.last),
+            inner=tuple(zip(path.ways[path.inner].tolist(), load[path.inner].tolist(), strict=True)),
+            systems=tuple((name, nominal / self._caps.storage[name]) for name in systems),
+            shared=frozenset(path.ways[path.inner & forked].tolist()),
+        )
+
+    def ways(self, source: NodeId, sink: NodeId) -> dict[int, float]:
+        """The directed links that a flow crosses, by number, with the load on each. RoutingError without a path."""
+        flow_class, one, other = self.find_class(source, sink), self.find_side(source), self.find_side(sink)
+        if flow_class is None or one is None or other is None:
+            raise RoutingError(f"no path from {source} to {sink}")
+        found = {one.legs.ways[position]: load for position, load in flow_class.first}
+        found.update({other.legs.ways[position] ^ 1: load for position, load in flow_class.last})
+        found.update(flow_class.inner)
+        return found

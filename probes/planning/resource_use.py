@@ -1,0 +1,232 @@
+"""The use of shared resources by the tests of a stage: links, the sides of nodes, parts of nodes, budgets.
+
+``packing`` sees slots only; this module says what they stand for. A lone flow takes of each directed
+link the share of its nominal rate, and one side of each of its nodes; a bundle takes every
+directed link on its way whole.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from benchconsole.probes.api import Probe
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import Demands, Target
+from benchconsole.probes.model.options import Given
+from benchconsole.probes.planning.common_links import ClassUsers, find_common_links
+from benchconsole.probes.planning.design_options import Options, make_unknown_error
+from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
+from benchconsole.probes.planning.layout import FlowLoad, Pair
+from benchconsole.probes.planning.packing import Uses
+from benchconsole.topology.element_names import direction_name
+from benchconsole.topology.model.fabric import Fabric, NodeId
+
+MOST_TESTS = 2048
+"""Tests of one round; more are run in several rounds.
+
+All of them are made ready before the first one sends: at a few milliseconds of processor each, the last one of
+so many is ready well within the time that the first one waits (``probes.running.start_barrier``).
+"""
+
+FILESYSTEM, LICENCE = "filesystem:", "licence:"
+
+_WAY, _OUT, _IN, _ALONE, _BUDGET, _SYSTEM, _TESTS = "way", "out", "in", "alone", "budget", "storage", "tests"
+
+
+@dataclass(slots=True)
+class ResourceUse:
+    """Collects jobs and slots. ``fans_out`` and ``apart`` are those of the layout, ``most`` the tests of a round."""
+
+    flow_classes: FlowClasses
+    fans_out: bool = False
+    apart: bool = False
+    most: int = MOST_TESTS
+    uses: Uses = field(default_factory=Uses)
+    _slots: dict[tuple[Hashable, float], int] = field(default_factory=dict)
+    _resources: dict[Hashable, int] = field(default_factory=dict)
+    _sizes: list[int] = field(default_factory=list)
+    _at_most: int = 1 << 60
+
+    def slot(self, key: Hashable, weight: float) -> int:
+        """The number of the slot that takes ``weight`` of the resource ``key``."""
+        name = (key, round(weight, 9))
+        if name not in self._slots:
+            resource = self._resources.setdefault(key, len(self._resources))
+            if resource == len(self.uses.keys):
+                self.uses.keys.append(key)
+            self._slots[name] = len(self.uses.weight)
+            self.uses.resource.append(resource)
+            self.uses.weight.append(name[1])
+        return self._slots[name]
+
+    # -- flows
+
+    def pairs(self, pairs: Sequence[Pair]) -> None:
+        """One job for each of ``pairs``. Call it once and without ``load``: links that cannot bind are left out."""
+        classes = [self.flow_classes.find_class(source, sink) for source, sink in pairs]
+        device = {node: self._device(node) for node in dict.fromkeys(node for pair in pairs for node in pair)}
+        users: dict[FlowClass, ClassUsers] = {}
+        for (source, sink), flow_class in zip(pairs, classes, strict=True):
+            if flow_class is not None:
+                users.setdefault(flow_class, ClassUsers()).add(device[source], device[sink])
+        heeded = find_common_links(users, self._inner, once=not self.fans_out)
+        inner = {
+            flow_class: tuple(self.slot((_WAY, way), load) for way, load in links)
+            for flow_class, links in heeded.items()
+        }
+        if self.fans_out or any(flow_class.systems for flow_class in users):
+            ends = [self._ends(*pair, flow_class) for pair, flow_class in zip(pairs, classes, strict=True)]
+        else:
+            out = {node: self.slot((_OUT, machine), 1.0) for node, machine in device.items()}
+            into = {node: self.slot((_IN, machine), 1.0) for node, machine in device.items()}
+            ends = [(out[source], into[sink]) for source, sink in pairs]
+        self.uses.jobs += [
+            two + (inner[flow_class] if flow_class else ()) for two, flow_class in zip(ends, classes, strict=True)
+        ]
+        self._sizes += [1] * len(pairs)
+        self._at_most = len(pairs) if self.fans_out else len({device[source] for source, _ in pairs})
+
+    def load(self, load: FlowLoad) -> None:
+        """One job for flows that run together: a bundle has its links to itself, a lone flow takes its shares."""
+        if load.bundle is None:
+            for flow in load.flows:
+                flow_class = self.flow_classes.find_class(flow.source, flow.sink)
+                links = self._inner(flow_class) if flow_class is not None else ()
+                ways = (self.slot((_WAY, way), weight) for way, weight in links)
+                self._add((*self._ends(flow.source, flow.sink, flow_class), *ways))
+            return
+        taken: set[Hashable] = set()
+        for flow in load.flows:
+            flow_class = self.flow_classes.find_class(flow.source, flow.sink)
+            taken |= {(_OUT, self._device(flow.source)), (_IN, self._device(flow.sink))}
+            if flow_class is not None:
+                taken |= {(_WAY, way) for way, _ in flow_class.inner} | {
+                    (_SYSTEM, name) for name, _ in flow_class.systems
+                }
+        self._add(tuple(self.slot(key, 1.0) for key in sorted(taken, key=repr)), tests=len(load.flows))
+
+    def _device(self, node: NodeId) -> str:
+        side = self.flow_classes.find_side(node)
+        return side.device if side is not None else node
+
+    def _ends(self, source: NodeId, sink: NodeId, flow_class: FlowClass | None) -> tuple[int, ...]:
+        """What a lone flow takes of its two nodes, and of the storage systems that they serve."""
+        shared = self.fans_out and flow_class is not None
+        out, into = (flow_class.out, flow_class.into) if shared and flow_class is not None else (1.0, 1.0)
+        ends = (self.slot((_OUT, self._device(source)), out), self.slot((_IN, self._device(sink)), into))
+        systems = flow_class.systems if flow_class is not None else ()
+        return (*ends, *(self.slot((_SYSTEM, name), weight) for name, weight in systems)) if systems else ends
+
+    def _inner(self, flow_class: FlowClass) -> Iterable[tuple[int, float]]:
+        return ((way, 1.0 if self.apart and way in flow_class.shared else weight) for way, weight in flow_class.inner)
+
+    # -- anything else
+
+    def targets(self, targets: Sequence[Target], *, network: bool) -> None:
+        """One job for each target; with ``network``, the links between its nodes are its own."""
+        for target in targets:
+            taken = self._between([node.id for node in target.nodes]) if network else set()
+            self._add(tuple(self.slot((_WAY, way), 1.0) for way in sorted(taken)))
+
+    def _between(self, nodes: Sequence[NodeId]) -> set[int]:
+        """The directed links between switches that flows among ``nodes`` cross."""
+        first: dict[int, list[NodeId]] = {}
+        for node in nodes:
+            side = self.flow_classes.find_side(node)
+            if side is not None:
+                first.setdefault(side.number, []).append(node)
+        ends = [node for alike in first.values() for node in alike[:2]]
+        classes = (self.flow_classes.find_class(one, other) for one in ends for other in ends if one != other)
+        return {way for flow_class in classes if flow_class is not None for way, _ in flow_class.inner}
+
+    def demand(self, demands: Sequence[Sequence[tuple[Target, Demands]]], fabric: Fabric, options: Options) -> None:
+        """What the tests of each job, in their order, take besides links.
+
+        Where any test has a part of its nodes to itself, a node is in one test of a round only.
+        """
+        alone = any(wanted.alone for job in demands for _, wanted in job)
+        for index, job in enumerate(demands):
+            slots: list[int] = []
+            if alone:
+                machines = {fabric.nodes[node.id].host or node.id for target, _ in job for node in target.nodes}
+                slots += [self.slot((_ALONE, machine), 1.0) for machine in sorted(machines)]
+            for name, amount in sum_shared(wanted for _, wanted in job).items():
+                slots.append(self.slot((_BUDGET, name), _part(fabric, name, amount, options)))
+            if slots:
+                self.uses.jobs[index] = (*self.uses.jobs[index], *slots)
+
+    def at_once(self, demands: Sequence[Demands], fabric: Fabric, options: Options) -> None:
+        """Tests that share their nodes and links on purpose. PlanError where they overdraw a budget together."""
+        parts = (
+            ((_BUDGET, name), _part(fabric, name, amount, options, who="what runs at once"))
+            for name, amount in sum_shared(demands).items()
+        )
+        self._add(tuple(self.slot(*part) for part in parts))
+
+    def _add(self, slots: tuple[int, ...], tests: int = 1) -> None:
+        self.uses.jobs.append(slots)
+        self._sizes.append(tests)
+
+    def closed(self) -> Uses:
+        """All jobs, with the number of tests of a round as one more thing that they share where it can bind."""
+        if min(sum(self._sizes), self._at_most) > self.most:
+            for index, size in enumerate(self._sizes):
+                self.uses.jobs[index] = (*self.uses.jobs[index], self.slot((_TESTS, self.most), size / self.most))
+        return self.uses
+
+    def name(self, key: Hashable) -> str:
+        """What a resource is called in a plan."""
+        if not isinstance(key, tuple):
+            return ""
+        what, which = key
+        if what == _WAY:
+            return direction_name(self.flow_classes.routes.fabric, self.flow_classes.routes.graph.direction(int(which)))
+        if what == _TESTS:
+            return f"{which} tests at once"
+        return f"{which} {what}" if what in (_OUT, _IN, _ALONE) else str(which)
+
+
+def list_demands(probe: Probe | None, targets: Sequence[Target]) -> list[Demands]:
+    """What each test demands besides links; nothing where the probe is not installed any more."""
+    if probe is None or not targets:
+        return [Demands()] * len(targets)
+    if type(probe).demands is Probe.demands:  # it looks at no target, and there may be 120,000 of them
+        return [probe.demands(targets[0])] * len(targets)
+    return [probe.demands(target) for target in targets]
+
+
+def sum_shared(demands: Iterable[Demands]) -> dict[str, float]:
+    """What tests that run at once take of each shared budget."""
+    taken: dict[str, float] = {}
+    for wanted in demands:
+        for name, amount in wanted.shared.items():
+            taken[name] = taken.get(name, 0.0) + amount
+    return taken
+
+
+def find_budget(fabric: Fabric, name: str, options: Options) -> float:
+    """How much of a named budget there is: half of what is free on a file system, or so many licences.
+
+    Half, for others write too while a test runs. PlanError for a file system that is not described,
+    or of which the free bytes are not, and for a name that says neither.
+    """
+    if name.startswith(FILESYSTEM):
+        system = name.removeprefix(FILESYSTEM)
+        if system not in fabric.storage:
+            raise make_unknown_error("storage system", system, fabric.storage)
+        size, free = fabric.storage[system].size, fabric.storage[system].free
+        if size is None or free is None:
+            lacks = "size" if size is None else "free"
+            raise PlanError(
+                f"storage system {system!r}: found no {lacks}, expected its size and free share in the file"
+            )
+        return size * free / 2
+    if name.startswith(LICENCE):
+        return Given("stage", {"licences": 1, **options}).whole("licences", 1, 1_000_000)
+    raise PlanError(f"found a demand on {name!r}, expected {FILESYSTEM}NAME or {LICENCE}NAME")
+
+
+def _part(fabric: Fabric, name: str, amount: float, options: Options, *, who: str = "one test") -> float:
+    whole_budget = find_budget(fabric, name, options)
+    if amount > whole_budget:
+        raise PlanError(f"{who} asks for {amount:,.0f} of {name}, and there are {whole_budget:,.0f} for all")
+    return amount / whole_budget if whole_budget else 0.0

@@ -1,0 +1,1 @@
+"""Plugins: found, validated, and called so that none of them harms another."""

@@ -1,0 +1,103 @@
+"""Checks of one probe's declaration: what it must declare to be used."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from benchconsole.probes.api import Against, Metric, Probe, ProbeError, Safety, SendingOptions, Shape, Unit
+from benchconsole.topology.units import Shown
+
+SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+"""What a probe's name looks like: lower-case words and digits joined by hyphens."""
+
+VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)*")
+"""What a version looks like."""
+
+_PART = re.compile(r"[a-z][a-z0-9_-]*")
+
+
+def check_declaration(probe: Probe) -> None:
+    """Raise ProbeError with everything that is missing or of the wrong kind in ``probe``'s declaration."""
+    faults = list(_find_faults(probe))
+    if faults:
+        raise ProbeError("; ".join(faults))
+
+
+def _find_faults(probe: Probe) -> Iterator[str]:
+    kind = type(probe)
+    name: object = getattr(probe, "name", None)
+    if not isinstance(name, str) or not SLUG.fullmatch(name):
+        yield f"name: found {name!r}, expected a slug such as clock-offset"
+        return
+    summary: object = getattr(probe, "summary", None)
+    if not isinstance(summary, str) or not summary.strip() or "\n" in summary:
+        yield f"summary: found {summary!r}, expected one line of text"
+    yield from _find_metric_faults(probe, name)
+    yield from _find_mapping_faults(probe)
+    yield from _find_sending_faults(probe)
+    if not isinstance(probe.safety, Safety):
+        yield f"safety: found {probe.safety!r}, expected a Safety"
+    if not isinstance(probe.shape, Shape):
+        yield f"shape: found {probe.shape!r}, expected a Shape"
+    if not isinstance(probe.source, str) or "\n" in probe.source:
+        yield f"source: found {probe.source!r}, expected one line of text, or none"
+    if not isinstance(probe.exits, frozenset) or 0 not in probe.exits or not all(map(_is_exit_status, probe.exits)):
+        yield f"exits: found {probe.exits!r}, expected a frozenset of exit statuses with 0"
+    if not isinstance(probe.privileged, bool):
+        yield f"privileged: found {probe.privileged!r}, expected True or False"
+    if not _is_number(probe.timeout) or probe.timeout <= 0:
+        yield f"timeout: found {probe.timeout!r}, expected seconds above 0"
+    if kind.command is Probe.command and kind.run is Probe.run:
+        yield "neither command() nor run() is defined"
+
+
+def _find_metric_faults(probe: Probe, name: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for metric in probe.metrics:
+        if not isinstance(metric, Metric) or not isinstance(metric.unit, Unit) or not isinstance(metric.shown, Shown):
+            yield f"metrics: found {metric!r}, expected a Metric with a Unit"
+            continue
+        owner, _, rest = metric.name.partition(".")
+        if owner != name or not all(_PART.fullmatch(part) for part in rest.split(".")):
+            yield f"metrics: found {metric.name!r}, expected a name such as {name}.rate"
+        if metric.against is not None and not isinstance(metric.against, Against):
+            yield f"metrics: found {metric.name} held against {metric.against!r}, expected an Against or None"
+        elif metric.against is Against.FABRIC and (metric.unit is not Unit.BYTE_RATE or probe.shape is not Shape.PAIR):
+            yield f"metrics: found {metric.name} held against the fabric, expected B/s of a probe between two nodes"
+        if metric.name in seen:
+            yield f"metrics: {metric.name!r} is declared twice"
+        seen.add(metric.name)
+
+
+def _find_sending_faults(probe: Probe) -> Iterator[str]:
+    if not isinstance(probe.sending_options, SendingOptions):
+        yield f"sending_options: found {probe.sending_options!r}, expected SendingOptions"
+        return
+    for name in probe.sending_options.names:
+        if name not in probe.options:
+            yield f"sending_options: found {name!r}, expected names of options that the probe declares"
+
+
+def _find_mapping_faults(probe: Probe) -> Iterator[str]:
+    if not isinstance(probe.tools, Mapping) or not all(
+        isinstance(tool, str) and isinstance(package, str) for tool, package in probe.tools.items()
+    ):
+        yield f"tools: found {probe.tools!r}, expected programs and the packages that bring them"
+    if not isinstance(probe.versions, Mapping) or not all(
+        tool in probe.tools and isinstance(version, str) and VERSION.fullmatch(version)
+        for tool, version in probe.versions.items()
+    ):
+        yield f"versions: found {probe.versions!r}, expected tools of the probe with a version such as 3.10 each"
+    if not isinstance(probe.options, Mapping) or not all(
+        isinstance(option, str) and (isinstance(value, str) or _is_number(value))
+        for option, value in probe.options.items()
+    ):
+        yield f"options: found {probe.options!r}, expected names with a text or a finite number each"
+
+
+def _is_exit_status(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

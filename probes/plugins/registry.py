@@ -1,0 +1,173 @@
+"""The catalogue of probes: built-ins and plugins, found through one hook, each kept from harming the others.
+
+A plugin is loaded, registered and asked inside its own guard and in a thread of its own, because one that raises
+would end a common hook call for all, and one that sleeps would end the start. A plugin that takes the name of another
+probe, or was made for a later interface, is left out.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import TypeVar
+
+import pluggy
+
+from benchconsole.probes.api import Probe
+from benchconsole.probes.model.errors import ProbeError
+from benchconsole.probes.plugins import hookspecs
+from benchconsole.probes.plugins.old_imports import explain_old_import
+from benchconsole.probes.plugins.probe_call import format_error
+from benchconsole.probes.plugins.probe_validation import check_declaration
+
+GROUP = "benchconsole.probes"
+"""The entry-point group that plugins are found under."""
+
+API = 1
+"""The version of ``probes.api``. A plugin module may say ``BENCHCONSOLE_API = 2`` to be refused by older versions."""
+
+PATIENCE = 10.0
+"""Seconds that a plugin may take to be imported and to name its probes."""
+
+OWN = "benchconsole"
+_BUILTIN = "benchconsole.probes.tools"
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenPlugin:
+    """A plugin, or one probe of it, that was left out, and why in one line."""
+
+    name: str
+    distribution: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCatalogue:
+    """The probes that can be used, by name; ``origin`` gives the distribution that brought each."""
+
+    probes: Mapping[str, Probe]
+    broken: tuple[BrokenPlugin, ...]
+    origin: Mapping[str, str]
+
+
+def load_probes(*, safe_mode: bool = False, patience: float = PATIENCE) -> ProbeCatalogue:
+    """Import every plugin and collect its probes; with ``safe_mode`` only the built-in ones.
+
+    Raises nothing for a broken plugin: it is in ``broken`` and costs its own probes only.
+    """
+    from benchconsole.probes import tools
+
+    collection = _Collection()
+    collection.add(OWN, OWN, _ask_for_probes(tools))
+    for entry in () if safe_mode else _list_entries():
+        name, distribution = entry.name, _name_distribution(entry)
+        try:
+            plugin = _run_within(patience, "import", entry.load)
+            collection.refuse_known(plugin)
+            answers = _run_within(patience, "registration", partial(_ask_for_probes, plugin))
+            collection.add(name, distribution, answers)
+        except _BrokenError as error:
+            collection.broken.append(BrokenPlugin(name, distribution, str(error)))
+    return ProbeCatalogue(
+        MappingProxyType(collection.probes), tuple(collection.broken), MappingProxyType(collection.origin)
+    )
+
+
+def _list_entries() -> Sequence[EntryPoint]:
+    """The plugins' entry points in a fixed order, without our own, which would only name the built-ins again."""
+    entries = (entry for entry in entry_points(group=GROUP) if entry.value != _BUILTIN)
+    return sorted(entries, key=lambda entry: (_name_distribution(entry), entry.name, entry.value))
+
+
+def _name_distribution(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist else "unknown"
+
+
+class _BrokenError(Exception):
+    """Why a plugin is left out, in one line that begins with the step that failed."""
+
+
+_Answer = tuple[object, str]
+"""A probe, or something else in its place, and its fault; empty when there is none."""
+
+
+def _run_within(seconds: float, step: str, function: Callable[[], _T]) -> _T:
+    """The result of ``function``, called in a thread that is left behind when it does not return in time."""
+    results: list[_T] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(function())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name=f"plugin {step}", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise _BrokenError(f"{step}: {explain_old_import(errors[0]) or format_error(errors[0])}")
+    if not results:
+        raise _BrokenError(f"{step}: no end after {seconds:g} s")
+    return results[0]
+
+
+def _ask_for_probes(plugin: object) -> list[_Answer]:
+    """The probes that ``plugin`` alone brings, each with its fault."""
+    wanted = getattr(plugin, "BENCHCONSOLE_API", API)
+    if not isinstance(wanted, int) or wanted > API:
+        raise ProbeError(f"made for version {str(wanted)[:20]} of the interface, expected at most {API}")
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    manager.register(plugin)
+    manager.check_pending()
+    answers = manager.hook.bench_probes()
+    if not answers:
+        raise ProbeError("no function marked as the hook bench_probes")
+    return [(probe, _find_fault(probe)) for answer in answers for probe in answer]
+
+
+def _find_fault(probe: object) -> str:
+    try:
+        if not isinstance(probe, Probe):
+            kind = "a class" if isinstance(probe, type) else type(probe).__name__
+            raise ProbeError(f"found {kind}, expected an instance of Probe")
+        check_declaration(probe)
+    except BaseException as error:
+        return format_error(error)
+    return ""
+
+
+class _Collection:
+    """The probes and the broken plugins that were met so far."""
+
+    def __init__(self) -> None:
+        self.probes: dict[str, Probe] = {}
+        self.origin: dict[str, str] = {}
+        self.broken: list[BrokenPlugin] = []
+        self._known: list[object] = []
+
+    def refuse_known(self, plugin: object) -> None:
+        """Ask a module that is registered under two names once."""
+        if any(plugin is known for known in self._known):
+            raise _BrokenError("registration: already registered under another name")
+        self._known.append(plugin)
+
+    def add(self, name: str, distribution: str, answers: Sequence[_Answer]) -> None:
+        """Take the well-formed probes of one plugin; the others are broken."""
+        for probe, fault in answers:
+            if not isinstance(probe, Probe) or fault:
+                self._refuse(name, distribution, probe, fault)
+            elif probe.name in self.probes:
+                self._refuse(name, distribution, probe, f"name {probe.name} is taken by {self.origin[probe.name]}")
+            else:
+                self.probes[probe.name] = probe
+                self.origin[probe.name] = distribution
+
+    def _refuse(self, name: str, distribution: str, probe: object, fault: str) -> None:
+        kind = probe if isinstance(probe, type) else type(probe)
+        self.broken.append(BrokenPlugin(name, distribution, f"probe {kind.__name__}: {fault}"))

@@ -1,0 +1,1 @@
+"""How nodes are reached: over SSH, and through Slurm."""

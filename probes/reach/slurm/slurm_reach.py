@@ -1,0 +1,280 @@
+"""Nodes reached through Slurm: every command is a step of one node inside an allocation of ours.
+
+Implements ``Reach`` over another one, which reaches the machine where ``srun`` is started: the admin node
+itself (``probes.reach.slurm.local_steps``) or a head node over SSH. That machine's watchdog surrounds srun;
+when it ends, Slurm ends the step. srun's exit status alone decides nothing: a step that never began is recognised
+by the absence of our first line.
+
+The inner reach must carry another session name than ours: on a head node that is also tested, the holder of the
+allocation would otherwise be taken for a leftover of the session and ended.
+"""
+
+import asyncio
+import re
+import secrets
+import socket
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from benchconsole.probes.model.log_records import ModuleLog
+from benchconsole.probes.model.measuring import FailedAt, Failure, Output
+from benchconsole.probes.model.remote import Reach, Remote, RemoteError, Running
+from benchconsole.probes.reach.command_records import record_command
+from benchconsole.probes.reach.slurm.allocation import Allocation, Wish
+from benchconsole.probes.reach.slurm.local_steps import LocalReach
+from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
+
+_LOG = ModuleLog(__name__)
+_STARTING = 15.0
+"""Seconds beyond a command's own for Slurm to start and to end its step."""
+_NOT_FOUND = 127
+_TIMED_OUT = (124, 137)
+_KILLED = (137, 143)
+_OURS = frozenset((FailedAt.TIMEOUT, FailedAt.FLOODED, FailedAt.CANCELLED))
+"""Ends that we brought about: that Slurm then says that the step was cancelled explains nothing."""
+
+# $0 nonce, $1 session, $2 whether as the administrator, $3 seconds. The login shell of the head node reads it too.
+_BEGIN = (
+    "n=$0 a=$2 l=$3; export BENCHCONSOLE_SESSION=$1; shift 3; "
+    'if [ "$a" = 1 ] && [ "$(id -u)" -gt 0 ]; then set -- sudo -n -- "$@"; fi; '
+    'echo "$n"; echo "$n" >&2; exec timeout -k 5 "$l" "$@"'
+)
+_OF_SRUN = re.compile(rb"^(?:srun|slurmstepd(?:-\S+)?): [^\n]*\n?", re.MULTILINE)
+_NODE_LOST = re.compile(r"(?:[Nn]ode failure on|DUE TO NODE FAILURE|Communication connection failure)[^\n]*")
+_CANCELLED = re.compile(r"CANCELLED AT[^\n]*")
+_ENDED = re.compile(r"(?:has expired|Invalid job id|already completing or completed|Expired or invalid job)[^\n]*")
+_DOWN = re.compile(
+    r"(?:Requested node configuration is not available|Required node not available|Node\(s\) in an invalid state"
+    r"|Unable to contact|Communication connection failure|Task launch [^\n]*failed|nodes? [^\n]*not responding)[^\n]*"
+)
+_TASK_KILLED = re.compile(r"srun: error: \S+: task 0: (?!Exited)([^\n]+)")
+"""A task that a signal ended; what it had said last, our first line too, may then be lost."""
+_LONGEST = 300
+
+
+def door_name(session: str) -> str:
+    """The session name of the inner reach: what holds the allocation of ``session`` is no leftover of it."""
+    return f"{session}.slurm"
+
+
+def through_slurm(
+    session: str, nodes: Sequence[Node], wish: Wish, via: tuple[Reach, Node] | None = None
+) -> "SlurmReach":
+    """A reach for ``nodes`` through one allocation, asked for on this machine, or ``via`` a head node.
+
+    The reach of ``via`` was made with ``door_name(session)``; it is closed with this one.
+    """
+    if via is None:
+        here = socket.gethostname()
+        via = (
+            LocalReach(door_name(session)),
+            Node(NodeId(here), NodeRole.MANAGEMENT, Hardware("this machine"), here, here),
+        )
+    return SlurmReach(*via, session, nodes, wish)
+
+
+class SlurmReach:
+    """Reaches ``nodes`` through one allocation for all of them, asked for at first use from ``head``.
+
+    ``inner`` reaches ``head`` (see above) and is closed with this one. The nodes go by their names in the file,
+    which must be those of Slurm.
+    """
+
+    def __init__(self, inner: Reach, head: Node, session: str, nodes: Sequence[Node], wish: Wish = Wish()) -> None:  # noqa: B008 - frozen
+        self._inner = inner
+        self._head = head
+        self._session = session
+        self._nodes = tuple(node.id for node in nodes)
+        self._wish = wish
+        self._opening: asyncio.Task[tuple[Remote, Allocation]] | None = None
+
+    async def remote(self, node: Node) -> Remote:
+        """Steps on ``node``; RemoteError when the allocation failed, or has no such node."""
+        if node.id not in self._nodes:
+            raise RemoteError(Failure(FailedAt.UNREACHABLE, "it is not among the nodes of the allocation", node.id))
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        opening = self._opening
+        await asyncio.wait((opening,))
+        if opening.cancelled():
+            raise RemoteError(Failure(FailedAt.CANCELLED, "the session was closed", node.id))
+        error = opening.exception()
+        if isinstance(error, RemoteError):
+            raise RemoteError(replace(error.failure, node=node.id))
+        door, allocation = opening.result()
+        if node.id in allocation.left_out:
+            raise RemoteError(Failure(FailedAt.UNREACHABLE, allocation.left_out[node.id], node.id))
+        return SlurmRemote(door, allocation.job, node.id, self._session)
+
+    async def close(self) -> None:
+        """Give the allocation back; nothing of ours runs on afterwards."""
+        opening = self._opening
+        if opening is not None:
+            opening.cancel()
+            await asyncio.wait((opening,))
+            if not opening.cancelled() and opening.exception() is None:
+                await self._give_back(opening.result()[1])
+        await self._inner.close()
+
+    async def _open(self) -> tuple[Remote, Allocation]:
+        door = await self._inner.remote(self._head)
+        allocation = Allocation(door, self._session, self._wish)
+        await allocation.open(self._nodes)
+        return door, allocation
+
+    @staticmethod
+    async def _give_back(allocation: Allocation) -> None:
+        """The head may be gone; then its watchdog has ended what held the allocation."""
+        try:
+            await allocation.close()
+        except RemoteError as error:
+            if not (error.failure.stage.means_unreachable or error.failure.stage is FailedAt.LOST):
+                raise
+
+
+class SlurmRemote:
+    """One node of allocation ``job``: each command is a step of its own, beside the others (``--overlap``)."""
+
+    def __init__(self, door: Remote, job: int, node: NodeId, session: str) -> None:
+        self._door = door
+        self._job = job
+        self._node = node
+        self._session = session
+
+    @property
+    def node(self) -> NodeId:
+        """The node's name."""
+        return self._node
+
+    async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
+        """Run ``argv`` to its end; see ``probes.model.remote.Remote``."""
+        step = _Step(self._node, self._job, tuple(argv), timeout)
+        command = self._command(step, stdin=bool(stdin), privileged=privileged)
+        ending = self.settled(step, self._door.run(command, timeout=timeout + _STARTING, stdin=stdin))
+        return await record_command(_LOG, self._node, argv, ending)
+
+    @asynccontextmanager
+    async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[Running]:
+        """Start ``argv`` and leave it running inside the context; see ``probes.model.remote.Remote``."""
+        step = _Step(self._node, self._job, tuple(argv), timeout)
+        command = self._command(step, stdin=False, privileged=False)
+        async with self._door.start(command, timeout=timeout + _STARTING) as running:
+            yield SlurmRunning(running, step, self)
+
+    async def settled(self, step: "_Step", ending: Awaitable[Output]) -> Output:
+        """The command's own output once its step has ended; RemoteError says what of the node, or of Slurm, failed."""
+        try:
+            output = await ending
+        except RemoteError as error:
+            raise await self.explained(step.translated(error)) from error
+        try:
+            return step.result(output)
+        except RemoteError as error:
+            raise await self.explained(error) from None
+
+    async def explained(self, error: RemoteError) -> RemoteError:
+        """A command that somebody killed: when the allocation is gone too, that is the reason."""
+        if error.failure.stage is not FailedAt.KILLED:
+            return error
+        try:
+            asked = await self._door.run(
+                ("squeue", "--noheader", f"--jobs={self._job}", "--format=%T"), timeout=_STARTING
+            )
+        except RemoteError:
+            return error
+        if asked.exit_status == 0 and asked.text.strip() in ("RUNNING", "SUSPENDED"):
+            return error
+        words = f"allocation {self._job} has ended: {asked.text.strip().lower() or 'it is not in the queue'}"
+        return RemoteError(Failure(FailedAt.LOST, words, self._node), error.output)
+
+    def _command(self, step: "_Step", *, stdin: bool, privileged: bool) -> list[str]:
+        srun = ["srun", f"--jobid={self._job}", "--overlap", f"--nodelist={self._node}", "--nodes=1", "--ntasks=1"]
+        srun += ["--chdir=/", "--mpi=none", "--export=ALL", f"--input={'all' if stdin else 'none'}"]
+        begin = ["sh", "-c", _BEGIN, step.nonce, self._session, "1" if privileged else "0", f"{step.seconds:g}"]
+        return [*srun, *begin, *step.argv]
+
+
+class SlurmRunning:
+    """A step that goes on while others run."""
+
+    def __init__(self, running: Running, step: "_Step", remote: SlurmRemote) -> None:
+        self._running = running
+        self._step = step
+        self._remote = remote
+
+    async def says(self, text: str, *, timeout: float) -> None:
+        """Wait until its output holds ``text``; RemoteError when it ends first or time is over."""
+        try:
+            await self._running.says(text, timeout=timeout + _STARTING)
+        except RemoteError as error:
+            raise await self._remote.explained(self._step.translated(error)) from error
+
+    async def output(self) -> Output:
+        """Wait for its end and return everything that it said."""
+        return await self._remote.settled(self._step, self._running.output())
+
+
+class _Step:
+    """One command on one node: what of its output is the command's own, and what Slurm's."""
+
+    def __init__(self, node: NodeId, job: int, argv: tuple[str, ...], seconds: float) -> None:
+        self.node = node
+        self.seconds = seconds
+        self.argv = argv
+        self.nonce = secrets.token_hex(12)
+        self._job = job
+
+    def result(self, output: Output) -> Output:
+        """The command's own output; RemoteError when it did not begin, or was ended with its node or allocation."""
+        said = output.error_text
+        if not self._began(output):
+            raise RemoteError(self._never_began(output), self._own(output))
+        if lost := _NODE_LOST.search(said):
+            raise RemoteError(self._failure(FailedAt.LOST, f"Slurm lost the node: {lost[0]}"), self._own(output))
+        if output.exit_status and (cancelled := _CANCELLED.search(said)):
+            words = f"allocation {self._job} or its step was ended: {cancelled[0]}"
+            raise RemoteError(self._failure(FailedAt.LOST, words), self._own(output))
+        if output.exit_status in _TIMED_OUT and output.seconds >= self.seconds:
+            raise RemoteError(self._failure(FailedAt.TIMEOUT, f"no end within {self.seconds:g} s"), self._own(output))
+        if output.exit_status in _KILLED:
+            words = f"{self.argv[0]} was killed by SIG{output.signal or 'KILL'}, not by us"
+            raise RemoteError(self._failure(FailedAt.KILLED, words), self._own(output))
+        return self._own(output)
+
+    def translated(self, error: RemoteError) -> RemoteError:
+        """A failure of srun as a failure of the node; what Slurm says of the reason comes first."""
+        output, failed = error.output, replace(error.failure, node=self.node)
+        if output is None or not output.exit_status or failed.stage in _OURS:
+            return RemoteError(failed, self._own(output) if output else None)
+        try:
+            own = self.result(output)
+        except RemoteError as known:
+            return known
+        return RemoteError(failed, own)
+
+    def _began(self, output: Output) -> bool:
+        return self.nonce.encode() in output.stdout
+
+    def _never_began(self, output: Output) -> Failure:
+        said = output.error_text
+        if output.exit_status == _NOT_FOUND and "srun: error" not in said:
+            return self._failure(FailedAt.MISSING_TOOL, "srun is not installed where it is started")
+        if ended := _ENDED.search(said):
+            return self._failure(FailedAt.LOST, f"allocation {self._job} has ended: {ended[0]}")
+        if down := _DOWN.search(said):
+            return self._failure(FailedAt.UNREACHABLE, f"Slurm starts nothing on it: {down[0]}")
+        if killed := _TASK_KILLED.search(said):
+            return self._failure(FailedAt.KILLED, f"{self.argv[0]} was killed ({killed[1]}), not by us")
+        lines = [line for line in said.splitlines() if line.strip() and "support for cpu binding" not in line]
+        return self._failure(FailedAt.TOOL, f"Slurm started no step: {lines[0] if lines else 'no message'}")
+
+    def _own(self, output: Output) -> Output:
+        """What the command itself said: from our line on, without the lines that srun and slurmstepd add."""
+        mark = self.nonce.encode()
+        out = output.stdout.partition(mark)[2].partition(b"\n")[2]
+        err = _OF_SRUN.sub(b"", output.stderr.partition(mark)[2].partition(b"\n")[2])
+        return replace(output, argv=self.argv, stdout=out, stderr=err, node=self.node)
+
+    def _failure(self, stage: FailedAt, detail: str) -> Failure:
+        return Failure(stage, detail.strip()[:_LONGEST], self.node)

@@ -1,0 +1,223 @@
+"""One open connection to a node: the commands on it, its keepalive, the reason why it was lost, and its end."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+import asyncssh
+
+from benchconsole.probes.model.log_records import ModuleLog
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.reach.ssh.command_channel import CommandChannel
+from benchconsole.probes.reach.ssh.limits import SshLimits
+from benchconsole.probes.reach.ssh.throttle import Throttle
+from benchconsole.probes.reach.ssh.watchdog import StartedProcess
+from benchconsole.topology.model.fabric import NodeId
+
+
+class ChannelSlots:
+    """A semaphore whose capacity can shrink."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self.used = 0
+        self._freed = asyncio.Event()
+
+    @property
+    def free(self) -> bool:
+        """Whether one more fits now."""
+        return self.used < self._capacity
+
+    async def take(self) -> None:
+        """Wait for a slot and hold it."""
+        while self.used >= self._capacity:
+            self._freed.clear()
+            await self._freed.wait()
+        self.used += 1
+
+    def give_back(self) -> None:
+        """Let go of a slot."""
+        self.used -= 1
+        self._freed.set()
+
+    def shrink(self, running: int) -> None:
+        """The node refused a command while ``running`` others ran: that many is what it allows."""
+        self._capacity = max(1, min(self._capacity, running))
+
+
+IDLE = 60.0
+_PER_SECOND = 250
+
+
+class Keepalive:
+    """Of all connections of a session. ``interval`` is seconds between questions while a command runs."""
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._busy = 0
+
+    def speed_up(self, connection: asyncssh.SSHClientConnection) -> None:
+        """The first command of a connection begins."""
+        self._busy += 1
+        connection.set_keepalive(max(self._interval, self._busy / _PER_SECOND))
+
+    def slow_down(self, connection: asyncssh.SSHClientConnection, *, is_alive: bool) -> None:
+        """The last command of a connection has ended."""
+        self._busy -= 1
+        if is_alive:
+            connection.set_keepalive(IDLE)
+
+    def speed_up_jump_host(self, connection: asyncssh.SSHClientConnection) -> None:
+        """A jump host is asked more often than those behind it, so that its loss is noticed first, as the cause."""
+        connection.set_keepalive(self._interval / 2)
+
+
+_LOG = ModuleLog(__name__)
+_LONGEST_REASON = 300
+_SAYS_NOTHING = ("", "Connection lost")
+_GOODBYE = 2.0
+_START = 0.5
+"""Seconds after which a command that its node has not begun no longer keeps others from being begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPacing:
+    """What all connections of a session have in common."""
+
+    starts: Throttle
+    pulse: Keepalive
+
+    @classmethod
+    def of(cls, limits: SshLimits) -> "SessionPacing":
+        """As the limits say."""
+        return cls(Throttle(limits.starts, _START), Keepalive(limits.keepalive))
+
+
+class SshConnection:
+    """One open connection and the commands on it."""
+
+    def __init__(
+        self,
+        node: NodeId,
+        session: str,
+        limits: SshLimits,
+        via: "SshConnection | None" = None,
+        shared: SessionPacing | None = None,
+    ) -> None:
+        self.node = node
+        self.session = session
+        self.limits = limits
+        self.via = via
+        self._shared = shared or SessionPacing.of(limits)
+        self.slots = ChannelSlots(limits.channels)
+        self.channels: set[CommandChannel] = set()
+        self.lost: str | None = None
+        self.lost_at = 0.0
+        self.boot = ""
+        self.is_root: bool | None = None
+        self.has_started_command = False
+        self.is_closing = False
+        self._has_fast_keepalive = False
+        self._client: asyncssh.SSHClientConnection | None = None
+
+    @property
+    def client(self) -> asyncssh.SSHClientConnection:
+        """The connection, once it is made."""
+        if self._client is None:
+            raise RuntimeError("a link is handed out when it is connected")
+        return self._client
+
+    def set_client(self, connection: asyncssh.SSHClientConnection) -> None:
+        """The connection is there; it may be gone again already."""
+        self._client = connection
+        if connection.is_closed():
+            self.on_lost(None)
+
+    def on_lost(self, error: Exception | None) -> None:
+        """The connection is gone; when it went through a jump host that is gone too, that is the reason."""
+        if self._client is None:
+            return  # an attempt that failed, which is told in another way
+        self.lost_at = asyncio.get_running_loop().time()
+        if self.via is not None and self.via.lost is not None:
+            self.lost = self.via.find_root_cause()
+        else:
+            words = str(error)[:_LONGEST_REASON] if error is not None else ""
+            self.lost = words if words not in _SAYS_NOTHING else "the node or the network ended the connection"
+        if self.is_closing:
+            _LOG.info(self.node, "connection closed")
+        else:
+            _LOG.warning(self.node, "connection lost with %d commands on it: %s", len(self.channels), self.lost)
+
+    async def take_slot(self) -> None:
+        """Wait until one more command may run here."""
+        await self.slots.take()
+        if not self._has_fast_keepalive and self._is_alive:
+            self._has_fast_keepalive = True
+            self._shared.pulse.speed_up(self.client)
+
+    def give_slot_back(self) -> None:
+        """One command less."""
+        self.slots.give_back()
+        if self._has_fast_keepalive and self.slots.used == 0:
+            self._has_fast_keepalive = False
+            self._shared.pulse.slow_down(self.client, is_alive=self._is_alive)
+
+    def mark_as_jump_host(self) -> None:
+        """It is the way to other nodes."""
+        self._shared.pulse.speed_up_jump_host(self.client)
+
+    def start(self) -> AbstractAsyncContextManager[None]:
+        """A turn to begin a command in: they are dealt out over all connections of a session."""
+        return self._shared.starts.turn()
+
+    @property
+    def _is_alive(self) -> bool:
+        return self.lost is None and not self.is_closing
+
+    def find_root_cause(self) -> str:
+        """Why everything behind this jump host was lost: the same words for all of it, so that it folds into one."""
+        if self.via is not None and self.via.lost is not None:
+            return self.via.find_root_cause()
+        return f"the jump host {self.node} went away: {self.lost}"
+
+    def learn(self, leader: StartedProcess | None) -> None:
+        """What the first line of the first command says about the node and the login."""
+        self.has_started_command = True
+        if leader is not None:
+            self.boot, self.is_root = leader.boot, leader.is_root
+
+    @property
+    def algorithms(self) -> dict[str, str]:
+        """What was agreed on with the node: ``cipher``, ``mac``, ``compression``, ``key``, ``server``."""
+        told = {
+            "cipher": self.client.get_extra_info("send_cipher"),
+            "mac": self.client.get_extra_info("send_mac"),
+            "compression": self.client.get_extra_info("send_compression"),
+            "server": self.client.get_extra_info("server_version"),
+        }
+        key = self.client.get_server_host_key()
+        if key is not None:
+            told["key"] = key.get_algorithm()
+        return {name: str(value) for name, value in told.items() if value}
+
+    def failure(self, stage: FailedAt, detail: str) -> Failure:
+        """A failure of this node."""
+        return Failure(stage, detail, self.node)
+
+    def make_lost_failure(self) -> Failure:
+        """Why nothing can be run any more."""
+        if self.is_closing:
+            return self.failure(FailedAt.CANCELLED, "the session was closed")
+        return self.failure(FailedAt.LOST, self.lost or "the connection was lost")
+
+    async def close(self) -> None:
+        """End every command, then the connection; bounded."""
+        self.is_closing = True
+        await asyncio.gather(*(channel.end(self.limits.ending) for channel in self.channels))
+        if self._client is not None:
+            self._client.close()
+            try:
+                async with asyncio.timeout(_GOODBYE):
+                    await self._client.wait_closed()
+            except TimeoutError:
+                self._client.abort()

@@ -1,0 +1,241 @@
+"""The login: from a resolved host to a connection that may run commands, with a deadline at every step.
+
+``probes.reach.ssh.tcp_connect`` makes the TCP connection, asyncssh logs in over it. The connection object is
+made here and not by ``asyncssh.connect``, which would build all options anew for every host, in a
+thread: that is a quarter of the whole cost of a login. A login is tried once; only a connection that an overloaded
+sshd drops before any login (MaxStartups) is made again. After a refusal the reasons that can be seen from here are
+added to the failure: the agent, certificates, keys that want a touch.
+"""
+
+import asyncio
+import base64
+import random
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import cast
+
+import asyncssh
+from asyncssh.public_key import SSHOpenSSHCertificate
+
+from benchconsole.probes.model.log_records import ModuleLog
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.reach.ssh.asyncssh_client import QuietConnection
+from benchconsole.probes.reach.ssh.failures import (
+    CONNECTION_ERRORS,
+    ConnectionAttempt,
+    failure,
+    make_host_key_failure,
+    make_timeout_error,
+)
+from benchconsole.probes.reach.ssh.limits import SshLimits
+from benchconsole.probes.reach.ssh.ssh_config import ResolvedHost, restrict_to_key_kinds
+from benchconsole.probes.reach.ssh.tcp_connect import TcpConnector
+from benchconsole.probes.reach.ssh.throttle import LoginBreaker, LoginsStoppedError, Throttle
+
+_LOG = ModuleLog(__name__)
+_TURN = 2.0
+"""Seconds after which a login that is still under way waits for its node and not for us."""
+_CROWD = 2
+"""How many come back at once to an sshd that drops connections."""
+
+OnLost = Callable[[Exception | None], None]
+Tunnel = asyncssh.SSHClientConnection
+
+
+class LoginCallbacks(asyncssh.SSHClient):
+    """Answers every question about a host key with no, and notes how far the attempt has come.
+
+    Keys that known_hosts trusts never lead to a question.
+    """
+
+    def __init__(self, attempt: ConnectionAttempt, on_lost: OnLost) -> None:
+        self._attempt = attempt
+        self._on_lost = on_lost
+
+    def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
+        """The transport is there; the banner is awaited."""
+        self._attempt.connected = True
+        self._attempt.connection = conn
+
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        """Remember the key that was offered, and refuse it."""
+        self._attempt.offered = key
+        return False
+
+    def validate_host_ca_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        """Remember the authority that signed, and refuse it."""
+        self._attempt.offered_authority = key
+        return False
+
+    def begin_auth(self, username: str) -> None:
+        """The host key is verified; the login begins."""
+        self._attempt.logging_in = True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone, on purpose or not."""
+        for end in self._attempt.at_end:
+            end()
+        self._on_lost(exc)
+
+
+class Connector:
+    """Opens connections within the limits of a session."""
+
+    def __init__(self, limits: SshLimits, threads: Executor) -> None:
+        self._limits = limits
+        self._tcp = TcpConnector(limits, threads)
+        self._logins = Throttle(limits.logins, _TURN)
+        self._breaker = LoginBreaker(limits.refusals, _TURN)
+        self._crowded: dict[tuple[str, int], asyncio.Semaphore] = {}
+
+    async def connect(
+        self, attempt: ConnectionAttempt, on_lost: OnLost, tunnel: Tunnel | None = None
+    ) -> asyncssh.SSHClientConnection:
+        """A connection with a verified host key and a login; RemoteError names the stage that failed."""
+        try:
+            return await self._connect_with_retries(attempt, on_lost, tunnel)
+        except LoginsStoppedError as error:
+            raise RemoteError(Failure(FailedAt.LOGIN, str(error), attempt.node)) from error
+        except asyncssh.HostKeyNotVerifiable as error:
+            raise RemoteError(make_host_key_failure(error, attempt)) from error
+        except CONNECTION_ERRORS as error:
+            failed = _refine_stage(failure(error, attempt), error, attempt)
+            if failed.stage is FailedAt.LOGIN:
+                self._breaker.note_refused()
+                failed = await explain_refusal(failed, attempt.host)
+            raise RemoteError(failed) from error
+
+    async def find_offered_key(
+        self, attempt: ConnectionAttempt, kinds: Sequence[str], tunnel: Tunnel | None = None
+    ) -> asyncssh.SSHKey | None:
+        """The host key of one of these kinds that the node offers. Nothing is trusted, so no login can begin."""
+        attempt.host = restrict_to_key_kinds(attempt.host, kinds)
+        try:
+            await self._connect_once(attempt, lambda _: None, tunnel)
+        except asyncssh.HostKeyNotVerifiable:
+            return attempt.offered
+        except CONNECTION_ERRORS as error:
+            if attempt.greeted and isinstance(error, (asyncssh.DisconnectError, ConnectionError)):
+                return None  # it hangs up, or we do, when there is no kind in common
+            raise RemoteError(failure(error, attempt)) from error
+        return None
+
+    async def _connect_with_retries(
+        self, attempt: ConnectionAttempt, on_lost: OnLost, tunnel: Tunnel | None
+    ) -> asyncssh.SSHClientConnection:
+        """Connect again, later and few at a time, to an sshd that drops connections because it has too many."""
+        where = (attempt.host.host, attempt.host.port)
+        while True:
+            crowd = self._crowded.get(where)
+            try:
+                if crowd is None:
+                    return await self._connect_once(attempt, on_lost, tunnel)
+                async with crowd:
+                    return await self._connect_once(attempt, on_lost, tunnel)
+            except CONNECTION_ERRORS as error:
+                if not _is_overload(error, attempt) or attempt.tries > self._limits.retries:
+                    raise
+            self._crowded.setdefault(where, asyncio.Semaphore(_CROWD))
+            pause = random.uniform(0.1, 0.4) * 2**attempt.tries  # noqa: S311 - no secret
+            _LOG.info(attempt.node, "retry in %.1f s: %s dropped the connection before the login", pause, attempt.where)
+            await asyncio.sleep(pause)
+            attempt.tries += 1
+            attempt.connected, attempt.connection = False, None
+
+    async def _connect_once(
+        self, attempt: ConnectionAttempt, on_lost: OnLost, tunnel: Tunnel | None
+    ) -> asyncssh.SSHClientConnection:
+        sock = await self._tcp.connect(attempt) if tunnel is None else None
+        try:
+            async with self._breaker.begin_login(), self._logins.turn(), asyncio.timeout(self._limits.login):
+                connection = await _log_in(attempt, on_lost, sock, tunnel)
+        except BaseException as error:
+            if sock is not None:
+                sock.close()
+            if isinstance(error, TimeoutError):
+                raise make_timeout_error(attempt, self._limits.login) from None
+            raise
+        self._breaker.note_accepted()
+        return connection
+
+
+async def _log_in(
+    attempt: ConnectionAttempt, on_lost: OnLost, sock: socket.socket | None, tunnel: Tunnel | None
+) -> asyncssh.SSHClientConnection:
+    """What ``asyncssh.connect`` does once its options are made."""
+    loop = asyncio.get_running_loop()
+    waiter: asyncio.Future[None] = loop.create_future()
+    host = attempt.host
+    options = host.make_options(lambda: LoginCallbacks(attempt, on_lost), waiter)
+    connection = QuietConnection(loop, options, wait="auth")
+    try:
+        if tunnel is None:
+            await loop.create_connection(lambda: connection, sock=sock)
+        else:
+            session = cast("asyncssh.SSHTCPSession[bytes]", connection)
+            await tunnel.create_connection(lambda: session, host.host, host.port)
+        connection.set_extra_info(host=host.host, port=host.port)
+        await waiter
+    except BaseException:
+        connection.abort()
+        raise
+    return connection
+
+
+def _is_overload(error: Exception, attempt: ConnectionAttempt) -> bool:
+    dropped = isinstance(error, (asyncssh.ConnectionLost, ConnectionResetError, BrokenPipeError))
+    return dropped and not attempt.logging_in
+
+
+def _refine_stage(failed: Failure, error: Exception, attempt: ConnectionAttempt) -> Failure:
+    """Whatever ends a login once the host key is verified is the node's refusal of it."""
+    if failed.stage is FailedAt.UNREACHABLE and attempt.logging_in and isinstance(error, asyncssh.DisconnectError):
+        return Failure(FailedAt.LOGIN, failed.detail, failed.node)
+    return failed
+
+
+_USER_CERTIFICATE = 1
+_PATIENCE = 2.0
+
+
+async def explain_refusal(failed: Failure, host: ResolvedHost) -> Failure:
+    """``failed`` with the reasons on our side that can be seen: agent, certificates, keys that want a touch."""
+    words = [*host.keys.unusable, *_of_certificates(host), *await _of_agent(host)]
+    if any(pair.algorithm.startswith(b"sk-") for pair in host.keys.pairs):
+        words.append(_touch("a key file"))
+    return replace(failed, detail="; ".join((failed.detail, *words)))
+
+
+def _of_certificates(host: ResolvedHost) -> Iterator[str]:
+    for pair in host.keys.pairs:
+        if pair.has_cert:
+            text = b" ".join((pair.algorithm, base64.b64encode(pair.public_data)))
+            try:
+                certificate = asyncssh.import_certificate(text)
+                if isinstance(certificate, SSHOpenSSHCertificate):
+                    certificate.validate(_USER_CERTIFICATE, host.user)
+            except (asyncssh.KeyImportError, ValueError) as error:
+                yield f"the certificate of {pair.get_comment() or 'a key'} does not hold: {str(error).lower()}"
+
+
+async def _of_agent(host: ResolvedHost) -> list[str]:
+    path = host.options.agent_path
+    if not path:
+        return []
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            agent = await asyncssh.connect_agent(str(path))
+            try:
+                keys = await agent.get_keys(host.options.agent_identities)
+            finally:
+                agent.close()
+    except (OSError, ValueError, asyncssh.Error, TimeoutError) as error:
+        return [f"the agent at {path} does not answer ({error or 'no reply'})"]
+    return [_touch("the agent")] if any(key.algorithm.startswith(b"sk-") for key in keys) else []
+
+
+def _touch(holder: str) -> str:
+    return f"{holder} holds an sk- key, which wants a touch at every login: use a key or a certificate that does not"

@@ -1,0 +1,229 @@
+"""The connections of one session: one for each node, through which jump host, and their end.
+
+Implements ``Reach``. ``probes.reach.ssh.connection_retry`` decides when a node is asked again.
+"""
+
+import asyncio
+import os
+import resource
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import asyncssh
+
+from benchconsole.probes.model.log_records import ModuleLog
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.probes.reach.ssh.asyncssh_client import require_safe_version
+from benchconsole.probes.reach.ssh.config_lookup import ConfigLookup
+from benchconsole.probes.reach.ssh.connection import IDLE, SessionPacing, SshConnection
+from benchconsole.probes.reach.ssh.connection_pool import ConnectionPool
+from benchconsole.probes.reach.ssh.connection_retry import JumpHostError, RetriedConnection
+from benchconsole.probes.reach.ssh.failures import ConnectionAttempt, make_config_failure
+from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
+from benchconsole.probes.reach.ssh.limits import SshLimits
+from benchconsole.probes.reach.ssh.login import Connector
+from benchconsole.probes.reach.ssh.reboot_check import RebootCheck
+from benchconsole.probes.reach.ssh.ssh_config import ConfigError, Destination, ResolvedHost, SshConfig
+from benchconsole.probes.reach.ssh.ssh_remote import SshRemote
+from benchconsole.probes.reach.ssh.sudo import AskPassword, SudoRunner
+from benchconsole.topology.model.fabric import Access, Node, NodeId
+
+_LOG = ModuleLog(__name__)
+_DEEPEST_JUMP = 8
+_WANTED_FILES = 65536
+_PAUSE = 30.0
+_PAUSE_OF_JUMPS = 5.0
+_KINDS = (
+    ("ssh-ed25519",),
+    ("ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"),
+    ("rsa-sha2-512", "rsa-sha2-256"),
+)
+
+
+class SshReach:
+    """Reaches nodes over SSH with the user's own configuration and keys; host keys are always verified.
+
+    ``session`` is carried by every process that is started on a node; ``also_trusted`` are known_hosts
+    files of our own, read beside those of the access or the configuration. ``ask_secret`` asks a person
+    for the password of sudo, once at most. Made and closed in one event loop.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        session: str,
+        *,
+        limits: SshLimits = SshLimits(),  # noqa: B008 - frozen
+        also_trusted: Sequence[str] = (),
+        ask_secret: AskPassword | None = None,
+    ) -> None:
+        require_safe_version()
+        _allow_many_files()
+        self._access = access
+        self._session = session
+        self._limits = limits
+        self._threads = ThreadPoolExecutor(max_workers=min(16, 4 * (os.cpu_count() or 1)), thread_name_prefix="ssh")
+        configuration = SshConfig(access, also_trusted, login=limits.login, keepalive=IDLE)
+        self._resolver = ConfigLookup(configuration, self._threads)
+        self._connector = Connector(limits, self._threads)
+        self._administrator = SudoRunner(ask_secret, self._threads)
+        self._shared = SessionPacing.of(limits)
+        self._comebacks = RebootCheck(session, limits.comeback)
+        self._nodes: dict[NodeId, RetriedConnection] = {}
+        self._pools: dict[NodeId, ConnectionPool] = {}
+        self._jumps: dict[tuple[Destination, ...], RetriedConnection] = {}
+        self._crossings: dict[SshConnection, asyncio.Semaphore] = {}
+        self._is_closed = False
+
+    async def remote(self, node: Node) -> Remote:
+        """The connection to ``node``, opened at first use; RemoteError says at which stage it failed."""
+        if self._is_closed:
+            raise RemoteError(Failure(FailedAt.CANCELLED, "the session was closed", node.id))
+        retried = self._nodes.get(node.id)
+        if retried is None:
+            retried = self._nodes[node.id] = RetriedConnection(
+                lambda: self._open(self._make_destination(node), node.id, ()), _PAUSE
+            )
+        link = await retried.link(node.id)
+        if link.lost is not None:
+            raise RemoteError(link.make_lost_failure())
+        pool = self._pools.get(node.id)
+        if pool is None or pool.first is not link:
+            pool = self._pools[node.id] = ConnectionPool(
+                link, lambda: self._open(self._make_destination(node), node.id, ()), self._limits.connections
+            )
+        return SshRemote(pool, self._administrator, lambda lost, error: self._explain(node, lost, error))
+
+    async def list_host_keys(self, node: Node) -> tuple[OfferedKey, ...]:
+        """The host keys that ``node`` offers now, one of each kind; no login is tried."""
+        host = await self._resolve(self._make_destination(node), node.id)
+        via = await self._jump(host.jumps, node.id, (self._make_destination(node),)) if host.jumps else None
+        found = []
+        for kinds in _KINDS:
+            attempt = ConnectionAttempt(node.id, host, via=str(via.node) if via else "")
+            key = await self._connector.find_offered_key(attempt, kinds, via.client if via else None)
+            if key is not None:
+                kind, encoded = key.export_public_key("openssh").decode().split()[:2]
+                found.append(OfferedKey(host.trusted.name, kind, encoded, key.get_fingerprint()))
+        if not found:
+            detail = f"{host.host} port {host.port} offers no host key of a kind that can be verified"
+            raise RemoteError(Failure(FailedAt.UNREACHABLE, detail, node.id))
+        return tuple(found)
+
+    def algorithms(self, node: NodeId) -> dict[str, str]:
+        """What was negotiated with ``node``: cipher, mac, compression, host key and server software; empty before."""
+        link = self._nodes[node].last_connection if node in self._nodes else None
+        return link.algorithms if link is not None else {}
+
+    async def close(self) -> None:
+        """End everything that was opened; nothing of ours runs on afterwards."""
+        self._is_closed = True
+        await self._comebacks.close()
+        await asyncio.gather(*(pool.close() for pool in self._pools.values()))
+        for retried in (self._nodes, self._jumps):  # jump hosts last: the others' goodbyes go through them
+            await asyncio.gather(*(retried.close() for retried in retried.values()))
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _make_destination(self, node: Node) -> Destination:
+        return Destination(node.address, self._access.user, self._access.port)
+
+    async def _explain(self, node: Node, lost: SshConnection, error: RemoteError) -> RemoteError:
+        if lost.via is not None and lost.via.lost is not None:
+            return error  # the jump host is the cause, and is not asked once a node
+
+        asked = False
+
+        async def again() -> Remote:
+            nonlocal asked
+            if asked:  # it refused a moment ago, as a node does that boots
+                self._nodes[node.id].allow_retry()
+            asked = True
+            return await self.remote(node)
+
+        return await self._comebacks.explain(lost, error, again)
+
+    async def _open(self, destination: Destination, node: NodeId, through: tuple[Destination, ...]) -> SshConnection:
+        """A link to ``destination``; ``through`` are the places that asked for it as their jump host."""
+        host = await self._resolve(destination, node)
+        via = await self._jump(host.jumps, node, (*through, destination)) if host.jumps else None
+        return await self._connect(host, node, via)
+
+    async def _resolve(self, destination: Destination, node: NodeId) -> ResolvedHost:
+        try:
+            return await self._resolver.resolve(destination)
+        except ConfigError as error:
+            raise RemoteError(make_config_failure(error, node)) from error
+
+    async def _jump(
+        self, hops: tuple[Destination, ...], node: NodeId, through: tuple[Destination, ...]
+    ) -> SshConnection:
+        """The link to the last of ``hops``, shared by all that go through it."""
+        if hops[-1] in through or len(through) > _DEEPEST_JUMP:
+            detail = f"ProxyJump goes in a circle: {' > '.join(map(str, (*through, hops[-1])))}"
+            raise RemoteError(Failure(FailedAt.UNREACHABLE, detail, node))
+        retried = self._jumps.get(hops)
+        if retried is None:
+            retried = self._jumps[hops] = RetriedConnection(lambda: self._open_jump(hops, through), _PAUSE_OF_JUMPS)
+        try:
+            link = await retried.link(node)
+        except RemoteError as error:
+            failed = error.failure
+            raise JumpHostError(Failure(failed.stage, _of_jump(hops, failed.detail), node)) from error
+        if link.lost is not None:
+            raise JumpHostError(Failure(FailedAt.LOST, link.find_root_cause(), node))
+        return link
+
+    async def _open_jump(self, hops: tuple[Destination, ...], through: tuple[Destination, ...]) -> SshConnection:
+        name = NodeId(str(hops[-1]))
+        if len(hops) == 1:
+            link = await self._open(hops[0], name, through)
+        else:
+            via = await self._jump(hops[:-1], name, through)
+            link = await self._connect(await self._resolve(hops[-1], name), name, via)
+        link.mark_as_jump_host()
+        return link
+
+    async def _connect(self, host: ResolvedHost, node: NodeId, via: SshConnection | None) -> SshConnection:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        link = SshConnection(node, self._session, self._limits, via, self._shared)
+        retried = self._nodes.get(node)
+        attempt = ConnectionAttempt(
+            node,
+            host,
+            via=str(via.node) if via else "",
+            on_late_answer=retried.allow_retry if retried else lambda: None,
+        )
+        if via is None:
+            connection = await self._connector.connect(attempt, link.on_lost)
+        else:
+            connection = await self._connect_through_jump(attempt, link, via)
+        link.set_client(connection)
+        _LOG.info(node, "connected to %s as %s in %.3f s", attempt.where, host.user, loop.time() - began)
+        return link
+
+    async def _connect_through_jump(
+        self, attempt: ConnectionAttempt, link: SshConnection, via: SshConnection
+    ) -> asyncssh.SSHClientConnection:
+        """Connect through a jump host, few at a time; when it goes away meanwhile, that is the cause."""
+        try:
+            async with self._crossings.setdefault(via, asyncio.Semaphore(self._limits.behind_jump)):
+                return await self._connector.connect(attempt, link.on_lost, via.client)
+        except RemoteError as error:
+            if via.lost is None:
+                raise
+            raise JumpHostError(Failure(FailedAt.LOST, via.find_root_cause(), attempt.node)) from error
+
+
+def _of_jump(hops: tuple[Destination, ...], detail: str) -> str:
+    prefix = f"jump host {hops[-1]}: "
+    return detail if detail.startswith("jump host ") else f"{prefix}{detail}"
+
+
+def _allow_many_files() -> None:
+    """One connection is one file; the soft limit is often 1024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, _WANTED_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,0 +1,39 @@
+"""Readings of a captured output: refusal of failed commands, labels, and numbers for runs of the same test."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from benchconsole.probes.api import Labels, Output, ProbeOutputError, Reading, labels
+from benchconsole.probes.readers.lines import shorten
+
+
+def refuse_failed(output: Output, tool: str) -> None:
+    """Raise ProbeOutputError if the command failed: its output is then no measurement."""
+    if output.signal is None and output.exit_status in (0, None):
+        return
+    how = f"signal {output.signal}" if output.signal else f"exit status {output.exit_status}"
+    last = [line for line in output.error_text.splitlines() if line.strip()][-1:]
+    detail = f": {shorten(last[0])}" if last else ""
+    raise ProbeOutputError(f"{how}{detail}", f"{tool} to end with exit status 0")
+
+
+def known_labels(**values: object) -> Labels:
+    """``labels`` of the values that are known: None and empty text give no label."""
+    return labels(**{name: value for name, value in values.items() if value not in (None, "")})
+
+
+def add_labels(marks: Labels, **values: object) -> Labels:
+    """``marks`` with labels added, sorted again."""
+    return tuple(sorted((*marks, *labels(**values))))
+
+
+def number_runs(readings: Iterable[Reading]) -> list[Reading]:
+    """The readings of several runs in one capture: the second of the same test is labelled ``run`` 2, and so on."""
+    seen: Counter[tuple[str, Labels]] = Counter()
+    numbered = []
+    for reading in readings:
+        seen[reading.metric, reading.labels] += 1
+        run = seen[reading.metric, reading.labels]
+        numbered.append(replace(reading, labels=add_labels(reading.labels, run=run)) if run > 1 else reading)
+    return numbered

@@ -1,0 +1,1 @@
+"""Running a round: start barrier, tests side by side, and guards that stop them."""

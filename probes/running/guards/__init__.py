@@ -1,0 +1,1 @@
+"""Guards of a run: nodes in use, stop rule, canary."""

@@ -1,0 +1,186 @@
+"""The canary: one node pings another while tests run, so that harm to others is seen at once.
+
+One sample is four pings 0.2 s apart, over the connection that is open already; a sample ends within 1.3 s in any
+case. The alarm is set
+
+- at once when a sample lost twice the limit or more (2 of 4 by default),
+- when two samples in a row were bad: the limit or more was lost (1 of 4), the node could not be asked at all, or
+  even the fastest ping took more than ten times its time before the load, and more than ``floor``.
+
+The fastest ping, not the mean: a queue that never empties harms others, a single late answer is noise (RFC 8289
+takes the minimum over an interval for a standing queue).
+
+So a dead cable is seen within 1.8 s. Without ``ping`` on the node, or between nodes that never answered, the canary
+says so once and sets no alarm. ``canary_pair`` chooses the nodes.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchconsole.probes.model.measuring import FailedAt, Output
+from benchconsole.probes.model.remote import Reach, RemoteError
+from benchconsole.topology.model.fabric import Fabric, Node
+from benchconsole.topology.units import duration, percent
+
+PINGS = 4
+SAMPLE_SECONDS = 1.3
+"""Seconds after which a sample is cut off; pings that have not come back by then are lost."""
+
+_PATIENCE = 8.0
+"""Seconds for a sample with its command around it; beyond, the node cannot be asked."""
+
+_COUNTS = re.compile(r"^(\d{1,6}) packets transmitted, (\d{1,6}) (?:packets )?received\b", re.MULTILINE)
+_FASTEST = re.compile(r"^(?:rtt|round-trip) min/avg/max\S* = (\d{1,9}(?:\.\d{1,6})?)/", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryLimits:
+    """The bounds of the alarm: ``loss`` is a share, ``factor`` counts times before the load, ``floor`` is seconds."""
+
+    loss: float = 0.2
+    factor: float = 10.0
+    floor: float = 0.1
+
+    @classmethod
+    def of(cls, fabric: Fabric) -> "CanaryLimits":
+        """Stricter where the file caps links: below a cap no queue may stand, and 5 ms of it is too much.
+
+        Without a cap tests fill links on purpose, and the buffers of switches with them: then only
+        what people and time-outs notice counts, 0.1 s.
+        """
+        return cls() if fabric.caps.link is None else cls(floor=0.005)
+
+
+@dataclass(frozen=True, slots=True)
+class PingSample:
+    """The summary of one ``ping``: packets, and the fastest round trip in seconds, None where nothing came back."""
+
+    sent: int
+    received: int
+    fastest: float | None
+
+    @property
+    def loss(self) -> float:
+        """Share of packets that did not come back."""
+        return 1 - self.received / self.sent
+
+
+def make_ping_command(address: str) -> list[str]:
+    """The command of one sample. ``timeout`` lets ping sum up when it is interrupted."""
+    return [
+        "timeout", "--foreground", "-s", "INT", str(SAMPLE_SECONDS),
+        "ping", "-n", "-q", "-c", str(PINGS), "-i", "0.2", "-W", "1", address,
+    ]  # fmt: skip
+
+
+def parse_ping(text: str) -> PingSample | None:
+    """The summary that ping printed (iputils, and others with the same summary); None when there is none.
+
+    >>> parse_ping("4 packets transmitted, 3 received, 25% packet loss\\nrtt min/avg/max/mdev = 0.04/1/2/0 ms")
+    PingSample(sent=4, received=3, fastest=4e-05)
+    """
+    counts, fastest = _COUNTS.search(text), _FASTEST.search(text)
+    if counts is None:
+        return None
+    sent, received = int(counts[1]), int(counts[2])
+    if sent < 1 or received > sent:
+        return None
+    return PingSample(sent, received, float(fastest[1]) / 1000 if fastest and received else None)
+
+
+class Canary:
+    """``here`` pings the data address of ``there``. ``because`` is the reason for ``alarm``, once that is set.
+
+    ``on_notice`` hears once why there will be no alarm, where that is so.
+    """
+
+    def __init__(
+        self,
+        reach: Reach,
+        here: Node,
+        there: Node,
+        *,
+        limits: CanaryLimits = CanaryLimits(),
+        on_notice: Callable[[str], None] = lambda words: None,
+    ) -> None:
+        self.here = here
+        self.there = there
+        self.limits = limits
+        self.alarm = asyncio.Event()
+        self.because = ""
+        self._reach = reach
+        self._on_notice = on_notice
+        self._usual: float | None = None
+        self._last_wrong = ""
+
+    async def measure_usual(self, samples: int = 3) -> bool:
+        """Measure the usual round trip before the load. False when this pair cannot serve."""
+        fastest: list[float] = []
+        for _ in range(samples):
+            sample = await self._take_sample()
+            if isinstance(sample, str):
+                self._on_notice(f"{self}: {sample}; nothing watches for harm to others here")
+                return False
+            if sample.fastest is not None and sample.loss < self.limits.loss:
+                fastest.append(sample.fastest)
+        if 2 * len(fastest) <= samples:
+            self._on_notice(f"{self}: pings are lost without any load of ours; nothing watches for harm to others here")
+            return False
+        self._usual = sorted(fastest)[len(fastest) // 2]
+        return True
+
+    async def watch(self) -> None:
+        """Sample until the alarm is set, or ping is gone. RuntimeError without ``measure_usual`` before."""
+        if self._usual is None:
+            raise RuntimeError("a canary without its usual round trip, expected measure_usual() to have been true")
+        slowest = max(self.limits.factor * self._usual, self.limits.floor)
+        while not self.alarm.is_set():
+            sample = await self._take_sample()
+            if sample == _NO_PING:
+                self._on_notice(f"{self}: {sample} any more; nothing watches for harm to others from here on")
+                return
+            self.check_sample(sample, slowest)
+
+    def check_sample(self, sample: PingSample | str, slowest: float) -> None:
+        """Hold one sample, or the reason why there is none, against the limits."""
+        grave = False
+        if isinstance(sample, str):
+            wrong = sample
+        elif sample.loss >= self.limits.loss:
+            wrong = f"{sample.sent - sample.received} of {sample.sent} pings lost ({percent(sample.loss)})"
+            grave = sample.loss >= min(2 * self.limits.loss, 1)
+        elif sample.fastest is not None and sample.fastest > slowest:
+            usual = duration(self._usual or 0.0)
+            wrong = f"the fastest ping took {duration(sample.fastest)}, usual are {usual}"
+        else:
+            wrong = ""
+        if wrong and (grave or self._last_wrong):
+            self.because = f"{self}: {wrong}"
+            self.alarm.set()
+        self._last_wrong = wrong
+
+    async def _take_sample(self) -> PingSample | str:
+        """One sample, or why there is none."""
+        try:
+            remote = await self._reach.remote(self.here)
+            output = await remote.run(make_ping_command(self.there.data_address), timeout=_PATIENCE)
+        except RemoteError as error:
+            if error.failure.stage is FailedAt.MISSING_TOOL:
+                return _NO_PING
+            return f"{self.here.id} cannot be asked ({error.failure.stage}: {error.failure.detail})"
+        return parse_ping(output.text) or _explain_output(output)
+
+    def __str__(self) -> str:
+        return f"canary {self.here.id} to {self.there.id}"
+
+
+_NO_PING = "ping is not installed (Debian package iputils-ping)"
+
+
+def _explain_output(output: Output) -> str:
+    if output.exit_status == 127:
+        return _NO_PING
+    said = (output.error_text.strip() or output.text.strip() or "nothing").splitlines()[0]
+    return f"ping said {said[:200]!r}"

@@ -1,0 +1,362 @@
+"""The run of one round: reach the nodes, run every test at once, read the answers.
+
+Each test runs inside its own guard, so that one failing probe or node costs its own test only. Durations are
+counted by a clock that nobody can set; the wall clock only says when something began.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from benchconsole.probes.api import Probe
+from benchconsole.probes.model.errors import ProbeOutputError
+from benchconsole.probes.model.log_records import ModuleLog, current_test
+from benchconsole.probes.model.measuring import (
+    ClosedRound,
+    CloseReason,
+    Fact,
+    FailedAt,
+    Failure,
+    Measurement,
+    Output,
+    Reading,
+    Result,
+    Round,
+    Test,
+)
+from benchconsole.probes.model.remote import Reach, Remote, RemoteError
+from benchconsole.probes.model.secret import is_secret_name, mask_values
+from benchconsole.probes.plugins.loop_watchdog import BlockingCode, LoopWatch
+from benchconsole.probes.plugins.probe_call import GivenUpError, ProbeCodeError, format_error, run_probe
+from benchconsole.probes.plugins.probe_output import find_missing_tool, name_missing_tool, read_outputs
+from benchconsole.probes.running.guards.guard import RoundGuard
+from benchconsole.probes.running.start_barrier import StartBarrier, TestNodes
+from benchconsole.topology.model.fabric import NodeId
+
+_LOG = ModuleLog(__name__)
+
+STRIKES = 2
+"""Rounds in which a probe may hang on a node; after that it is not started there again in this run."""
+
+DRIFT = 2.0
+"""Seconds by which the wall clock may leave the other one during a test without a mark on its result."""
+
+
+async def _keep_nothing(result: Result) -> Result:
+    return result
+
+
+@dataclass(slots=True)
+class RoundObserver:
+    """Functions that hear of a round. All but ``store`` are called on the loop and must not block.
+
+    ``store`` is awaited before ``on_end`` is called, so that nobody hears of a result that could be lost. The result
+    that it returns takes the place of its argument; what it raises ends the round. ``on_notice`` hears sentences that
+    concern no single test. ``on_stall`` hears the same from another thread, while the loop stands still.
+    """
+
+    on_start: Callable[[Test], None] = field(default=lambda test: None)
+    on_end: Callable[[Result], None] = field(default=lambda result: None)
+    store: Callable[[Result], Awaitable[Result]] = field(default=_keep_nothing)
+    on_notice: Callable[[str], None] = field(default=lambda message: None)
+    on_stall: Callable[[str], None] = field(default=lambda message: None)
+
+
+class _NoGuard:
+    """A guard that never trips."""
+
+    def __init__(self) -> None:
+        self.tripped = asyncio.Event()
+        self.because = ""
+
+    def note_start(self, test: Test) -> None:
+        """Do nothing."""
+
+    def note_result(self, result: Result) -> None:
+        """Do nothing."""
+
+
+def can_be_resumed(round: Round) -> bool:
+    """Whether an interrupted round may be finished later by running only the tests that are missing.
+
+    False where tests load the fabric together: the rest alone would find it emptier than the round meant it to be.
+    """
+    alone = (not test.bundle and test.target.peer is None and not test.target.members for test in round.tests)
+    return not round.bundles and all(alone)
+
+
+class Runner:
+    """Runs rounds over one Reach.
+
+    ``origin`` names the distribution that brought a probe, for messages about its mistakes. ``lacks`` gives by probe
+    and node the reason why a node cannot run the probe (``probes.hygiene.prerequisites``). ``clock`` gives UTC seconds,
+    ``monotonic`` seconds that only go forward; both exist to be replaced in tests.
+    """
+
+    def __init__(
+        self,
+        reach: Reach,
+        probes: Mapping[str, Probe],
+        *,
+        origin: Mapping[str, str] | None = None,
+        lacks: Mapping[tuple[str, NodeId], Failure] | None = None,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.reach = reach
+        self.clock = clock
+        self.monotonic = monotonic
+        self._probes = probes
+        self._origin = origin or {}
+        self._lacks = lacks or {}
+        self._hung: dict[tuple[str, str], list[int]] = {}
+
+    async def run(
+        self, round: Round, observer: RoundObserver, *, guard: RoundGuard | None = None, done: Sequence[Result] = ()
+    ) -> ClosedRound:
+        """Run one round to its end. Cancelling it ends every remote command of the round.
+
+        When ``guard`` trips, running tests are ended, finished results are kept, and the rest is recorded as cancelled.
+        ``done`` are results of an earlier attempt: their tests are not run again, unless they were cancelled.
+        Raises ValueError for ``done`` of a round that cannot be finished in parts (``can_be_resumed``), and what
+        ``observer.store`` raises.
+        """
+        if done and not can_be_resumed(round):
+            raise ValueError(f"round {round.number} loads the fabric as a whole and can only be run as a whole")
+        kept = {result.test.id: result for result in done if not _was_cancelled(result)}
+        probe = self._probes[round.probe]
+        _LOG.info("", "round %d: %d tests of %s", round.number, len(round.tests), probe.name)
+        started, began = self.clock(), self.monotonic()
+        suspect = BlockingCode.of(probe, self.describe(probe))
+        loop_watch = LoopWatch(suspect, observer.on_notice, observer.on_stall, clock=self.monotonic)
+        with mask_values(_find_secrets(round.tests)), loop_watch as watch:
+            attempt = _Attempt(self, probe, observer, guard or _NoGuard(), watch)
+            fresh = await attempt.run([test for test in round.tests if test.id not in kept])
+        results = tuple(kept[test.id] if test.id in kept else fresh[test.id] for test in round.tests)
+        self._remember_hangs(round, fresh.values())
+        ended = started + (self.monotonic() - began)
+        started = min([started, *(result.started for result in kept.values())])
+        if attempt.stopped and any(_was_cancelled(result) for result in results):
+            return ClosedRound(round, results, CloseReason.STOPPED, started, ended, attempt.stopped)
+        return ClosedRound(round, results, CloseReason.COMPLETE, started, ended)
+
+    def describe(self, probe: Probe) -> str:
+        """A probe with the distribution that brought it, in words."""
+        origin = self._origin.get(probe.name)
+        return f"the probe {probe.name}" + (f" of {origin}" if origin else "")
+
+    def find_hold(self, probe: Probe, node: str) -> Failure | None:
+        """Why this probe is not started on this node, or not again; None while it may be."""
+        lacking = self._lacks.get((probe.name, NodeId(node)))
+        if lacking is not None:
+            return lacking
+        rounds = self._hung.get((probe.name, node), [])
+        if len(rounds) < STRIKES:
+            return None
+        detail = f"{probe.name} hung here in rounds {', '.join(map(str, rounds))} and was not started again"
+        return Failure(FailedAt.HELD, detail, NodeId(node))
+
+    def _remember_hangs(self, round: Round, results: Collection[Result]) -> None:
+        for result in results:
+            failure = result.failure
+            if failure is not None and failure.stage is FailedAt.TIMEOUT:
+                rounds = self._hung.setdefault((round.probe, failure.node), [])
+                if round.number not in rounds:
+                    rounds.append(round.number)
+
+
+def _was_cancelled(result: Result) -> bool:
+    return result.failure is not None and result.failure.stage is FailedAt.CANCELLED
+
+
+def _find_secrets(tests: Sequence[Test]) -> set[str]:
+    """The values of options whose names say that they are secret."""
+    every = {id(test.target.options): test.target.options for test in tests}
+    return {str(value) for options in every.values() for name, value in options.items() if is_secret_name(name)}
+
+
+class _Attempt:
+    """One round while it runs. ``stopped`` says why its guard ended it; empty while it did not."""
+
+    def __init__(
+        self, runner: Runner, probe: Probe, observer: RoundObserver, guard: RoundGuard, watch: LoopWatch
+    ) -> None:
+        self.stopped = ""
+        self._runner = runner
+        self._probe = probe
+        self._observer = observer
+        self._guard = guard
+        self._watch = watch
+        self._remotes: Mapping[str, Remote | Failure] = {}
+        self._interruptible: set[asyncio.Task[object]] = set()
+        self._is_ending = False
+
+    async def run(self, tests: Sequence[Test]) -> dict[str, Result]:
+        """The result of every test, by its id."""
+        if not tests:
+            return {}
+        alarm = asyncio.create_task(self._stop_at_alarm())
+        opening = asyncio.create_task(self._reach_all(tests))
+        tasks: list[asyncio.Task[Result]] = []
+        try:
+            self._interruptible.add(opening)
+            await asyncio.wait((opening,))
+            self._interruptible.discard(opening)
+            self._remotes = {} if self.stopped else opening.result()
+            barrier = StartBarrier(sum(self._find_obstacle(test) is None for test in tests), self._watch)
+            tasks += [asyncio.create_task(self._run_test(test, barrier)) for test in tests]
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            self._is_ending = True
+            await _end_all((alarm, opening, *tasks))
+        for error in (task.exception() for task in tasks if not task.cancelled()):
+            if error is not None:
+                raise error
+        return {test.id: task.result() for test, task in zip(tests, tasks, strict=True)}
+
+    async def _stop_at_alarm(self) -> None:
+        """End the tests when the guard trips. A result that is being stored is stored to the end."""
+        await self._guard.tripped.wait()
+        self.stopped = self._guard.because or "a guard asked for it"
+        for task in tuple(self._interruptible):
+            task.cancel()
+
+    async def _reach_all(self, tests: Sequence[Test]) -> Mapping[str, Remote | Failure]:
+        """Open every connection of the round before anything is started on any node."""
+        nodes = {node.id: node for test in tests for node in test.target.nodes}
+        remotes: dict[str, Remote | Failure] = {}
+
+        async def open_one(name: NodeId) -> None:
+            try:
+                remotes[name] = await self._runner.reach.remote(nodes[name])
+            except RemoteError as error:
+                remotes[name] = error.failure
+            hold = self._runner.find_hold(self._probe, name)
+            if hold is not None:
+                _LOG.warning(name, "hold: %s is not started: %s", self._probe.name, hold.detail)
+                remotes[name] = hold
+
+        await asyncio.gather(*(open_one(name) for name in nodes))
+        return remotes
+
+    def _find_obstacle(self, test: Test) -> Failure | None:
+        """Why the nodes of this test cannot be asked, from the first of them that cannot."""
+        if self.stopped:
+            return self._make_stop(test)
+        remotes = (self._remotes[node.id] for node in test.target.nodes)
+        return next((remote for remote in remotes if isinstance(remote, Failure)), None)
+
+    def _make_stop(self, test: Test) -> Failure:
+        return Failure(FailedAt.CANCELLED, f"stopped: {self.stopped}", test.target.node.id)
+
+    def _explain_cancellation(self, test: Test) -> Failure:
+        """Our own alarm, or code of a probe that cancelled a task that is not its own."""
+        if self.stopped:
+            return self._make_stop(test)
+        detail = f"{self._runner.describe(self._probe)}: cancelled the test that it ran in"
+        return Failure(FailedAt.PROBE, detail, test.target.node.id)
+
+    async def _run_test(self, test: Test, barrier: StartBarrier) -> Result:
+        """One test from its start to the moment when everybody knows of its result."""
+        current_test.set(test.id)  # of this task alone
+        timer = _Timer(self._runner, test)
+        task = cast("asyncio.Task[object]", asyncio.current_task())
+        self._interruptible.add(task)
+        try:
+            result = await self._measure(test, barrier, timer)
+        except asyncio.CancelledError:
+            if self._is_ending:
+                raise
+            task.uncancel()
+            result = timer.make_result(failure=self._explain_cancellation(test))
+        finally:
+            self._interruptible.discard(task)
+        _record_result(result)
+        self._guard.note_result(result)
+        result = await self._observer.store(result)
+        self._observer.on_end(result)
+        return result
+
+    async def _measure(self, test: Test, barrier: StartBarrier, timer: "_Timer") -> Result:
+        obstacle = self._find_obstacle(test)
+        if obstacle is not None:
+            return timer.make_result(failure=obstacle)
+        self._observer.on_start(test)
+        self._guard.note_start(test)
+        remotes = [remote for node in test.target.nodes if not isinstance(remote := self._remotes[node.id], Failure)]
+        nodes = TestNodes(barrier, remotes, is_pair=test.target.peer is not None)
+        try:
+            return await self._run_probe(test, nodes, timer)
+        finally:
+            nodes.arrive()
+
+    async def _run_probe(self, test: Test, nodes: TestNodes, timer: "_Timer") -> Result:
+        """Run a probe's code and read its outputs; every failure of it ends here, as a failure of its test."""
+        outputs: tuple[Output, ...] = ()
+        try:
+            outputs = await run_probe(self._probe, nodes, test.target, self._watch)
+            missing = next(filter(None, (find_missing_tool(self._probe, output) for output in outputs)), None)
+            if missing is not None:
+                return timer.make_result(outputs, failure=missing)
+            readings, facts = read_outputs(self._probe, outputs, test.target)
+        except RemoteError as error:
+            outputs = (error.output,) if isinstance(error.output, Output) else ()
+            return timer.make_result(outputs, failure=name_missing_tool(self._probe, error.failure))
+        except GivenUpError as error:
+            stage, detail = FailedAt.TIMEOUT, str(error)
+        except ProbeOutputError as error:
+            has_succeeded = all(output.exit_status == 0 for output in outputs)
+            stage, detail = FailedAt.OUTPUT if has_succeeded else FailedAt.TOOL, format_error(error)
+        except ProbeCodeError as error:
+            stage, detail = FailedAt.PROBE, f"{self._runner.describe(self._probe)}: {error}"
+        else:
+            return timer.make_result(outputs, readings, facts)
+        return timer.make_result(outputs, failure=Failure(stage, detail[:500], test.target.node.id))
+
+
+class _Timer:
+    """The start of one test by both clocks, and its result once it ends."""
+
+    def __init__(self, runner: Runner, test: Test) -> None:
+        self._runner = runner
+        self._test = test
+        self._started = runner.clock()
+        self._began = runner.monotonic()
+
+    def make_result(
+        self,
+        outputs: tuple[Output, ...] = (),
+        readings: Sequence[Reading] = (),
+        facts: tuple[Fact, ...] = (),
+        failure: Failure | None = None,
+    ) -> Result:
+        """The result of the test, which ends now; its measurements were made now."""
+        seconds = self._runner.monotonic() - self._began
+        drift = self._runner.clock() - self._started - seconds
+        now = self._started + seconds
+        measurements = tuple(
+            Measurement(f"{self._test.id}#{index}", self._test, reading, now) for index, reading in enumerate(readings)
+        )
+        drift = drift if abs(drift) > DRIFT else 0.0
+        return Result(self._test, outputs, measurements, facts, failure, self._started, seconds, drift)
+
+
+def _record_result(result: Result) -> None:
+    target, failure = result.test.target, result.failure
+    if failure is None:
+        words = (result.test.probe, target.key, len(result.measurements), result.seconds)
+        _LOG.info(target.node.id, "%s %s: %d measurements in %.3f s", *words)
+    else:
+        _LOG.warning(failure.node, "%s %s: %s: %s", result.test.probe, target.key, failure.stage, failure.detail)
+
+
+async def _end_all(tasks: Collection["asyncio.Task[object]"]) -> None:
+    """Cancel all tasks, and wait until each has ended its commands on its nodes."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # asyncio warns of an exception that nobody asked for; one of them is raised

@@ -1,9 +1,0 @@
-"""What Slurm knows of nodes and jobs, and how a suite runs inside an allocation of ours.
-
-Slurm is asked and ordered with its own commands through a ``Remote``; nothing here speaks its protocol.
-"""
-
-from probes.slurm.asking import occupied
-from probes.slurm.state import JobSeen, NodeSeen, job_name, jobs, nodes, occupations
-
-__all__ = ["JobSeen", "NodeSeen", "job_name", "jobs", "nodes", "occupations", "occupied"]

@@ -1,0 +1,1 @@
+"""Probes of the application benchmark ``aggregate``, and readers of its output."""

@@ -1,0 +1,1 @@
+"""Probes of the transfer benchmark ``archive``, and readers of its output."""

@@ -1,0 +1,1 @@
+"""Probes of bonnie++, and readers of its output."""

@@ -1,0 +1,1 @@
+"""Probes of dd, and readers of its output."""

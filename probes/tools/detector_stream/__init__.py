@@ -1,0 +1,1 @@
+"""Probes of the application benchmark ``detector-stream``, and readers of its output."""

@@ -1,0 +1,162 @@
+"""The node probe ``detector-stream``: a detector that writes images at a rate, and what is late.
+
+The schedule is open-loop: image n of a stream is there at start + n/rate and has to be on the file system when the
+next one is, whatever became of those before it. A stream writes one image after the other, so lateness adds up as it
+would in a detector with a buffer that never overflows.
+
+The grades are those that the DESY report gave its file systems, by numbers (``json_reader``).
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from benchconsole.probes.api import Fact, Given, Metric, Output, Reading, Shown, Unit
+from benchconsole.probes.tools.detector_stream import json_reader
+from benchconsole.probes.tools.python import script_runner
+
+LAYOUTS = ("files", "appended")
+SYNCS = ("frame", "end")
+
+_MOST_FRAMES = 100_000
+"""Of all streams together; each leaves its time in the output."""
+_START = 4.0
+"""Seconds to start Python and to make the images."""
+_GRACE = 10.0
+"""Seconds that a stream may be behind its schedule, beyond the schedule's own length, before it gives up."""
+
+_BODY = r"""
+frames, size, period, streams = int(words[0]), int(words[1]), 1 / float(words[2]), int(words[3])
+layout, sync, grace = words[4], words[5], float(words[6])
+patience = frames * period + grace
+
+
+def write_all(path, mode, content):
+    with open(path, mode, buffering=0) as out:
+        put(out, content)
+        if sync == "frame":
+            os.fsync(out.fileno())
+
+
+def settle(paths):
+    for path in paths:
+        with open(path, "rb") as written:
+            os.fsync(written.fileno())
+
+
+def stream(number, ready):
+    content = noise(size)
+    place = "stream-%d" % number
+    os.mkdir(place)
+    appended = layout == "appended"
+    names = [place + ("/images" if appended else "/image-%06d" % frame) for frame in range(frames)]
+    finished, delay = [], 0.0
+    start = ready()
+
+    def late(frame):
+        return round((time.monotonic() - start - (frame + 1) * period) * 1e6)
+
+    for frame in range(frames):
+        wait = start + frame * period - time.monotonic()
+        if wait < -patience:
+            break
+        if wait > 0:
+            time.sleep(wait)  # the detector has no frame before
+            delay = max(delay, time.monotonic() - start - frame * period)
+        write_all(names[frame], "ab" if appended else "wb", block(content, frame, size))
+        finished.append(late(frame))
+    if sync == "end":
+        settle(sorted(set(names[:len(finished)])))
+        finished[-1] = late(len(finished) - 1)
+    return {"number": number, "wakeup_us": round(delay * 1e6), "finished_us": finished}
+
+
+found = gang(streams, stream)
+report(
+    "detector-stream",
+    ("frames", frames), ("size", size), ("rate", float(words[2])), ("streams", streams),
+    ("layout", layout), ("sync", sync), ("results", found),
+)
+"""
+SCRIPT = script_runner.make_script(_BODY)
+
+
+class DetectorStream(script_runner.NodeScript):
+    """Options: ``frames`` of each stream, ``size`` of a frame, ``rate`` of frames ("50 Hz"), ``streams`` at the same
+    time; ``layout`` files (one for each frame) or appended (one for each stream); ``sync`` frame (each is on the disk
+    before it counts) or end (all are, before the last one counts); ``scratch``, ``shared`` and ``python``.
+    """
+
+    name = "detector-stream"
+    summary = "Images written at a detector's rate: those that came too late, and whether the file system will do"
+    source = "DESY storage report, Pilatus 6M simulation"
+    metrics = (
+        Metric("detector-stream.throughput", Unit.BYTE_RATE, "written by all streams together", Shown.STORAGE),
+        Metric("detector-stream.rate", Unit.BYTE_RATE, "written by one stream, its rate at most", Shown.STORAGE),
+        Metric("detector-stream.misses", Unit.ONE, "share of frames after their deadline", Shown.PERCENT),
+        Metric("detector-stream.late", Unit.ONE, "share of frames more than a period late", Shown.PERCENT),
+        Metric("detector-stream.lateness", Unit.SECOND, "longest time after a deadline"),
+        Metric("detector-stream.longest", Unit.ONE, "frames after their deadline in a row, at most"),
+        Metric("detector-stream.wakeup", Unit.SECOND, "longest time that the node woke an idle stream too late"),
+    )
+    options = MappingProxyType(
+        {
+            "scratch": "/tmp",  # noqa: S108 - mktemp inside
+            "frames": 200,
+            "size": "9 MB",
+            "rate": "20 Hz",
+            "streams": 1,
+            "layout": "files",
+            "sync": "frame",
+            "shared": "",
+            "python": "python3",
+        }
+    )
+
+    def estimate(self, options: Mapping[str, str | int | float]) -> float:
+        """Seconds of the schedule and of the start; one that falls behind takes up to twice as long and 10 s."""
+        return _length(self.given(options)) + _START
+
+    def space(self, options: Mapping[str, str | int | float]) -> float:
+        """Every frame of every stream: they stay until the end, as a detector's do."""
+        given = self.given(options)
+        return float(_frames(given) * _streams(given) * _size(given))
+
+    def argv(self, given: Given, gate: str) -> Sequence[str]:
+        """One fixed script; PlanError for options that cannot be read."""
+        numbers = (_frames(given), _size(given), _rate(given), _streams(given))
+        ways = (given.choice("layout", LAYOUTS), given.choice("sync", SYNCS), str(_GRACE))
+        argv = script_runner.make_command(given.text("python"), SCRIPT, *map(str, numbers), *ways, gate=gate)
+        files = _frames(given) * _streams(given) + _streams(given) + 16
+        size = int(self.space(given.values))
+        return script_runner.wrap_in_scratch(argv, given.text("scratch"), size=size, files=files)
+
+    def limit(self, given: Given) -> float:
+        """Twice the schedule and 10 s is what a stream that falls behind may take."""
+        return 2 * _length(given) + _GRACE + _START + 60.0
+
+    def parse(self, output: Output) -> Sequence[Reading | Fact]:
+        """Read the document of the script. ProbeOutputError when it is not whole, or its times cannot be."""
+        return json_reader.make_readings(script_runner.read_document(output, self.name))
+
+
+def _streams(given: Given) -> int:
+    return given.whole("streams", 1, 16)
+
+
+def _frames(given: Given) -> int:
+    return given.whole("frames", json_reader.LEAST_FRAMES, _MOST_FRAMES // _streams(given))
+
+
+def _size(given: Given) -> int:
+    return given.size("size", 1, 2**30)
+
+
+def _rate(given: Given) -> float:
+    rate = given.quantity("rate", Unit.PER_SECOND)
+    if not 0.1 <= rate <= 10_000:
+        raise given.refused("rate", "0.1 Hz to 10 kHz")
+    return rate
+
+
+def _length(given: Given) -> float:
+    return _frames(given) / _rate(given)

@@ -1,0 +1,43 @@
+"""A tool of one node that is tested in a scratch directory: the resources it takes, and the run of its script.
+
+The script makes its directory below the option ``scratch`` and removes it by the rules of ``probes.scratch``. Where
+that is a storage system that all nodes share, ``shared`` names it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from benchconsole.probes import scratch
+from benchconsole.probes.api import Contact, Demands, Output, Probe, Safety, Target
+
+
+def take_shared_space(system: str, size: float) -> Mapping[str, float]:
+    """The bytes that a test takes of a storage system that all nodes share; ``system`` is empty where there is none."""
+    return MappingProxyType({f"filesystem:{system}": size} if system else {})
+
+
+class ScratchProbe(Probe):
+    """A subclass adds its ``command``, the bytes it writes (``space``), and the seconds (``estimate``)."""
+
+    safety = Safety.LOADS
+    patience = 3.0
+    """A run is given up after its estimate, so many times, and a minute."""
+
+    def demands(self, target: Target) -> Demands:
+        """The node to itself, and the files; of a storage system that all share, their bytes are taken.
+
+        PlanError for options that do not fit.
+        """
+        self.command(target)
+        self.estimate(target.options)
+        size = self.space(target.options)
+        taken = take_shared_space(self.given(target.options).text("shared"), size)
+        return replace(super().demands(target), shared=taken, writes=size)
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        """Run the script when the round is ready; RemoteError where it refuses the directory."""
+        argv = self.command(target)
+        await contact.together()
+        said = await contact.here.run(argv, timeout=self.patience * self.estimate(target.options) + 60.0)
+        return (scratch.heed(said, contact.here.node),)

@@ -1,0 +1,1 @@
+"""Probes of fio, and readers of its output."""

@@ -1,0 +1,1 @@
+"""Probes of h5perf, and readers of its output."""

@@ -1,0 +1,1 @@
+"""Probes of HPC Challenge, and readers of its output."""

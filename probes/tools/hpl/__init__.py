@@ -1,0 +1,1 @@
+"""Probes of High-Performance Linpack, and readers of its output."""

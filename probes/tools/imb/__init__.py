@@ -1,0 +1,1 @@
+"""Probes of the Intel MPI Benchmarks, and readers of its output."""

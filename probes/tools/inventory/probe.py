@@ -1,0 +1,106 @@
+"""The node probe ``inventory``: one command that reads, and a parser for each source it reads.
+
+It changes nothing and needs no privileges; facts that a node does not tell are simply not there, except that LLDP
+says why it was skipped. A source that failed, or that was cut, gives no fact.
+"""
+
+import re
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from benchconsole.probes.api import Fact, Output, Probe, ProbeOutputError, Safety, Target, labels
+from benchconsole.probes.readers.readings import refuse_failed
+from benchconsole.probes.tools.inventory import script
+from benchconsole.probes.tools.inventory.facts import keep_first
+from benchconsole.probes.tools.inventory.readers import interrupts, lldpctl, softirqs
+from benchconsole.probes.tools.inventory.sources import SOURCES, is_answer
+
+
+def _draw_word() -> str:
+    return secrets.token_hex(8)
+
+
+class Inventory(Probe):
+    """Facts about processors, memory, disks, RAID, interfaces, their neighbours, firmware, kernel and its settings.
+
+    Asked as the login; with the option ``sudo`` 1 what only root is told is asked through ``sudo -n``,
+    which fails where it would want a password.
+    """
+
+    name = "inventory"
+    summary = "What a node is made of, how it is set and whom it is cabled to, read without changing anything"
+    source = "Jetstream acceptance report, 3.1; DESY storage report; SC11 report, listing 1; Fermilab storage report"
+    tools = MappingProxyType({"lscpu": "util-linux", "lsblk": "util-linux", "ip": "iproute2"})
+    options = MappingProxyType({"sudo": 0})
+    safety = Safety.READS
+    timeout = 60.0
+
+    def __init__(self, draw_word: Callable[[], str] = _draw_word) -> None:
+        self._draw_word = draw_word
+
+    def command(self, target: Target) -> Sequence[str]:
+        """One fixed script whose argument is a word that nobody on the node could foresee."""
+        return script.make_command(self._draw_word(), sudo=self.given(target.options).flag("sudo"))
+
+    def parse(self, output: Output) -> Sequence[Fact]:
+        """The facts of every source that answered; the first source to name a fact is believed.
+
+        ProbeOutputError when no source answered.
+        """
+        refuse_failed(output, "the inventory script")
+        word = script.find_word(output.argv, output.text)
+        if word is None:
+            raise ProbeOutputError("no mark of the inventory script", "the answers of its sources")
+        answers = list(script.find_answers(output.text, word))
+        facts = keep_first(fact for answer in answers for fact in _read_answer(answer))
+        if not facts:
+            raise ProbeOutputError("no source that answered", "at least one of " + ", ".join(SOURCES))
+        return (*facts, *(fact for answer in answers for fact in _find_gaps(answer)))
+
+    def estimate(self, options: Mapping[str, str | int | float]) -> float:
+        """Seconds: a few dozen short commands."""
+        return 3.0
+
+
+def _read_answer(answer: script.Answer) -> Iterator[Fact]:
+    """The facts of one answer; a failed or unreadable source costs its own facts only."""
+    if answer.source not in SOURCES or not is_answer(answer.source, answer.status):
+        return
+    try:
+        facts = SOURCES[answer.source](answer.text)
+    except ProbeOutputError:
+        return
+    yield from (fact for fact in facts if fact.fact not in _FOLDED)
+    for name, fold in _FOLDED.items():
+        if same := [fact for fact in facts if fact.fact == name]:
+            yield from fold(same)
+
+
+def _find_gaps(answer: script.Answer) -> Iterator[Fact]:
+    """Where the script ended a list early, and why neighbours are not among the facts.
+
+    More may be there than the facts say, and cabling that nobody looked at must not pass for confirmed.
+    """
+    if answer.source == "lldpctl" and answer.status != 0:
+        yield lldpctl.explain_silence(answer.status, answer.text)
+    if bound := _BOUND.search(answer.text):
+        yield Fact("inventory.bounded", bound["list"], None, labels(source=answer.source))
+
+
+def _join_governors(facts: Sequence[Fact]) -> Iterator[Fact]:
+    """One word when all processors agree, else each with how many say it, most common first."""
+    counts = Counter(str(fact.value) for fact in facts).most_common()
+    words = [f"{value} ({count})" for value, count in counts] if len(counts) > 1 else [counts[0][0]]
+    yield Fact("cpu.governor", ", ".join(words))
+
+
+_BOUND = re.compile(r"^# (?P<list>only the first [0-9]+ [a-z]+)$", re.MULTILINE)
+_FOLDED: Mapping[str, Callable[[Sequence[Fact]], Iterator[Fact]]] = {
+    "cpu.governor": _join_governors,
+    "irq.total": interrupts.sum_totals,
+    "irq.affinity": interrupts.join_bindings,
+    "softirq.ksoftirqd_time": softirqs.sum_threads,
+}
+"""Facts that a whole node would tell hundreds of times: told once per part or per kind, exactly."""

@@ -1,0 +1,1 @@
+"""One reader for each source of the inventory."""

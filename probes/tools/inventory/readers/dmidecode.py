@@ -1,0 +1,139 @@
+"""``dmidecode`` as facts about the firmware, the machine and its memory modules.
+
+Sizes are powers of 1024 whatever the letter: ``16384 MB``, ``16 GB`` and ``16 GiB`` are the same by version.
+A fact of the whole table (how many modules) is
+told only when its end was seen: ask with ``-t 127`` among the types.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchconsole.probes.api import Fact, Labels, Unit
+from benchconsole.probes.readers.lines import read_lines
+from benchconsole.probes.tools.inventory import facts
+
+EXPECTED = "the tables of dmidecode, which needs root"
+
+_TEXT = {
+    ("BIOS Information", "Vendor"): "bios.vendor",
+    ("BIOS Information", "Version"): "bios.version",
+    ("BIOS Information", "Release Date"): "bios.date",
+    ("BIOS Information", "BIOS Revision"): "bios.revision",
+    ("BIOS Information", "Firmware Revision"): "board.controller_firmware",
+    ("System Information", "Manufacturer"): "system.vendor",
+    ("System Information", "Product Name"): "system.product",
+    ("System Information", "Serial Number"): "system.serial",
+    ("Base Board Information", "Product Name"): "board.product",
+    ("Base Board Information", "Version"): "board.version",
+}
+
+_NO_RELEASE = "0.0"
+"""What firmware writes that numbers no releases."""
+
+_SLOT = "DMI type 17,"
+_SIZE = re.compile(r"(?P<number>[0-9]{1,9}) (?:(?P<letter>[kKMGT])i?B|bytes)")
+_HANDLE = re.compile(r"Handle 0x[0-9A-F]+, DMI type [0-9]+, [0-9]+ bytes\.?\s*")
+_INDENTED = ("\t", "  ")
+_TELLS_SIZE = re.compile(r"(?!32767 MB)(?:[0-9]+ \S+|No.*)")
+"""A size, or none. What is as large as the field of old tables takes (SMBIOS 3.7, 7.18.4) may be any larger one."""
+
+_RATE = re.compile(r"(?P<number>[0-9]{1,6}) (?:MT/s|MHz)")
+_NO_RAM = re.compile(r"(?:Flash|E?E?PROM|FEPROM|ROM|VRAM|Logical non-volatile device)", re.IGNORECASE)
+"""Types of what stands among the memory devices and is no main memory: the firmware's chip, persistent memory."""
+
+_NAMELESS = ("", "Not Specified", "Unknown")
+_OF_MODULE = {"Type": "memory.dimm_type", "Manufacturer": "memory.dimm_vendor", "Part Number": "memory.dimm_part"}
+
+
+def find_facts(text: str) -> Iterator[Fact]:
+    """``bios.*``, ``system.*``, ``memory.dimm*`` with the label ``slot``; of a whole table ``memory.installed``,
+
+    ``memory.dimms``, ``memory.slots`` (with the empty ones).
+    """
+    sizes: list[int] = []
+    lines = _find_newest(read_lines(text))
+    slots = torn = sum(_SLOT in line for line in lines if line.startswith("Handle "))
+    for title, block in _find_blocks(lines):
+        for key, value in block.items():
+            if (title, key) in _TEXT and value != _NO_RELEASE:
+                yield from facts.make_text(_TEXT[title, key], value)
+        if title == "Memory Device":
+            torn -= _TELLS_SIZE.fullmatch(block.get("Size", "")) is not None
+            if _NO_RAM.fullmatch(block.get("Type", "")):
+                slots -= 1
+            elif size := _parse_size(block.get("Size", "")):
+                sizes.append(size)
+                yield from _read_module(block, size)
+        # A line in the wrong place can hide a module: then how many there are is not known.
+        elif title == "End Of Table" and sizes and not torn and not _is_mixed(lines):
+            groups = sorted(Counter(sizes).items(), reverse=True)
+            sorts = ", ".join(f"{count} x {size / 2**30:g} GiB" for size, count in groups)
+            yield from facts.make_count("memory.dimms", len(sizes))
+            yield from facts.make_size("memory.installed", sum(sizes))
+            yield from facts.make_text("memory.dimm_sizes", sorts)
+            yield from facts.make_count("memory.slots", slots)
+
+
+def _find_newest(lines: Sequence[str]) -> Sequence[str]:
+    """The lines of the last of several runs: a module must not be counted in each."""
+    begins = [number for number, line in enumerate(lines) if "# dmidecode " in line]
+    return lines[begins[-1] :] if begins else lines
+
+
+def _is_mixed(lines: Sequence[str]) -> bool:
+    """Whether a line stands in the table that is neither a handle, nor a title right below one, nor indented."""
+    begun = titled = False
+    for line in lines:
+        if titled and line.strip() == "End Of Table":
+            break
+        handle = _HANDLE.fullmatch(line) is not None
+        if begun and not (handle or titled or not line.strip() or line.startswith((*_INDENTED, "#"))):
+            return True
+        begun, titled = begun or handle, handle
+    return False
+
+
+def _find_blocks(lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Title and fields of every block that was ended by an empty line."""
+    block: list[str] = []
+    for line in lines:
+        if line.strip():
+            block.append(line)
+            continue
+        rows = [row for row in block if not row.startswith(("Handle ", "#"))]
+        whole = all(row.startswith(_INDENTED) for row in rows[1:])
+        if whole and rows and not rows[0].startswith(_INDENTED):
+            own = [row for row in rows[1:] if not row.startswith("\t\t")]
+            yield rows[0].strip(), facts.read_first_fields(own)
+        block = []
+
+
+def _parse_size(text: str) -> int:
+    """Bytes of ``16 GB`` or ``16384 MB``; 0 for an empty slot or an unknown size."""
+    size = _SIZE.fullmatch(text) if _TELLS_SIZE.fullmatch(text) else None
+    return int(facts.scale_binary(size["number"], size["letter"] or "")) if size else 0
+
+
+def _read_module(block: Mapping[str, str], size: int) -> Iterator[Fact]:
+    if not {"Bank Locator", "Locator"} <= block.keys():
+        return  # a block that was torn: its module would stand under the name of another slot, or of none
+    names = [block[key] for key in ("Bank Locator", "Locator") if block[key] not in _NAMELESS]
+    if names:
+        marks = facts.label_part("slot", " ".join(names))
+        yield from facts.make_size("memory.dimm_size", size, marks)
+        yield from _make_speed(block, marks)
+        yield from facts.make_texts(_OF_MODULE, block, marks)
+
+
+def _make_speed(block: Mapping[str, str], marks: Labels) -> list[Fact]:
+    """Transfers per second that are set.
+
+    Half of what the module can do is not taken: some firmware tells the clock, at which two transfers are made.
+    """
+    speed = _RATE.fullmatch(block.get("Configured Memory Speed") or block.get("Configured Clock Speed", ""))
+    most = _RATE.match(block.get("Speed", ""))
+    is_clock = speed and most and abs(2 * int(speed["number"]) - int(most["number"])) <= 2
+    if speed is None or is_clock or not int(speed["number"]):
+        return []
+    return [Fact("memory.dimm_speed", int(speed["number"]) * 1e6, Unit.PER_SECOND, marks)]

@@ -1,0 +1,67 @@
+"""``ipmitool sdr``, ``sdr elist``, ``sensor`` (and these with ``-c``), ``mc info`` and ``dcmi power reading``.
+
+Degrees, turns, watts and volts have no base unit here: such a reading is text with its unit behind it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from benchconsole.probes.api import Fact, labels
+from benchconsole.probes.readers.lines import read_lines, shorten
+from benchconsole.probes.tools.inventory.facts import make_measure, make_text, read_first_fields
+
+EXPECTED = "the rows of ipmitool sdr or sensor"
+
+_UNITS = {
+    "degrees C": "sensor.temperature", "degrees F": "sensor.temperature", "RPM": "sensor.fan", "Watts": "sensor.power",
+    "Volts": "sensor.voltage", "Amps": "sensor.current", "percent": "sensor.percent", "CFM": "sensor.airflow",
+}  # fmt: skip
+_STATES = {
+    "ok": "", "ns": "", "na": "", "nc": "not critical", "cr": "critical", "nr": "not recoverable",
+    "lnc": "not critical, low", "lcr": "critical, low", "lnr": "not recoverable, low",
+    "unc": "not critical, high", "ucr": "critical, high", "unr": "not recoverable, high",
+}  # fmt: skip
+_READING = re.compile(r"(?P<number>-?[0-9]+(?:\.[0-9]+)?) (?P<unit>degrees [CF]|RPM|Watts|Volts|Amps|percent|CFM)")
+_POWER = re.compile(r"(?P<number>[1-9][0-9]*) Watts")
+"""What a node draws; a controller that cannot measure it says 0."""
+
+SensorRow = tuple[str, str, str]
+"""Sensor, its reading with the unit, its state."""
+
+
+def find_facts(text: str) -> Iterator[Fact]:
+    """``sensor.temperature``, ``sensor.fan``, ``sensor.power`` ... and, where it is not well, ``sensor.state``,
+
+    with the label ``sensor``; a second sensor of the same name has ``number`` too. ``bmc.firmware``.
+    """
+    times = Counter[str]()
+    lines = read_lines(text)
+    for name, reading, state in filter(None, map(_read_row, lines)):
+        times[name] += 1
+        also = {"number": times[name]} if times[name] > 1 else {}
+        marks = labels(sensor=shorten(name, 60), **also)
+        if match := _READING.fullmatch(reading):
+            yield from make_measure(_UNITS[match["unit"]], match["number"], match["unit"], marks)
+        yield from make_text("sensor.state", _STATES[state], marks)
+    fields = read_first_fields(lines)
+    # the line behind the revision says that its number was whole
+    if "IPMI Version" in fields:
+        yield from make_text("bmc.firmware", fields.get("Firmware Revision"))
+    if power := _POWER.fullmatch(fields.get("Instantaneous power reading", "")):
+        yield from make_measure("sensor.power", power["number"], "Watts", labels(sensor="dcmi"))
+
+
+def _read_row(line: str) -> SensorRow | None:
+    """A row with all its columns; their number tells which they are: 3 of sdr, 5 of elist, 10 of sensor, 4 of CSV."""
+    bars = "|" in line
+    cells = [cell.strip() for cell in line.split("|" if bars else ",")]
+    if bars and len(cells) == 3:
+        name, reading, state = cells
+    elif bars and len(cells) == 5:
+        name, _, state, _, reading = cells
+    elif len(cells) == 10 if bars else len(cells) >= 4:
+        name, reading, state = cells[0], f"{cells[1]} {cells[2]}", cells[3]
+    else:
+        return None
+    return (name, reading, state) if name and state in _STATES else None

@@ -1,0 +1,100 @@
+"""``lldpctl -f json0``, and ``-f json``, as facts about the neighbours that LLDP tells of.
+
+``json`` changes its shape with how many neighbours there are and whether they have a name;
+``json0`` does not. A port with several neighbours numbers all but the first (label ``neighbour``).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from benchconsole.probes.api import Fact, Labels, labels
+from benchconsole.probes.readers.documents import Document, find_documents, read_array, read_mapping
+from benchconsole.probes.readers.lines import shorten
+from benchconsole.probes.tools.inventory.facts import make_count, make_text
+
+EXPECTED = "the JSON of lldpctl -f json0"
+
+_PACKAGE = "lldpd"
+
+_WHY = {
+    124: "lldpctl did not answer in time",
+    126: "lldpctl may be run by root and, on Debian, by the group adm, and not by this user",
+    127: f"lldpctl is not installed (Debian package {_PACKAGE})",
+}
+
+
+def find_facts(text: str) -> Iterator[Fact]:
+    """``lldp.neighbours`` (how many); of each ``lldp.switch``, ``lldp.chassis``, ``lldp.port``, ``lldp.description``.
+
+    The switch is named as it names itself (SysName); the port by its identifier, or where that
+    is only a MAC address by its description.
+    """
+    for document in find_documents(text, first="lldp"):
+        neighbours = list(_list_neighbours(document.get("lldp")))
+        yield from make_count("lldp.neighbours", len(neighbours))
+        times = Counter[str]()
+        for nic, entry in neighbours:
+            times[nic] += 1
+            also = {"neighbour": times[nic]} if times[nic] > 1 else {}
+            yield from _read_neighbour(entry, labels(nic=shorten(nic, 60), **also))
+
+
+def explain_silence(status: int, text: str) -> Fact:
+    """``lldp.skipped``: why ``lldpctl`` gave nothing, from its exit status and its words."""
+    if "Permission denied" not in text:
+        why = _WHY.get(status, f"lldpd does not run, or cannot be asked (Debian package {_PACKAGE})")
+    elif status in (126, 127):  # some shells find no command (127) where they find one that they may not run
+        why = _WHY[126]
+    else:
+        why = _WHY.get(status, "the socket of lldpd is open to root and to lldpd's own group, and not to this user")
+    return Fact("lldp.skipped", why)
+
+
+def _list_neighbours(lldp: object) -> Iterator[tuple[str, Document]]:
+    """Own port and entry of every neighbour, whichever of the two shapes it has."""
+    for group in read_array(lldp) or [lldp]:
+        interfaces = read_mapping(group).get("interface")
+        for entry in map(read_mapping, read_array(interfaces) or [interfaces]):
+            named = entry.get("name")
+            if isinstance(named, str):
+                yield named, entry
+            else:
+                yield from ((name, read_mapping(inner)) for name, inner in entry.items())
+
+
+def _read_neighbour(entry: Document, marks: Labels) -> Iterator[Fact]:
+    name, chassis = _read_chassis(entry.get("chassis"))
+    port = read_mapping(_take_first(entry.get("port")))
+    kind, identifier = _read_identifier(port)
+    description = _read_text(port.get("descr"))
+    yield from make_text("lldp.switch", name, marks)
+    yield from make_text("lldp.chassis", _read_identifier(chassis)[1], marks)
+    yield from make_text("lldp.port", description if kind == "mac" and description else identifier, marks)
+    yield from make_text("lldp.description", description, marks)
+
+
+def _read_chassis(value: object) -> tuple[str, Document]:
+    """SysName and description of the chassis; ``json`` has the name as a key, where there is one."""
+    chassis = read_mapping(_take_first(value))
+    if "name" in chassis or "id" in chassis:
+        return _read_text(chassis.get("name")), chassis
+    return next(((name, read_mapping(inner)) for name, inner in chassis.items()), ("", {}))
+
+
+def _read_identifier(owner: Document) -> tuple[str, str]:
+    """Kind and value of a chassis' or port's ID: ``mac``, ``ifname``, ``local`` ..."""
+    identifier = read_mapping(_take_first(owner.get("id")))
+    return str(identifier.get("type", "")), _read_text(identifier.get("value"))
+
+
+def _take_first(value: object) -> object:
+    """The first of what ``json0`` has in a list; anything else as it is."""
+    return next(iter(value), None) if isinstance(value, list) else value
+
+
+def _read_text(value: object) -> str:
+    """The words of ``"x"``, of ``{"value": "x"}`` or of ``[{"value": "x"}]``."""
+    inner = _take_first(value)
+    if isinstance(inner, dict):
+        inner = inner.get("value")
+    return inner if isinstance(inner, str) else ""

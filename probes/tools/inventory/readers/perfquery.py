@@ -1,0 +1,63 @@
+"""``perfquery`` (plain and ``-x``) as facts about InfiniBand ports.
+
+Data is counted in words of 4 bytes (InfiniBand Architecture Specification 1.3, 16.1.3.5). The plain
+counters are narrow and stop at their end: one that stands there is left out, for it may be any larger number.
+"""
+
+import re
+from collections.abc import Iterator
+
+from benchconsole.probes.api import Fact, Labels, Unit, labels
+from benchconsole.probes.readers.lines import read_lines
+from benchconsole.probes.readers.readings import add_labels
+from benchconsole.probes.tools.inventory.facts import keep_whole_lines
+
+EXPECTED = "the counters of perfquery"
+
+_HEAD = re.compile(r"# Port (?P<extended>extended )?counters: Lid (?P<lid>[0-9]+) port (?P<port>[0-9]+)\b.*")
+_HEADS = re.compile(r"# ?Port .*counters")
+_COUNTER = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9]+):\.*(?P<value>[0-9]{1,20})")
+_OWN = re.compile(r"# Port |[A-Za-z][A-Za-z0-9]+:\.+\S+$")
+
+_WORDS = {"PortXmitData": "ib.sent", "PortRcvData": "ib.received", "XmtData": "ib.sent", "RcvData": "ib.received"}
+_PACKETS = {
+    "PortXmitPkts": "ib.sent_packets", "PortRcvPkts": "ib.received_packets",
+    "XmtPkts": "ib.sent_packets", "RcvPkts": "ib.received_packets",
+}  # fmt: skip
+_BITS = {
+    "SymbolErrorCounter": 16, "LinkErrorRecoveryCounter": 8, "LinkDownedCounter": 8, "PortRcvErrors": 16,
+    "PortRcvRemotePhysicalErrors": 16, "PortRcvSwitchRelayErrors": 16, "PortXmitDiscards": 16,
+    "PortXmitConstraintErrors": 8, "PortRcvConstraintErrors": 8, "LocalLinkIntegrityErrors": 4,
+    "ExcessiveBufferOverrunErrors": 4, "VL15Dropped": 16, "PortXmitWait": 32,
+}  # fmt: skip
+"""The counters of errors and their widths in the plain attribute; in the extended one they have 64 bits."""
+
+
+def find_facts(text: str) -> Iterator[Fact]:
+    """``ib.sent`` and ``ib.received`` (bytes), their packets, and ``ib.counter`` with the label ``counter``;
+
+    all with ``lid`` and ``port``.
+    """
+    marks: Labels = ()
+    extended = False
+    for line in keep_whole_lines(read_lines(text), _OWN, _HEADS):
+        if _HEADS.search(line):
+            head = _HEAD.fullmatch(line)
+            marks = labels(lid=head["lid"], port=head["port"]) if head else ()
+            extended = head is not None and bool(head["extended"])
+        elif (counter := _COUNTER.fullmatch(line)) and marks:
+            yield from _read_counter(counter["name"], int(counter["value"]), marks, extended=extended)
+
+
+def _read_counter(name: str, value: int, marks: Labels, *, extended: bool) -> Iterator[Fact]:
+    width = 64 if extended else _BITS.get(name, 32)
+    # old versions head their wide counters like the narrow ones; a larger number tells them apart
+    wide = name not in _BITS and 2**32 <= value < 2**64 - 1
+    if value >= 2**width - 1 and not wide:
+        return
+    if name in _WORDS:
+        yield Fact(_WORDS[name], 4.0 * value, Unit.BYTE, marks)
+    elif name in _PACKETS:
+        yield Fact(_PACKETS[name], float(value), Unit.ONE, marks)
+    elif name in _BITS:
+        yield Fact("ib.counter", float(value), Unit.ONE, add_labels(marks, counter=name))

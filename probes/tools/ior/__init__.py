@@ -1,0 +1,1 @@
+"""Probes of IOR, and readers of its output."""

@@ -1,0 +1,108 @@
+"""The set probe ``ior``: all nodes of a set write and read a shared file system at once, counted by IOR.
+
+The options are those of the LLNL Lustre report's script; how it is launched is ``probes.tools.ior.family``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from benchconsole.probes.api import Given, Metric, Reading, Shown, Unit
+from benchconsole.probes.launch import DEFAULTS
+from benchconsole.probes.tools.ior import json_reader, text_reader
+from benchconsole.probes.tools.ior.family import START, IorProgram, read_program, read_tasks
+
+_APIS = ("POSIX", "MPIIO", "HDF5")
+_ACCESS = ("file-per-process", "shared-file")
+_FILE = "ior.data"
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskAmounts:
+    """What one task writes: bytes of one transfer, of a block, blocks, and how often all of it."""
+
+    transfer: int
+    block: int
+    segments: int
+    repetitions: int
+
+    @classmethod
+    def read(cls, given: Given) -> "_TaskAmounts":
+        """PlanError where blocks are no whole transfers."""
+        transfer, block = given.size("transfer", 8, 2**40), given.size("block", 8, 2**50)
+        if block % transfer != 0:
+            raise given.refused("block", f"whole transfers of {given.text('transfer')}")
+        return cls(transfer, block, given.whole("segments", 1, 10**9), given.whole("repetitions", 1, 1000))
+
+    @property
+    def bytes(self) -> float:
+        """What the files of one task hold."""
+        return float(self.block) * self.segments
+
+
+class Ior(IorProgram):
+    """Options: ``tasks`` (0: one on each node), ``api`` (POSIX, MPIIO, HDF5), ``access`` (file-per-process or
+    shared-file), ``transfer``, ``block``, ``segments`` and ``repetitions``, ``reorder`` (1: tasks read what another
+    node wrote), ``fsync`` (1: writing ends when the servers have it), ``barriers`` (1: phases begin together),
+    ``delay`` (seconds before each phase), ``rate`` (of all together, the slowest that is expected, for the time),
+    ``shared`` (name of the storage system that ``scratch`` is on), ``ior`` (its name or path), and those of
+    ``probes.launch.Options``, of which ``scratch`` names a directory that all nodes share.
+    """
+
+    name = "ior"
+    summary = "IOR over a set of nodes: writing and reading a shared file system together"
+    source = "LLNL Lustre report, appendix B; Jetstream acceptance report, 5.1.2.1"
+    metrics = (
+        Metric("ior.throughput", Unit.BYTE_RATE, "bytes of all tasks by the time of the slowest", Shown.STORAGE),
+        Metric("ior.operations", Unit.PER_SECOND, "transfers of all tasks, opening and closing included"),
+    )
+    tools = MappingProxyType({"mpirun": "openmpi-bin", "ior": ""})
+    options = MappingProxyType(
+        {
+            **DEFAULTS,
+            "tasks": 0,
+            "api": "POSIX",
+            "access": "file-per-process",
+            "transfer": "512 KiB",
+            "block": "32 MiB",
+            "segments": 1,
+            "repetitions": 1,
+            "reorder": 1,
+            "fsync": 1,
+            "barriers": 1,
+            "delay": 0,
+            "rate": "100 MB/s",
+            "shared": "",
+            "ior": "ior",
+        }
+    )
+    results = "the results of IOR as text or JSON"
+
+    def estimate(self, options: Mapping[str, str | int | float]) -> float:
+        """Seconds of writing and reading at ``rate``, of the delays, and of the start."""
+        given = self.given(options)
+        amounts = _TaskAmounts.read(given)
+        tasks = read_tasks(given) or 1
+        once = amounts.bytes * tasks / given.quantity("rate", Unit.BYTE_RATE) + given.whole("delay", 0, 3600)
+        return START + 2.0 * amounts.repetitions * once
+
+    def space(self, options: Mapping[str, str | int | float]) -> float:
+        """Bytes of all files; of one task where their number follows the nodes."""
+        given = self.given(options)
+        return _TaskAmounts.read(given).bytes * (read_tasks(given) or 1)
+
+    def program(self, given: Given) -> Sequence[str]:
+        """IOR's command line, in letters that all versions from 2.10 to 4.1 know."""
+        amounts = _TaskAmounts.read(given)
+        chosen = {"-e": given.flag("fsync"), "-g": given.flag("barriers"), "-C": given.flag("reorder")}
+        chosen["-F"] = given.choice("access", _ACCESS) == _ACCESS[0]
+        sizes = {"-t": amounts.transfer, "-b": amounts.block, "-s": amounts.segments, "-i": amounts.repetitions}
+        words = [read_program(given, "ior"), "-v", "-a", given.choice("api", _APIS)]
+        words += [word for word, on in chosen.items() if on]
+        for word, value in {**sizes, "-d": given.whole("delay", 0, 3600)}.items():
+            words += [word, str(value)]
+        return [*words, "-o", _FILE]
+
+    def rates(self, text: str) -> Sequence[Reading]:
+        """The rates of IOR's text and of its JSON."""
+        return text_reader.once([*text_reader.readings(text), *json_reader.readings(text)])

@@ -1,0 +1,260 @@
+"""Output of IOR 2.8 to 4.1 as text or CSV: rows of iterations, ``Max Write``, and the summary of all tests.
+
+Every table says its columns and units itself; a row is read by them when it has as many fields. MiB is 2^20 byte;
+``MB`` in brackets must be the same rate. Operations are read where they are the rate by the size of a transfer:
+IOR 2.10 forgets the segments. Runs in which IOR warned of missing bytes, of wrong data or of fewer tasks
+than were asked for are errors, and so is every rate of zero.
+
+Source: IOR 2.10.3 ``src/C/IOR.c``, 3.0.1 ``src/ior.c``, 3.2 to 4.1 ``src/ior-output.c``.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit, labels
+from benchconsole.probes.readers.lines import shorten, strip_lines
+from benchconsole.probes.readers.numbers import format_size, parse_count, parse_decimal, require_positive
+
+MIB = 2.0**20
+_FAILED = re.compile(
+    r"\bERROR\b|\*\* error \*\*|\bFAILED\b|MPI_ABORT was invoked|No space left on device|Input/output error"
+    r"|Disk quota exceeded|Primary job +terminated|noticed that process rank"
+    r"|\bWARNING\b.*(?:tasks requested|ncorrect data|artial|nable to|annot|ailed|inconsistent)"
+)
+_SHORT = re.compile(r"\bWARNING\b.*aggregate (?:file size|bytes moved)(?:\s*=\s*(?P<bytes>[0-9]{1,19})(?![0-9]))?")
+_DEADLINE = re.compile(
+    r"deadlineForStonewalling|stonewallingTime|Using stonewalling|stoneWallingStatusFile=\S"
+    r"|stoneWallingWearOut(?:Iterations)?=[1-9]",
+    re.IGNORECASE,
+)
+_HARMLESS = re.compile(r"\bWARNING: unable to (?:use realpath|stat\w*)\(\) (?:on )?file system")
+_STATED = re.compile(r"\s*(?P<key>[A-Za-z][A-Za-z ]*?)\s*[:=]\s*(?P<value>\S.*)")
+_MAX = re.compile(r"\s*Max (?P<operation>Write|Read):\s+(?P<mib>[0-9.]+) MiB/sec\s+\((?P<mb>[0-9.]+) MB/sec\)\s*")
+_HUMAN = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>bytes|[MGT]iB)")
+_FACTORS = {"bytes": 1.0, "MiB": MIB, "GiB": 2.0**30, "TiB": 2.0**40}
+_BANNER = re.compile(r"\s*IOR-[0-9]")
+_BEGINS = re.compile(r"\s*(?:IOR-[0-9]|TestID\b|Test [0-9]+ started)")
+_ENDS = re.compile(r"\s*(?:Run finished|Finished) *:.*")
+_API = re.compile(
+    r"(?P<api>POSIX|MPIIO|HDF5|NCMPI|NC4|HDFS|S3|DFS|DAOS|DUMMY|MMAP|RADOS|CEPHFS|GFARM|Gfarm|IME|PMDK|LIBNFS"
+    r"|CHFS|FINCHFS|AIO|aio|BFS|PLFS)(?![A-Za-z0-9_])"
+)
+"""What IOR calls its interfaces; versions and drivers may follow."""
+_STATISTICS = {"max": "Max", "min": "Min", "mean": "Mean"}
+_TASKS = {
+    "tasks": re.compile(r"([0-9]{1,7})"),
+    "clients": re.compile(r"([0-9]{1,7}) \([0-9]{1,7} per node\)"),
+}
+_SIZES = {"xfersize": "transfer", "blocksize": "block"}
+_TAIL_OF_2_10 = "#Tasks tPN reps fPP reord reordoff reordrand seed segcnt blksiz xsize aggsize Test# API"
+"""What the rows of 2.10 with ``-v`` hold after the seconds; its heading has other words, as many."""
+
+
+@dataclass(slots=True)
+class _Test:
+    """What the test that is being printed says of itself: labels, bytes of one transfer, and its best rates."""
+
+    marks: dict[str, str] = field(default_factory=dict)
+    transfer: float | None = None
+    best: dict[str, float] = field(default_factory=dict)
+
+
+def refuse_complaints(text: str) -> None:
+    """Raise ProbeOutputError for words of IOR, mdtest or MPI that say that a run is not what was asked for."""
+    if not (_FAILED.search(text) or _SHORT.search(text)):
+        return
+    stopped_by_time, asked = _DEADLINE.search(text) is not None, 0
+    for line in text.splitlines():
+        failed = _FAILED.search(line) is not None and not _HARMLESS.search(line)
+        if not stopped_by_time and (short := _SHORT.search(line)):
+            asked = int(short["bytes"] or 0) if "Expected" in line else asked
+            # a file that was larger before is no loss
+            failed = failed or not 0 < asked <= int(short["bytes"] or 0)
+        if failed:
+            raise ProbeOutputError(shorten(line), "a run without errors, of all the bytes and tasks asked for")
+
+
+def readings(text: str) -> list[Reading]:
+    """Every rate in ``text``, each once; ProbeOutputError for one that cannot be."""
+    return once(_walk(strip_lines(text)))
+
+
+def once(found: Iterable[Reading]) -> list[Reading]:
+    """``found`` without what says the same again: IOR prints its maximum in two places."""
+    kept: dict[tuple[str, float, Labels], Reading] = {}
+    for reading in found:
+        kept.setdefault((reading.metric, reading.value, reading.labels), reading)
+    return list(kept.values())
+
+
+def _walk(lines: Sequence[str]) -> Iterator[Reading]:
+    test, columns, unanswered = _Test(), list[str](), False
+    for line in lines:
+        if _BEGINS.match(line):
+            unanswered = refuse_beside(line, unanswered) if _BANNER.match(line) else unanswered
+            test = _Test()
+        elif _ENDS.fullmatch(line):
+            test, columns = _Test(), []
+        elif heading := _columns(line):
+            test = _Test() if "," in line else test
+            columns = heading
+        elif match := _MAX.fullmatch(line):
+            unanswered = False
+            yield _maximum(match, test)
+        elif row := _row(line, columns):
+            unanswered = False
+            yield from (_iteration if "access" in row else _summary)(row, test, shorten(line, 400))
+        elif stated := _STATED.fullmatch(line):
+            _note(stated["key"], stated["value"], test)
+
+
+def refuse_beside(line: str, unanswered: bool) -> bool:
+    """True for the first line of a run; ProbeOutputError where the run before it has no result yet.
+
+    Under an MPI that is not its own, every task believes to be alone and prints everything.
+    """
+    if unanswered:
+        raise ProbeOutputError(f"{shorten(line, 60)!r} before the run above it has a result", "one run after the other")
+    return True
+
+
+def _columns(line: str) -> list[str]:
+    """The columns that a heading names, without blanks inside; none for another line."""
+    if not line.lstrip().startswith(("access", "Operation")):
+        return []
+    joined = re.sub(r"\bStd Dev\b", "StdDev", re.sub(r"(?<=[a-z]) \(", "(", line))
+    words = joined.split(",") if joined.startswith("access,") else joined.split()
+    if words[:1] == ["Operation"] and "grep" in words:
+        words = [*words[: words.index("grep") - 1], *_TAIL_OF_2_10.split()]
+    return words if len(words) > 2 and words[0] in ("access", "Operation") and "(" in words[1] else []
+
+
+def _row(line: str, columns: Sequence[str]) -> dict[str, str]:
+    """The fields of a row by their column; none where the line is no row with as many of them."""
+    fields = line.split(",") if line.startswith(("write,", "read,")) else line.split()
+    if fields[-1:] == ["EXCEL"]:
+        fields.pop()
+    if fields[:1] not in (["write"], ["read"]) or len(fields) != len(columns):
+        return {}
+    return dict(zip(columns, fields, strict=True))
+
+
+def _note(key: str, value: str, test: _Test) -> None:
+    """Keep what a line of the head says of the test."""
+    if key in _TASKS and (count := _TASKS[key].fullmatch(value.strip())):
+        test.marks["tasks"] = count[1]
+    elif key == "api" and (word := _API.match(value)):
+        test.marks["api"] = word["api"]
+    elif key == "access" and (word := re.match(r"(single-shared-file|file-per-proc)", value)):
+        test.marks["access"] = access(one=word[0] == "file-per-proc")
+    elif key in _SIZES and (size := _HUMAN.fullmatch(value.strip())):
+        found = float(size["number"]) * _FACTORS[size["unit"]]
+        test.marks[_SIZES[key]] = format_size(found)
+        test.transfer = found if key == "xfersize" else test.transfer
+
+
+def access(*, one: bool) -> str:
+    """The label of how files are used: ``one`` for each task, or one that all share."""
+    return "file-per-process" if one else "shared-file"
+
+
+def _maximum(match: re.Match[str], test: _Test) -> Reading:
+    rate, other = require_positive(match["mib"], "MiB/sec") * MIB, require_positive(match["mb"], "MB/sec") * 1e6
+    if abs(rate - other) > 0.006 * (MIB + 1e6):
+        raise ProbeOutputError(shorten(match[0]), "the same rate in MiB/sec and MB/sec")
+    operation = match["operation"].lower()
+    if rate < test.best.get(operation, 0.0) - 0.6 * MIB:
+        # 3.1 takes the bytes of the reading for those of the writing when time stops them
+        raise ProbeOutputError(shorten(match[0]), f"no less than the {test.best[operation] / MIB:g} of an iteration")
+    marks = labels(**test.marks, operation=operation, statistic="max")
+    return Reading("ior.throughput", rate, Unit.BYTE_RATE, marks, shorten(match[0]))
+
+
+def _iteration(row: Mapping[str, str], test: _Test, raw: str) -> Iterator[Reading]:
+    if "bw(MiB/s)" not in row:
+        raise ProbeOutputError(raw, "a heading with bw(MiB/s)")
+    rate = require_positive(row["bw(MiB/s)"], "bw(MiB/s)") * MIB
+    test.best[row["access"]] = max(rate, test.best.get(row["access"], 0.0))
+    marks = {**test.marks, "operation": row["access"]}
+    for column, name, factor in _ROW_SIZES:
+        if (size := parse_decimal(row.get(column, ""))) is not None:
+            marks[name] = format_size(size * factor)
+    for column, name in (("iter", "iteration"), ("numTasks", "tasks")):
+        if column in row:
+            marks[name] = _count(row[column], column, raw)
+    yield Reading("ior.throughput", rate, Unit.BYTE_RATE, labels(**marks), raw)
+
+
+_ROW_SIZES = (
+    ("block(KiB)", "block", 1024.0),
+    ("xfer(KiB)", "transfer", 1024.0),
+    ("blksiz", "block", 1.0),
+    ("xsize", "transfer", 1.0),
+)
+
+
+def _count(text: str, column: str, raw: str) -> str:
+    if parse_count(text, 10**15) is None:
+        raise ProbeOutputError(raw, f"a whole number in the column {column}")
+    return text
+
+
+def _summary(row: Mapping[str, str], test: _Test, raw: str) -> Iterator[Reading]:
+    if not {"Max(MiB)", "Min(MiB)", "Mean(MiB)"} <= row.keys():
+        raise ProbeOutputError(raw, "a heading with Max(MiB), Min(MiB) and Mean(MiB)")
+    marks, transfer = _marks_of_summary(row, test, raw)
+    rates = _statistics(row, "MiB", raw)
+    yield from statistics(rates, transfer, _operations(row, raw), marks, raw)
+
+
+def _marks_of_summary(row: Mapping[str, str], test: _Test, raw: str) -> tuple[dict[str, str], float | None]:
+    marks, transfer = {**test.marks, "operation": row["Operation"]}, test.transfer
+    for column, name, factor in _ROW_SIZES:
+        if column in row:
+            size = float(_count(row[column], column, raw)) * factor
+            marks[name], transfer = format_size(size), size if name == "transfer" else transfer
+    if "#Tasks" in row:
+        marks["tasks"] = _count(row["#Tasks"], "#Tasks", raw)
+    if "API" in row:
+        marks["api"] = shorten(row["API"], 20)
+    if row.get("fPP") in ("0", "1"):
+        marks["access"] = access(one=row["fPP"] == "1")
+    return marks, transfer
+
+
+def _statistics(row: Mapping[str, str], unit: str, raw: str) -> dict[str, float]:
+    return {
+        name: require_positive(row[f"{word}({unit})"], f"{word}({unit}) of {raw}") for name, word in _STATISTICS.items()
+    }
+
+
+def _operations(row: Mapping[str, str], raw: str) -> dict[str, float]:
+    return _statistics(row, "OPs", raw) if {"Max(OPs)", "Min(OPs)", "Mean(OPs)"} <= row.keys() else {}
+
+
+def statistics(
+    rates: Mapping[str, float],
+    transfer: float | None,
+    operations: Mapping[str, float],
+    marks: Mapping[str, str],
+    raw: str,
+) -> Iterator[Reading]:
+    """Readings of ``rates`` in MiB/s by statistic, and of the operations that agree with them.
+
+    ``transfer`` is bytes of one. ProbeOutputError where the mean is not between the least and the most.
+    """
+    for found in (rates, operations):
+        if found and not found["min"] - 0.011 <= found["mean"] <= found["max"] + 0.011:
+            raise ProbeOutputError(raw, "a mean between minimum and maximum")
+    for name, rate in rates.items():
+        told = labels(**marks, statistic=name)
+        yield Reading("ior.throughput", rate * MIB, Unit.BYTE_RATE, told, raw)
+        count = operations.get(name)
+        if count is not None and transfer is not None and _agree(count, transfer, rate * MIB):
+            yield Reading("ior.operations", count, Unit.PER_SECOND, told, raw)
+
+
+def _agree(operations: float, transfer: float, rate: float) -> bool:
+    """Whether operations of ``transfer`` bytes make ``rate``, but for the two decimals that are printed."""
+    return abs(operations * transfer - rate) <= 0.01 * rate + 0.006 * (transfer + MIB)

@@ -1,0 +1,1 @@
+"""Probes of iozone, and readers of its output."""

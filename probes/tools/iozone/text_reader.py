@@ -1,0 +1,257 @@
+"""Output of iozone 3.1xx to 3.5xx: the table of a run by itself, and the sums of its throughput mode.
+
+The same headings stand above kB/sec (2^10 byte), operations per second (``-O``) and microseconds (``-N``): a line
+before says which, and without one a table is not read. Tests that were not chosen leave blanks, so a row
+is told apart by the tests in the command line, else by where its numbers stand below the heading. The Excel part
+says the same again and is not read. Rows of zeros are errors, and so are runs that verify, whose rates iozone itself
+calls invalid.
+
+Source: iozone 3.263, 3.397 and 3.507, ``src/current/iozone.c``.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
+from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten
+from benchconsole.probes.readers.numbers import format_size, require_positive
+
+_KIB = 1024.0
+_COLUMNS = (
+    ("write", "write"),
+    ("rewrite", "rewrite"),
+    ("read", "read"),
+    ("reread", "reread"),
+    ("read", "random-read"),
+    ("write", "random-write"),
+    ("read", "backward-read"),
+    ("rewrite", "record-rewrite"),
+    ("read", "stride-read"),
+    ("fwrite", "fwrite"),
+    ("frewrite", "frewrite"),
+    ("fread", "fread"),
+    ("freread", "freread"),
+)
+"""Every column as it is titled, and what it is; titles of a row above, as ``random``, are often lost."""
+_TITLES = [title for title, _ in _COLUMNS]
+_OPERATIONS = [operation for _, operation in _COLUMNS]
+_TESTS = {0: (0, 1), 1: (2, 3), 2: (4, 5), 3: (6,), 4: (7,), 5: (8,), 6: (9, 10), 7: (11, 12)}
+_RETESTS = frozenset(("rewrite", "reread"))
+_GROUPS = {
+    "initial writers": "write",
+    "rewriters": "rewrite",
+    "readers": "read",
+    "initial readers": "read",
+    "re-readers": "reread",
+    "reverse readers": "backward-read",
+    "stride readers": "stride-read",
+    "random readers": "random-read",
+    "mixed workload": "mixed",
+    "random writers": "random-write",
+    "pwrite writers": "pwrite",
+    "pread readers": "pread",
+    "fwriters": "fwrite",
+    "freaders": "fread",
+}
+_UNITS = {
+    "kB": ("iozone.throughput", Unit.BYTE_RATE, _KIB),
+    "ops": ("iozone.operations", Unit.PER_SECOND, 1.0),
+    "us": ("iozone.latency", Unit.SECOND, 1e-6),
+}
+_NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,6})?"
+_LIMITS = re.compile(r"\s*(?:Iozone: Performance Test of File I/O|Run began: .*|iozone test complete\.)\s*")
+"""Before and behind a run."""
+_MODES = (
+    (re.compile(r"\s*Output is in [kK][bB]ytes/sec\s*"), "kB"),
+    (re.compile(r"\s*OPS Mode\. Output is in operations per second\.\s*"), "ops"),
+    (re.compile(r"\s*Microseconds/op Mode\. Output is in microseconds per operation\.\s*"), "us"),
+)
+_COMMAND = re.compile(r"\s*Command line used: (?P<command>.*)")
+_EACH = re.compile(
+    r"\s*Each (?:process|thread) writes a (?P<size>[0-9]{1,15}) [kK][bB]ytes? file in"
+    r" (?P<block>[0-9]{1,15}) [kK][bB]ytes? records\s*"
+)
+_CHILDREN = re.compile(
+    rf"\s*Children see throughput for\s+(?P<tasks>[1-9][0-9]{{0,5}})\s+(?P<group>[a-z][a-z -]*?)\s*=\s*"
+    rf"(?P<rate>{_NUMBER}|\S+) (?P<unit>[A-Za-z]+)/sec\s*"
+)
+_CHILD = re.compile(
+    rf"\s*(?P<word>Min|Max|Avg) throughput per (?:process|thread)\s*=\s*(?P<rate>{_NUMBER}|\S+)"
+    r" (?P<unit>[A-Za-z]+)/sec\s*"
+)
+_FAILED = re.compile(
+    r"Performance measurements are invalid|[Ee]rror (?:writing|reading|in file)|No space left on device"
+    r"|Input/output error|iozone: interrupted|[Cc]an ?not open|[Cc]an't open|Invalid argument"
+    r"|Permission denied|File size limit|Wanted to (?:read|write)|Child [0-9]+ .*(?:died|killed)"
+)
+_STATISTICS = {"Min": "min", "Max": "max", "Avg": "mean"}
+
+
+@dataclass(slots=True)
+class _IozoneRun:
+    """The lines so far of the run that goes on."""
+
+    mode: str | None = None
+    tests: tuple[int, ...] | None = None
+    heading: list[tuple[str, int]] = field(default_factory=list)
+    retests: bool = True
+    marks: dict[str, str] = field(default_factory=dict)
+    group: tuple[str, int, float, str] | None = None
+
+
+def readings(text: str) -> list[Reading]:
+    """Every rate of every whole row; ProbeOutputError for a run that failed and for a row that cannot be."""
+    found: list[Reading] = []
+    run = _IozoneRun()
+    lines = read_lines(text)
+    refuse_lines(_FAILED, lines, "iozone to run to its end without errors")
+    for line in lines:
+        if _LIMITS.fullmatch(line):
+            run = _IozoneRun()
+        elif heading := _read_heading(line):
+            # a second result of one run belongs to another, whose unit is lost
+            run = replace(run, mode=None if run.heading or run.group else run.mode, heading=heading)
+        elif run.heading and re.fullmatch(r"[\s0-9]*[0-9]\s+[0-9][\s0-9]*", line):
+            found.extend(_read_row(line, run))
+        else:
+            found.extend(_read_line(line, run))
+    return found
+
+
+def _read_line(line: str, run: _IozoneRun) -> list[Reading]:
+    """Readings of a line outside of tables; what it says of the run is kept."""
+    for pattern, mode in _MODES:
+        if pattern.fullmatch(line):
+            if run.mode not in (None, mode):
+                raise ProbeOutputError(f"output in {run.mode} and in {mode}", "one unit for the run")
+            run.mode = mode
+    if command := _COMMAND.fullmatch(line):
+        run.tests = _find_columns(command["command"].split())
+    elif "No retest option selected" in line:
+        run.retests = False
+    elif each := _EACH.fullmatch(line):
+        run.marks = {name: format_size(float(each[name]) * _KIB) for name in ("size", "block")}
+    elif children := _CHILDREN.fullmatch(line):
+        return list(_read_children(children, run))
+    elif child := _CHILD.fullmatch(line):
+        return list(_read_child(child, run))
+    return []
+
+
+def _find_columns(words: Sequence[str]) -> tuple[int, ...] | None:
+    """The columns that the tests of a command line fill: all without ``-i``; None where they cannot be told."""
+    text = " ".join(words[1:])
+    if "-i" not in text and "-E" not in words:
+        return tuple(range(len(_OPERATIONS)))
+    numbers = [int(number) for number in re.findall(r"(?:^| )-i ?([0-9]{1,2})(?= |$)", text)]
+    if not numbers or text.count("-i") != len(numbers) or not set(numbers) <= _TESTS.keys():
+        return None
+    return tuple(sorted({column for number in numbers for column in _TESTS[number]}))
+
+
+def _read_heading(line: str) -> list[tuple[str, int]]:
+    """The operations that a heading names, each with where its title ends; none for another line."""
+    words = [(match[0], match.end()) for match in re.finditer(r"\S+", line)]
+    titles = [word for word, _ in words]
+    if titles[:2] not in (["KB", "reclen"], ["kB", "reclen"]) or len(titles) < 4:
+        return []
+    if titles[2:] != _TITLES[: len(titles) - 2]:
+        raise ProbeOutputError(shorten(line), "the columns of iozone in their order")
+    ends = [end for _, end in words]
+    return [("", ends[0]), ("", ends[1]), *zip(_OPERATIONS, ends[2:], strict=False)]
+
+
+def _read_row(line: str, run: _IozoneRun) -> Iterator[Reading]:
+    """One rate for each test of a row of file size, record size and numbers."""
+    raw, fields = shorten(line, 300), [(match[0], match.end()) for match in re.finditer(r"[0-9]+", line)]
+    if len(fields) < 3:
+        return
+    if run.mode is None:
+        raise ProbeOutputError(raw, "a line above the table that says what it is in (Output is in kBytes/sec)")
+    metric, unit, factor = _UNITS[run.mode]
+    size, block = (require_positive(text, "a size") * _KIB for text, _ in fields[:2])
+    values = [text for text, _ in fields[2:]]
+    operations = _find_operations(fields, run)
+    if operations is None:
+        raise ProbeOutputError(raw, "a number for each test, below its title")
+    if len(operations) < _count_expected(run):
+        operations.pop()  # the line ended early, maybe within this number
+    for operation, text in zip(operations, values, strict=False):
+        if not (text == "0" and not run.retests and operation in _RETESTS):
+            number = require_positive(text, f"{operation} of {raw}") * factor
+            yield Reading(
+                metric, number, unit, labels(operation=operation, size=format_size(size), block=format_size(block)), raw
+            )
+
+
+def _count_expected(run: _IozoneRun) -> int:
+    """How many numbers a row has at least, where the command line tells."""
+    titles = {name for name, _ in run.heading[2:]}
+    return sum(_OPERATIONS[column] in titles for column in run.tests or ())
+
+
+def _find_operations(fields: Sequence[tuple[str, int]], run: _IozoneRun) -> list[str] | None:
+    """What the numbers of a row are, by their count and by their place; None where neither tells, or they disagree."""
+    titles = [name for name, _ in run.heading[2:]]
+    chosen = titles if run.tests is None else [_OPERATIONS[column] for column in run.tests]
+    counted = len(chosen) == len(fields) - 2 and set(chosen) <= set(titles)
+    below = _find_below(fields, run.heading)
+    if counted:
+        return chosen if below in (None, chosen) else None
+    return below if below is not None and (run.tests is None or set(below) <= set(chosen)) else None
+
+
+def _find_below(fields: Sequence[tuple[str, int]], heading: Sequence[tuple[str, int]]) -> list[str] | None:
+    """What the numbers are by the title that ends where they end, give or take two; None where that is not sure."""
+    found = []
+    for _, end in fields:
+        near = [index for index, (_, title_end) in enumerate(heading) if abs(title_end - end) <= 2]
+        if len(near) != 1:
+            return None
+        found.append(near[0])
+    sure = found[:2] == [0, 1] and found == sorted(set(found))
+    return [heading[index][0] for index in found[2:]] if sure else None
+
+
+def _read_children(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
+    """The sum over all processes of one test."""
+    run.group = None
+    operation, tasks = _GROUPS.get(match["group"]), int(match["tasks"])
+    if operation is None:
+        return
+    mode = _find_mode(match["unit"], run, match[0])
+    total = require_positive(match["rate"], f"rate of {shorten(match[0])}")
+    run.group = (operation, tasks, total, mode)
+    metric, unit, factor = _UNITS[mode]
+    marks = labels(**run.marks, operation=operation, tasks=tasks)
+    yield Reading(metric, total * factor, unit, marks, shorten(match[0]))
+
+
+def _find_mode(unit: str, run: _IozoneRun, raw: str) -> str:
+    """The unit that a line states; ProbeOutputError where the run said another."""
+    stated = {"kB": "kB", "KB": "kB", "Kbytes": "kB", "kBytes": "kB", "ops": "ops"}.get(unit)
+    if stated is None or run.mode not in (None, stated):
+        raise ProbeOutputError(shorten(raw), "kB/sec or ops/sec, as the run said before")
+    return stated
+
+
+_WITHIN: dict[str, Callable[[float, float], bool]] = {
+    "Min": lambda rate, mean: rate <= mean * 1.001 + 0.01,
+    "Max": lambda rate, mean: rate >= mean * 0.999 - 0.01,
+    "Avg": lambda rate, mean: abs(rate - mean) <= 0.001 * mean + 0.01,
+}
+
+
+def _read_child(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
+    """The slowest, fastest and mean process of the test whose sum was read last, held against that sum."""
+    if run.group is None:
+        return
+    operation, tasks, total, mode = run.group
+    rate = require_positive(match["rate"], f"rate of {shorten(match[0])}")
+    if _find_mode(match["unit"], run, match[0]) != mode or not _WITHIN[match["word"]](rate, total / tasks):
+        raise ProbeOutputError(shorten(match[0]), f"processes that add up to {total:g}")
+    _, unit, factor = _UNITS[mode]
+    metric = "iozone.process_throughput" if mode == "kB" else "iozone.process_operations"
+    marks = labels(**run.marks, operation=operation, tasks=tasks, statistic=_STATISTICS[match["word"]])
+    yield Reading(metric, rate * factor, unit, marks, shorten(match[0]))

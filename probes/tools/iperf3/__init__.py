@@ -1,0 +1,1 @@
+"""Probes of iperf3, and readers of its output."""

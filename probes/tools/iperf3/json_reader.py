@@ -1,0 +1,240 @@
+"""Reader of iperf3's JSON (``-J`` or ``--json-stream``), client or server side, versions 3.1 and later.
+
+``end.sum_received`` counts the data that the receiver got. UDP of old versions has only ``end.sum``, which counts the
+data that were sent, so the lost datagrams are taken off. Formats read off iperf3 itself.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
+from benchconsole.probes.readers.documents import Document, find_documents, has_document, read_array, read_mapping
+from benchconsole.probes.readers.lines import shorten
+from benchconsole.probes.readers.numbers import read_number
+from benchconsole.probes.readers.readings import add_labels, known_labels, number_runs
+
+_FIRST = "start|end|error|event|intervals|title|data"
+_BITS = 8.0
+_LONGEST_MS = 3.6e6
+_COUNTS_OMITTED = re.compile(r"iperf 3\.[01](?![0-9])")
+"""Versions whose reversed runs count what was omitted as received (esnet/iperf issue 443)."""
+_OVERFLOWN = 2**31 - 1
+"""Where the counters of datagrams of versions before 3.14 end (esnet/iperf issue 1534)."""
+_IN_END = re.compile(r"sum|streams$|cpu_utilization")
+_IN_SUM = frozenset(("bits_per_second", "bytes", "seconds", "start", "socket"))
+"""Names that stand in ``end`` only, and in its sums only."""
+_FASTEST = 1e14
+"""byte/s; what is above it is a division by a vanishing time, not a network."""
+
+
+def is_json(text: str) -> bool:
+    """Whether ``text`` holds iperf3's JSON, be it whole or cut."""
+    return has_document(text, first=_FIRST)
+
+
+def refuse_complaint(text: str) -> None:
+    """Raise ProbeOutputError with iperf3's own words where a document in ``text`` says that the run failed."""
+    _refuse_failed(list(find_documents(text, first=_FIRST)))
+
+
+def _refuse_failed(found: Sequence[Document]) -> None:
+    for document in found:
+        error = document.get("data") if document.get("event") == "error" else document.get("error")
+        if error is not None:
+            raise ProbeOutputError(f"error in the JSON: {shorten(str(error))}", "a run without error")
+
+
+def parse_json(text: str) -> Sequence[Reading]:
+    """Every reading of every finished run in ``text``; ProbeOutputError when one failed or none is whole."""
+    parts = list(find_documents(text, first=_FIRST))
+    _refuse_failed(parts)
+    found = [reading for run in _find_runs(parts) for reading in _read_run(run)]
+    if not found:
+        raise ProbeOutputError("no whole JSON document with an end", "iperf3 JSON up to its last brace")
+    # --json-stream-full-output tells the same run twice
+    return tuple(number_runs(dict.fromkeys(found)))
+
+
+def _find_runs(parts: Sequence[Document]) -> Iterator[Document]:
+    start: object = None
+    for document in parts:
+        event, data = document.get("event"), document.get("data")
+        if event == "start":
+            start = data
+        elif event == "end":
+            yield {"start": start, "end": data}
+        elif event is None and ("intervals" in document or isinstance(document.get("end"), dict)):
+            yield document
+
+
+def _read_run(document: Document) -> Iterator[Reading]:
+    start, end = read_mapping(document.get("start")), read_mapping(document.get("end"))
+    if not end:
+        raise ProbeOutputError("JSON without an end", "end with sum_received")
+    _refuse_torn(document, end)
+    _refuse_inflated(start)
+    _refuse_overwritten(read_mapping(start.get("test_start")), end)
+    server = "accepted_connection" in start
+    ways = [way for way in _split_directions(start, end) if not (server and way.unheard)]
+    if not ways:
+        raise ProbeOutputError("zero bytes received at this end", "the JSON of the end that received")
+    for way in ways:
+        yield from _read_throughput(way)
+        yield from _read_datagrams(way) if way.udp else _read_retransmits(way)
+        yield from _read_streams(way)
+
+
+def _refuse_torn(document: Document, end: Document) -> None:
+    """ProbeOutputError where braces were lost, so that what belongs into ``end`` or its sums stands beside it."""
+    strayed = [name for name in document if _IN_END.match(name)] + [name for name in end if name in _IN_SUM]
+    if strayed:
+        raise ProbeOutputError(f"{shorten(strayed[0])} outside its place", "iperf3 JSON as iperf3 wrote it")
+
+
+def _refuse_inflated(start: Document) -> None:
+    test, version = read_mapping(start.get("test_start")), shorten(str(start.get("version", "")))
+    if not test or (version and not _COUNTS_OMITTED.match(version)):
+        return
+    missing = 1 if version else 0  # an old version writes both down: where one is missing it was lost
+    if test.get("reverse", missing) == 1 and (read_number(test.get("omit", missing)) or 0.0) > 0:
+        found = f"a reversed run of {version or 'an unknown version'} that omits a start"
+        raise ProbeOutputError(found, "omit 0, or version 3.2 or later")
+
+
+def _refuse_overwritten(test: Document, end: Document) -> None:
+    """ProbeOutputError for both directions under one name, as 3.7 writes them: only the second is left of them."""
+    if any(name.endswith("_bidir_reverse") for name in end):
+        return
+    wanted, found = read_number(test.get("num_streams")), len(read_array(end.get("streams")))
+    if read_number(test.get("bidir")) or (wanted and found == 2 * wanted):
+        raise ProbeOutputError("the sums of one direction of two", "sums with _bidir_reverse in their names")
+
+
+@dataclass(frozen=True, slots=True)
+class _RunDirection:
+    """One direction of a run: out when this end sent, empty if unknown. ``suffix`` is how ``end`` names its sums."""
+
+    end: Document
+    direction: str
+    suffix: str
+    protocol: str
+    streams: tuple[Document, ...]
+
+    @property
+    def udp(self) -> bool:
+        """Whether datagrams were counted."""
+        return self.protocol == "udp"
+
+    @property
+    def marks(self) -> Labels:
+        """The labels of its readings."""
+        streams = len(self.streams) or None
+        return known_labels(direction=self.direction, protocol=self.protocol, streams=streams)
+
+    @property
+    def unheard(self) -> bool:
+        """Whether this end sent and was not told what arrived, as a server is not."""
+        return not read_number(self.sum("sum_received").get("bytes"))
+
+    def sum(self, name: str) -> Document:
+        return read_mapping(self.end.get(name + self.suffix))
+
+
+def _split_directions(start: Document, end: Document) -> Iterator[_RunDirection]:
+    test, streams = (
+        read_mapping(start.get("test_start")),
+        [read_mapping(stream) for stream in read_array(end.get("streams"))],
+    )
+    protocol = shorten(str(test.get("protocol", "UDP" if "sum" in end else "TCP")), 20).lower()
+    # from the server's side the client's sending is receiving
+    first = "out" if (test.get("reverse") == 1) == ("accepted_connection" in start) else "in"
+    if not test:  # its event was cut off: the streams tell which end they are of, in versions that do
+        sends = _is_sender(streams[0]) if streams else None
+        first = "out" if sends is True else "in" if sends is False else ""
+    told = {_is_sender(stream) for stream in streams} & {True, False}
+    if not any(name.endswith("_bidir_reverse") for name in end):
+        agreed = told <= {first == "out"}  # else what says that the run was reversed was lost
+        yield _RunDirection(end, first if agreed else "", "", protocol, tuple(streams))
+        return
+    if not first:
+        raise ProbeOutputError("both directions, and no word of whose they are", "iperf3 JSON with its start")
+    for direction, suffix in ((first, ""), ("in" if first == "out" else "out", "_bidir_reverse")):
+        own = [stream for stream in streams if _is_sender(stream) is (direction == "out")]
+        yield _RunDirection(end, direction, suffix, protocol, tuple(own) if 2 * len(own) == len(streams) else ())
+
+
+def _is_sender(stream: Document) -> object:
+    return read_mapping(stream.get("udp", stream.get("receiver"))).get("sender")
+
+
+def _read_throughput(way: _RunDirection) -> Iterator[Reading]:
+    name, got = "sum_received", way.sum("sum_received")
+    if not got and way.udp and not way.sum("sum_sent"):  # versions that tell what was sent apart tell what arrived
+        name, got = "sum", way.sum("sum")
+    value = _read_rate(got, f"end.{name}{way.suffix}")
+    if name == "sum":
+        value *= 1.0 - _require_loss(got, f"end.sum{way.suffix}")
+    if value <= 0 or read_number(got.get("bytes")) == 0:
+        raise ProbeOutputError(f"zero bytes in end.{name}{way.suffix}", "a receiver that got data")
+    raw = f"end.{name}{way.suffix}.bits_per_second {got.get('bits_per_second')}"
+    yield Reading("iperf3.throughput", value, Unit.BYTE_RATE, way.marks, raw)
+
+
+def _read_retransmits(way: _RunDirection) -> Iterator[Reading]:
+    resent = read_number(way.sum("sum_sent").get("retransmits"))
+    if resent is not None and resent >= 0:
+        raw = f"end.sum_sent{way.suffix}.retransmits {resent:.0f}"
+        yield Reading("iperf3.retransmits", resent, Unit.ONE, way.marks, raw)
+
+
+def _read_datagrams(way: _RunDirection) -> Iterator[Reading]:
+    got = next((found for name in ("sum_received", "sum") if "packets" in (found := way.sum(name))), {})
+    loss, jitter = _find_loss(got), read_number(got.get("jitter_ms"))
+    if loss is not None:
+        raw = f"lost_packets {got.get('lost_packets')} of packets {got.get('packets')}"
+        yield Reading("iperf3.loss", loss, Unit.ONE, way.marks, raw)
+    longest = 1e3 * (
+        read_number(got.get("seconds")) or _LONGEST_MS
+    )  # beyond it, what the clocks of two hosts differ by
+    if jitter is not None and 0 <= jitter < min(longest, _LONGEST_MS):
+        yield Reading("iperf3.jitter", jitter * 1e-3, Unit.SECOND, way.marks, f"jitter_ms {jitter}")
+
+
+def _read_streams(way: _RunDirection) -> Iterator[Reading]:
+    for number, stream in enumerate(way.streams, start=1):
+        got = read_mapping(stream.get("udp", stream.get("receiver")))
+        if "bits_per_second" not in got or (way.udp and not read_number(got.get("bytes"))):
+            continue  # a receiver of UDP is not told what was sent
+        value = _read_rate(got, f"stream {number}")
+        if way.udp:
+            value *= 1.0 - _require_loss(got, f"stream {number}")  # here even new versions tell what was sent
+        if not value:
+            continue  # nothing of this one arrived, or it was not told
+        raw = f"stream {number} bits_per_second {got['bits_per_second']}"
+        yield Reading("iperf3.stream", value, Unit.BYTE_RATE, add_labels(way.marks, stream=number), raw)
+
+
+def _read_rate(got: Document, where: str) -> float:
+    bits = read_number(got.get("bits_per_second"))
+    if bits is None or not 0 <= bits / _BITS < _FASTEST:
+        raise ProbeOutputError(f"bits_per_second {shorten(str(got.get('bits_per_second')))} in {where}", "a rate")
+    return bits / _BITS
+
+
+def _require_loss(got: Document, where: str) -> float:
+    """What must be taken off a rate that was sent."""
+    loss = _find_loss(got)
+    if loss is None:
+        raise ProbeOutputError(f"no count of lost datagrams in {where}", "lost_packets of packets")
+    return loss
+
+
+def _find_loss(got: Document) -> float | None:
+    """Share of the datagrams that did not arrive; None when they were not counted."""
+    lost, packets = read_number(got.get("lost_packets")), read_number(got.get("packets"))
+    if lost is None or not packets or packets == _OVERFLOWN:
+        return None
+    if not 0 <= lost <= packets:
+        raise ProbeOutputError(f"{lost:.0f} of {packets:.0f} datagrams lost", "a part of them")
+    return lost / packets

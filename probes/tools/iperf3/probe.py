@@ -1,0 +1,142 @@
+"""The pair probe ``iperf3``: a one-off server at the peer, a client at the node.
+
+The node sends and the peer receives; with ``reverse`` the peer sends, with ``bidir`` both. The receiver's rate counts.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from benchconsole.probes.api import (
+    Against,
+    Contact,
+    Metric,
+    Output,
+    Reading,
+    RemoteError,
+    SendingOptions,
+    Shown,
+    Target,
+    Unit,
+)
+from benchconsole.probes.readers.lines import strip_colours
+from benchconsole.probes.readers.readings import refuse_failed
+from benchconsole.probes.serving import PORTS
+from benchconsole.probes.tools.iperf3 import archive_reader, json_reader
+from benchconsole.probes.tools.iperf3.client_options import LINES_FLAG, ClientOptions
+from benchconsole.probes.tools.network.addresses import bind_option
+from benchconsole.probes.tools.network.pair_probe import PairProbe
+
+_ATTEMPTS = 4
+_IDLE = 60
+"""Seconds after which a server without a client ends by itself; covers the wait for the round."""
+
+
+class Iperf3(PairProbe):
+    """TCP or UDP between two nodes. Options: ``streams``, ``seconds`` and ``omit`` (s, the slow start left out).
+
+    ``bitrate`` holds the test to a rate of payload in all ("480 Mb/s"; empty: as fast as it goes), in each direction.
+    ``source_port`` is that of its first stream, the others take the next ones (0: any). ``protocol`` "udp" needs a
+    ``bitrate``. ``reverse`` 1 lets the peer send, ``bidir`` 1 both. ``length`` of a write, ``window`` of the socket
+    ("4 MiB") and ``congestion`` (its name) stay as the node has them while they are empty. ``json_stream`` 1 asks
+    for a line of JSON for each interval where the node's iperf3 has that, and for one document where it has not.
+    """
+
+    name = "iperf3"
+    summary = "TCP or UDP throughput between two nodes, as the receiver counts it"
+    source = "Jetstream acceptance report, TCP and UDP bandwidth; SC11 100G WAN report; DESY storage report"
+    metrics = (
+        Metric("iperf3.throughput", Unit.BYTE_RATE, "payload that arrived", Shown.NETWORK, Against.FABRIC),
+        Metric("iperf3.stream", Unit.BYTE_RATE, "payload of one stream that arrived", Shown.NETWORK),
+        Metric("iperf3.retransmits", Unit.ONE, "segments that the sender sent again"),
+        Metric("iperf3.loss", Unit.ONE, "share of datagrams that did not arrive", Shown.PERCENT),
+        Metric("iperf3.jitter", Unit.SECOND, "jitter of datagrams at the receiver"),
+    )
+    tools = MappingProxyType({"iperf3": "iperf3"})
+    options = MappingProxyType(
+        {
+            "streams": 4, "seconds": 5, "omit": 1, "bitrate": "", "source_port": 0,
+            "protocol": "tcp", "reverse": 0, "bidir": 0,
+            "length": "", "window": "", "congestion": "", "json_stream": 0,
+        }
+    )  # fmt: skip
+    sending_options = SendingOptions("streams", "bitrate", "source_port", "reverse", "bidir")
+
+    def estimate(self, options: Mapping[str, str | int | float]) -> float:
+        """Seconds of sending, what is omitted, and the set-up."""
+        given = self.given(options)
+        return float(given.whole("seconds", 1) + given.whole("omit") + 3)
+
+    def check(self, target: Target) -> None:
+        """As every probe; PlanError for options of the client that are out of range or do not go together."""
+        self.client(target, 0)
+        self.given(target.options).flag("json_stream")
+        super().check(target)
+
+    def client(self, target: Target, port: int, *, lines: bool = False) -> list[str]:
+        """The command that sends, printing ``lines`` of JSON or one document; PlanError for what is out of range."""
+        peer, given = self.peer(target), self.given(target.options)
+        own = ClientOptions.of(given)
+        argv = ["iperf3", "-c", peer.data_address, *bind_option("-B", target.node.data_address), "-p", str(port)]
+        argv += ["-P", str(own.streams), "-t", str(given.whole("seconds", 1)), "-O", str(given.whole("omit"))]
+        return [*argv, *own.arguments(), LINES_FLAG if lines else "-J"]
+
+    def server(self, target: Target, port: int, *, idle: bool = True) -> list[str]:
+        """The command that receives once; ``idle`` False leaves out what versions before 3.10 lack."""
+        argv = [
+            "iperf3",
+            "-s",
+            "-1",
+            *bind_option("-B", self.peer(target).data_address),
+            "-p",
+            str(port),
+            "--forceflush",
+        ]
+        return [*argv, "--idle-timeout", str(_IDLE)] if idle else argv
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        """Start the server, wait for the round, send, and return what the client said."""
+        self.client(target, 0)
+        seconds = self.estimate(target.options)
+        lines = await self._prints_lines(contact, target)
+        idle, attempt = True, 1
+        while True:
+            port = self._ports.randrange(*PORTS)
+            server = contact.there.start(self.server(target, port, idle=idle), timeout=_IDLE + seconds + 30)
+            async with server as listening:
+                try:
+                    await listening.says("Server listening on", timeout=15)
+                except RemoteError as error:
+                    old = idle and _says(error, "unrecognized option", "unknown option", "Usage:")
+                    if attempt == _ATTEMPTS or not (old or _says(error, "in use")):
+                        raise
+                    idle, attempt = idle and not old, attempt + 1
+                    continue
+                await contact.together()
+                return (await contact.here.run(self.client(target, port, lines=lines), timeout=seconds + 12),)
+
+    async def _prints_lines(self, contact: Contact, target: Target) -> bool:
+        """Whether JSON by lines was asked for and the node's iperf3 names the option among its own."""
+        if not self.given(target.options).flag("json_stream"):
+            return False
+        said = await contact.here.run(["iperf3", "--help"], timeout=15)
+        return LINES_FLAG in said.text + said.error_text
+
+    def parse(self, output: Output) -> Sequence[Reading]:
+        """Read JSON of versions 3.1 to 3.17 and later, its line-by-line form, or the text form.
+
+        ProbeOutputError when the run failed, when nothing arrived, or when the receiver's word is missing.
+        """
+        text = strip_colours(output.text)
+        if output.exit_status != 0:
+            json_reader.refuse_complaint(text)
+        archive_reader.refuse_complaint(output.error_text)
+        refuse_failed(output, "iperf3")
+        return json_reader.parse_json(text) if json_reader.is_json(text) else archive_reader.parse_text(text)
+
+
+def _says(error: RemoteError, *words: str) -> bool:
+    """Whether the failure, or what the command had said by then, holds one of ``words``."""
+    said = error.failure.detail
+    if error.output is not None:
+        said += error.output.text + error.output.error_text
+    return any(word in said for word in words)

@@ -1,0 +1,1 @@
+"""Probes of mdtest, and readers of its output."""

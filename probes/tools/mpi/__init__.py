@@ -1,0 +1,1 @@
+"""MPI programs: launch, message benchmarks, and the tables that they print."""

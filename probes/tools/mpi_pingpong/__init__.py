@@ -1,0 +1,1 @@
+"""Probes of the MPI ping-pong, and readers of its output."""

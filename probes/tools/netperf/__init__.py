@@ -1,0 +1,1 @@
+"""Probes of netperf, and readers of its output."""

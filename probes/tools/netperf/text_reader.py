@@ -1,0 +1,219 @@
+"""Reader of netperf 2.1 to 2.7: the classic tables, which ``TCP_SENDFILE`` still has, and the keys of omni (``-k``).
+
+MBytes are 2^20 bytes and 10^6bits what they say, whichever ``-f`` chose; the unit stands in the heading, so a row
+without its heading (``-P 0``) is refused, and so is a table without its banner, since complaints stand between them.
+Of UDP the second row arrived, the first was only sent; omni's THROUGHPUT is what arrived. Latencies are round trips.
+CSV and the columns of ``-O`` become keys in ``archive_reader``.
+
+Formats read off netperf 2.7.0 and its source (nettest_bsd.c, nettest_omni.c: send_omni).
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
+from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten
+from benchconsole.probes.readers.numbers import parse_count, parse_decimal, require_positive
+from benchconsole.probes.readers.readings import known_labels, number_runs
+from benchconsole.probes.tools.netperf.archive_reader import KeyTables
+
+LONGEST = 400
+"""Characters of a line that are looked at; netperf's tables are shorter."""
+
+_COMPLAINT = re.compile(
+    r"^\s*(?:netperf: \S|netserver: \S|establish[ _]control\b|(?:send|recv)_\w+: |catcher: |shutdown_control: "
+    r"|\w+: data (?:send|recv) error|!!! )"
+)
+_RATE = r"(?P<unit>10\^[369]bits|[KMG]Bytes) */s(?:ec)?"
+_STREAM = re.compile(rf"\s*bytes +bytes +bytes +secs\. +{_RATE}\s*(?P<cpu>%.*)?$")
+_DATAGRAM = re.compile(rf"\s*bytes +bytes +secs +# +# +{_RATE}\s*(?P<cpu>%.*)?$")
+_REQUEST = re.compile(r"\s*bytes +[bB]ytes +bytes +bytes +secs\. +per sec\s*(?P<cpu>%.*)?$")
+_OMNI_HEADING = re.compile(r"\S.* Throughput Throughput\s*$")
+_OMNI_ROW = re.compile(r"\s*(?:-?[0-9.]+ +)+(?P<rate>[0-9.]+) +(?P<unit>(?:10\^[369]bits|[KMG]Bytes|Trans)/s)\s*$")
+_KEY = re.compile(r"(?P<key>[A-Z][A-Z0-9_]{2,40})=(?P<value>.*)$")
+_WHOLE, _REAL = r"-?[0-9]{1,15}", r"-?[0-9]{1,12}\.[0-9]{1,6}"
+_STREAM_ROW = re.compile(rf"\s*(?:{_WHOLE} +){{3}}{_REAL} +(?P<rate>\S+)(?P<cpu>(?: +{_REAL}){{4}})?\s*$")
+_SENT_ROW = re.compile(
+    rf"\s*(?:{_WHOLE} +){{2}}{_REAL} +(?P<count>{_WHOLE}) +{_WHOLE} +\S+(?P<cpu>(?: +{_REAL}){{2}})?\s*$"
+)
+_ARRIVED_ROW = re.compile(rf"\s*{_WHOLE} +{_REAL} +(?P<count>{_WHOLE}) +(?P<rate>\S+)(?P<cpu>(?: +{_REAL}){{2}})?\s*$")
+_REQUEST_ROW = re.compile(rf"\s*(?:{_WHOLE} +){{4}}{_REAL} +(?P<rate>\S+)(?P<cpu>(?: +{_REAL}){{4}})?\s*$")
+_ROWS = {_STREAM: _STREAM_ROW, _DATAGRAM: _SENT_ROW, _REQUEST: _REQUEST_ROW, _OMNI_HEADING: _OMNI_ROW}
+"""The pattern of a heading to that of its first row."""
+
+_BANNER = re.compile(
+    r"(?:MIGRATED )?(?P<protocol>TCP|UDP|SCTP|OMNI)(?:IPV6)? (?P<kind>STREAM|MAERTS|SENDFILE|UNIDIRECTIONAL SEND"
+    r"|REQUEST/RESPONSE|CONNECT REQUEST/RESPONSE|Connect/Request/Response|Send\|Recv|Send|Recv|Receive)\s+TEST\b",
+    re.ASCII,
+)
+_OTHER_BANNER = re.compile(r"(?:MIGRATED )?[A-Z][\w|/ -]{2,60} TEST (?:from|to) ")
+_KINDS = {
+    "STREAM": ("STREAM", "out"), "UNIDIRECTIONAL SEND": ("STREAM", "out"), "MAERTS": ("MAERTS", "in"),
+    "SENDFILE": ("SENDFILE", "out"), "REQUEST/RESPONSE": ("RR", ""), "CONNECT REQUEST/RESPONSE": ("CRR", ""),
+    "Connect/Request/Response": ("CRR", ""), "Send": ("Send", "out"), "Recv": ("Recv", "in"),
+    "Receive": ("Recv", "in"), "Send|Recv": ("RR", ""),
+}  # fmt: skip
+_STATISTICS = {
+    "RT_LATENCY": "mean", "MEAN_LATENCY": "mean", "MIN_LATENCY": "min", "MAX_LATENCY": "max",
+    "P50_LATENCY": "p50", "P90_LATENCY": "p90", "P99_LATENCY": "p99",
+}  # fmt: skip
+_UNITS = {
+    **{f"10^{power}bits": 10.0**power / 8 for power in (3, 6, 9)},
+    **{f"{letter}Bytes": 1024.0 ** (power + 1) for power, letter in enumerate("KMG")},
+}
+
+
+def refuse_complaint(lines: Iterable[str]) -> None:
+    """Raise ProbeOutputError with the first of ``lines`` in which netperf says that it failed."""
+    refuse_lines(_COMPLAINT, lines, "a run without error")
+
+
+def parse_text(text: str) -> Sequence[Reading]:
+    """Every reading of every result in ``text``; ProbeOutputError when one failed or none is whole."""
+    found = tuple(number_runs(read_run(read_lines(text, LONGEST))))
+    if not found:
+        raise ProbeOutputError("no result with its unit", "netperf's table with its headings, or its keys and values")
+    return found
+
+
+def read_run(lines: Sequence[str], **marks: str) -> Iterator[Reading]:
+    """The readings of whole ``lines``, each labelled with ``marks`` too."""
+    refuse_complaint(lines)
+    run = _NetperfRun(marks)
+    for line in filter(None, lines):
+        yield from run.read_line(line)
+
+
+@dataclass(slots=True)
+class _NetperfRun:
+    """One line after the other. A banner begins a run, a heading its table, a key that comes again its next result."""
+
+    marks: Mapping[str, str]
+    begun: bool = False
+    protocol: str = ""
+    test: str = ""
+    answered: bool = False
+    direction: str = ""
+    heading: re.Match[str] | None = None
+    sent: int | None = None
+    key_tables: KeyTables = field(default_factory=KeyTables)
+    keys: dict[str, str] = field(default_factory=dict)
+    seen: set[tuple[str, Labels]] = field(default_factory=set)
+
+    def read_line(self, line: str) -> Iterator[Reading]:
+        """The readings that are known with this line."""
+        if banner := _BANNER.search(line):
+            omni, (kind, direction) = banner["protocol"] == "OMNI", _KINDS[banner["kind"]]
+            protocol = "" if omni else banner["protocol"].lower()
+            self._begin(protocol, "omni" if omni else f"{banner['protocol']}_{kind}", kind.endswith("RR"), direction)
+        elif _OTHER_BANNER.match(line):
+            self._begin("", "", False, "")
+        elif heading := next((match for each in _ROWS if (match := each.match(line))), None):
+            # complaints of netperf stand between the banner and the table
+            self.heading, self.sent = heading if self.begun else None, None
+        elif self.heading is not None and line.strip():
+            yield from self._read_row(self.heading, line)
+        elif pair := _KEY.match(line):
+            yield from self._read_key(pair["key"], pair["value"].strip())
+        else:
+            for key, value in self.key_tables.read_line(line):
+                yield from self._read_key(key, value)
+
+    def _begin(self, protocol: str, test: str, answered: bool, direction: str) -> None:
+        """Forget the run before."""
+        self.begun, self.heading, self.sent, self.keys, self.seen = True, None, None, {}, set()
+        self.protocol, self.test, self.answered, self.direction = protocol, test, answered, direction
+        self.key_tables = KeyTables(columns=[])
+
+    def _make(self, name: str, value: float, unit: Unit, raw: str, **marks: str) -> Reading:
+        known = {"protocol": self.protocol, "test": self.test, "direction": self.direction, **self.marks, **marks}
+        return Reading(f"netperf.{name}", value, unit, known_labels(**known), shorten(raw))
+
+    # -- tables
+
+    def _read_row(self, heading: re.Match[str], line: str) -> Iterator[Reading]:
+        """The line behind a heading. Any other line ends the table: the next numbers may be another's."""
+        kind, self.heading = heading.re, None
+        row = (_ROWS[kind] if self.sent is None else _ARRIVED_ROW).match(line)
+        if kind is _OMNI_HEADING:
+            if row is None:
+                self.heading = heading  # it has four lines, and its row a unit of its own
+            else:
+                yield from self._make_rate(row["rate"], row["unit"], line)
+        elif row is None or bool(row["cpu"]) != bool(heading["cpu"]):
+            return
+        elif kind is _REQUEST:
+            yield self._make_transactions(row["rate"], line)
+        elif kind is _DATAGRAM and self.sent is None:
+            self.heading, self.sent = heading, int(require_positive(row["count"], "messages sent"))
+        else:
+            yield self._make_throughput(row["rate"], heading["unit"], line)
+            if self.sent is not None:
+                yield self._make_loss(self.sent, int(row["count"]), "messages")
+
+    def _make_throughput(self, number: str, unit: str, raw: str) -> Reading:
+        value = require_positive(number, f"throughput in {shorten(raw)}") * _UNITS[unit]
+        return self._make("throughput", value, Unit.BYTE_RATE, raw)
+
+    def _make_transactions(self, number: str, raw: str) -> Reading:
+        value = require_positive(number, f"transactions in {shorten(raw)}")
+        return self._make("transactions", value, Unit.PER_SECOND, raw)
+
+    def _make_loss(self, sent: int, arrived: int, what: str) -> Reading:
+        raw = f"{arrived} of {sent} {what} arrived"
+        if not 0 <= arrived <= sent:
+            raise ProbeOutputError(raw, "a part of them")
+        return self._make("loss", 1 - arrived / sent, Unit.ONE, raw)
+
+    def _make_rate(self, number: str, unit: str, raw: str) -> Iterator[Reading]:
+        bare = unit.removesuffix("/s")
+        if bare == "Trans":
+            yield self._make_transactions(number, raw)
+        elif bare not in _UNITS:
+            raise ProbeOutputError(shorten(f"unit {unit} of {raw}"), "one of Trans/s, " + ", ".join(_UNITS))
+        elif not self.answered:  # of requests it would be both directions in one number
+            yield self._make_throughput(number, bare, raw)
+
+    # -- keys
+
+    def _read_key(self, key: str, value: str) -> Iterator[Reading]:
+        if self.keys.get(key) == value and next(reversed(self.keys)) == key:
+            return  # the same line twice is not another result
+        if key in self.keys:
+            self.keys, self.seen = {}, set()
+        self.keys[key] = value
+        if key == "PROTOCOL":
+            self.protocol = value.lower() if re.fullmatch("TCP|UDP|SCTP|DCCP", value) else self.protocol
+        elif key == "DIRECTION":
+            kind, self.direction = _KINDS.get(value, ("", self.direction))
+            self.answered = self.answered or kind == "RR"
+        for reading in self._make_known(key, value):
+            if (reading.metric, reading.labels) not in self.seen:
+                self.seen.add((reading.metric, reading.labels))
+                yield reading
+
+    def _make_known(self, key: str, value: str) -> Iterator[Reading]:
+        """The readings that ``key`` completes with the keys before it."""
+        keys, raw = self.keys, f"{key}={value}"
+        if keys.get("THROUGHPUT_UNITS") == "Trans/s" or (parse_decimal(keys.get("RT_LATENCY", "")) or 0) > 0:
+            self.answered = True  # without it a latency is the time of a call, not of a round trip
+        if self.answered and any(metric == "netperf.throughput" for metric, _ in self.seen):
+            raise ProbeOutputError(f"{shorten(raw)} behind a rate of bytes", "requests that are named requests first")
+        if key in ("THROUGHPUT", "THROUGHPUT_UNITS") and {"THROUGHPUT", "THROUGHPUT_UNITS"} <= keys.keys():
+            rate, unit = keys["THROUGHPUT"], keys["THROUGHPUT_UNITS"]
+            yield from self._make_rate(rate, unit, f"THROUGHPUT={rate} {unit}")
+        elif key == "TRANSACTION_RATE" and (parse_decimal(value) or 0) > 0:
+            yield self._make_transactions(value, raw)
+        elif key == "MEAN_LATENCY" and "TRANSACTION_RATE" in keys:
+            return  # among all keys the mean is RT_LATENCY, and that one may be lost
+        elif key in _STATISTICS and (self.answered or key == "RT_LATENCY") and (parse_decimal(value) or 0) > 0:
+            latency = require_positive(value, key) * 1e-6
+            yield self._make("latency", latency, Unit.SECOND, raw, statistic=_STATISTICS[key])
+        elif key == ("REMOTE" if self.direction == "in" else "LOCAL") + "_TRANSPORT_RETRANS":
+            if (count := parse_count(value)) is not None and self.protocol == "tcp" and self.direction:
+                yield self._make("retransmits", float(count), Unit.ONE, raw)
+        elif key == "REMOTE_BYTES_RECVD" and self.protocol == "udp" and self.direction == "out":
+            sent, arrived = (parse_count(text, 10**15) for text in (keys.get("LOCAL_BYTES_SENT", ""), value))
+            if sent and arrived is not None:
+                yield self._make_loss(sent, arrived, "bytes")

@@ -1,0 +1,1 @@
+"""What probes between two nodes share."""

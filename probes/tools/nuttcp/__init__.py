@@ -1,0 +1,1 @@
+"""Probes of nuttcp, and readers of its output."""

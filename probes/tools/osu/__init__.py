@@ -1,0 +1,1 @@
+"""Probes of the OSU Micro-Benchmarks, and readers of its output."""

@@ -1,0 +1,1 @@
+"""Probes of ping, and readers of its output."""

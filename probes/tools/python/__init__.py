@@ -1,0 +1,1 @@
+"""Python scripts of ours that run on nodes."""

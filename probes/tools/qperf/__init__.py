@@ -1,0 +1,1 @@
+"""Probes of qperf, and readers of its output."""

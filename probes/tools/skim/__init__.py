@@ -1,0 +1,1 @@
+"""Probes of the application benchmark ``skim``, and readers of its output."""

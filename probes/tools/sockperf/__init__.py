@@ -1,0 +1,1 @@
+"""Probes of sockperf, and readers of its output."""

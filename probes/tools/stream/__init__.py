@@ -1,0 +1,1 @@
+"""Probes of STREAM, and readers of its output."""

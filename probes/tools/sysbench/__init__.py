@@ -1,0 +1,1 @@
+"""Probes of sysbench, and readers of its output."""

@@ -1,0 +1,1 @@
+"""Probes of traceroute and tracepath, and readers of its output."""

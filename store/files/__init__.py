@@ -1,0 +1,1 @@
+"""The database file: found, opened, checked, upgraded, owned by one process."""

@@ -1,0 +1,212 @@
+"""One SQLite connection: opened and set up, its journal mode, its transactions, and the meaning of its errors.
+
+The journal is WAL or a rollback journal, by the library that runs and by the file system.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from enum import StrEnum
+from pathlib import Path
+
+from benchconsole.store.errors import (
+    ConflictError,
+    DamagedError,
+    ForeignError,
+    FullError,
+    LockedError,
+    ReadOnlyError,
+    RefusedError,
+    StoreError,
+)
+from benchconsole.store.files.filesystem import MEMORY_MAPS_WORK
+
+BUSY_SECONDS = 30.0
+"""How long a write waits for another process before it counts as a forgotten lock."""
+
+CACHE_KIBIBYTES = 64 * 1024
+"""A whole group of results fits: pages that spill over would be written, and synced, before the commit."""
+
+LONGEST = 256 * 2**20
+"""Bytes of the largest value that is read or written; a larger one would fill the memory, not the store."""
+
+LOOK_SECONDS = 5.0
+"""How long a question waits at most: a person waits in front of a screen."""
+
+NEWEST = (3, 51, 3)
+_BACKPORTS = ((3, 50, 7), (3, 44, 6))
+VACUUM_INTO = (3, 27, 0)
+"""The oldest library that can write a copy of a database in use."""
+
+_RECOVER = (
+    "nothing was changed; copy the file, then try: sqlite3 DAMAGED '.recover' | sqlite3 RESCUED, "
+    "or go back to the newest .backup beside it"
+)
+_WAIT = "end that process, or try again later"
+_CHECK = "check the mode, the directory and the mount, or use another file"
+_REPORT = "report this as a fault of the program"
+_FAULTS: dict[int, tuple[type[StoreError], str, str]] = {
+    sqlite3.SQLITE_BUSY: (LockedError, "another process holds it", _WAIT),
+    sqlite3.SQLITE_LOCKED: (LockedError, "another process holds it", _WAIT),
+    sqlite3.SQLITE_READONLY: (ReadOnlyError, "it cannot be written", _CHECK),
+    sqlite3.SQLITE_PERM: (ReadOnlyError, "it cannot be written", _CHECK),
+    sqlite3.SQLITE_CANTOPEN: (ReadOnlyError, "it cannot be opened", _CHECK),
+    sqlite3.SQLITE_FULL: (
+        FullError,
+        "no room left on the disk",
+        "free some space and resume; what was acknowledged is kept",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        StoreError,
+        "the disk gave an error",
+        "look at the kernel log; what was acknowledged is kept",
+    ),
+    sqlite3.SQLITE_CORRUPT: (DamagedError, "the database is damaged", _RECOVER),
+    sqlite3.SQLITE_NOTADB: (ForeignError, "this is not a database", "name another file; this one was left as it is"),
+    sqlite3.SQLITE_CONSTRAINT: (ConflictError, "this is stored already or does not fit", _REPORT),
+    sqlite3.SQLITE_TOOBIG: (
+        RefusedError,
+        "a value is larger than a database can hold",
+        "limit the output of that probe",
+    ),
+}
+
+
+class Mode(StrEnum):
+    """How a file may be touched, as SQLite spells it in a URI."""
+
+    WRITE = "mode=rw"
+    READ = "mode=ro"
+    FROZEN = "mode=ro&immutable=1"
+
+
+def wal_is_safe(version: tuple[int, ...]) -> bool:
+    """Whether this library has the repair of the WAL-reset fault (two writers could lose pages)."""
+    return version >= NEWEST or any(version[:2] == repaired[:2] and version >= repaired for repaired in _BACKPORTS)
+
+
+def journal_for(version: tuple[int, ...], file_system: str) -> tuple[str, str]:
+    """The journal mode to use (``wal`` or ``truncate``) and the reason in words."""
+    shown = ".".join(str(part) for part in version)
+    if file_system not in MEMORY_MAPS_WORK:
+        return "truncate", f"WAL needs shared memory, which file system {file_system} is not known to give"
+    if not wal_is_safe(version):
+        return "truncate", f"SQLite {shown} has the WAL-reset fault (repaired in 3.51.3, 3.50.7, 3.44.6)"
+    return "wal", f"SQLite {shown} is repaired and {file_system} is local"
+
+
+def make_error(error: sqlite3.Error, path: Path) -> StoreError:
+    """The error of ours that says what ``error`` means for the database at ``path``."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        if "decode" in str(error):  # text that is not UTF-8: the driver gives no code for it
+            return DamagedError(f"a text in it is not readable ({error})", _RECOVER, path)
+        return StoreError(f"SQLite refused: {error}", _REPORT, path)
+    if code == sqlite3.SQLITE_ERROR and "no such" in str(error):
+        return DamagedError(f"a part of it is missing ({error})", _RECOVER, path)
+    kind, found, do = _FAULTS.get(code & 0xFF, (StoreError, "SQLite refused", _REPORT))
+    return kind(f"{found} ({error})", do, path)
+
+
+_WHOLE = frozenset(
+    (
+        *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
+        *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM),
+        *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT),
+    )
+)
+
+
+def concerns_file(error: Exception, connection: sqlite3.Connection) -> bool:
+    """Whether ``error`` is about the file, so that the transaction cannot go on, not about what was to be written."""
+    if not connection.in_transaction:
+        return True
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _WHOLE
+
+
+def make_damage_error(error: Exception, path: Path) -> DamagedError:
+    """A row that cannot be turned back into what was stored."""
+    return DamagedError(f"a row in it cannot be understood ({type(error).__name__}: {error})", _RECOVER, path)
+
+
+@contextmanager
+def translate_errors(path: Path) -> Iterator[None]:
+    """Turn every sqlite3.Error of the block into the StoreError that it means."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise make_error(error, path) from error
+
+
+def connect(path: Path, mode: Mode, *, busy: float = BUSY_SECONDS) -> sqlite3.Connection:
+    """A connection to an existing file in autocommit, with our settings; sqlite3.Error when it fails.
+
+    Everything is read back through checks that a hostile file cannot switch off; connections
+    that only look are also barred from writing.
+    """
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{mode.value}",
+        uri=True,
+        timeout=busy,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+    )
+    try:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")
+        if mode is Mode.WRITE:
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIBIBYTES}")
+        else:
+            connection.execute("PRAGMA query_only = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def set_journal(connection: sqlite3.Connection, journal: str) -> str:
+    """Ask for ``journal`` (``wal`` or ``truncate``) and return the mode that is in force.
+
+    Leaving WAL needs the file alone; while another process has it open, its mode stays.
+    """
+    statement = "PRAGMA journal_mode = WAL" if journal == "wal" else "PRAGMA journal_mode = TRUNCATE"
+    with suppress(sqlite3.OperationalError):
+        connection.execute(statement).fetchone()
+    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+    return str(mode)
+
+
+@contextmanager
+def immediate(connection: sqlite3.Connection) -> Iterator[None]:
+    """One write transaction, committed at the end of the block or undone whole.
+
+    It takes the write lock at once: a reader that turns writer would fail without waiting.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # SQLite has undone it already after some errors
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def savepoint(connection: sqlite3.Connection) -> Iterator[None]:
+    """A part of a transaction that can be undone alone; call it inside ``immediate``."""
+    connection.execute("SAVEPOINT piece")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK TO piece")
+            connection.execute("RELEASE piece")
+        raise
+    connection.execute("RELEASE piece")

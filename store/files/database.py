@@ -1,0 +1,375 @@
+"""The database file: found, recognised, created, upgraded, and the connections to it."""
+
+import os
+import sqlite3
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchconsole.store.errors import (
+    DamagedError,
+    ForeignError,
+    MissingError,
+    ReadOnlyError,
+    StoreError,
+    TooNewError,
+    TooOldError,
+)
+from benchconsole.store.files import file_check
+from benchconsole.store.files.connection import (
+    BUSY_SECONDS,
+    LOOK_SECONDS,
+    Mode,
+    connect,
+    immediate,
+    journal_for,
+    make_damage_error,
+    make_error,
+    set_journal,
+    translate_errors,
+)
+from benchconsole.store.files.filesystem import NETWORK, identity, kind_of, make_directory, make_private
+from benchconsole.store.files.ownership import find_driver_at_work
+from benchconsole.store.files.upgrade import upgrade
+from benchconsole.store.schema import tables
+
+_MAGIC = b"SQLite format 3\0"
+_ELSEWHERE = "name another file; this one was left as it is"
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What ``doctor`` says of the database. ``journal`` is ``wal`` or ``truncate``, with its reason.
+
+    ``shape`` is the number of the shape of the file, ``newest`` of the newest one that this program knows;
+    ``warning`` is empty when there is none.
+    """
+
+    path: Path
+    sqlite: str
+    shape: int
+    newest: int
+    file_system: str
+    journal: str
+    because: str
+    warning: str
+
+
+class Database:
+    """One file. ``read_only`` is the reason why it cannot be written, None when it can."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        mode: Mode,
+        facts: DatabaseFacts,
+        read_only: StoreError | None,
+        busy: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = path
+        self.facts = facts
+        self.read_only = read_only
+        self.mode = mode
+        self._busy = busy
+        self._clock = clock
+        self._identity = identity(path)
+        self._read_whole: float | None = None
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        create: bool = True,
+        busy: float = BUSY_SECONDS,
+        steps: Sequence[tables.Step] = tables.STEPS,
+        clock: Callable[[], float] = time.time,
+    ) -> "Database":
+        """Open the database at ``path``, made or upgraded where that is needed and possible.
+
+        ``busy`` is how many seconds to wait for a lock. A file that cannot be written, or that a
+        newer program wrote, is opened for reading. Raises MissingError (``create`` is False and
+        nothing is there), ForeignError, DamagedError, LockedError, ReadOnlyError, FullError.
+        """
+        path = path.absolute()
+        if not path.exists():
+            if not create:
+                raise MissingError("there is no database here", "run something first, or name another file", path)
+            _make(path)
+        mark = _recognise(path)
+        writable = os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
+        mode = Mode.WRITE if writable else _reading_mode(path, busy)
+        with translate_errors(path):
+            if writable:
+                _prepare(path, steps, busy, clock(), marked=mark != 0)
+            shape = _check_shape(path, mode, busy)
+        read_only = _why_not(path, shape, tables.newest(steps), writable=writable, new=mark is None)
+        return cls(
+            path,
+            mode=mode,
+            facts=_facts(path, shape, tables.newest(steps)),
+            read_only=read_only,
+            busy=busy,
+            clock=clock,
+        )
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection of its own for a few short queries; fetch them whole before you go on.
+
+        What SQLite raises becomes a StoreError; so does the ValueError of a row that makes no sense.
+        """
+        with self.asking(self._look) as connection:
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def _look(self) -> sqlite3.Connection:
+        connection = connect(self.path, self.mode, busy=min(self._busy, LOOK_SECONDS))
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    @contextmanager
+    def asking(self, give: Callable[[], sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
+        """``reading`` with a connection that ``give`` opens, or has open, and that stays open."""
+        if identity(self.path) is None:
+            raise MissingError("the database has gone", "put it back, or open another", self.path)
+        try:
+            yield give()
+        except sqlite3.Error as error:
+            if isinstance(self.read_only, TooNewError):
+                raise self.read_only from error
+            raise make_error(error, self.path) from error
+        except (ValueError, TypeError, KeyError) as error:
+            raise make_damage_error(error, self.path) from error
+
+    def open_writer(self) -> sqlite3.Connection:
+        """The one connection that writes, with every page read first; the reason of ``read_only`` if there is one.
+
+        The pages are not read again where nobody has touched the file since a console left it
+        whole, nor while another console is at work on it, which has read them. Give it back with
+        ``close_writer``.
+        """
+        if self.read_only is not None:
+            raise self.read_only
+        self.require_in_place()
+        with translate_errors(self.path):
+            connection = connect(self.path, Mode.WRITE, busy=self._busy)
+            try:
+                self._require_whole(connection)
+                set_journal(connection, self.facts.journal)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    def _require_whole(self, connection: sqlite3.Connection) -> None:
+        now = self._clock()
+        self._read_whole = file_check.sealed(self.path, now)
+        if self._read_whole is None and find_driver_at_work(connection, now) is None:
+            file_check.require_whole(connection, self.path)
+            self._read_whole = now
+
+    def close_writer(self, connection: sqlite3.Connection) -> None:
+        """Close the connection that wrote, and note that the file is whole as it stands now."""
+        connection.close()
+        if self._read_whole is not None and identity(self.path) == self._identity:
+            file_check.seal(self.path, self._read_whole)
+
+    @contextmanager
+    def transaction(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """One write transaction; after the block it is on the disk, under the name it was opened with."""
+        self.require_in_place()
+        try:
+            with translate_errors(self.path), immediate(connection):
+                shape = tables.read_shape(connection)
+                if shape != self.facts.shape:
+                    raise _too_new(self.path, shape, self.facts.newest)
+                yield
+        except DamagedError:
+            self._read_whole = None
+            file_check.unseal(self.path)
+            raise
+        # Written to a file that has no name any more would be written to nowhere.
+        self.require_in_place()
+
+    def require_in_place(self) -> None:
+        """MissingError when the file was moved, deleted or replaced since it was opened."""
+        if identity(self.path) != self._identity:
+            raise MissingError(
+                "the database was moved, deleted or replaced while in use",
+                "put it back and resume; what is not in it was not acknowledged",
+                self.path,
+            )
+
+
+def _make(path: Path) -> None:
+    try:
+        make_directory(path.parent)
+        make_private(path)
+    except OSError as error:
+        raise ReadOnlyError(
+            f"no database can be made here ({error.strerror})", "name another file with --db or BENCHCONSOLE_DB", path
+        ) from error
+
+
+def _leftover(path: Path, suffix: str) -> int:
+    """Size of a journal beside the database in bytes, 0 when there is none."""
+    try:
+        return path.with_name(path.name + suffix).stat().st_size
+    except OSError:
+        return 0
+
+
+def _recognise(path: Path) -> int | None:
+    """The mark in the header (0: none yet), None for an empty file.
+
+    ForeignError or DamagedError for what must not be touched; nothing is opened with SQLite yet.
+    """
+    if not path.is_file():
+        raise ForeignError("this is no file", _ELSEWHERE, path)
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError as error:
+        raise ReadOnlyError(f"it cannot be read ({error.strerror})", "check its mode and owner", path) from error
+    if not header:
+        if _leftover(path, "-wal") or _journal_pages(path):
+            raise DamagedError("the database is empty but its journal is not", "restore both from a backup", path)
+        return None
+    if not header.startswith(_MAGIC):
+        raise ForeignError("this is not a database", _ELSEWHERE, path)
+    if len(header) < 100:
+        raise DamagedError("the database is cut off in its header", "restore it from a backup", path)
+    (application,) = struct.unpack(">I", header[68:72])
+    if application not in (0, tables.APPLICATION):
+        raise ForeignError("this is the database of another program", _ELSEWHERE, path)
+    return int(application)
+
+
+def _journal_pages(path: Path) -> int:
+    """How many pages the database had when its rollback journal was begun; 0 for a fresh one."""
+    try:
+        with path.with_name(f"{path.name}-journal").open("rb") as file:
+            header = file.read(20)
+    except OSError:
+        return 0
+    return int.from_bytes(header[16:20], "big") if len(header) == 20 else 0
+
+
+def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
+    """ForeignError when the tables are not ours: they may be there without a mark in the header."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != tables.APPLICATION:
+        (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application or count:
+            raise ForeignError("this is the database of another program", _ELSEWHERE, path)
+
+
+def _look_first(path: Path) -> None:
+    """ForeignError without touching a byte: merely closing a writer would tidy up a stranger's log."""
+    with suppress(sqlite3.OperationalError):  # in use, or to be recovered: a writer will see what it is
+        connection = connect(path, Mode.READ, busy=0)
+        try:
+            _require_ours(connection, path)
+        finally:
+            connection.close()
+
+
+def _prepare(path: Path, steps: Sequence[tables.Step], busy: float, now: float, *, marked: bool) -> None:
+    """Make the tables, or bring them up to date."""
+    if not marked:
+        _look_first(path)
+    connection = connect(path, Mode.WRITE, busy=busy)
+    try:
+        _require_ours(connection, path)
+        if _read_shape(connection, path) >= tables.newest(steps):
+            return
+        file_check.require_shape(connection, path, newest=False)
+        set_journal(connection, journal_for(sqlite3.sqlite_version_info, kind_of(path))[0])
+        upgrade(connection, path, steps, now=now)
+    finally:
+        connection.close()
+
+
+def _reading_mode(path: Path, busy: float) -> Mode:
+    """How to look at a file that cannot be written: frozen only where no log could be missed."""
+    try:
+        connection = connect(path, Mode.READ, busy=busy)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.OperationalError as error:
+        if _leftover(path, "-wal") or _leftover(path, "-journal"):
+            raise ReadOnlyError(
+                "it has a journal that can only be read where the directory can be written",
+                "copy the database and its journal to a directory of yours",
+                path,
+            ) from error
+        return Mode.FROZEN
+    except sqlite3.Error as error:
+        raise make_error(error, path) from error
+    return Mode.READ
+
+
+def _check_shape(path: Path, mode: Mode, busy: float) -> int:
+    connection = connect(path, mode, busy=busy)
+    try:
+        _require_ours(connection, path)
+        shape = _read_shape(connection, path)
+        file_check.require_shape(connection, path, newest=shape == tables.newest())
+        return shape
+    finally:
+        connection.close()
+
+
+def _read_shape(connection: sqlite3.Connection, path: Path) -> int:
+    """The number of the shape; TooOldError for one of a development version."""
+    shape = tables.read_shape(connection)
+    if 0 < shape < tables.FIRST:
+        raise TooOldError(
+            f"found shape {shape} of a development version, expected {tables.FIRST}",
+            "move the file away, or read it with the version that wrote it",
+            path,
+        )
+    return shape
+
+
+def _too_new(path: Path, shape: int, newest: int) -> TooNewError:
+    return TooNewError(
+        f"a newer program has written it (shape {shape}, this program knows {newest})",
+        "upgrade benchconsole to write to it; looking at it may work",
+        path,
+    )
+
+
+def _why_not(path: Path, shape: int, newest: int, *, writable: bool, new: bool) -> StoreError | None:
+    """The reason why nothing can be written; raises ReadOnlyError when it cannot even be read."""
+    if shape > newest:
+        return _too_new(path, shape, newest)
+    if writable:
+        return None
+    if shape < newest:
+        what = "it is empty" if new else "it has an older shape"
+        raise ReadOnlyError(f"{what} and cannot be written", "copy it to a place that can be written", path)
+    return ReadOnlyError(
+        "the file or its directory cannot be written", "look at it, or name another file to run with", path
+    )
+
+
+def _facts(path: Path, shape: int, newest: int) -> DatabaseFacts:
+    kind = kind_of(path)
+    journal, because = journal_for(sqlite3.sqlite_version_info, kind)
+    warning = (
+        f"{kind} is a network file system: keep the database on a local disk, locks may not hold there"
+        if kind in NETWORK
+        else ""
+    )
+    return DatabaseFacts(path, sqlite3.sqlite_version, shape, newest, kind, journal, because, warning)

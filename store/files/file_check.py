@@ -1,0 +1,117 @@
+"""The checks of a file before it is written: nothing of a stranger in its shape, no damage in its pages.
+
+The shape is checked whenever a file is opened. Reading every page costs seconds where there are
+a million measurements, so that is done before the first write, by the thread that writes, and
+only where it can find something new: a seal beside the database holds size, times and inode of the
+file when a console last left it whole. Nothing is repaired.
+"""
+
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from benchconsole.store.errors import ForeignError
+from benchconsole.store.files.connection import make_damage_error
+from benchconsole.store.schema import tables
+
+SEAL_SECONDS = 7 * 86400.0
+"""Every page is read again after a week, whatever the seal says: disks forget, too."""
+
+_STRANGE = "do not write to it; what is in it can be copied out with sqlite3, and this one was left as it is"
+
+
+def require_shape(connection: sqlite3.Connection, path: Path, *, newest: bool) -> None:
+    """Hold the tables against ours, before anything of them is read or written.
+
+    ForeignError for triggers, which would run at our next write, and for a view, a virtual table or a
+    computed column in the place of ours, which would run whenever we look. With ``newest`` all tables
+    and columns must be there, else DamagedError. What others keep beside ours is left alone.
+    """
+    triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    if triggers:
+        raise ForeignError(f"it has a trigger that this program did not make ({triggers[0][0]})", _STRANGE, path)
+    present = _present_tables(connection)
+    for table, columns in tables.columns().items():
+        kind, has, computed = present.get(table, ("table", (), ()))
+        if kind != "table" or computed:
+            what = f"{kind} {table}" if kind != "table" else f"computed column {table}.{computed[0]}"
+            raise ForeignError(f"it has a {what} in the place of ours", _STRANGE, path)
+        if newest and not set(columns) <= set(has):
+            raise make_damage_error(ValueError(f"{table} lacks {', '.join(sorted(set(columns) - set(has)))}"), path)
+
+
+def _present_tables(connection: sqlite3.Connection) -> Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Kind, columns and computed columns of whatever has the name of a table of ours."""
+    present = {}
+    rows = connection.execute("SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+    for name, kind, sql in rows:
+        if name.lower() not in tables.columns():
+            continue
+        virtual = kind == "table" and str(sql).upper().startswith("CREATE VIRTUAL")
+        columns = connection.execute("SELECT name, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall()
+        present[name.lower()] = (
+            "virtual table" if virtual else str(kind),
+            tuple(column for column, _ in columns),
+            tuple(column for column, hidden in columns if hidden),
+        )
+    return present
+
+
+def require_whole(connection: sqlite3.Connection, path: Path) -> None:
+    """Read every page and compare; DamagedError when they contradict each other."""
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise make_damage_error(ValueError(str(found)), path)
+
+
+# -- the seal
+
+
+def _seal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-checked")
+
+
+def _look(path: Path) -> list[int] | None:
+    """How a file looks from outside; None while it has a journal, which would change it when it is opened."""
+    for suffix in ("-wal", "-journal"):
+        with suppress(FileNotFoundError):
+            if path.with_name(path.name + suffix).stat().st_size:
+                return None
+    status = path.stat()
+    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+
+
+def sealed(path: Path, now: float) -> float | None:
+    """When every page was last read, if nobody has touched the file since a console left it; else None."""
+    try:
+        handle = os.open(_seal(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(handle, encoding="utf-8") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            seal = json.loads(file.read(1000))
+        read, look = float(seal["read"]), seal["look"]
+        return read if look == _look(path) and 0 <= now - read < SEAL_SECONDS else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def unseal(path: Path) -> None:
+    """Let the next console that opens the file read every page."""
+    with suppress(OSError):
+        _seal(path).unlink(missing_ok=True)
+
+
+def seal(path: Path, read: float) -> None:
+    """Note how the file looks now that a console leaves it; ``read`` is when every page was last read."""
+    with suppress(OSError):  # without a seal the next console reads every page, which is only slower
+        look = _look(path)
+        if look is None:
+            unseal(path)
+            return
+        handle = os.open(_seal(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps({"read": read, "look": look}) + "\n")

@@ -1,0 +1,160 @@
+"""The driver of a session: one process at a time, held by a row with a heartbeat.
+
+On the machine of the driver its process is looked at; on another machine only the heartbeat counts.
+Every transaction that writes to a session checks that it still holds it, so a driver that was
+given up for dead cannot write when it wakes.
+"""
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchconsole.store.codec.values import replace_surrogates, require_finite
+from benchconsole.store.errors import DrivenError
+from benchconsole.store.files.process_identity import Process, lives
+from benchconsole.store.model import SessionState
+
+HEARTBEAT_SECONDS = 15.0
+SILENCE_SECONDS = 120.0
+"""After this long without a heartbeat a driver on another machine counts as dead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """One store within one process; ``token`` tells it from other stores there."""
+
+    process: Process
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class DriverRecord:
+    """The last stretch of work on a session. ``ended`` and ``complete`` are None while it lasts."""
+
+    id: int
+    holder: Holder
+    heartbeat: float
+    ended: float | None
+    complete: bool | None
+    because: str
+
+    def at_work(self, now: float) -> bool:
+        """Whether its process drives the session now."""
+        if self.ended is not None:
+            return False
+        alive = lives(self.holder.process)
+        return now - self.heartbeat <= SILENCE_SECONDS if alive is None else alive
+
+    def state(self, now: float) -> SessionState:
+        """The state of the session by this stretch of work."""
+        if self.complete:
+            return SessionState.COMPLETE
+        return SessionState.RUNNING if self.at_work(now) else SessionState.INTERRUPTED
+
+
+def parse_driver(row: tuple[object, ...]) -> DriverRecord:
+    """From id, host, pid, born, token, heartbeat, ended, complete, because."""
+    id_, host, pid, born, token, heartbeat, ended, complete, because = row
+    if not isinstance(id_, int) or not isinstance(pid, int) or not isinstance(heartbeat, (int, float)):
+        raise ValueError("a driver without id, pid or heartbeat")
+    return DriverRecord(
+        id_,
+        Holder(Process(str(host), pid, str(born)), str(token)),
+        float(heartbeat),
+        float(ended) if isinstance(ended, (int, float)) else None,
+        None if complete is None else bool(complete),
+        str(because),
+    )
+
+
+def read_driver(connection: sqlite3.Connection, session: int) -> DriverRecord | None:
+    """The last stretch of work on the session with this number."""
+    row = connection.execute(
+        """SELECT id, host, pid, born, token, heartbeat, ended, complete, because
+        FROM driver WHERE session_id = ? ORDER BY id DESC LIMIT 1""",
+        (session,),
+    ).fetchone()
+    return None if row is None else parse_driver(row)
+
+
+def _name_driver(driver: DriverRecord) -> str:
+    process = driver.holder.process
+    return f"process {process.pid} on {process.host.split(' ')[0]}"
+
+
+def claim(connection: sqlite3.Connection, session: int, holder: Holder, now: float) -> None:
+    """Start a stretch of work; DrivenError while another holder is at it. Twice is once."""
+    if require_free(connection, session, holder, now):
+        return
+    process = holder.process
+    connection.execute(
+        "INSERT INTO driver (session_id, host, pid, born, token, since, heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (session, process.host, process.pid, process.born, holder.token, require_finite(now, "now"), now),
+    )
+
+
+def require_free(connection: sqlite3.Connection, session: int, holder: Holder, now: float) -> bool:
+    """Check that nobody else drives the session; whether ``holder`` does. DrivenError while another one does."""
+    driver = read_driver(connection, session)
+    if driver is None or not driver.at_work(now):
+        return False
+    if driver.holder != holder:
+        raise DrivenError(
+            f"the session is driven by {_name_driver(driver)}",
+            "end that one first, or look on without driving",
+        )
+    return True
+
+
+def require_driven(connection: sqlite3.Connection, session: int, holder: Holder) -> None:
+    """Check that ``holder`` drives the session now; DrivenError if not."""
+    driver = read_driver(connection, session)
+    if driver is None or driver.holder != holder or driver.ended is not None:
+        whose = "nobody" if driver is None or driver.ended is not None else _name_driver(driver)
+        raise DrivenError(
+            f"the session is driven by {whose}, not by this console",
+            "claim it before writing to it; what was acknowledged is kept",
+        )
+
+
+def release(
+    connection: sqlite3.Connection, session: int, holder: Holder, *, at: float, complete: bool, because: str
+) -> None:
+    """End the stretch of work of ``holder``; DrivenError when it has none."""
+    require_driven(connection, session, holder)
+    connection.execute(
+        "UPDATE driver SET ended = ?, complete = ?, because = ? WHERE session_id = ? AND token = ? AND ended IS NULL",
+        (at, int(complete), replace_surrogates(because), session, holder.token),
+    )
+
+
+def beat(connection: sqlite3.Connection, holder: Holder, now: float) -> None:
+    """Note that ``holder`` lives, for every session that it drives."""
+    connection.execute(
+        "UPDATE driver SET heartbeat = ? WHERE token = ? AND ended IS NULL", (require_finite(now, "now"), holder.token)
+    )
+
+
+def release_all(connection: sqlite3.Connection, holder: Holder, now: float) -> None:
+    """End everything that ``holder`` still drives: the console is closing."""
+    connection.execute(
+        """UPDATE driver SET ended = ?, complete = 0, because = 'the console was closed'
+        WHERE token = ? AND ended IS NULL""",
+        (require_finite(now, "now"), holder.token),
+    )
+
+
+def find_driver_at_work(connection: sqlite3.Connection, now: float) -> str | None:
+    """Who drives any session of this database now, in words; None when nobody does."""
+    rows = connection.execute(
+        """SELECT id, host, pid, born, token, heartbeat, ended, complete, because
+        FROM driver WHERE ended IS NULL AND id IN (SELECT max(id) FROM driver GROUP BY session_id)"""
+    )
+    return next((_name_driver(driver) for driver in map(parse_driver, rows.fetchall()) if driver.at_work(now)), None)
+
+
+def make_upgrade_error(path: Path, who: str) -> DrivenError:
+    """The error where an older program is at work: an upgrade would break its next write."""
+    return DrivenError(
+        f"it has an older shape and {who} is writing to it", "end that one first; the upgrade follows", path
+    )

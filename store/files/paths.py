@@ -1,0 +1,39 @@
+"""The default paths of the database, of our known_hosts and of the spools. Nothing is created or opened."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import platformdirs
+
+VARIABLE = "BENCHCONSOLE_DB"
+"""The environment variable that names another database file."""
+
+
+def default_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """The file named by BENCHCONSOLE_DB, else ``sessions.db`` in the user's data directory.
+
+    A leading ``~`` is expanded; a relative path counts from the current directory.
+    """
+    named = environment.get(VARIABLE, "")
+    if named:
+        return Path(named).expanduser()
+    return platformdirs.user_data_path("benchconsole") / "sessions.db"
+
+
+def trusted_hosts_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Our own known_hosts, beside the database: the keys that ``benchconsole trust`` accepted."""
+    return default_path(environment).with_name("known_hosts")
+
+
+def spool_places(database: Path) -> tuple[tuple[Path, str], ...]:
+    """Directories in which a spool of ``database`` may lie, best first, and how its name begins there.
+
+    Beside the database; in the user's state directory where that cannot be written (the name then
+    tells databases of the same name apart).
+    """
+    whole = database.absolute()
+    mark = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
+    state = platformdirs.user_state_path("benchconsole") / "spool"
+    return (whole.parent, f"{whole.name}."), (state, f"{whole.name}-{mark}.")

@@ -1,0 +1,65 @@
+"""The upgrade of a file to the newest shape: a copy beside it first, then all steps or none."""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchconsole.store.errors import LockedError
+from benchconsole.store.files.backup import copy_into
+from benchconsole.store.files.connection import immediate, make_damage_error
+from benchconsole.store.files.ownership import find_driver_at_work, make_upgrade_error
+from benchconsole.store.schema import tables
+
+_TRIES = 5
+
+
+def _free_name(path: Path, version: int) -> Path:
+    name = path.with_name(f"{path.name}.v{version}.backup")
+    count = 1
+    while name.exists() or name.is_symlink():
+        count += 1
+        name = path.with_name(f"{path.name}.v{version}-{count}.backup")
+    return name
+
+
+def upgrade(connection: sqlite3.Connection, path: Path, steps: Sequence[tables.Step], *, now: float) -> None:
+    """Bring the file to the last of ``steps``, with a copy beside it first unless it was empty.
+
+    Raises DrivenError while an older program is at work on it, LockedError when others keep
+    writing to it, FullError when there is no room for the copy; the file is then as it was.
+    """
+    # A table that is made again would take the rows that refer to it along; what refers to what is checked below.
+    connection.execute("PRAGMA foreign_keys = OFF")
+    for _ in range(_TRIES):
+        before = tables.read_shape(connection)
+        if before >= tables.newest(steps):
+            return
+        backup = None
+        (seen,) = connection.execute("PRAGMA data_version").fetchone()
+        if before:
+            backup = _free_name(path, before)
+            copy_into(connection, backup)
+        with immediate(connection):
+            (still,) = connection.execute("PRAGMA data_version").fetchone()
+            if still == seen and tables.read_shape(connection) == before:
+                who = find_driver_at_work(connection, now) if before else None
+                if who is not None:
+                    _forget(backup)
+                    raise make_upgrade_error(path, who)
+                tables.apply(connection, steps)
+                _require_references(connection, path)
+                return
+        # Somebody wrote between the copy and the lock: that copy would not be the last state.
+        _forget(backup)
+    raise LockedError("other processes keep writing to it while it should be upgraded", "end them first", path)
+
+
+def _require_references(connection: sqlite3.Connection, path: Path) -> None:
+    lost = connection.execute("PRAGMA foreign_key_check").fetchone()
+    if lost is not None:
+        raise make_damage_error(ValueError(f"a row of {lost[0]} refers to one of {lost[2]} that is not there"), path)
+
+
+def _forget(backup: Path | None) -> None:
+    if backup is not None:
+        backup.unlink(missing_ok=True)

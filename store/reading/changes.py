@@ -1,0 +1,166 @@
+"""Following a session that another process runs: what is new since a mark, several times in a second.
+
+One connection stays open, but no lock and no transaction: where nothing has changed, one pragma
+answers. Where another process has locked the file, the answer says so at once.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from benchconsole.probes.model.measuring import Round
+from benchconsole.store.errors import LockedError
+from benchconsole.store.files import ownership
+from benchconsole.store.files.connection import connect
+from benchconsole.store.files.database import Database
+from benchconsole.store.model import BegunRound, ChangeMark, FreshResult, SessionChanges, SessionState, StoredRound
+from benchconsole.store.reading import session_reading
+from benchconsole.store.reading.lazy_parts import ResultAddress
+from benchconsole.store.reading.session_list import find_number
+from benchconsole.topology.model.fabric import Fabric
+
+BUSY_SECONDS = 0.25
+"""So long a question waits for a lock; it is asked again anyway."""
+
+
+class ChangeReader:
+    """One connection for the changes of one session; may be asked from any thread, one at a time."""
+
+    def __init__(self, database: Database, key: str, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._key = key
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._last: tuple[int, ChangeMark] | None = None
+        self._planned: dict[int, Round] = {}
+        self._driver: ownership.DriverRecord | None = None
+
+    def read(self, fabric: Fabric, since: ChangeMark | None) -> SessionChanges:
+        """What is new since a mark; see ``SessionStore.read_changes``."""
+        with self._lock:
+            if since is None:
+                self._planned, self._driver, self._last = {}, None, None
+                since = ChangeMark()
+            self._database.require_in_place()
+            try:
+                with self._database.asking(self._open) as connection:
+                    return self._read_new(connection, fabric, since)
+            except LockedError:
+                return self._add_state(SessionChanges(since, SessionState.INTERRUPTED, late=True))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = connect(self._database.path, self._database.mode, busy=BUSY_SECONDS)
+            self._connection.execute("PRAGMA query_only = ON")
+        return self._connection
+
+    def _add_state(self, changes: SessionChanges) -> SessionChanges:
+        """With the state of now: a driver may die without any change of the file."""
+        driver = self._driver
+        if driver is None:
+            return changes
+        return replace(changes, state=driver.state(self._clock()), because=driver.because, ended=driver.ended)
+
+    def _read_new(self, connection: sqlite3.Connection, fabric: Fabric, since: ChangeMark) -> SessionChanges:
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if self._last == (version, since):
+            return self._add_state(SessionChanges(since, SessionState.INTERRUPTED))
+        connection.execute("BEGIN")  # all answers of one moment
+        try:
+            changes = self._read_tables(connection, fabric, since)
+        finally:
+            connection.execute("ROLLBACK")
+        self._last = (version, changes.mark)
+        return changes
+
+    def _read_tables(self, connection: sqlite3.Connection, fabric: Fabric, since: ChangeMark) -> SessionChanges:
+        session = find_number(connection, self._key, self._database.path)
+        self._driver = ownership.read_driver(connection, session)
+        fresh = session_reading.read_plan_after(
+            connection, session, fabric, database=self._database, after=max(self._planned, default=0)
+        )
+        self._planned.update(fresh)
+        planned = {number: each for number, each in fresh.items() if number > since.rounds}
+        begun, attempts = self._read_begun(connection, session, since)
+        closed, judged, judgings = self._read_closed(connection, session, since)
+        results, last = self._read_results(connection, session, since)
+        notes = session_reading.read_notes_after(connection, session, since.notes)
+        proof_sets, proofs = session_reading.read_proofs_after(connection, session, since.proofs)
+        mark = ChangeMark(
+            rounds=max(planned, default=since.rounds),
+            attempts=attempts,
+            judgings=judgings,
+            results=last,
+            notes=max(notes, default=since.notes),
+            proofs=proofs,
+        )
+        return self._add_state(
+            SessionChanges(
+                mark,
+                SessionState.INTERRUPTED,
+                planned=tuple(planned.values()),
+                begun=begun,
+                results=results,
+                closed=closed,
+                judged=judged,
+                notes=tuple(notes.values()),
+                proven=proof_sets,
+            )
+        )
+
+    def _read_begun(
+        self, connection: sqlite3.Connection, session: int, since: ChangeMark
+    ) -> tuple[tuple[BegunRound, ...], int]:
+        """Attempts that were begun, and the number of the last one."""
+        rows = connection.execute(
+            """SELECT attempt.id, round_id, attempt.number, started FROM attempt JOIN round ON round.id = round_id
+            WHERE session_id = ? AND attempt.id > ? ORDER BY attempt.id""",
+            (session, since.attempts),
+        ).fetchall()
+        begun = tuple(BegunRound(self._planned[round_id], number, at) for _, round_id, number, at in rows)
+        return begun, rows[-1][0] if rows else since.attempts
+
+    def _read_closed(
+        self, connection: sqlite3.Connection, session: int, since: ChangeMark
+    ) -> tuple[tuple[StoredRound, ...], bool, int]:
+        """Rounds that were closed, whether others were judged again, and the number of the last judgement."""
+        rows = connection.execute(
+            """SELECT judging.id, attempt_id,
+                EXISTS (SELECT 1 FROM judging AS other WHERE other.attempt_id = attempt.id AND other.id < judging.id)
+            FROM judging JOIN attempt ON attempt.id = attempt_id JOIN round ON round.id = round_id
+            WHERE session_id = ? AND judging.id > ? ORDER BY judging.id""",
+            (session, since.judgings),
+        ).fetchall()
+        closed = tuple(
+            session_reading.read_round(connection, attempt, self._planned, database=self._database, key=self._key)
+            for _, attempt, again in rows
+            if not again
+        )
+        return closed, any(again for *_, again in rows), rows[-1][0] if rows else since.judgings
+
+    def _read_results(
+        self, connection: sqlite3.Connection, session: int, since: ChangeMark
+    ) -> tuple[tuple[FreshResult, ...], int]:
+        """Results of rounds that are not closed, and the number of the last one."""
+        running = connection.execute(
+            """SELECT attempt.id, round_id, attempt.number FROM attempt JOIN round ON round.id = round_id
+            WHERE session_id = ? AND ended IS NULL ORDER BY attempt.id""",
+            (session,),
+        ).fetchall()
+        results: dict[int, FreshResult] = {}
+        for attempt, round_id, number in running:
+            planned = self._planned[round_id]
+            address = partial(ResultAddress, self._database, self._key, number)
+            fresh = session_reading.read_results(connection, attempt, planned, address, after=since.results)
+            results |= {key: FreshResult(planned.number, number, result) for key, result in fresh.items()}
+        return tuple(results[key] for key in sorted(results)), max(results, default=since.results)

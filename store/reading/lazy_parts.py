@@ -1,0 +1,149 @@
+"""Outputs and facts that stay in the file: they are most of a result, and are read when somebody looks at them.
+
+Committed rows never change, so the last few that were read are cached.
+"""
+
+import sqlite3
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple, TypeVar, overload
+
+from benchconsole.probes.model.measuring import Fact, KeptOutputs, Output
+from benchconsole.store.codec.result_rows import FactRow, OutputRow, parse_fact, parse_output
+from benchconsole.store.codec.rows import parse_labels
+from benchconsole.store.files.database import Database
+from benchconsole.store.reading.session_list import find_number
+
+CACHED_RESULTS = 8
+"""Tests whose outputs, and whose facts, are kept: a screen draws the same ones many times."""
+
+T = TypeVar("T")
+
+
+class ResultAddress(NamedTuple):
+    """Which stored result: of this attempt at the round of ``test``."""
+
+    database: Database
+    session: str
+    attempt: int
+    test: str
+
+
+class LazyParts(Sequence[T]):
+    """Parts of one stored result. How many there are is known, all else is in the file.
+
+    Reading raises StoreError. Equal to any sequence of the same parts. May be read in any thread.
+    """
+
+    __slots__ = ("_address", "_count")
+
+    def __init__(self, address: ResultAddress, count: int) -> None:
+        self._address = address
+        self._count = count
+
+    @abstractmethod
+    def _fetch(self) -> tuple[T, ...]:
+        """All of them, from the file."""
+
+    def _read(self) -> tuple[T, ...]:
+        return self._fetch() if self._count else ()
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        return self._read()[index]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._read())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and self._read() == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._address))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self._address.test!r}, attempt {self._address.attempt}, {self._count} in the file)"
+        )
+
+
+class StoredOutputs(LazyParts[Output], KeptOutputs):
+    """The outputs of one stored test; the seconds of the longest command are known too."""
+
+    __slots__ = ("_ran",)
+
+    def __init__(self, address: ResultAddress, count: int, ran: float) -> None:
+        super().__init__(address, count)
+        self._ran = ran
+
+    @property
+    def ran(self) -> float:
+        """Seconds that the longest of the commands took."""
+        return self._ran
+
+    def _fetch(self) -> tuple[Output, ...]:
+        return read_outputs(self._address)
+
+
+class StoredFacts(LazyParts[Fact]):
+    """The facts of a node from one stored test. They stay ``at_hand`` until they are released.
+
+    So a round is judged by the facts of its nodes, also where the file has gone since.
+    """
+
+    __slots__ = ("_at_hand",)
+
+    def __init__(self, address: ResultAddress, count: int, at_hand: Sequence[Fact] | None = None) -> None:
+        super().__init__(address, count)
+        self._at_hand = at_hand
+
+    def release(self) -> None:
+        """From here on they are in the file only."""
+        self._at_hand = None
+
+    def _fetch(self) -> tuple[Fact, ...]:
+        at_hand = self._at_hand
+        return read_facts(self._address) if at_hand is None else tuple(at_hand)
+
+
+_OUTPUTS = f"SELECT {', '.join(OutputRow._fields)} FROM output WHERE result_id = ? ORDER BY id"  # noqa: S608
+_FACTS = """SELECT pairs, name, text, number, unit FROM fact JOIN labels ON labels.id = labels_id
+    WHERE result_id = ? ORDER BY fact.id"""
+
+
+@lru_cache(maxsize=CACHED_RESULTS)
+def read_outputs(address: ResultAddress) -> tuple[Output, ...]:
+    """The outputs of this result; empty when it did not run."""
+    with address.database.reading() as connection:
+        rows = connection.execute(_OUTPUTS, (_find_result(connection, address),))
+        return tuple(parse_output(OutputRow._make(row)) for row in rows)
+
+
+@lru_cache(maxsize=CACHED_RESULTS)
+def read_facts(address: ResultAddress) -> tuple[Fact, ...]:
+    """The facts of this result."""
+    with address.database.reading() as connection:
+        rows = connection.execute(_FACTS, (_find_result(connection, address),))
+        return tuple(parse_fact(FactRow(parse_labels(pairs), *row)) for pairs, *row in rows)
+
+
+def _find_result(connection: sqlite3.Connection, address: ResultAddress) -> int | None:
+    """The number of the result in the file; None without one."""
+    row = connection.execute(
+        """SELECT result.id FROM test JOIN attempt ON attempt.round_id = test.round_id
+        JOIN result ON result.attempt_id = attempt.id AND result.test_id = test.id
+        WHERE session_id = ? AND test.key = ? AND attempt.number = ?""",
+        (find_number(connection, address.session, address.database.path), address.test, address.attempt),
+    ).fetchone()
+    return None if row is None else int(row[0])

@@ -1,0 +1,121 @@
+"""The list of sessions, their states, and the session that a name means.
+
+Light to import and quick to answer, for lists and completion.
+"""
+
+import difflib
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from benchconsole.store.codec.rows import SessionRow, parse_session
+from benchconsole.store.errors import UnknownSessionError
+from benchconsole.store.files import ownership
+from benchconsole.store.files.database import Database
+from benchconsole.store.model import SessionState, SessionSummary, StoredSession
+
+_LIST = "list them with: benchconsole sessions"
+_LAST = re.compile(r"last(?:-(?P<back>[0-9]+))?")
+
+_SUMMARIES = """
+WITH latest AS (SELECT max(id) AS id FROM attempt WHERE ended IS NOT NULL GROUP BY round_id),
+judged AS (SELECT max(id) AS id FROM judging GROUP BY attempt_id),
+drive AS (SELECT max(id) AS id FROM driver GROUP BY session_id),
+done AS (
+    SELECT round.session_id, count(*) AS closed, sum(tested) AS tested, sum(failed) AS failed,
+        sum(unreachable) AS unreachable, sum(skipped) AS skipped, sum(fails) AS fails,
+        sum(watches) AS watches, sum(unknowns) AS unknowns, sum(passes) AS passes
+    FROM latest JOIN attempt USING (id) JOIN round ON round.id = attempt.round_id
+    LEFT JOIN judging ON judging.attempt_id = attempt.id AND judging.id IN (SELECT id FROM judged)
+    GROUP BY round.session_id)
+SELECT session.key, label, fabric, suite, simulated, started, rounds, coalesce(closed, 0), tests,
+    coalesce(tested, 0), coalesce(failed, 0), coalesce(unreachable, 0), coalesce(skipped, 0),
+    coalesce(fails, 0), coalesce(watches, 0), coalesce(unknowns, 0), coalesce(passes, 0),
+    driver.id, host, pid, born, token, heartbeat, driver.ended, complete, because
+FROM session LEFT JOIN done ON done.session_id = session.id
+LEFT JOIN driver ON driver.session_id = session.id AND driver.id IN (SELECT id FROM drive)
+ORDER BY session.id
+"""
+_COLUMNS = (
+    *("id", "label", "fabric", "suite", "simulated", "started", "rounds", "rounds_closed", "planned"),
+    *("tested", "failed", "unreachable", "skipped", "fails", "watches", "unknowns", "passes"),
+)
+"""The fields of ``SessionSummary`` that ``_SUMMARIES`` begins with, before the columns of the driver."""
+
+
+def list_sessions(database: Database, now: float) -> tuple[SessionSummary, ...]:
+    """Every session, oldest first. ``now`` (UTC seconds) decides whose heartbeat is too old."""
+    with database.reading() as connection:
+        return tuple(_make_summary(row, now) for row in connection.execute(_SUMMARIES).fetchall())
+
+
+def _make_summary(row: tuple[Any, ...], now: float) -> SessionSummary:
+    columns, driver_row = row[: len(_COLUMNS)], row[len(_COLUMNS) :]
+    driver = None if driver_row[0] is None else ownership.parse_driver(driver_row)
+    fields = dict(zip(_COLUMNS, columns, strict=True))
+    return SessionSummary(
+        **fields | {"simulated": bool(fields["simulated"])},
+        ended=driver.ended if driver else None,
+        state=driver.state(now) if driver else SessionState.INTERRUPTED,
+        because=driver.because if driver else "",
+    )
+
+
+def find_session(database: Database, name: str) -> str:
+    """The id of the session that ``name`` means: ``last``, ``last-1``, an id, a label, the start of an id.
+
+    UnknownSessionError when that is none or several.
+    """
+    with database.reading() as connection:
+        known: list[tuple[str, str]] = connection.execute("SELECT key, label FROM session ORDER BY id").fetchall()
+    keys = [key for key, _ in known]
+    match = _LAST.fullmatch(name)
+    if match is not None:
+        back = int(match["back"] or 0)
+        if back >= len(keys):
+            raise UnknownSessionError(f"{name}: there are {len(keys)} sessions", _LIST, database.path)
+        return keys[-1 - back]
+    if name in keys:
+        return name
+    for matches in ([key for key, label in known if label == name], [key for key in keys if key.startswith(name)]):
+        if name and len(matches) == 1:
+            return matches[0]
+        if name and matches:
+            raise UnknownSessionError(
+                f"{name} names {len(matches)} sessions ({', '.join(matches[-5:])})",
+                "name one by its id",
+                database.path,
+                matches,
+            )
+    near = difflib.get_close_matches(name, [word for pair in known for word in pair if word], n=3)
+    hint = f"did you mean {' or '.join(near)}? {_LIST}" if near else _LIST
+    raise UnknownSessionError(f"no session is called {name!r}", hint, database.path, near)
+
+
+_SESSION = f"SELECT {', '.join(SessionRow._fields)}, rounds, tests FROM session WHERE id = ?"  # noqa: S608
+
+
+def read_session(database: Database, key: str, now: float) -> StoredSession:
+    """One session by its id; UnknownSessionError when there is none."""
+    with database.reading() as connection:
+        number = find_number(connection, key, database.path)
+        *row, rounds, tests = connection.execute(_SESSION, (number,)).fetchone()
+        driver = ownership.read_driver(connection, number)
+        return StoredSession(
+            id=key,
+            new=parse_session(SessionRow._make(row)),
+            state=driver.state(now) if driver else SessionState.INTERRUPTED,
+            ended=driver.ended if driver else None,
+            because=driver.because if driver else "",
+            rounds=rounds,
+            tests=tests,
+        )
+
+
+def find_number(connection: sqlite3.Connection, key: str, path: Path) -> int:
+    """The number of the session with this id; UnknownSessionError when there is none."""
+    row = connection.execute("SELECT id FROM session WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        raise UnknownSessionError(f"there is no session {key}", _LIST, path)
+    return int(row[0])

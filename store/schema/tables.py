@@ -1,0 +1,343 @@
+"""The shape of the database: the tables and views, and the numbered steps from one shape to the next.
+
+``STEPS`` is append-only: a step that was released is never edited, a change of shape is a new
+function at its end. ``store.codec.rows`` then learns to carry the change both ways.
+
+Ids are small integers inside the file; ``session.key``, ``test.key`` and ``measurement.key``
+hold the ids that people and programs see. Times are UTC seconds since 1970, durations seconds,
+values base units. Columns that hold JSON say so in their comment. Rows are only ever inserted,
+but for ``driver``, which says who is at work now, the two counts of a plan that grows, and the
+end of an ``attempt``.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from functools import cache
+
+APPLICATION = 0x424E4348
+"""``BNCH`` in the header of the file: this database is ours."""
+
+FIRST = 6
+"""The number of the first shape that was released; development versions wrote 1 to 5."""
+
+Step = Callable[[sqlite3.Connection], None]
+"""One change of shape. It gets a connection inside a transaction and must not end that."""
+
+_TABLES = (
+    """CREATE TABLE session (
+        id INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        label TEXT NOT NULL,
+        fabric TEXT NOT NULL,
+        suite TEXT NOT NULL,
+        selection TEXT NOT NULL,
+        options TEXT NOT NULL,            -- JSON object
+        topology TEXT NOT NULL,           -- the file as it was written
+        topology_path TEXT NOT NULL,
+        simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+        program TEXT NOT NULL,            -- version of the program that made it
+        started REAL NOT NULL,
+        rounds INTEGER NOT NULL,          -- planned
+        tests INTEGER NOT NULL            -- planned
+    )""",
+    """CREATE TABLE driver (                -- who runs a session; the last row of a session counts
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        host TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        born TEXT NOT NULL,               -- boot and start time of the process: pids are used again
+        token TEXT NOT NULL,              -- which store within that process
+        since REAL NOT NULL,
+        heartbeat REAL NOT NULL,
+        ended REAL,                       -- NULL while at work, or when it died
+        complete INTEGER CHECK (complete IN (0, 1)),
+        because TEXT NOT NULL DEFAULT '',
+        CHECK ((ended IS NULL) = (complete IS NULL))
+    )""",
+    "CREATE INDEX driver_of ON driver (session_id, id)",
+    """CREATE TABLE round (                 -- the plan
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        number INTEGER NOT NULL,
+        stage TEXT NOT NULL,
+        probe TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        because TEXT NOT NULL,
+        bundles TEXT NOT NULL,            -- JSON array of objects
+        swept TEXT NOT NULL,              -- JSON object: the point of a sweep; null: of no sweep
+        UNIQUE (session_id, number)
+    )""",
+    """CREATE TABLE test (                  -- the plan; in order of id within a round
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        round_id INTEGER NOT NULL REFERENCES round (id),
+        key TEXT NOT NULL,
+        node TEXT NOT NULL,
+        peer TEXT,
+        options TEXT NOT NULL,            -- JSON object
+        bundle TEXT NOT NULL,
+        members TEXT NOT NULL,            -- JSON array: all nodes of a set
+        labels TEXT NOT NULL,             -- JSON [[name, value]]
+        sending TEXT NOT NULL,            -- JSON object
+        UNIQUE (session_id, key)
+    )""",
+    "CREATE INDEX test_of ON test (round_id)",
+    """CREATE TABLE attempt (               -- a round that was begun; closed where it has an end
+        id INTEGER PRIMARY KEY,
+        round_id INTEGER NOT NULL REFERENCES round (id),
+        number INTEGER NOT NULL,
+        started REAL NOT NULL,
+        ended REAL,                       -- NULL while it runs, or when its console died
+        reason TEXT,
+        because TEXT NOT NULL,            -- why a rule stopped it
+        tested INTEGER NOT NULL,          -- tests by what became of them, counted when it is closed
+        failed INTEGER NOT NULL,
+        unreachable INTEGER NOT NULL,
+        skipped INTEGER NOT NULL,
+        UNIQUE (round_id, number),
+        CHECK ((ended IS NULL) = (reason IS NULL))
+    )""",
+    """CREATE TABLE result (
+        id INTEGER PRIMARY KEY,
+        attempt_id INTEGER NOT NULL REFERENCES attempt (id),
+        test_id INTEGER NOT NULL REFERENCES test (id),
+        started REAL NOT NULL,
+        seconds REAL NOT NULL,
+        drift REAL NOT NULL,              -- seconds the wall clock was set by meanwhile
+        failed_at TEXT,                   -- NULL when there was no failure
+        failure_detail TEXT,
+        failure_node TEXT,
+        UNIQUE (attempt_id, test_id)
+    )""",
+    """CREATE TABLE output (                -- what a command printed, byte for byte
+        id INTEGER PRIMARY KEY,
+        result_id INTEGER NOT NULL REFERENCES result (id),
+        node TEXT NOT NULL,
+        argv TEXT NOT NULL,               -- JSON array
+        stdout BLOB NOT NULL,
+        stderr BLOB NOT NULL,
+        exit_status INTEGER,
+        signal TEXT,
+        seconds REAL NOT NULL,
+        truncated INTEGER NOT NULL CHECK (truncated IN (0, 1))
+    )""",
+    "CREATE INDEX output_lengths ON output (result_id, seconds)",  # counts and longest seconds without the outputs
+    """CREATE TABLE metric (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        unit TEXT NOT NULL,               -- base unit; empty where a verdict is about words
+        UNIQUE (name, unit)
+    )""",
+    """CREATE TABLE labels (
+        id INTEGER PRIMARY KEY,
+        pairs TEXT NOT NULL UNIQUE,       -- JSON [[name, value]]
+        shown TEXT NOT NULL               -- name=value, name=value
+    )""",
+    """CREATE TABLE measurement (
+        id INTEGER PRIMARY KEY,
+        result_id INTEGER NOT NULL REFERENCES result (id),
+        key TEXT NOT NULL,                -- unique within an attempt; comes again in the next one
+        metric_id INTEGER NOT NULL REFERENCES metric (id),
+        labels_id INTEGER NOT NULL REFERENCES labels (id),
+        value REAL NOT NULL,
+        raw TEXT NOT NULL,
+        at REAL NOT NULL,
+        UNIQUE (result_id, key)
+    )""",
+    """CREATE TABLE fact (
+        id INTEGER PRIMARY KEY,
+        result_id INTEGER NOT NULL REFERENCES result (id),
+        name TEXT NOT NULL,
+        text TEXT,
+        number REAL,
+        unit TEXT,
+        labels_id INTEGER NOT NULL REFERENCES labels (id),
+        CHECK ((text IS NULL) <> (number IS NULL))
+    )""",
+    "CREATE INDEX fact_of ON fact (result_id)",
+    """CREATE TABLE judging (               -- one judgement of a closed round; the last id counts
+        id INTEGER PRIMARY KEY,
+        attempt_id INTEGER NOT NULL REFERENCES attempt (id),
+        judged_by TEXT NOT NULL,
+        at REAL NOT NULL,
+        fails INTEGER NOT NULL,           -- verdicts by level
+        watches INTEGER NOT NULL,
+        unknowns INTEGER NOT NULL,
+        passes INTEGER NOT NULL,
+        UNIQUE (attempt_id, judged_by)
+    )""",
+    """CREATE TABLE verdict (
+        id INTEGER PRIMARY KEY,
+        judging_id INTEGER NOT NULL REFERENCES judging (id),
+        test TEXT NOT NULL,
+        probe TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        nodes TEXT NOT NULL,              -- JSON array
+        metric_id INTEGER NOT NULL REFERENCES metric (id),
+        labels_id INTEGER NOT NULL REFERENCES labels (id),
+        level TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        because TEXT NOT NULL,
+        shown TEXT NOT NULL,
+        value REAL,
+        expected REAL,
+        required REAL,
+        text TEXT NOT NULL,
+        expected_text TEXT NOT NULL,
+        source TEXT NOT NULL,
+        limiting TEXT NOT NULL,
+        evidence TEXT NOT NULL            -- JSON array of measurement keys
+    )""",
+    "CREATE INDEX verdict_of ON verdict (judging_id)",
+    """CREATE TABLE finding (               -- one finding as it stood; an unchanged one is stored once
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        content TEXT NOT NULL             -- JSON object
+    )""",
+    "CREATE INDEX finding_of ON finding (session_id, id)",
+    """CREATE TABLE finding_set (           -- the findings of a session through its judgement judging_id
+        judging_id INTEGER PRIMARY KEY REFERENCES judging (id),
+        findings TEXT NOT NULL            -- JSON array of finding ids, in order
+    )""",
+    """CREATE TABLE note (                  -- what was decided or happened while a session ran
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        kind TEXT NOT NULL,
+        text TEXT NOT NULL,
+        at REAL NOT NULL
+    )""",
+    "CREATE INDEX note_of ON note (session_id, id)",
+    """CREATE TABLE proof (                 -- what a node showed of ours at the end of a run
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        at REAL NOT NULL,
+        node TEXT NOT NULL,
+        asked INTEGER NOT NULL CHECK (asked IN (0, 1)),
+        remains TEXT NOT NULL,            -- JSON array: what lives on
+        ended INTEGER NOT NULL,
+        detail TEXT NOT NULL
+    )""",
+    "CREATE INDEX proof_of ON proof (session_id, id)",
+    """CREATE TABLE absorbed (              -- records of spools that came back; none comes twice
+        id BLOB PRIMARY KEY,              -- its UUID
+        at REAL NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE checklist (             -- a checklist as it was read; the last row of a name counts
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        name TEXT NOT NULL,
+        source TEXT NOT NULL,
+        file TEXT NOT NULL,               -- as it was written
+        at REAL NOT NULL
+    )""",
+    "CREATE INDEX checklist_of ON checklist (session_id, id)",
+    """CREATE TABLE checklist_step (        -- in order of id within a checklist
+        id INTEGER PRIMARY KEY,
+        checklist_id INTEGER NOT NULL REFERENCES checklist (id),
+        key TEXT NOT NULL,
+        text TEXT NOT NULL,
+        clause TEXT NOT NULL,
+        argv TEXT NOT NULL,               -- JSON array; empty: done by hand
+        seconds REAL NOT NULL,            -- how long the command may take
+        UNIQUE (checklist_id, key)
+    )""",
+    """CREATE TABLE checklist_mark (        -- the state of a step; the last row of a step counts
+        id INTEGER PRIMARY KEY,
+        step_id INTEGER NOT NULL REFERENCES checklist_step (id),
+        state TEXT NOT NULL CHECK (state IN ('pass', 'fail', 'not done', 'not applicable')),
+        note TEXT NOT NULL,
+        who TEXT NOT NULL,
+        at REAL NOT NULL
+    )""",
+    "CREATE INDEX checklist_mark_of ON checklist_mark (step_id, id)",
+    """CREATE TABLE checklist_attachment (  -- evidence, byte for byte
+        id INTEGER PRIMARY KEY,
+        mark_id INTEGER NOT NULL REFERENCES checklist_mark (id),
+        name TEXT NOT NULL,
+        sha256 TEXT NOT NULL,             -- hex
+        content BLOB NOT NULL
+    )""",
+    "CREATE INDEX checklist_attachment_of ON checklist_attachment (mark_id)",
+    # The views are a promise to people who open the file with another tool: columns may be added.
+    """CREATE VIEW v_measurement AS
+        SELECT session.key AS session, session.label, session.fabric, session.simulated,
+            round.number AS round, attempt.number AS attempt, round.stage, round.probe,
+            test.key AS test, test.node, test.peer,
+            metric.name AS metric, measurement.value, metric.unit, labels.shown AS labels,
+            measurement.raw, measurement.at, measurement.key AS measurement,
+            attempt.id IS (SELECT max(id) FROM attempt AS other
+                WHERE other.round_id = round.id AND other.ended IS NOT NULL) AS current,
+            attempt.ended IS NOT NULL AS closed, test.members, result.drift
+        FROM measurement
+        JOIN result ON result.id = measurement.result_id
+        JOIN attempt ON attempt.id = result.attempt_id
+        JOIN round ON round.id = attempt.round_id
+        JOIN test ON test.id = result.test_id
+        JOIN session ON session.id = round.session_id
+        JOIN metric ON metric.id = measurement.metric_id
+        JOIN labels ON labels.id = measurement.labels_id""",
+    """CREATE VIEW v_verdict AS
+        SELECT session.key AS session, session.label, session.fabric, session.simulated,
+            round.number AS round, attempt.number AS attempt, round.stage, verdict.probe,
+            verdict.test, verdict.subject, verdict.nodes, metric.name AS metric,
+            verdict.value, verdict.expected, verdict.required, nullif(metric.unit, '') AS unit,
+            labels.shown AS labels, verdict.level, verdict.kind, verdict.because,
+            verdict.text, verdict.expected_text, verdict.source, verdict.limiting,
+            verdict.evidence, judging.judged_by, judging.at AS judged_at,
+            judging.id = (SELECT max(id) FROM judging AS other WHERE other.attempt_id = attempt.id)
+            AND attempt.id = (SELECT max(id) FROM attempt AS other
+                WHERE other.round_id = round.id AND other.ended IS NOT NULL) AS current
+        FROM verdict
+        JOIN judging ON judging.id = verdict.judging_id
+        JOIN attempt ON attempt.id = judging.attempt_id
+        JOIN round ON round.id = attempt.round_id
+        JOIN session ON session.id = round.session_id
+        JOIN metric ON metric.id = verdict.metric_id
+        JOIN labels ON labels.id = verdict.labels_id""",
+)
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES:
+        connection.execute(statement)
+
+
+STEPS: tuple[Step, ...] = (_make_tables,)
+"""Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
+
+
+def newest(steps: Sequence[Step] = STEPS) -> int:
+    """The number of the shape that ``steps`` end with."""
+    return FIRST - 1 + len(steps)
+
+
+@cache
+def columns() -> Mapping[str, tuple[str, ...]]:
+    """The tables of the newest shape and their columns; a file from another program is compared with them."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        apply(connection)
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {
+            table: tuple(name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,)))
+            for (table,) in names
+        }
+
+
+def read_shape(connection: sqlite3.Connection) -> int:
+    """The number of the shape of this database; 0 for an empty file."""
+    (number,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(number)
+
+
+def apply(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> None:
+    """Bring an empty database, or one of shape ``FIRST`` or later, to the last shape of ``steps``.
+
+    Call it inside one write transaction, so that after a crash the file has its old shape or the new one.
+    """
+    done = max(0, read_shape(connection) - FIRST + 1)
+    for step in steps[done:]:
+        step(connection)
+    # A pragma takes no parameters; both are numbers of this program.
+    connection.execute(f"PRAGMA user_version = {newest(steps):d}")
+    connection.execute(f"PRAGMA application_id = {APPLICATION:d}")

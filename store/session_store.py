@@ -1,0 +1,239 @@
+"""One stored session: what is written to it (awaited, and then committed) and what is read of it (plain calls)."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from benchconsole.probes.judging.verdict import Finding, Verdict
+from benchconsole.probes.model.checklist import CheckedList, Checklist, Evidence, Mark
+from benchconsole.probes.model.measuring import ClosedRound, Proof, Result, Round
+from benchconsole.store.files.database import Database
+from benchconsole.store.model import (
+    ChangeMark,
+    OpenRound,
+    ProbeOutcome,
+    ProofSet,
+    SessionChanges,
+    SessionNote,
+    StoredRound,
+    StoredSession,
+)
+from benchconsole.store.reading import checklist_reading, finding_reading, probe_history, session_list, session_reading
+from benchconsole.store.reading.changes import ChangeReader
+from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
+from benchconsole.store.spool.spool_file import Spool
+from benchconsole.store.writing import checklist_rows, finding_rows, round_rows, session_rows
+from benchconsole.store.writing.write_cache import WriteCache
+from benchconsole.store.writing.writer import Writer
+from benchconsole.topology.model.fabric import Fabric
+
+
+class SessionStore:
+    """The session ``id`` of a store; ``Store.session`` makes it and asks the file nothing.
+
+    Writing raises as ``Store`` says; UnknownSessionError where there is no such session. What is
+    written to a session needs that this store drives it (DrivenError), unless a method says otherwise.
+    """
+
+    def __init__(
+        self, id: str, database: Database, writer: Writer, *, token: str, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.id = id
+        self._database = database
+        self._writer = writer
+        self._token = token
+        self._clock = clock
+        self.changes = ChangeReader(database, id, clock)
+        """Its connection stays open until the store is closed."""
+
+    # -- writing
+
+    async def extend_plan(self, plan: Sequence[Round]) -> None:
+        """Add further rounds, before any of them runs."""
+        await self._writer.run(
+            lambda cache: session_rows.extend_plan(cache.connection, cache.require_driven(self.id), plan)
+        )
+
+    async def begin_round(self, number: int, *, at: float) -> int:
+        """Note that a planned round begins at ``at`` (UTC seconds); the number of this attempt at it.
+
+        What an earlier attempt left open is given up with it. ConflictError for a round that is not planned.
+        """
+        return await self._writer.run(
+            lambda cache: round_rows.begin_round(cache, cache.require_driven(self.id), number, at=at)
+        )
+
+    async def append_result(self, number: int, attempt: int, result: Result) -> Result:
+        """Write one result of an attempt that runs; returns when it is committed, with its outputs left in the file.
+
+        The facts of its node are at hand until ``close_round``, and in the file from then on. ConflictError when it is
+        stored already, or the attempt was not begun, is closed, or was given up.
+        """
+        await self._writer.do(round_rows.ResultJob(self.id, number, attempt, result))
+        address = ResultAddress(self._database, self.id, attempt, result.test.id)
+        outputs = StoredOutputs(address, len(result.outputs), result.ran)
+        facts = StoredFacts(address, len(result.facts), result.facts) if result.facts else ()
+        return replace(result, outputs=outputs, facts=facts)
+
+    async def close_round(
+        self, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int, judged_by: str
+    ) -> None:
+        """Write what is not stored yet of a round that was begun, its end and its verdicts, in one transaction.
+
+        ``judged_by`` names the criteria and program that judged. ConflictError when it is not the
+        round of the plan, or ``attempt`` cannot be closed.
+        """
+
+        def close(cache: WriteCache) -> None:
+            stored = round_rows.close_round(cache, cache.require_driven(self.id), closed, attempt=attempt)
+            session_rows.append_verdicts(cache, stored, verdicts, judged_by=judged_by, at=self._clock())
+
+        await self._writer.run(close)
+        for result in closed.results:
+            if isinstance(result.facts, StoredFacts):
+                result.facts.release()
+
+    async def append_verdicts(
+        self,
+        verdicts: Mapping[tuple[int, int], Sequence[Verdict]],
+        *,
+        judged_by: str,
+        findings: Sequence[Finding] | None = None,
+    ) -> None:
+        """Write a new judgement of stored rounds, in one transaction; from now on it counts.
+
+        ``verdicts`` is keyed by (round, attempt). ``findings`` hold over all judged rounds of the session with
+        these verdicts (None: not computed). It needs no claim. ConflictError when
+        ``judged_by`` has judged one of them before, or one of them is not stored.
+        """
+
+        def append(cache: WriteCache) -> None:
+            session = cache.find_session(self.id)
+            at = self._clock()
+            for (number, attempt), judged in verdicts.items():
+                stored = session_rows.find_closed_attempt(cache.connection, session, number, attempt)
+                session_rows.append_verdicts(cache, stored, judged, judged_by=judged_by, at=at)
+            if findings is not None:
+                finding_rows.append_findings(cache.connection, session, findings)
+
+        await self._writer.run(append)
+
+    async def append_note(self, kind: str, text: str, at: float, *, claimed: bool = True) -> None:
+        """Record what was decided or happened while the session runs.
+
+        Without ``claimed`` it may be written afterwards, or while another process drives the session.
+        """
+
+        def append(cache: WriteCache) -> None:
+            session = cache.require_driven(self.id) if claimed else cache.find_session(self.id)
+            session_rows.append_note(cache.connection, session, kind, text, at)
+
+        await self._writer.run(append)
+
+    async def append_checklist(self, checklist: Checklist, at: float) -> None:
+        """Write a checklist, unless its newest version in this session is the same. It needs no claim."""
+        await self._writer.run(
+            lambda cache: checklist_rows.append_checklist(cache.connection, cache.find_session(self.id), checklist, at)
+        )
+
+    async def mark_step(self, name: str, step: str, mark: Mark, evidence: Sequence[Evidence] = ()) -> None:
+        """Write the state of a step of the checklist ``name``, with its evidence. It needs no claim.
+
+        ConflictError for a step that is not there, RefusedError for evidence that is too large.
+        """
+        await self._writer.run(
+            lambda cache: checklist_rows.append_mark(
+                cache.connection, cache.find_session(self.id), name, step, mark, evidence
+            )
+        )
+
+    async def append_proofs(self, proofs: Sequence[Proof], at: float) -> None:
+        """Record what the nodes showed of ours when a run was over. It needs no claim."""
+        await self._writer.run(
+            lambda cache: session_rows.append_proofs(cache.connection, cache.find_session(self.id), proofs, at)
+        )
+
+    async def end(
+        self, *, at: float, complete: bool, because: str = "", findings: Sequence[Finding] | None = None
+    ) -> None:
+        """Note that nothing more will come, and let go of the session. ``at`` is UTC seconds.
+
+        ``findings`` hold over all judged rounds of the session (None: not computed).
+        """
+
+        def end(cache: WriteCache) -> None:
+            session = cache.require_driven(self.id)
+            if findings is not None:
+                finding_rows.append_findings(cache.connection, session, findings)
+            cache.release(self.id, at=at, complete=complete, because=because)
+
+        await self._writer.run(end)
+
+    async def claim(self) -> None:
+        """Drive the session from here on: take it up again after its end, or take it over from the dead.
+
+        DrivenError while another live process drives it. Claiming what is driven here changes nothing.
+        """
+        await self._writer.run(lambda cache: cache.claim(self.id))
+
+    def open_spool(self) -> Spool:
+        """A file that keeps what the database refuses for now; SpoolError when there is no place for one."""
+        spool = Spool(self._database.path, self.id, self._token, clock=self._clock)
+        spool.open()
+        return spool
+
+    # -- reading
+
+    def describe(self) -> StoredSession:
+        """The session as it was created, and its state; UnknownSessionError when there is none."""
+        return session_list.read_session(self._database, self.id, self._clock())
+
+    def read_plan(self, fabric: Fabric) -> tuple[Round, ...]:
+        """Its rounds as planned, on the nodes of ``fabric``; ConflictError when that lacks one."""
+        return session_reading.read_plan(self._database, self.id, fabric)
+
+    def read_rounds(self, fabric: Fabric) -> Iterator[StoredRound]:
+        """Its closed rounds, every attempt, in the order in which they were stored.
+
+        Outputs are most of the bytes; they are read from the file when somebody looks at them.
+        """
+        return session_reading.read_rounds(self._database, self.id, fabric)
+
+    def read_findings(self) -> tuple[Finding, ...] | None:
+        """The findings over all its judged rounds; None where they were not stored since the newest judgement."""
+        return finding_reading.read_findings(self._database, self.id)
+
+    def list_closed_rounds(self) -> frozenset[tuple[int, int]]:
+        """(round, attempt) of everything that was closed and stored."""
+        return session_reading.list_closed_rounds(self._database, self.id)
+
+    def read_open_rounds(self, fabric: Fabric) -> tuple[OpenRound, ...]:
+        """Rounds whose last attempt was begun and never closed, with the results that are stored of it."""
+        return session_reading.read_open_rounds(self._database, self.id, fabric)
+
+    def read_notes(self) -> tuple[SessionNote, ...]:
+        """What was decided or happened while it ran, in order."""
+        return session_reading.read_notes(self._database, self.id)
+
+    def read_checklists(self) -> tuple[CheckedList, ...]:
+        """Its checklists in their present state, in the order in which they were first kept."""
+        return checklist_reading.read_checklists(self._database, self.id)
+
+    def read_attachment(self, sha256: str) -> Evidence:
+        """One attachment of its checklists by (the beginning of) its SHA-256; ConflictError for none or several."""
+        return checklist_reading.read_attachment(self._database, self.id, sha256)
+
+    def read_outcomes(self, probe: str) -> Iterator[ProbeOutcome]:
+        """The outcomes of the tests of one probe, every attempt, in the order in which those were begun."""
+        return probe_history.read_outcomes(self._database, self.id, probe)
+
+    def read_proofs(self) -> tuple[ProofSet, ...]:
+        """What the nodes showed of ours at the end of its runs, in order."""
+        return session_reading.read_proofs(self._database, self.id)
+
+    def read_changes(self, fabric: Fabric, since: ChangeMark | None = None) -> SessionChanges:
+        """What is new since a mark (None: everything); cheap to ask several times in a second.
+
+        Locks nothing, and says ``late`` where another process has locked the file.
+        """
+        return self.changes.read(fabric, since)

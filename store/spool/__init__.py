@@ -1,0 +1,1 @@
+"""The spool: what is finished while the database refuses, and its way back."""

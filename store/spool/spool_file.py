@@ -1,0 +1,299 @@
+r"""The spool: a file that keeps finished results while the database refuses, written and synced line by line.
+
+Each line is one record as JSON with a UUID and a checksum: ``{"sum":"...","id":"...","record":{...}}``.
+An acknowledged line is on the disk; a last line that is torn was not acknowledged. The file is private and
+locked while a console writes to it; ``Store.import_spool`` brings it back.
+"""
+
+import asyncio
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from benchconsole.probes.judging.verdict import Finding, Verdict
+from benchconsole.probes.model.measuring import ClosedRound, Proof, Result
+from benchconsole.store.errors import SpoolError
+from benchconsole.store.files.filesystem import make_directory, make_private
+from benchconsole.store.files.paths import spool_places
+from benchconsole.store.spool.spool_records import (
+    AttemptAddress,
+    BeginRecord,
+    Record,
+    dump_record,
+    make_close_record,
+    make_end_record,
+    make_note_record,
+    make_proof_record,
+    make_result_record,
+    parse_record,
+)
+
+SUFFIX = ".spool"
+TORN = "it is torn: it was never acknowledged"
+LONGEST_LINE = 256 * 2**20
+"""Bytes; a longer line is no line of ours."""
+
+_NO_PLACE = "free some space: what was not acknowledged is lost when the console ends"
+
+
+class Spool:
+    """The records of one session that ``database`` refuses; open it with ``SessionStore.open_spool``.
+
+    Its methods are those of ``SessionStore`` and return when the records are on the disk: that is their
+    acknowledgement. SpoolError when no place can be written; RefusedError as ``SessionStore`` raises it.
+    """
+
+    def __init__(
+        self,
+        database: Path,
+        session: str,
+        token: str,
+        *,
+        clock: Callable[[], float] = time.time,
+        places: Sequence[tuple[Path, str]] | None = None,
+    ) -> None:
+        self._database = database.absolute()
+        self._session = session
+        self._token = token
+        self._clock = clock
+        self._places = tuple(places if places is not None else spool_places(self._database))
+        self._lock = threading.Lock()
+        self._handle: int | None = None
+        self._length = 0
+        self._writing: set[asyncio.Future[None]] = set()
+        self.files: list[Path] = []
+        """What was written and not brought back yet."""
+
+    @property
+    def path(self) -> Path:
+        """The file that is written to, or was last."""
+        return self.files[-1] if self.files else self._places[0][0]
+
+    def open(self) -> None:
+        """Make the file now rather than with the first record; SpoolError when there is no place for one."""
+        with self._lock:
+            if self._handle is None:
+                self._write(b"")
+
+    async def begin_round(self, number: int, attempt: int, *, at: float) -> None:
+        """Keep that a round was begun."""
+        await self._keep(lambda: [BeginRecord(self._address(number, attempt), at)])
+
+    async def append_result(self, number: int, attempt: int, result: Result) -> None:
+        """Keep one result."""
+        await self._keep(lambda: [make_result_record(self._address(number, attempt), result)])
+
+    async def close_round(
+        self, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int, judged_by: str
+    ) -> None:
+        """Keep the end of a round, its verdicts and all its results; a result that is stored already is no conflict."""
+        address = self._address(closed.round.number, attempt)
+
+        def make_records() -> list[Record]:
+            end = make_close_record(address, closed, verdicts, judged_by=judged_by, at=self._clock())
+            return [*(make_result_record(address, result) for result in closed.results), end]
+
+        await self._keep(make_records)
+
+    async def append_note(self, kind: str, text: str, at: float) -> None:
+        """Keep a note."""
+        await self._keep(lambda: [make_note_record(self._session, kind, text, at)])
+
+    async def append_proofs(self, proofs: Sequence[Proof], at: float) -> None:
+        """Keep what the nodes showed at the end of a run."""
+        await self._keep(lambda: [make_proof_record(self._session, proofs, at)])
+
+    async def end(
+        self, *, at: float, complete: bool, because: str = "", findings: Sequence[Finding] | None = None
+    ) -> None:
+        """Keep that this stretch of work ended. ``findings`` are not kept: they follow from the verdicts."""
+        await self._keep(
+            lambda: [make_end_record(self._session, self._token, at=at, complete=complete, because=because)]
+        )
+
+    def _address(self, number: int, attempt: int) -> AttemptAddress:
+        return AttemptAddress(self._session, number, attempt)
+
+    async def _keep(self, make: Callable[[], Sequence[Record]]) -> None:
+        def write() -> None:
+            lines = b"".join(make_line(uuid.uuid4(), record) for record in make())
+            with self._lock:
+                self._write(lines)
+
+        # The caller may be cancelled; the line is written all the same.
+        writing = asyncio.ensure_future(asyncio.to_thread(write))
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+        await asyncio.shield(writing)
+
+    async def close_files(self) -> tuple[Path, ...]:
+        """The files that can be brought back now, none of them written to any more; empty: nothing is left.
+
+        Once it gives none, and as long as nobody else runs, everything that was kept is in the database.
+        """
+        if self._writing:
+            await asyncio.wait(tuple(self._writing))
+        self.close()
+        return tuple(self.files)
+
+    def forget(self, path: Path) -> None:
+        """A file was brought back."""
+        self.files.remove(path)
+
+    def close(self) -> None:
+        """Let go of the file, so that it can be brought back; further records go into another one."""
+        with self._lock:
+            if self._handle is not None:
+                os.close(self._handle)
+            self._handle = None
+
+    # -- the file
+
+    def _write(self, lines: bytes) -> None:
+        why = []
+        if self._handle is not None:
+            try:
+                self._append(self._handle, lines)
+            except OSError as error:
+                why.append(f"{self.path}: {error.strerror}")
+            else:
+                return
+        for folder, begin in self._places:
+            try:
+                self._begin(folder, begin, lines)
+            except OSError as error:
+                why.append(f"{folder}: {error.strerror}")
+            else:
+                return
+        raise SpoolError(
+            f"neither the database nor a spool can be written ({'; '.join(why)})", _NO_PLACE, self._database
+        )
+
+    def _begin(self, folder: Path, begin: str, lines: bytes) -> None:
+        make_directory(folder)
+        path = folder / f"{begin}{secrets.token_hex(4)}{SUFFIX}"
+        make_private(path)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+        before, self._length = self._length, 0
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._append(handle, lines)
+        except OSError:
+            self._length = before
+            os.close(handle)
+            with suppress(OSError):
+                path.unlink()
+            raise
+        # One that is full stays as it is: what it acknowledged is in it.
+        if self._handle is not None:
+            os.close(self._handle)
+        self._handle = handle
+        self.files.append(path)
+
+    def _append(self, handle: int, lines: bytes) -> None:
+        """Add lines and sync them; a part of them is taken back."""
+        left = memoryview(lines)
+        try:
+            while left:
+                left = left[os.write(handle, left) :]
+            os.fsync(handle)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(handle, self._length)
+            raise
+        self._length += len(lines)
+
+
+# -- lines
+
+
+class SpoolLine(NamedTuple):
+    """One line that was read: its number from 1, and its record with its UUID, or why there is none."""
+
+    number: int
+    id: bytes
+    record: Record | None
+    why: str = ""
+    size: int = 0
+
+
+_LINE = re.compile(rb'\{"sum":"([0-9a-f]{16})","id":"([0-9a-f]{32})","record":(.*)\}\n', re.DOTALL)
+
+
+def make_line(id: uuid.UUID, record: Record) -> bytes:
+    """A record as one line."""
+    body = dump_record(record)
+    name = id.hex.encode()
+    return b'{"sum":"%s","id":"%s","record":%s}\n' % (_compute_sum(name, body), name, body)
+
+
+def _compute_sum(id: bytes, body: bytes) -> bytes:
+    return hashlib.blake2b(b"%s %s" % (id, body), digest_size=8).hexdigest().encode()
+
+
+def read_lines(file: BinaryIO) -> Iterator[SpoolLine]:
+    """The lines of a spool. A line that is torn, changed or foreign says why."""
+    number = 0
+    while raw := file.readline(LONGEST_LINE):
+        number += 1
+        if not raw.endswith(b"\n"):
+            torn = not file.read(1)
+            yield SpoolLine(number, b"", None, TORN if torn else "it is too long")
+            if torn:
+                return
+            _skip_line(file)
+            continue
+        try:
+            yield _parse_line(number, raw)
+        except (ValueError, TypeError, KeyError) as error:
+            reason = " ".join(str(error).split())
+            yield SpoolLine(number, b"", None, f"it is no record ({type(error).__name__}: {reason})"[:300])
+
+
+def _skip_line(file: BinaryIO) -> None:
+    while (raw := file.readline(LONGEST_LINE)) and not raw.endswith(b"\n"):
+        pass
+
+
+def _parse_line(number: int, raw: bytes) -> SpoolLine:
+    match = _LINE.fullmatch(raw)
+    if match is None:
+        raise ValueError("an object with sum, id and record is expected")
+    checksum, id, body = match.groups()
+    if checksum != _compute_sum(id, body):
+        raise ValueError("its sum is not that of its contents")
+    return SpoolLine(number, bytes.fromhex(id.decode()), parse_record(body), size=len(raw))
+
+
+def find_spools(database: Path) -> tuple[Path, ...]:
+    """Spools of ``database`` that lie where a console would leave them, and that nobody is writing to."""
+    paths: list[Path] = []
+    for folder, begin in spool_places(database):
+        with suppress(OSError):
+            paths += sorted(
+                path for path in folder.iterdir() if path.name.startswith(begin) and path.name.endswith(SUFFIX)
+            )
+    return tuple(path for path in paths if not path.is_symlink() and not _is_locked(path))
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False

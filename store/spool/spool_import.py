@@ -1,0 +1,227 @@
+"""The way of a spool back into the database: each record once, in groups, refused one by one.
+
+A record that is there already is known and left alone. The file goes only after everything of it
+is committed; where a record was refused it is kept, under another name.
+"""
+
+import asyncio
+import fcntl
+import os
+import sqlite3
+import stat
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from benchconsole.store.errors import ConflictError, DrivenError, SpoolError, StoreError
+from benchconsole.store.files.connection import concerns_file, savepoint
+from benchconsole.store.model import RefusedLine, SpoolImport
+from benchconsole.store.spool.spool_file import SUFFIX, TORN, Spool, SpoolLine, read_lines
+from benchconsole.store.spool.spool_records import (
+    AttemptAddress,
+    BeginRecord,
+    CloseRecord,
+    EndRecord,
+    NoteRecord,
+    ProofRecord,
+    Record,
+    ResultRecord,
+)
+from benchconsole.store.writing import round_rows, session_rows
+from benchconsole.store.writing.write_cache import KnownAttempt, WriteCache
+
+GROUP, BYTES = 500, 64 * 2**20
+MAX_REFUSED = 100
+"""So many refused lines are named."""
+
+Answers = Sequence[RefusedLine | str]
+"""For each line the kind of its record, ``known``, or a refusal."""
+
+RunJob = Callable[[Callable[[WriteCache], Answers]], Awaitable[Answers]]
+
+
+async def import_spool(spool: Spool, run: RunJob) -> SpoolImport:
+    """Bring back everything that a spool of ours keeps; ``run`` runs a function in one transaction of the writer.
+
+    It may be written to meanwhile: new records are brought back, too, and nothing is left when this
+    returns. Raises as ``import_spool_file``; the rest then stays in the spool.
+    """
+    total = SpoolImport()
+    while files := await spool.close_files():
+        for path in files:
+            total = _add(total, await import_spool_file(path, run))
+            spool.forget(path)
+    return total
+
+
+def _add(one: SpoolImport, two: SpoolImport) -> SpoolImport:
+    return SpoolImport(
+        one.results + two.results,
+        one.rounds + two.rounds,
+        one.others + two.others,
+        one.known + two.known,
+        (one.refused + two.refused)[:MAX_REFUSED],
+        two.kept or one.kept,
+    )
+
+
+async def import_spool_file(path: Path, run: RunJob) -> SpoolImport:
+    """Bring back the records of one file.
+
+    SpoolError when it cannot be read, is no spool, or a console writes to it; DrivenError when
+    another process drives its session.
+    """
+    counts: Counter[str] = Counter()
+    refused: list[RefusedLine] = []
+    with _open_locked(path) as file:
+        lines = read_lines(file)
+        while group := await asyncio.to_thread(_take_group, lines):
+            refused += [
+                RefusedLine(line.number, line.why) for line in group if line.record is None and line.why != TORN
+            ]
+            answers = await run(lambda cache, group=group: _write_group(cache, group))  # type: ignore[misc]
+            refused += [answer for answer in answers if isinstance(answer, RefusedLine)]
+            counts.update(answer for answer in answers if isinstance(answer, str))
+        if refused and not counts:
+            why = f"line {refused[0].line}: {refused[0].why}"
+            raise SpoolError(f"nothing in it could be brought back ({why})", "it was left as it is", path)
+        kept = await asyncio.to_thread(_remove, path, keep=bool(refused))
+    others = counts.total() - counts["result"] - counts["closed"] - counts["known"]
+    return SpoolImport(counts["result"], counts["closed"], others, counts["known"], tuple(refused[:MAX_REFUSED]), kept)
+
+
+def _take_group(lines: Iterator[SpoolLine]) -> list[SpoolLine]:
+    """The next lines, at most as many as one transaction and the memory take."""
+    group: list[SpoolLine] = []
+    size = 0
+    while len(group) < GROUP and size < BYTES and (line := next(lines, None)) is not None:
+        group.append(line)
+        size += line.size
+    return group
+
+
+@contextmanager
+def _open_locked(path: Path) -> Iterator[BinaryIO]:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise SpoolError(f"this spool cannot be read ({error.strerror})", "check its name and mode", path) from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise SpoolError("this is no file", "name a spool", path)
+    with os.fdopen(handle, "rb") as file:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SpoolError(
+                "a console is writing to this spool or bringing it back", "let it come to its end", path
+            ) from error
+        yield file
+
+
+def _remove(path: Path, *, keep: bool) -> str:
+    """Remove a spool of ours, or rename it where it is to be kept; its path then, empty once it is gone."""
+    if path.suffix != SUFFIX:
+        return str(path)
+    if not keep:
+        path.unlink(missing_ok=True)
+        return ""
+    name = path.with_name(f"{path.name}.refused")
+    path.replace(name)
+    return str(name)
+
+
+def _write_group(cache: WriteCache, group: Sequence[SpoolLine]) -> Answers:
+    cache.forget_attempts()
+    answers: list[RefusedLine | str] = []
+    for line in group:
+        if line.record is None:
+            continue
+        try:
+            with savepoint(cache.connection):
+                answers.append(_write_once(cache, line.id, line.record))
+        except (StoreError, sqlite3.Error) as error:
+            if concerns_file(error, cache.connection) or isinstance(error, DrivenError):
+                raise
+            cache.forget()
+            answers.append(RefusedLine(line.number, error.found if isinstance(error, StoreError) else str(error)))
+    return answers
+
+
+def _write_once(cache: WriteCache, id: bytes, record: Record) -> str:
+    """Write a record that did not come before; its kind, or ``known``."""
+    connection = cache.connection
+    if connection.execute("SELECT 1 FROM absorbed WHERE id = ?", (id,)).fetchone():
+        return "known"
+    connection.execute("INSERT INTO absorbed (id, at) VALUES (?, ?)", (id, cache.clock()))
+    return record.kind if _write(cache, record) else "known"
+
+
+def _write(cache: WriteCache, record: Record) -> bool:
+    """Write a record; whether it was not there already."""
+    match record:
+        case ResultRecord():
+            return _write_result(cache, record)
+        case CloseRecord():
+            return _write_close(cache, record)
+        case BeginRecord(address, at):
+            session = cache.require_free(address.session)
+            if cache.find_attempt(session, address.round, address.attempt) is not None:
+                return False
+            round_rows.begin_round(cache, session, address.round, at=at, attempt=address.attempt)
+        case NoteRecord(key, kind, text, at):
+            session_rows.append_note(cache.connection, cache.find_session(key), kind, text, at)
+        case ProofRecord(key, at, proofs):
+            session_rows.append_proof_rows(cache.connection, cache.find_session(key), proofs, at)
+        case EndRecord():
+            return _write_end(cache, record)
+    return True
+
+
+def _find_attempt(cache: WriteCache, session: int, address: AttemptAddress) -> KnownAttempt:
+    """The attempt of a record, open or not; begun now where it is later than all that the database knows."""
+    known = cache.find_attempt(session, address.round, address.attempt)
+    if known is None:
+        round_rows.begin_round(cache, session, address.round, at=cache.clock(), attempt=address.attempt)
+        return cache.require_open(session, address.round, address.attempt)
+    return known
+
+
+def _write_result(cache: WriteCache, record: ResultRecord) -> bool:
+    attempt = _find_attempt(cache, cache.require_free(record.address.session), record.address)
+    if attempt.find_test(record.rows.test) in attempt.stored:
+        return False
+    if attempt.closed:
+        raise ConflictError(f"round {record.address.round} was closed without this result", "look at the kept file")
+    round_rows.append_results(cache, [(attempt, record.rows)])
+    return True
+
+
+def _write_close(cache: WriteCache, record: CloseRecord) -> bool:
+    address = record.address
+    session = cache.require_free(address.session)
+    attempt = _find_attempt(cache, session, address)
+    if attempt.closed:
+        return False
+    if len(attempt.stored) < record.results:
+        raise ConflictError(
+            f"round {address.round} was closed with {record.results} results, {len(attempt.stored)} are stored",
+            "import the other spools of this database first",
+        )
+    round_rows.write_end(cache, attempt, record.end)
+    cache.forget_round(session, address.round)
+    session_rows.append_judgement(cache, attempt.attempt, record.judgement)
+    return True
+
+
+def _write_end(cache: WriteCache, record: EndRecord) -> bool:
+    """Whether this stretch of work is the last one, and its end was not known, or only that its console went away."""
+    session = cache.find_session(record.session)
+    cursor = cache.connection.execute(
+        """UPDATE driver SET ended = ?, complete = ?, because = ? WHERE session_id = ? AND token = ?
+        AND id = (SELECT max(id) FROM driver WHERE session_id = ?) AND coalesce(complete, 0) = 0""",
+        (record.at, int(record.complete), record.because, session, record.token, session),
+    )
+    return cursor.rowcount > 0

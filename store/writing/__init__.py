@@ -1,0 +1,1 @@
+"""Writing: one thread, a queue of jobs, and the rows of sessions and rounds."""

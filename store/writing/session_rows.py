@@ -1,0 +1,193 @@
+"""Writing sessions, plans, verdicts, notes and proofs; every function inside one transaction.
+
+Nothing that was judged is updated or deleted, ever. Rounds and results are in ``store.writing.round_rows``.
+"""
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.measuring import Proof, Round
+from benchconsole.store.codec.rows import (
+    NamedVerdictRow,
+    ProofRow,
+    RoundRow,
+    SessionRow,
+    TestRow,
+    VerdictRow,
+    make_proof_row,
+    make_round_row,
+    make_session_row,
+    make_test_row,
+    make_verdict_row,
+)
+from benchconsole.store.codec.values import replace_surrogates, require_finite
+from benchconsole.store.errors import ConflictError, RefusedError
+from benchconsole.store.model import NewSession
+from benchconsole.store.writing.bulk_insert import insert_rows, insert_values
+from benchconsole.store.writing.write_cache import WriteCache
+
+_PLANNER = "report this as a fault of the planner"
+_RESERVED = re.compile(r"last(-[0-9]+)?")
+
+
+# -- session and plan
+
+
+def create_session(connection: sqlite3.Connection, key: str, new: NewSession, plan: Sequence[Round]) -> int:
+    """Write a session and its whole plan; the number of the session.
+
+    ConflictError when a test id or round number comes twice or ``key`` is taken, RefusedError
+    for a label that means something else (``last``, ``last-1``).
+    """
+    if _RESERVED.fullmatch(new.label):
+        raise RefusedError(f"the label {new.label} means the latest sessions", "choose another label")
+    _require_sound(plan)
+    row = (key, *make_session_row(new), len(plan), sum(len(planned.tests) for planned in plan))
+    insert_rows(connection, "session", ("key", *SessionRow._fields, "rounds", "tests"), [row])
+    (session,) = connection.execute("SELECT id FROM session WHERE key = ?", (key,)).fetchone()
+    _write_plan(connection, session, plan)
+    return int(session)
+
+
+def extend_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> None:
+    """Write further rounds of a session; ConflictError when a number or a test id is taken already."""
+    _require_sound(plan)
+    try:
+        _write_plan(connection, session, plan)
+    except sqlite3.IntegrityError as error:
+        raise ConflictError("a round or test of this plan is in the session already", _PLANNER) from error
+    connection.execute(
+        "UPDATE session SET rounds = rounds + ?, tests = tests + ? WHERE id = ?",
+        (len(plan), sum(len(planned.tests) for planned in plan), session),
+    )
+
+
+def _write_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Round]) -> None:
+    (number,) = connection.execute("SELECT coalesce(max(id), 0) FROM round").fetchone()
+    for round_id, planned in enumerate(plan, number + 1):
+        row = (round_id, session, *make_round_row(planned))
+        insert_rows(connection, "round", ("id", "session_id", *RoundRow._fields), [row])
+        tests = ((session, round_id, *make_test_row(test)) for test in planned.tests)
+        insert_rows(connection, "test", ("session_id", "round_id", *TestRow._fields), tests)
+
+
+def _require_sound(plan: Sequence[Round]) -> None:
+    """ConflictError where ids come twice, or a test says another round or probe than its round."""
+    numbers: set[int] = set()
+    ids: set[str] = set()
+    for planned in plan:
+        if planned.number in numbers:
+            raise ConflictError(f"round {planned.number} comes twice in the plan", _PLANNER)
+        numbers.add(planned.number)
+        for test in planned.tests:
+            if test.id in ids:
+                raise ConflictError(f"test {test.id} comes twice in the plan", _PLANNER)
+            ids.add(test.id)
+            if (test.round, test.probe) != (planned.number, planned.probe):
+                raise ConflictError(
+                    f"test {test.id} says round {test.round} and probe {test.probe}, "
+                    f"its round is {planned.number} with {planned.probe}",
+                    _PLANNER,
+                )
+
+
+# -- verdicts
+
+
+class Judgement(NamedTuple):
+    """The verdicts on one attempt at one time, by one program and its criteria."""
+
+    judged_by: str
+    at: float
+    verdicts: tuple[NamedVerdictRow, ...]
+
+
+def make_judgement(verdicts: Sequence[Verdict], *, judged_by: str, at: float) -> Judgement:
+    """Verdicts as rows; RefusedError for a number that cannot be kept."""
+    rows = tuple(map(make_verdict_row, verdicts))
+    return Judgement(replace_surrogates(judged_by), require_finite(at, "the time of a judgement"), rows)
+
+
+def append_verdicts(cache: WriteCache, attempt: int, verdicts: Sequence[Verdict], *, judged_by: str, at: float) -> None:
+    """Write one judgement of a closed round; the latest one counts, the others stay.
+
+    ConflictError when ``judged_by`` has judged this attempt before, or a verdict is about another round.
+    """
+    judgement = make_judgement(verdicts, judged_by=judged_by, at=at)
+    _require_judgeable(cache.connection, attempt, verdicts, judgement.judged_by)
+    append_judgement(cache, attempt, judgement)
+
+
+def append_judgement(cache: WriteCache, attempt: int, judgement: Judgement) -> None:
+    """Write a judgement of an attempt that ``judgement.judged_by`` has not judged yet."""
+    connection, names = cache.connection, cache.names
+    levels = Counter(row.verdict.level for row in judgement.verdicts)
+    counts = [levels[level.value] for level in (Level.FAIL, Level.WATCH, Level.UNKNOWN, Level.PASS)]
+    cursor = connection.execute(
+        """INSERT INTO judging (attempt_id, judged_by, at, fails, watches, unknowns, passes)
+        VALUES (?, ?, ?, ?, ?, ?, ?)""",
+        (attempt, judgement.judged_by, judgement.at, *counts),
+    )
+    values: list[object] = []
+    for metric, unit, labels, verdict in judgement.verdicts:
+        values += (cursor.lastrowid, names.metric(metric, unit), names.labels(labels), *verdict)
+    insert_values(connection, "verdict", ("judging_id", "metric_id", "labels_id", *VerdictRow._fields), values)
+
+
+def _require_judgeable(
+    connection: sqlite3.Connection, attempt: int, verdicts: Sequence[Verdict], judged_by: str
+) -> None:
+    (round_number,) = connection.execute(
+        "SELECT round.number FROM attempt JOIN round ON round.id = attempt.round_id WHERE attempt.id = ?", (attempt,)
+    ).fetchone()
+    if connection.execute(
+        "SELECT 1 FROM judging WHERE attempt_id = ? AND judged_by = ?", (attempt, judged_by)
+    ).fetchone():
+        raise ConflictError(
+            f"round {round_number} was judged by {judged_by} before", "name the new judgement differently"
+        )
+    for verdict in verdicts:
+        if verdict.round != round_number:
+            raise ConflictError(
+                f"a verdict on {verdict.subject} in round {verdict.round} stands under round {round_number}",
+                "report this as a fault of the judge",
+            )
+
+
+def find_closed_attempt(connection: sqlite3.Connection, session: int, round_number: int, attempt: int) -> int:
+    """The number of a closed attempt in the file; ConflictError when it is not stored, or not closed."""
+    row = connection.execute(
+        """SELECT attempt.id FROM attempt JOIN round ON round.id = attempt.round_id
+        WHERE round.session_id = ? AND round.number = ? AND attempt.number = ? AND ended IS NOT NULL""",
+        (session, round_number, attempt),
+    ).fetchone()
+    if row is None:
+        raise ConflictError(
+            f"attempt {attempt} at round {round_number} is not stored", "judge what list_closed_rounds names"
+        )
+    return int(row[0])
+
+
+# -- what happened beside the measuring
+
+
+def append_note(connection: sqlite3.Connection, session: int, kind: str, text: str, at: float) -> None:
+    """Write what was decided or happened while a session runs."""
+    connection.execute(
+        "INSERT INTO note (session_id, kind, text, at) VALUES (?, ?, ?, ?)",
+        (session, replace_surrogates(kind), replace_surrogates(text), require_finite(at, "the time of a note")),
+    )
+
+
+def append_proofs(connection: sqlite3.Connection, session: int, proofs: Sequence[Proof], at: float) -> None:
+    """Write what the nodes showed of ours at the end of a run."""
+    append_proof_rows(connection, session, map(make_proof_row, proofs), require_finite(at, "the time of a proof"))
+
+
+def append_proof_rows(connection: sqlite3.Connection, session: int, rows: Iterable[ProofRow], at: float) -> None:
+    """``append_proofs`` with rows."""
+    insert_rows(connection, "proof", ("session_id", "at", *ProofRow._fields), ((session, at, *row) for row in rows))

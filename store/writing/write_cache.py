@@ -1,0 +1,199 @@
+"""What the writer remembers between its transactions, so that storing a result asks the file nothing.
+
+Numbers of metrics, labels and sessions, the attempts that run with the numbers of their tests, and
+whether this process drives a session (looked up once in each transaction). All of it is forgotten
+when a transaction is undone.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from benchconsole.probes.model.measuring import Labels
+from benchconsole.store.codec.rows import dump_labels
+from benchconsole.store.codec.values import replace_surrogates
+from benchconsole.store.errors import ConflictError
+from benchconsole.store.files import ownership
+from benchconsole.store.reading.session_list import find_number
+
+MAX_NAMES = 100_000
+"""So many names are remembered; beyond that the file is asked again."""
+
+# Statements that find and make each kind of name.
+_METRIC = ("SELECT id FROM metric WHERE name = ?1 AND unit = ?2", "INSERT INTO metric (name, unit) VALUES (?1, ?2)")
+_LABELS = (
+    "SELECT id FROM labels WHERE pairs = ?1 AND ?2 IS NOT NULL",
+    "INSERT INTO labels (pairs, shown) VALUES (?1, ?2)",
+)
+K = TypeVar("K")
+
+
+class NameNumbers:
+    """Numbers for names that come again and again, made where they are missing."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._metrics: dict[tuple[str, str], int] = {}
+        self._labels: dict[Labels, int] = {}
+
+    def metric(self, name: str, unit: str) -> int:
+        """The number of a metric in a unit."""
+        number = self._metrics.get((name, unit))
+        if number is None:
+            number = self._find(self._metrics, (name, unit), _METRIC, (replace_surrogates(name), unit))
+        return number
+
+    def labels(self, labels: Labels) -> int:
+        """The number of a label set."""
+        number = self._labels.get(labels)
+        if number is None:
+            shown = replace_surrogates(", ".join(f"{name}={value}" for name, value in labels))
+            number = self._find(self._labels, labels, _LABELS, (dump_labels(labels), shown))
+        return number
+
+    def _find(self, known: dict[K, int], name: K, statements: tuple[str, str], row: tuple[str, str]) -> int:
+        find, make = statements
+        stored = self._connection.execute(find, row).fetchone()
+        if stored is None:
+            self._connection.execute(make, row)
+            stored = self._connection.execute(find, row).fetchone()
+        if len(known) > MAX_NAMES:
+            known.clear()
+        known[name] = int(stored[0])
+        return known[name]
+
+
+@dataclass(slots=True)
+class KnownAttempt:
+    """An attempt: its number in the file, the numbers of its tests by key, and those whose result is stored."""
+
+    attempt: int
+    tests: dict[str, int]
+    stored: set[int]
+    closed: bool = False
+    replaced: bool = False
+
+    def find_test(self, key: str) -> int:
+        """The number of a test of this round; ConflictError when it is not of it."""
+        number = self.tests.get(replace_surrogates(key))
+        if number is None:
+            raise ConflictError(f"test {key} is not of this round", "report this as a fault of the runner")
+        return number
+
+
+class WriteCache:
+    """One for each writer. ``connection`` is inside a transaction whenever a job uses it."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        holder: ownership.Holder,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.connection = connection
+        self.clock = clock
+        self.names = NameNumbers(connection)
+        self._path = path
+        self._holder = holder
+        self._sessions: dict[str, int] = {}
+        self._attempts: dict[tuple[int, int, int], KnownAttempt] = {}
+        self._driven: set[int] = set()
+        self._free: set[int] = set()
+
+    def begin_transaction(self) -> None:
+        """Forget who drives: another process may have taken a session over since the last transaction."""
+        self._driven.clear()
+        self._free.clear()
+
+    def forget(self) -> None:
+        """Forget everything: something was undone, and names made in it may not be there."""
+        self.names = NameNumbers(self.connection)
+        self._sessions.clear()
+        self.forget_attempts()
+        self.begin_transaction()
+
+    def forget_attempts(self) -> None:
+        """Forget all attempts: another process may have begun, filled and closed rounds of a session."""
+        self._attempts.clear()
+
+    def find_session(self, key: str) -> int:
+        """The number of a session; UnknownSessionError when there is none."""
+        number = self._sessions.get(key)
+        if number is None:
+            number = self._sessions[key] = find_number(self.connection, key, self._path)
+        return number
+
+    def require_driven(self, key: str) -> int:
+        """The number of a session that this store drives; DrivenError when it does not."""
+        number = self.find_session(key)
+        if number not in self._driven:
+            ownership.require_driven(self.connection, number, self._holder)
+            self._driven.add(number)
+        return number
+
+    def require_free(self, key: str) -> int:
+        """The number of a session that no other process drives; DrivenError when one does."""
+        number = self.find_session(key)
+        if number not in self._free:
+            ownership.require_free(self.connection, number, self._holder, self.clock())
+            self._free.add(number)
+        return number
+
+    def claim(self, key: str) -> None:
+        """Drive a session from here on; DrivenError while another process does."""
+        ownership.claim(self.connection, self.find_session(key), self._holder, self.clock())
+        self.forget_attempts()
+
+    def release(self, key: str, *, at: float, complete: bool, because: str) -> None:
+        """Drive it no longer."""
+        number = self.require_driven(key)
+        ownership.release(self.connection, number, self._holder, at=at, complete=complete, because=because)
+        self._driven.discard(number)
+
+    def require_open(self, session: int, round_number: int, attempt: int) -> KnownAttempt:
+        """An attempt that can still take results; ConflictError when it was not begun, or is closed or replaced."""
+        known = self.find_attempt(session, round_number, attempt)
+        name = f"attempt {attempt} at round {round_number}"
+        if known is None:
+            raise ConflictError(f"{name} was not begun", "begin it, and store what it gives under the number you get")
+        if known.closed:
+            raise ConflictError(f"{name} is closed already", "begin another attempt, or leave it: the round is there")
+        if known.replaced:
+            raise ConflictError(f"{name} was given up for a later one", "store results under the newest attempt")
+        return known
+
+    def find_attempt(self, session: int, round_number: int, attempt: int) -> KnownAttempt | None:
+        """The attempt under these numbers, open or not; None when nothing was begun."""
+        key = (session, round_number, attempt)
+        known = self._attempts.get(key)
+        if known is None:
+            known = self._read_attempt(key)
+            if known is not None:
+                self._attempts[key] = known
+        return known
+
+    def _read_attempt(self, key: tuple[int, int, int]) -> KnownAttempt | None:
+        row = self.connection.execute(
+            """SELECT attempt.id, ended IS NOT NULL, round_id,
+                attempt.number < (SELECT max(number) FROM attempt AS other WHERE other.round_id = round.id)
+            FROM attempt JOIN round ON round.id = round_id
+            WHERE session_id = ? AND round.number = ? AND attempt.number = ?""",
+            key,
+        ).fetchone()
+        if row is None:
+            return None
+        number, closed, round_id, replaced = row
+        tests = dict(self.connection.execute("SELECT key, id FROM test WHERE round_id = ?", (round_id,)))
+        stored = {
+            test for (test,) in self.connection.execute("SELECT test_id FROM result WHERE attempt_id = ?", (number,))
+        }
+        return KnownAttempt(number, tests, stored, closed=bool(closed), replaced=bool(replaced))
+
+    def forget_round(self, session: int, round_number: int) -> None:
+        """Forget the attempts at a round: one was closed, or a later one begins."""
+        for key in [key for key in self._attempts if key[:2] == (session, round_number)]:
+            del self._attempts[key]

@@ -1,0 +1,475 @@
+"""Curves of sweeps: every number that was stored and no other, whatever the order, with what is missing and why."""
+
+import math
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from benchconsole.console.curves.curve_model import Chart, Curve, Point, is_multiplied, place_points
+from benchconsole.console.curves.curve_text import format_chart, format_chart_name, format_sentences, make_point_rows
+from benchconsole.console.curves.sweep_series import ChartCache, is_swept
+from benchconsole.console.session.session import Session
+from benchconsole.console.view.events import RoundJudged, RoundStarted, SessionEnded, SessionOpened
+from benchconsole.console.view.reducer import advance, opened
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import (
+    ClosedRound,
+    CloseReason,
+    FailedAt,
+    Failure,
+    Labels,
+    Measurement,
+    Reading,
+    Result,
+    Round,
+    Swept,
+    Target,
+    Test,
+    labels,
+)
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.model.sweep import Ending
+from benchconsole.topology.units import Shown, Unit
+from tests.console.curves.test_sweep_series import follow, four_at_most, session
+from tests.console.tui.fabrics import mini
+from tests.probes.stepped import IOR, SteppedReach
+
+FABRIC = mini(leaves=2, per_leaf=2)
+NODES = [FABRIC.nodes[NodeId(name)] for name in ("n001", "n002")]
+
+Given = float | Failure
+Told = Mapping[str, Sequence[Sequence[Given]]]
+"""From a value of the axis to its repetitions, of each what every node gave."""
+
+
+def failed(stage: FailedAt, detail: str = "") -> Failure:
+    return Failure(stage, detail, NODES[0].id)
+
+
+def rounds_of(told: Told, axis: str = "tasks", cohorts: Sequence[str] = ("", ""), **more: str) -> list[Round]:
+    made: list[Round] = []
+    ending = Ending(gain=0.1) if more.pop("ending", "") else None
+    for value, repetitions in told.items():
+        for turn, gave in enumerate(repetitions, 1):
+            number = len(made) + 1
+            point = (*more.items(), (axis, value))
+            tests = tuple(
+                Test(f"{number}-{place}", "ior", _target(place, (*point, ("repetition", str(turn))), cohorts), number)
+                for place in range(len(gave))
+            )
+            swept = Swept(1, point, turn, len(repetitions), "up", ending)
+            made.append(Round(number, f"ior over {axis}", "ior", tests, 1.0, "", (), swept))
+    return made
+
+
+def _target(place: int, point: Labels, cohorts: Sequence[str]) -> Target:
+    kind = (("kind", cohorts[place]),) if cohorts[place] else ()
+    return Target(NODES[place], labels=tuple(sorted((*point, *kind))))
+
+
+def judged(each: Round, gave: Sequence[Given], unit: Unit = Unit.BYTE_RATE, required: float = 0.0) -> RoundJudged:
+    results, verdicts = [], []
+    for test, found in zip(each.tests, gave, strict=True):
+        if isinstance(found, Failure):
+            results.append(Result(test, failure=found))
+            continue
+        reading = Reading("ior.write", found, unit, tuple(sorted((*test.target.labels, ("operation", "write")))))
+        measurement = Measurement(f"{test.id}/0", test, reading, 1.0)
+        results.append(Result(test, measurements=(measurement,)))
+        if required:
+            verdicts.append(verdict(measurement, required))
+    closed = ClosedRound(each, tuple(results), CloseReason.COMPLETE, each.number * 10.0, each.number * 10.0 + 1)
+    return RoundJudged(closed, tuple(verdicts), ())
+
+
+def verdict(measurement: Measurement, required: float) -> Verdict:
+    level = Level.PASS if measurement.reading.value >= required else Level.FAIL
+    test = measurement.test
+    return Verdict(
+        test.id, test.round, test.probe, test.target.key, (test.target.node.id,), "ior.write", (), level,
+        Yardstick.CRITERION, "", Unit.BYTE_RATE, Shown.STORAGE, measurement.reading.value, required, required,
+        evidence=(measurement.id,),
+    )  # fmt: skip
+
+
+def planned(rounds: Sequence[Round]) -> RunView:
+    return opened(SessionOpened("s1", "swept", FABRIC, "default", tuple(rounds), 0.0))
+
+
+def view_of(told: Told, axis: str = "tasks", cohorts: Sequence[str] = ("", ""), **more: str) -> RunView:
+    unit = Unit(more.pop("unit", Unit.BYTE_RATE.value))
+    required = float(more.pop("required", 0.0))
+    rounds = rounds_of(told, axis, cohorts, **more)
+    gave = [turn for turns in told.values() for turn in turns]
+    view = planned(rounds)
+    for each, found in zip(rounds, gave, strict=True):
+        view = advance(view, judged(each, found, unit, required))
+    return view
+
+
+def only(view: RunView) -> Chart:
+    (chart,) = ChartCache().compute(view)
+    return chart
+
+
+def medians(chart: Chart, curve: int = 0) -> dict[str, float | None]:
+    return {point.value: point.median for point in chart.curves[curve].points}
+
+
+# -- what is measured is what is shown
+
+NUMBERS = some.floats(min_value=1e-3, max_value=1e12)
+TURNS = some.lists(some.lists(NUMBERS | some.just(failed(FailedAt.TOOL, "exit 1")), min_size=2, max_size=2),
+                   min_size=1, max_size=4)  # fmt: skip
+SWEEPS = some.dictionaries(some.sampled_from([str(2**power) for power in range(8)]), TURNS, min_size=1, max_size=6)
+
+
+@given(SWEEPS)
+def test_every_number_is_in_its_point_and_no_other_is(told: dict[str, list[list[Given]]]) -> None:
+    chart = only(view_of(told))
+    assert list(chart.values) == sorted(told, key=int)
+    for point in chart.curves[0].points:
+        every = [number for turn in told[point.value] for number in turn]
+        numbers = [number for number in every if isinstance(number, float)]
+        assert sorted(point.values) == sorted(numbers)
+        assert point.median == (median(numbers) if numbers else None)
+        assert (point.low, point.high) == (min(numbers, default=None), max(numbers, default=None))
+        assert point.planned == len(every) == point.tests + sum(each.tests for each in point.missing)
+        assert point.of == len(told[point.value])
+
+
+@given(SWEEPS)
+def test_a_load_that_is_shared_is_summed_and_has_no_sum_where_a_part_is_missing(
+    told: dict[str, list[list[Given]]],
+) -> None:
+    chart = only(view_of(told, axis="clients"))
+    for point in chart.curves[0].points:
+        turns = told[point.value]
+        whole = [turn for turn in turns if all(isinstance(number, float) for number in turn)]
+        sums = [math.fsum(number for number in turn if isinstance(number, float)) for turn in whole]
+        assert sorted(point.values) == pytest.approx(sorted(sums))
+        assert (point.repetitions, point.of) == (len(whole), len(turns))
+    assert not chart.metric or chart.is_summed
+
+
+@given(SWEEPS, some.integers(0, 1000))
+def test_the_order_in_which_rounds_were_closed_says_nothing(told: dict[str, list[list[Given]]], seed: int) -> None:
+    rounds = rounds_of(told, cohorts=("virtual", "bare metal"))
+    gave = [turn for turns in told.values() for turn in turns]
+    events = [judged(each, found) for each, found in zip(rounds, gave, strict=True)]
+    shuffled = random.Random(seed).sample(events, len(events))
+    one = other = planned(rounds)
+    for event in events:
+        one = advance(one, event)
+    for event in shuffled:
+        other = advance(other, event)
+    assert ChartCache().compute(one) == ChartCache().compute(other)
+
+
+@given(SWEEPS)
+def test_what_is_kept_from_view_to_view_is_what_is_worked_out_anew(told: dict[str, list[list[Given]]]) -> None:
+    rounds = rounds_of(told)
+    gave = [turn for turns in told.values() for turn in turns]
+    kept, view = ChartCache(), planned(rounds)
+    for each, found in zip(rounds, gave, strict=True):
+        for event in (RoundStarted(each, 1.0), judged(each, found)):
+            view = advance(view, event)
+            assert kept.compute(view) == ChartCache().compute(view)
+            assert kept.compute(view) is kept.compute(replace(view, log=()))
+    view = advance(view, SessionEnded(99.0, complete=True))
+    assert kept.compute(view) == ChartCache().compute(view)
+
+
+def test_a_test_that_was_repeated_counts_once_with_its_newest_result() -> None:
+    told: Told = {"1": [[1e9]], "2": [[failed(FailedAt.TIMEOUT)]]}
+    view = view_of(told)
+    second = view.plan[1]
+    again = replace(second, number=3, tests=tuple(replace(each, id="3-0", round=3) for each in second.tests))
+    kept = ChartCache()
+    assert medians(only(view)) == {"1": 1e9, "2": None}
+    kept.compute(view)
+    view = advance(view, SessionOpened("s1", "swept", FABRIC, "default", (*view.plan, again), 0.0))
+    (waiting,) = kept.compute(view)
+    assert waiting.curves[0].points[1].planned == 1
+    view = advance(view, judged(again, [1.5e9]))
+    (chart,) = kept.compute(view)
+    assert medians(chart) == {"1": 1e9, "2": 1.5e9}
+    assert chart.curves[0].points[1].missing == ()
+    assert chart == only(view)
+
+
+# -- what is missing
+
+
+def test_points_without_a_number_say_why_and_are_not_made_up() -> None:
+    why = "ended at tasks=2: ior.write gained less than 5 % since tasks=1"
+    told: Told = {
+        "1": [[1e9, 1e9]],
+        "2": [[1e9, failed(FailedAt.UNREACHABLE, "refused")]],
+        "4": [[failed(FailedAt.SKIPPED, why), failed(FailedAt.SKIPPED, why)]],
+    }
+    chart = only(view_of(told))
+    first, second, third = chart.curves[0].points
+    assert first.missing == ()
+    assert [(each.state, each.why, each.tests) for each in second.missing] == [
+        (State.UNREACHABLE, "unreachable: refused", 1)
+    ]
+    assert third.median is None
+    assert [each.why for each in third.missing] == [f"not needed any more: {why}"]
+    assert make_point_rows(chart)[2].cells["note"] == f"not needed any more: {why}"
+
+
+def test_a_sweep_without_any_number_is_still_there() -> None:
+    chart = only(view_of({"1": [[failed(FailedAt.MISSING_TOOL, "no ior")]], "2": [[failed(FailedAt.TOOL)]]}))
+    assert (chart.metric, format_chart_name(chart), chart.values) == ("", "nothing measured yet", ("1", "2"))
+    assert chart.curves[0].measured == ()
+    assert format_sentences(chart) == []
+
+
+def test_what_has_not_run_waits_or_runs() -> None:
+    told: Told = {"1": [[1e9]], "2": [[1e9]]}
+    rounds = rounds_of(told)
+    view = advance(planned(rounds), judged(rounds[0], [1e9]))
+    assert [each.why for each in only(view).curves[0].points[1].missing] == ["not run yet"]
+    view = advance(view, RoundStarted(rounds[1], 20.0))
+    assert [each.state for each in only(view).curves[0].points[1].missing] == [State.RUNNING]
+    view = advance(view, SessionEnded(30.0, complete=False, because="by the operator"))
+    assert [each.why for each in only(view).curves[0].points[1].missing] == ["not run: by the operator"]
+
+
+def test_a_session_without_a_sweep_has_no_curve() -> None:
+    plain = [replace(each, swept=None) for each in rounds_of({"1": [[1e9]]})]
+    repeated = [replace(each, swept=Swept(1, (), 1, 3)) for each in plain]
+    for rounds in (plain, repeated):
+        assert not is_swept(planned(rounds))
+        assert ChartCache().compute(planned(rounds)) == ()
+
+
+# -- what tells curves apart
+
+
+def test_cohorts_are_curves_of_one_chart() -> None:
+    chart = only(view_of({"1": [[1e9, 5e8]], "2": [[2e9, 6e8]]}, cohorts=("bare metal", "virtual")))
+    assert [curve.cohort for curve in chart.curves] == [(("kind", "bare metal"),), (("kind", "virtual"),)]
+    assert medians(chart) == {"1": 1e9, "2": 2e9}
+    assert medians(chart, 1) == {"1": 5e8, "2": 6e8}
+
+
+def test_a_load_of_several_cohorts_has_a_sum_of_all_and_its_parts_have_no_knee() -> None:
+    told: Told = {"1": [[1e9]], "2": [[1e9, 5e8]], "4": [[1.1e9, 4e8]]}
+    chart = only(view_of(told, axis="clients", cohorts=("bare metal", "virtual")))
+    assert [(curve.cohort, curve.is_part) for curve in chart.curves] == [
+        ((), False), ((("kind", "bare metal"),), True), ((("kind", "virtual"),), True),
+    ]  # fmt: skip
+    assert medians(chart) == {"1": 1e9, "2": 1.5e9, "4": 1.5e9}
+    assert medians(chart, 2) == {"1": None, "2": 5e8, "4": 4e8}
+    assert format_sentences(chart) == ["all together: knee at clients=2, 1.50 GB/s: no later point gained 5 %"]
+    assert all(row.value != "1" for row in make_point_rows(chart) if row.curve == 2)
+
+
+def test_axes_that_stay_make_charts_of_their_own() -> None:
+    small = view_of({"1": [[1e9]], "2": [[2e9]]}, block="4 KiB")
+    large = [
+        replace(each, number=each.number + 2, tests=tuple(_moved(test) for test in each.tests),
+                swept=replace(each.swept, point=(("block", "1 MiB"), each.swept.point[-1])))
+        for each in small.plan if each.swept is not None
+    ]  # fmt: skip
+    view = advance(small, SessionOpened("s1", "swept", FABRIC, "default", (*small.plan, *large), 0.0))
+    for each, number in zip(large, (3e9, 4e9), strict=True):
+        view = advance(view, judged(each, [number]))
+    found = ChartCache().compute(view)
+    assert [(chart.held, medians(chart)) for chart in found] == [
+        ((("block", "4 KiB"),), {"1": 1e9, "2": 2e9}),
+        ((("block", "1 MiB"),), {"1": 3e9, "2": 4e9}),
+    ]
+
+
+def _moved(test: Test) -> Test:
+    number = test.round + 2
+    told = dict(test.target.labels) | {"block": "1 MiB"}
+    return replace(
+        test, id=f"{number}-0", round=number, target=replace(test.target, labels=tuple(sorted(told.items())))
+    )
+
+
+def with_readings(told: Mapping[str, Sequence[tuple[float, Labels]]]) -> RunView:
+    rounds = rounds_of({value: [[0.0]] for value in told}, axis="streams")
+    view = planned(rounds)
+    for each, readings in zip(rounds, told.values(), strict=True):
+        (test,) = each.tests
+        found = tuple(
+            Measurement(f"{test.id}/{place}", test, Reading("ior.write", value, Unit.BYTE_RATE, more), 1.0)
+            for place, (value, more) in enumerate(readings)
+        )
+        closed = ClosedRound(each, (Result(test, measurements=found),), CloseReason.COMPLETE, 1.0, 2.0)
+        view = advance(view, RoundJudged(closed, (), ()))
+    return view
+
+
+def test_reading_and_writing_are_charts_of_their_own_even_where_one_lacks_a_point() -> None:
+    read, write = labels(operation="read"), labels(operation="write")
+    found = ChartCache().compute(with_readings({"1": [(1.0, read), (2.0, write)], "2": [(3.0, read)]}))
+    assert [(format_chart_name(chart), medians(chart)) for chart in found] == [
+        ("ior.write read", {"1": 1.0, "2": 3.0}),
+        ("ior.write write", {"1": 2.0, "2": None}),
+    ]
+    (silent,) = found[1].curves[0].points[1].missing
+    assert (silent.state, silent.why, silent.tests) == (State.MEASURED, "gave other numbers, not this one", 1)
+
+
+def test_numbered_parts_of_a_test_are_one_curve_without_a_share_for_each() -> None:
+    def parts(*rates: float) -> list[tuple[float, Labels]]:
+        return [(rate, labels(stream=place)) for place, rate in enumerate(rates, 1)]
+
+    chart = only(with_readings({"1": parts(8.0), "2": parts(4.0, 4.0), "4": parts(2.0, 2.0, 1.0, 3.0)}))
+    assert medians(chart) == {"1": 8.0, "2": 4.0, "4": 2.0}
+    assert chart.is_split
+    assert not chart.has_efficiency
+
+
+def test_a_number_that_is_the_same_at_all_points_tells_charts_apart() -> None:
+    sizes = [(1.0, labels(size=8)), (2.0, labels(size=16))]
+    found = ChartCache().compute(with_readings({"1": sizes, "2": sizes}))
+    assert [format_chart_name(chart) for chart in found] == ["ior.write size=8", "ior.write size=16"]
+
+
+# -- what is said
+
+
+def curve(*numbers: float, spread: float = 0.0) -> Curve:
+    return Curve((), tuple(
+        Point(str(2**place), float(2**place), (number - spread, number, number + spread), 1, 1, 1, 1, float(2**place))
+        for place, number in enumerate(numbers)
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("numbers", "gain", "knee"),
+    [
+        ((1.0, 2.0, 4.0, 4.1, 4.1), 0.05, "4"),
+        ((1.0, 2.0, 4.0, 4.1, 4.1), 0.02, "8"),
+        ((4.0, 4.0, 4.0), 0.05, "1"),
+        ((4.0, 3.0, 2.0), 0.05, "1"),
+        ((1.0, 0.5, 2.0, 1.0), 0.05, "4"),
+        ((1.0, 2.0, 4.0), 0.05, None),
+        ((1.0,), 0.05, None),
+    ],
+)
+def test_the_knee_is_the_last_point_that_gained_enough(
+    numbers: tuple[float, ...], gain: float, knee: str | None
+) -> None:
+    found = curve(*numbers).knee(gain)
+    assert (found.point.value if found else None) == knee
+
+
+def test_a_knee_within_the_spread_of_later_points_is_not_certain() -> None:
+    sharp, vague = curve(1.0, 2.0, 2.0).knee(0.05), curve(1.0, 2.0, 2.0, spread=0.2).knee(0.05)
+    assert sharp is not None
+    assert vague is not None
+    assert (sharp.certain, vague.certain) == (True, False)
+
+
+def test_a_knee_of_a_sweep_that_goes_on_is_one_so_far() -> None:
+    told: Told = {"1": [[1e9]], "2": [[1e9]], "4": [[4e9]]}
+    rounds = rounds_of(told)
+    view = planned(rounds)
+    for each in rounds[:2]:
+        view = advance(view, judged(each, [1e9]))
+    assert format_sentences(only(view)) == ["knee so far at tasks=1, 1.00 GB/s: no later measured point gained 5 %"]
+    assert [row.cells["note"] for row in make_point_rows(only(view))] == ["knee so far", "", "not run yet"]
+    view = advance(view, judged(rounds[2], [4e9]))
+    assert format_sentences(only(view)) == ["no knee: tasks=4, the last point measured, still gained 5 % or more"]
+
+
+def test_words_have_no_order_so_no_gain_and_no_knee() -> None:
+    chart = only(view_of({"random": [[1e9]], "sequential": [[2e9]]}, axis="pattern"))
+    assert chart.values == ("random", "sequential")
+    assert chart.curves[0].gains == {}
+    assert format_sentences(chart) == []
+
+
+def test_where_less_is_better_no_knee_is_named() -> None:
+    chart = only(view_of({"1": [[1e-3]], "2": [[2e-3]], "4": [[2e-3]]}, unit=Unit.SECOND.value))
+    assert not chart.grows
+    assert format_sentences(chart) == []
+    assert not any("knee" in row.cells["note"] for row in make_point_rows(chart))
+
+
+def test_gains_and_the_share_of_each() -> None:
+    found = curve(1.0, 2.0, 3.0)
+    assert found.gains == pytest.approx({"2": 1.0, "4": 0.5})
+    assert found.efficiency == pytest.approx({"1": 1.0, "2": 1.0, "4": 0.75})
+
+
+def test_bounds_are_those_of_verdicts_on_these_numbers() -> None:
+    view = view_of({"1": [[1e9, 3e9]], "2": [[4e9, 4e9]]}, required="2e9")
+    first, second = only(view).curves[0].points
+    assert (first.bounds, first.state) == ((2e9,), State.FAIL)
+    assert (second.bounds, second.state) == ((2e9,), State.PASS)
+    assert make_point_rows(only(view))[0].cells["required"] == "2.00 GB/s"
+    summed = only(view_of({"1": [[1e9, 3e9]], "2": [[4e9, 4e9]]}, axis="clients", required="2e9"))
+    assert [point.bounds for point in summed.curves[0].points] == [(), ()]  # a bound of one is none of the sum
+
+
+def test_the_table_as_text() -> None:
+    text = format_chart(only(view_of({"1": [[1e9], [1.2e9]], "2": [[2e9], [failed(FailedAt.TIMEOUT)]]})))
+    assert text == (
+        "tasks\treps\ttests\tmedian\tmin\tmax\tgain\tper task\tnote\n"
+        "1\t2\t2\t1.10 GB/s\t1.00 GB/s\t1.20 GB/s\t\t100 %\t\n"
+        "2\t1/2\t1/2\t2.00 GB/s\t2.00 GB/s\t2.00 GB/s\t+82 %\t91 %\t1 test timed out\n"
+    )
+
+
+@given(some.lists(some.floats(min_value=1e-6, max_value=1e9), min_size=2, max_size=12, unique=True))
+def test_places_keep_the_order_and_stay_within_the_picture(numbers: list[float]) -> None:
+    found = place_points(sorted(numbers))
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == pytest.approx((0.0, 1.0))
+
+
+def test_values_that_multiply_stand_side_by_side() -> None:
+    assert place_points([1, 2, 4, 8, 16]) == pytest.approx([0, 0.25, 0.5, 0.75, 1])
+    assert place_points([1, 2, 3, 4, 5]) == pytest.approx([0, 0.25, 0.5, 0.75, 1])
+    assert place_points([None, None, None]) == [0, 0.5, 1]
+    assert place_points([7]) == [0.5]
+    assert not is_multiplied([0, 1, 2, 4])
+
+
+# -- from the file to the curve
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    with Store.open(tmp_path / "sessions.db") as made:
+        yield made
+
+
+async def test_a_real_session_live_and_stored(tmp_path: Path, store: Store) -> None:
+    running = session(tmp_path, store, SteppedReach(four_at_most))
+    view, _ = await follow(running, running.propose())
+    again = Session.stored(store, running.id, IOR).view()
+    chart = only(view)
+    assert only(again) == chart
+    assert (chart.stage, chart.axis, chart.metric, chart.gain) == ("ior over tasks", "tasks", "ior.write", 0.05)
+    bare, virtual = chart.curves
+    assert {point.value: point.median for point in bare.points} == {
+        "1": 1e9, "2": 2e9, "4": 4e9, "8": 4e9, "16": 4e9, "32": None,
+    }  # fmt: skip
+    assert bare.points[2].bounds == (3.5e9,)
+    assert bare.points[3].bounds == ()
+    assert {point.bounds for point in virtual.measured} == {(0.5e9,)}
+    assert format_sentences(chart) == [
+        "bare metal: knee at tasks=4, 4.00 GB/s: no later measured point gained 5 %",
+        "virtual: knee at tasks=4, 2.00 GB/s: no later measured point gained 5 %",
+    ]
+    (spared,) = bare.points[-1].missing
+    assert spared.tests == 2
+    assert spared.why == "not needed any more: ended at tasks=16: ior.write gained less than 5 % since tasks=4"

@@ -1,0 +1,40 @@
+"""Facts in which a few nodes differ from their class: from four fifths on the others are the class."""
+
+import pytest
+
+from benchconsole.console.reports.tables import find_unlike_class
+from benchconsole.console.view.events import RoundJudged, SessionOpened
+from benchconsole.console.view.reducer import advance, opened
+from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Fact, Result, Round, Target, Test
+from benchconsole.topology.description.resolve import load_text
+
+TEXT = """\
+schema: 1
+fabric: plain
+switches: {leaf: {role: leaf}}
+nodes: {"n[1-20]": {}}
+links: [{from: "n[1-20]", to: leaf, speed: 10 Gb/s}]
+"""
+
+
+def told(*answers: str) -> RunView:
+    """A session in which each of so many nodes reports one fact."""
+    described = load_text(TEXT, "plain.yaml")
+    nodes = list(described.nodes.values())[: len(answers)]
+    tests = tuple(Test(f"t-{node.id}", "inventory", Target(node), 1) for node in nodes)
+    results = tuple(
+        Result(test, facts=(Fact("kernel.release", answer),)) for test, answer in zip(tests, answers, strict=True)
+    )
+    each = Round(1, "inventory", "inventory", tests, 1.0, "")
+    view = opened(SessionOpened("s", "", described, "default", (each,), 0.0, False))
+    return advance(view, RoundJudged(ClosedRound(each, results, CloseReason.COMPLETE, 0.0, 1.0), (), ()))
+
+
+@pytest.mark.parametrize(
+    ("usual", "others", "listed"),
+    [(4, 1, True), (3, 1, False), (16, 4, True), (15, 4, False), (16, 3, True), (3, 2, False), (4, 0, False)],
+)
+def test_four_fifths_make_the_class(usual: int, others: int, listed: bool) -> None:
+    found = find_unlike_class(told(*["6.1"] * usual, *["5.10"] * others))
+    assert [(each.found, each.declared, each.number) for each in found] == ([("5.10", "6.1", others)] if listed else [])

@@ -1,0 +1,48 @@
+"""The summary on a terminal: within its width, ASCII on request, the badge never dropped."""
+
+import io
+
+import pytest
+
+from benchconsole.console.reports import ReportOptions, render
+from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.view.run_view import RunView
+from tests.console.reports import fixture
+
+
+def lines(view: RunView, **options: object) -> list[str]:
+    """The summary by lines."""
+    out = io.StringIO()
+    render("text", view, out, ReportOptions(**options))  # type: ignore[arg-type]
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("name", fixture.EDGES)
+def test_no_line_is_wider_than_asked(name: str, width: int) -> None:
+    assert max(map(measure_width, lines(fixture.EDGES[name](), width=width))) <= width
+
+
+@pytest.mark.parametrize("text", [fixture.HOSTILE, "x" * 5_000, "漢字" * 300, "a,b," * 400, ""])
+def test_no_text_of_a_node_widens_it(text: str) -> None:
+    assert max(map(measure_width, lines(fixture.poisoned(text)))) <= 80
+
+
+def test_ascii_means_ascii() -> None:
+    for view in (fixture.hard(), fixture.poisoned(fixture.HOSTILE), fixture.poisoned("é漢")):
+        assert "\n".join(lines(view, ascii=True)).isascii()
+
+
+def test_the_badge_is_there_at_sixty_columns() -> None:
+    assert lines(fixture.poisoned("x" * 200), width=60)[0].endswith("SIMULATED")
+
+
+def test_what_is_cut_ends_in_an_ellipsis() -> None:
+    assert clip_text("漢字漢字", 5) == "漢字…"
+    assert clip_text("short", 5) == "short"
+
+
+def test_the_worst_finding_comes_first() -> None:
+    found = lines(fixture.hard())
+    first = found[found.index("findings") + 1]
+    assert first.startswith(" ✗ lag      leaf1 to sp1")

@@ -1,0 +1,139 @@
+"""``ingest``: captured outputs become a judged session, under their own name, and nothing is believed blindly."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from benchconsole.console.cli import command
+from benchconsole.store.store import Store
+from benchconsole.topology.description.resolve import load_text
+from tests.store.played import numbers
+
+TRANSCRIPTS = Path(__file__).parents[2] / "probes/tools/transcripts"
+SLOW, FAST, BROKEN = (TRANSCRIPTS / f"iperf3/{name}" for name in ("tcp-3.1.json", "tcp-3.12.txt", "refused-3.12.json"))
+TOPOLOGY = """\
+schema: 1
+fabric: small
+network: {mtu: 1500}
+switches:
+  leaf1: {role: leaf}
+nodes:
+  n[1-4]: {role: compute}
+links:
+  - {from: "n[1-4]", to: leaf1, speed: 1 Gb/s}
+criteria:
+  - {metric: iperf3.throughput, at_least: 80 %, of: capacity}
+"""
+Ingest = Callable[..., Result]
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return tmp_path / "s.db"
+
+
+@pytest.fixture
+def ingest(tmp_path: Path, db: Path) -> Ingest:
+    topology = tmp_path / "small.yaml"
+    topology.write_text(TOPOLOGY)
+
+    def run(probe: str, *arguments: str | Path, at: str = "2026-11-01T10:00:00Z") -> Result:
+        more = ["--at", at, "--db", str(db)]
+        return CliRunner().invoke(command, ["ingest", str(topology), probe, *map(str, arguments), *more])
+
+    return run
+
+
+def document(db: Path) -> dict[str, object]:
+    done = CliRunner().invoke(command, ["report", "last", "--format", "json", "--db", str(db)])
+    assert done.exit_code == 0, done.output
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_a_capture_is_judged_against_the_described_path_and_kept_word_for_word(ingest: Ingest, db: Path) -> None:
+    done = ingest("iperf3", SLOW, "--node", "n1", "--peer", "n2", "--label", "by hand")
+    assert done.exit_code == 0, done.output
+    assert "Everything judged passed" in done.stdout
+    with Store.open(db) as store:
+        (found,) = store.list_sessions()
+        (number,) = [one for one in numbers(db) if one["metric"] == "iperf3.throughput"]
+        (stored,) = store.session(found.id).read_rounds(load_text(TOPOLOGY, "small.yaml"))
+        assert stored.closed.results[0].outputs[0].stdout == SLOW.read_bytes()
+    assert (found.label, found.started, number["at"], number["stage"]) == (
+        "by hand", 1793527200.0, 1793527200.0, "iperf3 ingested",
+    )  # fmt: skip
+    assert number["value"] == pytest.approx(9.399903e8 / 8)
+
+
+def test_what_no_wire_carries_does_not_pass(ingest: Ingest) -> None:
+    done = ingest("iperf3", FAST, "--node", "n1", "--peer", "n2")
+    assert done.exit_code == 3
+    words = " ".join(done.stdout.split())
+    assert (
+        "23.5 Gb/s over n1 out, which carries 1.00 Gb/s as described: the number or the description is wrong" in words
+    )
+
+
+def test_what_cannot_be_read_is_a_test_without_a_number(ingest: Ingest, db: Path) -> None:
+    done = ingest("iperf3", SLOW, BROKEN, "--node", "n1", "--peer", "n2")
+    assert done.exit_code == 3
+    assert "unable to connect to server" in done.stdout
+    covered = document(db)["coverage"]
+    assert isinstance(covered, dict)
+    assert (covered["planned"], covered["tested"], covered["failed_to_run"]) == (2, 1, 1)
+
+
+def test_files_are_of_the_nodes_that_they_are_named_after(ingest: Ingest, tmp_path: Path, db: Path) -> None:
+    said = (TRANSCRIPTS / "fio/own-3.33.json").read_bytes()
+    for name in ("n2.json", "n3.json"):
+        (tmp_path / name).write_bytes(said)
+    done = ingest("fio", tmp_path / "n2.json", tmp_path / "n3.json")
+    assert done.exit_code == 0, done.output
+    assert {one["node"] for one in numbers(db)} == {"n2", "n3"}
+
+
+def test_more_can_be_added_to_a_session_of_the_same_fabric(ingest: Ingest, db: Path) -> None:
+    ingest("iperf3", SLOW, "--node", "n1", "--peer", "n2")
+    done = ingest("iperf3", SLOW, "--node", "n3", "--peer", "n4", "--session", "last")
+    assert done.exit_code == 0, done.output
+    with Store.open(db) as store:
+        (found,) = store.list_sessions()
+        assert (found.rounds_closed, found.tested, found.state.value) == (2, 2, "complete")
+
+
+def test_a_session_of_another_fabric_is_refused(ingest: Ingest, db: Path, tmp_path: Path) -> None:
+    ingest("iperf3", SLOW, "--node", "n1", "--peer", "n2")
+    (tmp_path / "small.yaml").write_text(TOPOLOGY.replace("fabric: small", "fabric: other"))
+    done = ingest("iperf3", SLOW, "--node", "n1", "--peer", "n2", "--session", "last")
+    assert (done.exit_code, "is of fabric small" in str(done.exception)) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["iperf3", SLOW, "--node", "n1"], "expected a sender and a receiver"),
+        (["iperf3", SLOW, "--node", "n1", "--peer", "n1"], "expected a sender and a receiver"),
+        (["iperf3", SLOW, "--node", "n9", "--peer", "n1"], "no node 'n9'"),
+        (["fio", SLOW, "--node", "n1", "--peer", "n2"], "expected one node"),
+        (["fio", SLOW], "name it with --node"),
+        (["fio", "/nowhere/n1.json"], "cannot be read"),
+        (["hpcc", SLOW, "--node", "n1", "--members", "n[1-2]"], "the one or the others"),
+        (["nosuch", SLOW, "--node", "n1"], "unknown probe"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_nothing_is_stored(
+    ingest: Ingest, db: Path, arguments: list[str], words: str
+) -> None:
+    done = ingest(*arguments)
+    assert words in str(done.exception), done.output
+    with Store.open(db) as store:
+        assert store.list_sessions() == ()
+
+
+@pytest.mark.parametrize("at", ["yesterday", "2026-11-01T10:00:00", "2999-01-01T00:00:00Z", ""])
+def test_a_moment_has_a_zone_and_has_passed(ingest: Ingest, at: str) -> None:
+    assert "expected a moment of the past with its zone" in str(ingest("fio", SLOW, "--node", "n1", at=at).exception)

@@ -1,0 +1,128 @@
+"""A database that refuses in mid-run costs nothing: what is finished goes to a spool and comes back."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.session import persistence
+from benchconsole.console.session.session import Session
+from benchconsole.console.view.events import Event, Held, Resumed, RoundJudged, RoundStarted, SessionEnded
+from benchconsole.console.view.events import TestEnded as Ended
+from benchconsole.store.store import Store
+from tests.console.session.test_session import SUITE
+from tests.fabrics import fabric
+from tests.probes.played import PROBES, PlayedReach
+
+BUSY = 0.2
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(persistence, "AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr("benchconsole.console.session.session.LAST_CHANCE_SECONDS", 0.5)
+
+
+def stored_tests(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {
+            key for (key,) in connection.execute("SELECT test.key FROM result JOIN test ON test.id = result.test_id")
+        }
+
+
+def spools(folder: Path) -> dict[Path, int]:
+    """Spool files with their modes."""
+    return {path: path.stat().st_mode & 0o777 for path in sorted(folder.glob("*.spool"))}
+
+
+async def test_a_lock_that_somebody_forgot_holds_the_run_and_loses_nothing(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db", busy=BUSY) as store:
+        running = Session(fabric(tmp_path, SUITE), PROBES, store, make_reach=lambda *_: PlayedReach())
+        running.start(running.propose())
+        told: list[Event] = []
+        ended: set[str] = set()
+        foreign = sqlite3.connect(store.path, isolation_level=None)
+        async for event in running.live():
+            told.append(event)
+            if isinstance(event, Ended):
+                ended.add(event.result.test.id)
+            if isinstance(event, RoundStarted) and event.round.number == 2:
+                foreign.execute("BEGIN IMMEDIATE")
+            if isinstance(event, Held) and event.spool:
+                assert spools(tmp_path) == {Path(event.spool): 0o600}
+                foreign.execute("ROLLBACK")
+            if isinstance(event, SessionEnded):
+                break
+        foreign.close()
+        kinds = [type(event) for event in told]
+        assert kinds.index(Held) < kinds.index(Resumed) < kinds.index(SessionEnded)
+        assert any(isinstance(event, Resumed) and event.imported > 0 for event in told)
+        assert isinstance(told[-1], SessionEnded)
+        assert told[-1].complete
+        assert len(store.session(running.id).list_closed_rounds()) == len(running.plan)
+        assert not spools(tmp_path)
+    assert stored_tests(store.path) == ended == {test.id for each in running.plan for test in each.tests}
+
+
+async def test_no_round_begins_while_the_database_refuses(tmp_path: Path) -> None:
+    with (
+        Store.open(tmp_path / "s.db", busy=BUSY) as store,
+        closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as foreign,
+    ):
+        running = Session(fabric(tmp_path, SUITE), PROBES, store, make_reach=lambda *_: PlayedReach())
+        running.start(running.propose())
+        judged = 0
+        async for event in running.live():
+            if isinstance(event, Ended) and not foreign.in_transaction:
+                foreign.execute("BEGIN IMMEDIATE")
+            if isinstance(event, RoundJudged):
+                judged += 1
+                break
+        held = asyncio.ensure_future(anext(running.live()))
+        await asyncio.wait((held,), timeout=1)
+        assert not held.done() or isinstance(held.result(), Held)
+        running.stop(now=True)
+        await running.finished()
+        assert judged == 1
+        assert not running.running
+        foreign.execute("ROLLBACK")
+        left = spools(tmp_path)
+        assert left
+        for path in left:
+            await store.import_spool(path)
+        assert len(store.session(running.id).list_closed_rounds()) == 1
+
+
+async def test_what_a_console_finished_before_it_was_stopped_is_not_run_again(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        first = PlayedReach()
+        running = Session(fabric(tmp_path, SUITE), PROBES, store, make_reach=lambda *_: first)
+        running.start(running.propose())
+        ended = 0
+        async for event in running.live():
+            ended += isinstance(event, Ended)
+            if ended == 3:
+                break
+        running.stop(now=True)
+        await running.finished()
+        again = PlayedReach()
+        resumed = Session.stored(store, running.id, PROBES, make_reach=lambda *_: again)
+        resumed.start(resumed.unfinished())
+        async for event in resumed.live():
+            if isinstance(event, SessionEnded):
+                assert event.complete
+                break
+        facts = [
+            call.node
+            for reach in (first, again)
+            for remote in reach.remotes.values()
+            for call in remote.calls
+            if call.argv[0] == "facts"
+        ]
+        inventory = resumed.plan[0]
+        assert len(facts) < 2 * len(inventory.tests) - 2
+        assert {number for number, _ in store.session(running.id).list_closed_rounds()} == {
+            each.number for each in resumed.plan
+        }

@@ -1,0 +1,251 @@
+"""A session over played nodes: judged means stored, and what is stored can be gone on with."""
+
+import asyncio
+import io
+import json
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.reports import render
+from benchconsole.console.session.rejudging import judge_again
+from benchconsole.console.session.session import Session
+from benchconsole.console.view.events import Event, RoundJudged, SessionEnded, SessionOpened
+from benchconsole.console.view.reducer import advance
+from benchconsole.console.view.run_view import RunView, State, coverage, exit_code, not_judged, stages, tally
+from benchconsole.probes.judging.attribution import Attributor
+from benchconsole.probes.judging.findings import Findings
+from benchconsole.probes.model.measuring import Round
+from benchconsole.store.errors import StoreError
+from benchconsole.store.model import SessionState
+from benchconsole.store.session_store import SessionStore
+from benchconsole.store.store import Store
+from tests.fabrics import SMALL, fabric
+from tests.probes.played import PROBES, PlayedReach
+
+SUITE = SMALL.replace("  default:\n", "  default:\n    - {probe: inventory}\n")
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    with Store.open(tmp_path / "sessions.db") as opened:
+        yield opened
+
+
+def session(folder: Path, store: Store, reach: PlayedReach, text: str = SUITE) -> Session:
+    return Session(fabric(folder, text), PROBES, store, make_reach=lambda _fabric, _session: reach)
+
+
+async def follow(
+    running: Session, rounds: tuple[Round, ...], until: type[Event] = SessionEnded
+) -> tuple[RunView, list[Event]]:
+    """Run and fold until an event of this kind."""
+    view = RunView(running.fabric)
+    for event in running.replay:
+        view = advance(view, event)
+    running.start(rounds)
+    seen: list[Event] = []
+    async for event in running.live():
+        seen.append(event)
+        view = advance(view, event)
+        if isinstance(event, until):
+            break
+    return view, seen
+
+
+async def test_what_is_told_as_judged_is_in_the_store(tmp_path: Path, store: Store) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    told: list[int] = []
+    running.start(running.propose())
+    async for event in running.live():
+        if isinstance(event, RoundJudged):
+            told.append(event.closed.round.number)
+            assert {number for number, _ in store.session(running.id).list_closed_rounds()} >= set(told)
+        if isinstance(event, SessionEnded):
+            assert event.complete
+            break
+    assert told == [each.number for each in running.plan]
+
+
+async def test_a_passing_fabric_gives_exit_code_0_and_a_slow_one_1(tmp_path: Path, store: Store) -> None:
+    lone = SUITE.replace("    - {probe: iperf3, design: trunks}\n", "")
+    good = session(tmp_path, store, PlayedReach(), lone)
+    view, _ = await follow(good, good.propose())
+    assert exit_code(view) == 0
+    assert tally(view) == {State.PASS: 8, State.MEASURED: 2}
+    bad = session(tmp_path, store, PlayedReach(rate=0.3e9), lone)
+    view, _ = await follow(bad, bad.propose())
+    assert exit_code(view) == 1
+    assert view.findings
+
+
+async def test_unreachable_nodes_are_told_and_give_exit_code_3(tmp_path: Path, store: Store) -> None:
+    lone = SUITE.replace("    - {probe: iperf3, design: trunks}\n", "")
+    running = session(tmp_path, store, PlayedReach(unreachable=["n2"]), lone)
+    view, _ = await follow(running, running.propose())
+    assert exit_code(view) == 3
+    assert exit_code(view, allow_untested=True) == 0
+    assert view.nodes[next(iter(n for n in view.nodes if n == "n2"))].state is State.UNREACHABLE
+    found = coverage(view)
+    assert found.unreachable == 1 + 4
+    assert found.tested + found.unreachable == found.planned
+    assert [each.nodes for each in not_judged(view)] == [("n2",)]
+
+
+async def test_stop_now_stores_no_half_round_and_resume_repeats_nothing(tmp_path: Path, store: Store) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    await follow(running, running.propose(), until=RoundJudged)
+    running.stop(now=True)
+    await running.finished()
+    done = {number for number, _ in store.session(running.id).list_closed_rounds()}
+    assert done
+    again = Session.stored(store, running.id, PROBES, make_reach=lambda _fabric, _session: PlayedReach())
+    left = again.unfinished()
+    assert {each.number for each in left}.isdisjoint(done)
+    view, seen = await follow(again, left)
+    judged = [event.closed.round.number for event in seen if isinstance(event, RoundJudged)]
+    assert set(judged).isdisjoint(done)
+    assert view.complete
+    assert coverage(view).complete
+
+
+async def test_a_console_that_died_before_it_searched_the_nodes_has_that_done_on_resume(
+    tmp_path: Path, store: Store
+) -> None:
+    first = session(tmp_path, store, PlayedReach())
+    first.start(first.propose())
+    await first.finished()
+    asked = {proof.node for proof in store.session(first.id).read_proofs()[-1].proofs}
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("DELETE FROM proof")
+        connection.execute("UPDATE driver SET ended = NULL, complete = NULL, pid = 1, born = 'another boot'")
+    assert store.session(first.id).describe().state is SessionState.INTERRUPTED
+
+    again = Session.stored(store, first.id, PROBES, make_reach=lambda *_: PlayedReach())
+    assert again.unfinished() == ()
+    again.start(())
+    await again.finished()
+    assert {proof.node for proof in store.session(first.id).read_proofs()[-1].proofs} == asked
+    assert store.session(first.id).describe().state is SessionState.COMPLETE
+    assert len(list(store.session(first.id).read_rounds(again.fabric))) == len(again.plan)
+
+    third = Session.stored(store, first.id, PROBES, make_reach=lambda *_: PlayedReach())
+    third.start(())
+    await third.finished()
+    assert len(store.session(first.id).read_proofs()) == 1
+
+
+async def test_pause_holds_the_next_round(tmp_path: Path, store: Store) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    running.start(running.propose())
+    running.pause()
+    async for event in running.live():
+        if isinstance(event, SessionOpened):
+            break
+    assert running.paused
+    assert running.running
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert store.session(running.id).list_closed_rounds() == frozenset()
+    running.go_on()
+    await running.finished()
+    assert len(store.session(running.id).list_closed_rounds()) == len(running.plan)
+
+
+async def test_failed_tests_are_repeated_and_the_newest_counts(tmp_path: Path, store: Store) -> None:
+    lone = SUITE.replace("    - {probe: iperf3, design: trunks}\n", "")
+    reach = PlayedReach(unreachable=["n2"])
+    running = session(tmp_path, store, reach, lone)
+    view, _ = await follow(running, running.propose())
+    reach.unreachable = ()
+    again = running.propose(failed_only=True)
+    assert {test.target.key for each in again for test in each.tests} == {"n2", "n1>n2", "n2>n3", "n4>n2", "n2>n4"}
+    running.start(again)
+    async for event in running.live():
+        view = advance(view, event)
+        if isinstance(event, SessionEnded):
+            break
+    assert exit_code(view) == 0
+    assert coverage(view).complete
+    assert coverage(view).planned == sum(len(each.tests) for each in view.plan) - sum(len(each.tests) for each in again)
+
+
+async def test_judging_again_touches_no_node_and_counts_from_now_on(tmp_path: Path, store: Store) -> None:
+    lone = SUITE.replace("    - {probe: iperf3, design: trunks}\n", "")
+    running = session(tmp_path, store, PlayedReach(rate=0.9e9), lone)
+    view, _ = await follow(running, running.propose())
+    assert exit_code(view) == 1
+    milder = fabric(tmp_path, lone.replace("at_least: 80 %", "at_least: 70 %"))
+    await judge_again(store, running.id, PROBES, milder)
+    assert exit_code(Session.stored(store, "last", PROBES).view()) == 0
+
+
+async def test_two_consoles_cannot_drive_one_session(tmp_path: Path, store: Store) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    running.start(running.propose())
+    async for event in running.live():
+        if isinstance(event, SessionOpened):
+            break
+    with Store.open(store.path) as other, pytest.raises(StoreError):
+        await other.session(running.id).claim()
+    await running.finished()
+
+
+async def test_stages_are_timed_and_the_view_is_a_pure_fold(tmp_path: Path, store: Store) -> None:
+    running = session(tmp_path, store, PlayedReach())
+    view, _ = await follow(running, running.propose())
+    assert [each.name for each in stages(view)] == ["inventory", "iperf3 neighbours", "iperf3 trunks"]
+    assert all(each.done == each.rounds for each in stages(view))
+    replayed = Session.stored(store, "last", PROBES).view()
+    assert replayed.findings == view.findings
+    assert {name: node.state for name, node in replayed.nodes.items()} == {
+        name: node.state for name, node in view.nodes.items()
+    }
+
+
+def report(view: RunView) -> dict[str, object]:
+    """The JSON report; tests of a round end in any order, and so stand their measurements."""
+    out = io.StringIO()
+    render("json", view, out)
+    found: dict[str, list[dict[str, str]]] = json.loads(out.getvalue())
+    return {**found, "measurements": sorted(found["measurements"], key=lambda each: each["id"])}
+
+
+async def test_a_stored_session_is_reported_without_attribution(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = session(tmp_path, store, PlayedReach(rate=0.3e9))
+    live, _ = await follow(running, running.propose())
+    assert live.findings
+
+    def fail(*_: object) -> None:
+        raise AssertionError("findings are computed again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Findings, "add_round", fail)
+        patched.setattr(Findings, "rank", fail)
+        patched.setattr(Attributor, "explain", fail)
+        view = Session.stored(store, running.id, PROBES).view()
+    assert view.findings == live.findings
+    assert report(view) == report(live)
+
+
+async def test_findings_are_computed_where_a_round_was_judged_after_they_were_stored(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = session(tmp_path, store, PlayedReach(rate=0.3e9))
+    live, _ = await follow(running, running.propose())
+    stored = store.session(running.id)
+    last = list(stored.read_rounds(running.fabric))[-1]
+    await stored.append_verdicts({(last.closed.round.number, last.attempt): ()}, judged_by="silent")
+    assert stored.read_findings() is None
+    view = Session.stored(store, running.id, PROBES).view()
+    assert view.findings != live.findings
+    await judge_again(store, running.id, PROBES)
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionStore, "read_findings", lambda _: None)
+        computed = Session.stored(store, running.id, PROBES).view().findings
+    assert stored.read_findings() == computed == Session.stored(store, running.id, PROBES).view().findings

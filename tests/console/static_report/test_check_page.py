@@ -1,0 +1,122 @@
+"""The page of ``check``: every shipped example at every width, in ASCII too, and hostile names as text."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner, Result
+from rich.cells import cell_len
+
+from benchconsole import topology
+from benchconsole.console.cli import command
+from benchconsole.console.exits import BadInput
+from benchconsole.console.static_report.check_json import make_check_record
+from benchconsole.console.static_report.check_page import format_page
+from benchconsole.console.text.table import Column, Table, format_table, number, words
+from benchconsole.topology.analysis.static_analysis import make_static_report
+from benchconsole.topology.errors import TopologyError
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "topology" / "examples").glob("*.yaml"))
+SCHEMA = json.loads((ROOT / "docs" / "reference" / "check.schema.json").read_text())
+
+
+def check(*arguments: str) -> Result:
+    return CliRunner().invoke(command, ["check", *arguments], prog_name="benchconsole")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_fits_every_width(path: Path) -> None:
+    fabric = topology.load(path)
+    report = make_static_report(fabric)
+    for width in (80, 120, 200):
+        lines = list(format_page(fabric, report, width))
+        assert [line for line in lines if cell_len(line) > width] == []
+        assert any(line.startswith("── Findings") for line in lines)
+    for line in format_page(fabric, report, 80, ascii_only=True):
+        assert line.isascii()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_json_of_every_example_fits_its_schema(path: Path) -> None:
+    fabric = topology.load(path)
+    text = json.dumps(make_check_record(fabric, make_static_report(fabric)), allow_nan=False)
+    jsonschema.validate(json.loads(text), SCHEMA)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_pages_in_the_documentation_are_what_is_printed(path: Path) -> None:
+    fabric = topology.load(path)
+    report = make_static_report(fabric)
+    for width in (80, 200):
+        shown = (ROOT / "docs" / "reference" / "examples" / f"{path.stem}-{width}.txt").read_text()
+        assert shown == "".join(f"{line}\n" for line in format_page(fabric, report, width)), (
+            "run docs/reference/generate.py"
+        )
+
+
+def test_examples_are_short_enough_to_read() -> None:
+    assert {
+        path.name: len(path.read_text().splitlines()) for path in EXAMPLES if path.read_text().count("\n") > 60
+    } == {}
+
+
+def test_jetstream_in_json() -> None:
+    found = json.loads(check(str(ROOT / "topology/examples/jetstream.yaml"), "--json").stdout)
+    assert found["fabric"]["cables"] == 801
+    assert {tier["name"]: tier["ratio"] for tier in found["tiers"]}["leaf"] == pytest.approx(4.0, rel=1e-9)
+    mxl = next(each for each in found["switches"] if each["name"] == "mxl01-1")
+    assert (mxl["down_bps"], mxl["up_bps"], mxl["ratio"]) == (160e9, 80e9, 2.0)
+    assert "claim-contradicted" in {each["code"] for each in found["findings"]}
+
+
+def test_another_parameter() -> None:
+    path = str(ROOT / "topology/examples/jetstream.yaml")
+    found = json.loads(check(path, "--json", "--set", "per_tor=1").stdout)
+    assert (found["fabric"]["parameters"], found["fabric"]["switches"]) == ({"per_tor": 1}, 20 + 40 + 3)
+    assert found["claims"][0]["outcome"] == "holds"
+    for given, kind in (
+        ("per_tor", BadInput),
+        ("per_tor=two", BadInput),
+        ("pertor=2", TopologyError),
+        ("per_tor=3", TopologyError),
+    ):
+        assert isinstance(check(path, "--set", given).exception, kind)
+
+
+def test_slic_is_not_disk_limited() -> None:
+    result = check(str(ROOT / "topology/examples/llnl.yaml"), "--width", "200")
+    assert result.exit_code == 0
+    line = next(
+        line for line in result.stdout.splitlines() if "storage-ceiling" in line or ("slic" in line and "2.10" in line)
+    )
+    assert "2.00 GB/s" in line
+
+
+def test_text_of_a_file_is_only_text(tmp_path: Path) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        "schema: 1\nfabric: '[red]x[/red]'\nswitches: {s: {model: '[bold]m'}}\nnodes: {'n[1-2]': {}}\n"
+        "links: [{from: 'n[1-2]', to: s, speed: 1G}]\n"
+        "storage: {'[link=x]y': {vendor: '[blink]v', facts: {'a[b]': '{c}'}}}\n"
+    )
+    shown = check(str(path), "--width", "100").stdout
+    for text in ("[red]x[/red]", "[bold]m", "[link=x]y", "[blink]v", "a[b]", "{c}"):
+        assert text in shown
+
+
+def test_columns_that_do_not_fit_become_sentences() -> None:
+    table = Table(
+        "T", (words("what", 10), number("how many nodes"), Column("long")), (("a b", "12", "x" * 50), ("c", "–", "y"))
+    )
+    wide, narrow = list(format_table(table, 80)), list(format_table(table, 40))
+    assert [line.split() for line in wide[1:5]] == [
+        ["how"],
+        ["many"],
+        ["what", "nodes", "long"],
+        ["a", "b", "12", "x" * 50],
+    ]
+    assert "a b: how many nodes 12, long" in narrow[1]
+    assert max(map(cell_len, narrow)) <= 52
+    assert narrow[-1] == "c: long y"

@@ -1,0 +1,75 @@
+"""The one way to a file: whole or not at all, never through a link, never over what is there."""
+
+import os
+import stat
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from benchconsole.console.text.atomic_write import FileError, write_whole
+
+
+def _text(out: TextIO) -> None:
+    out.write("one\ntwo\r\n\ud800")
+
+
+def test_it_writes_what_it_was_given_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "new.txt"
+    write_whole(path, _text)
+    assert path.read_bytes() == b"one\ntwo\r\n\\ud800"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_there_stays_unless_force_is_used(tmp_path: Path) -> None:
+    path = tmp_path / "there.txt"
+    path.write_text("old")
+    with pytest.raises(FileError, match=r"there\.txt: it is there already\. Choose .* --force\."):
+        write_whole(path, _text)
+    assert path.read_text() == "old"
+    write_whole(path, lambda out: out.write("new"), force=True)
+    assert path.read_text() == "new"
+
+
+def test_a_link_is_replaced_never_followed(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    with pytest.raises(FileError):
+        write_whole(link, _text)
+    write_whole(link, lambda out: out.write("new"), force=True)
+    assert (target.read_text(), link.read_text(), link.is_symlink()) == ("old", "new", False)
+
+
+def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "race"
+
+    def write(out: TextIO) -> None:
+        out.write("mine")
+        path.write_text("theirs")
+
+    with pytest.raises(FileError, match="it is there already"):
+        write_whole(path, write)
+    assert path.read_text() == "theirs"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_devices_directories_and_missing_places_are_refused(tmp_path: Path) -> None:
+    for path in (Path(os.devnull), tmp_path):
+        with pytest.raises(FileError, match="it is no plain file"):
+            write_whole(path, _text, force=True)
+    with pytest.raises(FileError, match="No such file or directory"):
+        write_whole(tmp_path / "no" / "where", _text)
+    with pytest.raises(FileError, match="Not a directory"):
+        write_whole(Path(os.devnull) / "x", _text)
+
+
+def test_nothing_is_left_of_a_text_that_failed_on_the_way(tmp_path: Path) -> None:
+    def fail(out: TextIO) -> None:
+        out.write("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(FileError, match=r"No space left on device\. Nothing was written"):
+        write_whole(tmp_path / "half.txt", fail)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,76 @@
+"""Width, cutting and wrapping of text: bounds at every width, wide and joined characters, node sets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchconsole.console.text.ascii import ASCII_OF
+from benchconsole.console.text.cells import clip_text, fit_text, measure_width, wrap_clipped, wrap_names, wrap_text
+from benchconsole.console.text.sanitize import sanitize
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=60).map(sanitize)
+WORDS = st.lists(st.text("ab日é", min_size=1, max_size=12), min_size=1, max_size=12).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "width"),
+    [("", 0), ("abc", 3), ("日本", 4), ("e\N{COMBINING ACUTE ACCENT}", 1), ("\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}", 2),
+     ("\N{REGIONAL INDICATOR SYMBOL LETTER D}\N{REGIONAL INDICATOR SYMBOL LETTER E}", 2), ("▮▯…✗", 4), ("8\N{NO-BREAK SPACE}s", 3)],
+)  # fmt: skip
+def test_the_width_is_that_of_a_terminal(text: str, width: int) -> None:
+    assert measure_width(text) == width
+
+
+def test_every_sign_of_ours_takes_one_column() -> None:
+    from wcwidth import width
+
+    assert [chr(code) for code in ASCII_OF if width(chr(code)) != 1] == []
+
+
+@given(TEXT, st.integers(0, 70))
+def test_a_clipped_text_is_never_wider_and_says_that_it_was_cut(text: str, width: int) -> None:
+    clipped = clip_text(text, width)
+    assert measure_width(clipped) <= width
+    assert clipped == text or not clipped or clipped.endswith("…")
+
+
+@given(TEXT, st.integers(0, 70), st.sampled_from("<>^"))
+def test_a_fitted_text_has_exactly_its_width(text: str, width: int, align: str) -> None:
+    assert measure_width(fit_text(text, width, align)) == width
+
+
+@pytest.mark.parametrize(("align", "fitted"), [("<", "ab   "), (">", "   ab"), ("^", " ab  ")])
+def test_alignment(align: str, fitted: str) -> None:
+    assert fit_text("ab", 5, align) == fitted
+
+
+@given(WORDS, st.integers(2, 40))
+def test_wrapped_lines_are_never_wider_and_lose_nothing(text: str, width: int) -> None:
+    lines = wrap_text(text, width)
+    assert all(measure_width(line) <= width for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_later_lines_begin_below_the_first_word_or_where_told() -> None:
+    assert wrap_text("alpha beta gamma", 18, "head: ") == ["head: alpha beta", "      gamma"]
+    assert wrap_text("alpha beta gamma", 11, indent="  ") == ["alpha beta", "  gamma"]
+
+
+def test_a_word_that_is_too_long_is_broken_after_a_comma() -> None:
+    assert wrap_text("n[1-3],n[5-7],n9", 8) == ["n[1-3],", "n[5-7],", "n9"]
+    assert wrap_text("abcdefghij", 4) == ["abcd", "efgh", "ij"]
+
+
+@pytest.mark.parametrize(
+    ("most", "last"), [(1, "and 2 more lines of names"), (2, "and 1 more line of names"), (3, "n9")]
+)
+def test_names_that_are_left_out_are_counted(most: int, last: str) -> None:
+    lines = wrap_names("n[01-03],x,n[05-07],y,n9,z " + "n9", 16, "", most)
+    assert len(lines) == (most + 1 if last != "n9" else 3)
+    assert lines[-1].endswith(last)
+
+
+def test_the_last_line_of_a_clipped_text_says_that_there_is_more() -> None:
+    assert wrap_clipped("alpha beta gamma delta", 11, 2) == ["alpha beta", "gamma delta"]
+    assert wrap_clipped("alpha beta gamma delta epsilon", 11, 2) == ["alpha beta", "gamma delt…"]
+    assert wrap_clipped("", 11, 2) == []

@@ -1,0 +1,158 @@
+"""A session control that plays a story: everything at once, or event by event when told, or slowly for looking."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchconsole.console.view.events import (
+    Event,
+    RoundJudged,
+    RoundStarted,
+    SessionEnded,
+    SessionOpened,
+    TestEnded,
+    TestStarted,
+)
+from benchconsole.console.view.hop import FlowHop
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.session_control import AskPassword, Hear, PlanNotes, Proposal
+from benchconsole.probes.blank_devices import Confirmation
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.measuring import Round, Test
+from tests.console.tui.story import Story
+
+
+class Player:
+    """Implements ``SessionControl``. ``pace`` 0 gives every event at once; ``stop_at`` keeps that many for ``feed``."""
+
+    def __init__(self, story: Story, *, pace: float = 0.0, until: int | None = None) -> None:
+        self.story = story
+        self.pace = pace
+        self.waiting: list[Event] = list(story.events(tests=len(story.fabric.nodes) < 1000))
+        self.queue: asyncio.Queue[Event] = asyncio.Queue()
+        self.until = len(self.waiting) if until is None else until
+        self.running = False
+        self.paused = False
+        self.suites: tuple[str, ...] = ("acceptance", "network")
+        self.started: list[tuple[Round, ...]] = []
+        self.stopped: list[bool] = []
+        self.follows = ""
+        self.resumable = False
+        self.owed: tuple[Round, ...] = ()
+        self.disks: tuple[Confirmation, ...] = ()
+        self.typed: list[tuple[str, ...]] = []
+        self.ask: AskPassword | None = None
+        self.refusal = ""
+        self.abandoned = False
+        self.exported: list[tuple[str, Path]] = []
+        self.proposed: list[tuple[str | None, bool, tuple[str, ...]]] = []
+
+    async def follow(self, hear: Hear) -> None:
+        """The story, then whatever is fed."""
+        for event in self.waiting[: self.until]:
+            if self.pace:
+                self.running = not isinstance(event, SessionEnded)
+                await asyncio.sleep(self.pace * _weight(event))
+            hear((event,))
+        while True:
+            hear((await self.queue.get(),))
+
+    def feed(self, *events: Event) -> None:
+        """More events."""
+        for event in events:
+            self.queue.put_nowait(event)
+
+    def answered_by(self, ask: AskPassword) -> None:
+        """Remember whom to ask."""
+        self.ask = ask
+
+    async def propose(
+        self,
+        suite: str | None,
+        *,
+        failed_only: bool = False,
+        only: Collection[str] = (),
+        typed: Collection[str] = (),
+    ) -> Proposal:
+        """The story's rounds, or fewer; what is owed is the last of them, ``disks`` are asked for until typed."""
+        self.proposed.append((suite, failed_only, tuple(only)))
+        self.typed.append(tuple(typed))
+        if suite is None and self.resumable and not failed_only and not only:
+            return Proposal(self.owed, self.notes()) if self.owed else Proposal((), ends="The nodes are searched.")
+        rounds = tuple(self.story.rounds)
+        if suite == "network":
+            rounds = tuple(each for each in rounds if each.probe == "iperf3")
+        elif failed_only or only:
+            rounds = rounds[:1]
+        left = tuple(each for each in self.disks if each.serial not in typed)
+        held = tuple(f"fio-device is not run: {each.lost} would be lost; nobody confirmed it" for each in left)
+        return Proposal(rounds, replace(self.notes(), held_back=held), left)
+
+    def notes(self) -> PlanNotes:
+        """Words."""
+        return PlanNotes(
+            effects=(
+                "fio writes 1 GiB under /tmp on every node and takes it away again",
+                "iperf3 listens on port 5201",
+            ),
+            covers=("every node, every uplink in both directions",),
+        )
+
+    async def start(self, rounds: Sequence[Round]) -> None:
+        """Remember it; refuse it where ``refusal`` says why."""
+        if self.refusal:
+            raise PlanError(self.refusal)
+        self.started.append(tuple(rounds))
+        self.running = True
+
+    def pause(self) -> None:
+        """Wait."""
+        self.paused = True
+
+    def go_on(self) -> None:
+        """Go on."""
+        self.paused = False
+
+    def stop(self, *, now: bool) -> None:
+        """Remember how."""
+        self.stopped.append(now)
+        self.running = False
+
+    def abandon(self) -> None:
+        """Remember it."""
+        self.abandoned = True
+
+    async def export(self, kind: str, view: RunView, path: Path) -> Path:
+        """Remember what."""
+        self.exported.append((kind, path))
+        return path
+
+    async def finished(self) -> None:
+        """Nothing ever runs here."""
+
+    async def close(self) -> None:
+        """Nothing was opened."""
+
+    async def path_of(self, test: Test) -> Sequence[FlowHop]:
+        """Up over the first uplink and down again."""
+        fabric = self.story.fabric
+        if test.target.peer is None:
+            return ()
+        hops, here = [], test.target.node.id
+        up = [next(iter(fabric.links_at[here]))]
+        switch = up[0].other(here)
+        uplink = next((x for x in fabric.links_at[switch] if fabric.tier(x.other(switch)) > fabric.tier(switch)), None)
+        ends = [(here, switch, up[0])] + ([(switch, uplink.other(switch), uplink)] if uplink else [])
+        down = next(iter(fabric.links_at[test.target.peer.id]))
+        ends.append((down.other(test.target.peer.id), test.target.peer.id, down))
+        for index, (source, sink, link) in enumerate(ends):
+            hops.append(FlowHop(source, sink, link.id, link.count, link.capacity * fabric.goodput, limits=index == 0,
+                            note="as built" if index else "leg of the node"))  # fmt: skip
+        return hops
+
+
+def _weight(event: Event) -> float:
+    if isinstance(event, (SessionOpened, RoundJudged)):
+        return 20.0
+    return {RoundStarted: 10.0, TestStarted: 0.0, TestEnded: 1.0}.get(type(event), 1.0)

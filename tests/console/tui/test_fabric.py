@@ -1,0 +1,163 @@
+"""The fabric screen: the fault where it sits, the walk to it, and nothing that shouts where all is well."""
+
+import pytest
+
+from benchconsole.console.tui.fabric_map.map_cells import MapMark
+from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.console.tui.rows.themes import THEMES
+from benchconsole.console.tui.screens.findings import FindingsScreen
+from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.topology.model.fabric import LinkId, NodeId
+from tests.console.tui.looking import boxes, colours, faulty, healthy, large, looking, painted
+
+
+async def test_the_headline_names_the_first_finding_with_both_numbers() -> None:
+    async with looking(faulty()) as look:
+        finding = faulty().findings[0]
+        assert finding.where in look.lines[3]
+        assert "118.8 of 158.4 Gb/s" in look.lines[3]
+        assert "finding 1 of 6" in look.lines[3]
+
+
+async def test_a_lost_member_is_one_red_slot_and_hollow_nodes() -> None:
+    async with looking(faulty()) as look:
+        row = next(line for line in look.lines if line.startswith(" leaf3"))
+        assert row.count("▵") == 16
+        assert "▮▯" in row
+        assert "2.67:1 built 2.00" in row
+        assert "××" in row
+        assert "118.9" in row
+        other = next(line for line in look.lines if line.startswith(" leaf1"))
+        assert "built" not in other
+
+
+async def test_before_anything_ran_the_cables_alone_are_there() -> None:
+    async with looking(faulty(), until=1) as look:
+        assert "Nothing has run on this fabric yet." in look.lines[3]
+        row = next(line for line in look.lines if line.startswith(" leaf3"))
+        assert "2.00:1" in row
+        assert "✗" not in look.text
+        tokens = THEMES["bench-dark"]
+        seen = colours(painted(look.app))
+        assert seen.isdisjoint({tokens["fail"], tokens["fill"], tokens["watch"], tokens["pass"]})
+
+
+@pytest.mark.parametrize("theme", THEMES)
+async def test_a_healthy_fabric_has_no_colour_of_a_fault(theme: str) -> None:
+    async with looking(healthy(), terminal=Terminal(theme=theme)) as look:
+        tokens = THEMES[theme]
+        assert "no fault was found" in look.lines[3]
+        seen = colours(painted(look.app))
+        assert seen.isdisjoint({tokens["fail"], tokens["fill"], tokens["watch"], tokens["unreachable"]} - {"#ffffff"})
+        assert "SIMULATED" not in look.text
+
+
+async def test_three_keys_lead_to_the_raw_output_of_the_worst_finding() -> None:
+    async with looking(faulty()) as look:
+        await look.press("n", "enter", "enter")
+        assert isinstance(look.app.screen, RawScreen)
+        assert "7.43 Gbits/sec" in look.text
+        assert "the value was read here" in look.text
+
+
+async def test_three_keys_lead_from_a_failing_node_to_its_raw_output() -> None:
+    async with looking(faulty()) as look:
+        look.app.navigation.fabric.fault, look.app.navigation.fabric.walked = 1, True
+        await look.press("n")
+        assert look.app.navigation.fabric.map.mark == MapMark(node=NodeId("n050"))
+        await look.press("enter")
+        assert isinstance(look.app.screen, NodeScreen)
+        assert look.app.screen.node == "n050"
+        await look.press("enter")
+        assert isinstance(look.app.screen, RawScreen)
+        assert "2.97 Gbits/sec" in look.text
+
+
+async def test_n_walks_every_fault_and_comes_back() -> None:
+    async with looking(faulty()) as look:
+        screen, seen = look.app.navigation.fabric, []
+        for _ in range(len(screen.faults) + 1):
+            await look.press("n")
+            seen.append(screen.map.mark)
+        assert seen[0] == MapMark(link=LinkId("leaf3--spine1")) == seen[-1]
+        assert MapMark(node=NodeId("n120")) in seen
+        assert len(set(seen)) == len(screen.faults)
+        await look.press("N")
+        assert screen.map.mark == seen[-2]
+
+
+async def test_enter_on_a_slot_opens_the_finding_of_that_link() -> None:
+    async with looking(faulty()) as look:
+        await look.press("n", "enter")
+        assert isinstance(look.app.screen, FindingsScreen)
+        assert look.app.navigation.findings.list.cursor == 0
+
+
+async def test_arrows_go_over_cells_and_slots() -> None:
+    async with looking(faulty()) as look:
+        screen = look.app.navigation.fabric
+        await look.press("down")
+        assert screen.map.mark == MapMark(node=NodeId("n001"))
+        await look.press("down", "right")
+        assert screen.map.mark == MapMark(node=NodeId("n018"))
+        assert "[·]" in next(line for line in look.lines if line.startswith(" leaf2"))
+        for _ in range(20):
+            await look.press("l")
+        assert screen.map.mark == MapMark(link=LinkId("leaf2--spine2"))
+        await look.press("up")
+        assert screen.map.mark == MapMark(link=LinkId("leaf1--spine2"))
+        await look.press("G")
+        assert screen.map.mark == MapMark(node=NodeId("m2"))
+        await look.press("g", "k")
+        assert screen.map.mark == MapMark(link=LinkId("spine1--spine2"))
+
+
+async def test_v_shows_the_share_of_what_was_expected() -> None:
+    async with looking(faulty()) as look:
+        await look.press("v")
+        row = next(line for line in look.lines if line.startswith(" leaf4"))
+        assert "▇" in row  # n050 at 30 %
+        assert "97 % or more" in look.text
+        await look.press("v")
+        assert "✗" in next(line for line in look.lines if line.startswith(" leaf4"))
+
+
+async def test_a_middle_tier_stands_beside_its_racks() -> None:
+    async with looking(boxes()) as look:
+        row = next(line for line in look.lines if " c07 " in line)
+        assert "[▮▯]" not in row
+        assert "▮▯" in row
+        assert row.count("▵") == 16
+        assert any(line.startswith(" t2   3.75:1") for line in look.lines)
+        assert any("built 4.00" in line for line in look.lines)
+
+
+async def test_what_passes_folds_where_it_is_low() -> None:
+    async with looking(faulty(), (60, 15)) as look:
+        assert any("all pass" in line for line in look.lines)
+        for name in ("leaf2", "leaf3", "leaf4", "leaf6", "leaf8", "storage"):
+            assert any(line.startswith(f" {name}") for line in look.lines), name
+
+
+async def test_ten_thousand_nodes_fold_into_cells_that_show_the_worst() -> None:
+    async with looking(large(), (200, 60)) as look:
+        assert "1 cell = 2 nodes, the worst is shown" in look.text
+        row = next(line for line in look.lines if line.count("▵") > 3)
+        assert row.count("▵") == 16
+        assert "▯" in row
+        await look.press("n")
+        assert "[▯]" in look.text
+        await look.press("minus")
+        assert "1 cell = 4 nodes" in look.text
+        await look.press("plus", "plus")
+        assert "1 cell = 1 node" in look.text
+
+
+async def test_f_and_c_say_where_they_go() -> None:
+    async with looking(healthy()) as look:
+        await look.press("n")
+        assert "No fault is known." in look.lines[-1]
+        await look.press("down", "enter")
+        assert isinstance(look.app.screen, NodeScreen)
+        assert "n001 passes" in look.lines[3]

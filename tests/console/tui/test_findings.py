@@ -1,0 +1,61 @@
+"""The findings: worst first, each in full, back to its evidence."""
+
+from benchconsole.console.tui.screens.fabric import FabricScreen
+from benchconsole.console.tui.screens.raw import RawScreen
+from tests.console.tui.looking import faulty, healthy, looking
+
+
+async def test_the_list_and_the_detail_of_the_first() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4")
+        row = next(line for line in look.lines if line.startswith("▌✗"))
+        for word in ("LAG", "leaf3 to spine1", "1 of 2 members up", "16", "certain"):
+            assert word in row
+        for name in ("as built", "measured", "because", "rules out", "cannot tell", "means", "do"):
+            assert any(line.startswith(f" {name}") for line in look.lines), name
+        assert any("39.6 Gb/s" in line and "××" in line for line in look.lines)
+        assert any("∅ not judged" in line for line in look.lines)
+
+
+async def test_where_it_is_low_every_section_keeps_a_line() -> None:
+    async with looking(faulty(), (80, 24)) as look:
+        await look.press("4")
+        for name in ("measured", "because", "rules out", "cannot tell", "means", "do"):
+            assert sum(line.startswith(f" {name}") for line in look.lines) == 1, name
+
+
+async def test_n_goes_on_and_the_detail_follows() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4", "n", "n")
+        assert look.app.navigation.findings.list.cursor == 2
+        assert any(line.startswith(" n050 out, gives 2.97") for line in look.lines)
+        await look.press("N")
+        assert look.app.navigation.findings.list.cursor == 1
+
+
+async def test_enter_opens_the_evidence_and_o_the_place() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4", "n", "n", "enter")
+        assert isinstance(look.app.screen, RawScreen)
+        assert "2.97 Gbits/sec" in look.text
+        await look.press("escape", "o")
+        assert isinstance(look.app.screen, FabricScreen)
+        assert look.app.screen.map.mark is not None
+        assert look.app.screen.map.mark.node == "n050"
+
+
+async def test_copied_findings_are_plain_text() -> None:
+    async with looking(faulty()) as look:
+        await look.press("4", "Y")
+        assert look.app.clipboard.startswith("fail: lag leaf3 to spine1: 1 of 2 members up")
+        assert "cannot tell: which port of leaf3" in look.app.clipboard
+
+
+async def test_no_finding_says_what_that_rests_on() -> None:
+    async with looking(healthy()) as look:
+        await look.press("4")
+        assert "No fault was found in 652 of 652 planned tests." in look.text
+    async with looking(healthy(), until=1) as look:
+        await look.press("4")
+        assert "Nothing was measured yet.  R plans a run" in look.text
+        assert "from the description  nothing stands out" in look.text

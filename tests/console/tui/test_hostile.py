@@ -1,0 +1,126 @@
+"""Text from nodes, files and outputs is shown as text: no markup, no escape, no lie about direction."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchconsole.console.view.events import RoundJudged
+from benchconsole.probes.judging.verdict import Finding, Verdict
+from benchconsole.probes.model.measuring import Failure, Output, Result
+from benchconsole.topology.model.fabric import NodeId
+from tests.console.tui.fabrics import mini
+from tests.console.tui.looking import Look, looking
+from tests.console.tui.story import MINI, Story, tell
+
+NASTY = {
+    "markup": "[/][@click=app.quit]x[/][red]a[/red]",
+    "controls": "\x1b]52;c;aGVsbG8=\x07\x1b[31mred\x9b2J a\u202eb\u2066c\u200d \ud800 line\nbreak\r\ttab",
+    "wide and combining": "日本語" * 30 + "e" + "\u0301" * 40,
+}
+
+
+def poisoned(text: str) -> Story:
+    """A story in which every word that comes from outside is ``text``."""
+    fabric = mini()
+    hardware = replace(next(iter(fabric.nodes.values())).hardware, name=text)
+    fabric = replace(
+        fabric,
+        name=text,
+        nodes={name: replace(node, hardware=hardware) for name, node in fabric.nodes.items()},
+    )
+    story = tell(mini(), MINI, label=text)
+    story.fabric = fabric
+    story.closed = [_judged(each, text) for each in story.closed]
+    story.findings = story.closed[-1].findings
+    return story
+
+
+def _judged(judged: RoundJudged, text: str) -> RoundJudged:
+    results = tuple(_result(result, text) for result in judged.closed.results)
+    return replace(
+        judged,
+        closed=replace(judged.closed, results=results),
+        verdicts=tuple(_verdict(verdict, text) for verdict in judged.verdicts),
+        findings=tuple(_finding(finding, text) for finding in judged.findings),
+    )
+
+
+def _result(result: Result, text: str) -> Result:
+    raw = text.encode("utf-8", "replace")
+    outputs = tuple(Output((text, text), raw, raw, 1, text, 1.0, node=text) for _ in result.outputs)
+    measurements = tuple(replace(m, reading=replace(m.reading, raw=text)) for m in result.measurements)
+    failure = result.failure and Failure(result.failure.stage, text, result.failure.node)
+    return replace(result, outputs=outputs, measurements=measurements, failure=failure)
+
+
+def _verdict(verdict: Verdict, text: str) -> Verdict:
+    value = float("nan") if verdict.value and verdict.subject == "n001" else verdict.value
+    return replace(
+        verdict,
+        because=text,
+        source=text,
+        limiting=text,
+        labels=((text, text),),
+        probe=text,
+        text=text,
+        expected_text=text,
+        value=value,
+    )
+
+
+def _finding(finding: Finding, text: str) -> Finding:
+    return replace(
+        finding,
+        where=text,
+        what=text,
+        because=(text, text),
+        rules_out=(text,),
+        cannot_tell=text,
+        means=text,
+        do=text,
+    )
+
+
+async def walk(look: Look) -> list[str]:
+    seen = []
+    for keys in (("1",), ("n",), ("v",), ("2",), ("s",), ("3",), ("4",), ("n",), ("enter",), ("escape",), ("R",)):
+        await look.press(*keys)
+        seen.append(look.text)
+    await look.press("escape")
+    for name in ("n001", "n050", "n120", "n093"):
+        look.app.navigation.open_node(NodeId(name))
+        await look.settle()
+        seen.append(look.text)
+        await look.press("enter")
+        seen.append(look.text)
+        await look.press("Y", "escape", "escape")
+    return seen
+
+
+@pytest.mark.parametrize("kind", NASTY)
+async def test_hostile_text_is_only_text(kind: str) -> None:
+    async with looking(poisoned(NASTY[kind])) as look:
+        for seen in await walk(look):
+            for row in seen.split("\n"):
+                assert all(ord(character) >= 32 and not 127 <= ord(character) < 160 for character in row)
+                assert not set(row) & set("\u202e\u2066\u200d\x1b\ud800")
+        assert look.app.is_running
+
+
+async def test_markup_is_shown_as_it_is() -> None:
+    async with looking(poisoned("[@click=app.quit]x[/]")) as look:
+        assert "[@click=app.quit]x[/]" in look.lines[1]
+        assert "[@click=app.quit]x[/]" in look.lines[3]
+
+
+async def test_an_escape_is_shown_as_a_picture() -> None:
+    async with looking(poisoned("\x1b]52;c;aGVsbG8=\x07")) as look:
+        assert "␛]52;c;aGVsbG8=␇" in look.lines[3]
+
+
+async def test_nothing_hostile_reaches_the_clipboard() -> None:
+    async with looking(poisoned("a\u202eb\x1b]52;c;\x07")) as look:
+        await look.press("2", "Y")
+        assert "\x1b" not in look.app.clipboard
+        assert "\u202e" not in look.app.clipboard
+        assert len(look.app.clipboard.splitlines()) == 135

@@ -1,0 +1,207 @@
+"""Every key on every screen and sheet, twice in one read: before a view is there, with an empty one, during a run."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual import events
+from textual.app import App
+from textual.keys import _character_to_key
+from textual.screen import Screen
+
+from benchconsole.console.tui.actions import ACTIONS
+from benchconsole.console.tui.app.console_app import ConsoleApp
+from benchconsole.console.tui.app.start_app import StartApp
+from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.console.tui.screens.choice import ChoiceSheet
+from benchconsole.console.tui.screens.facts import FactsScreen
+from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.screens.sweeps import SweepsScreen
+from benchconsole.console.tui.start_model import Interrupted, Past, StartModel
+from benchconsole.probes.blank_devices import Confirmation
+from benchconsole.topology.model.fabric import NodeId
+from tests.console.tui.fabrics import mini
+from tests.console.tui.looking import faulty, looking, running
+from tests.console.tui.playing import Player
+from tests.console.tui.story import Faults, tell
+
+KEYS = sorted({key for action in ACTIONS.values() for key in action.keys.split(",") if key} - {"q"})
+KEYS += ["a", "b", "c", "i", "o", "p", "x", "d", "5", "backspace", "delete", "ctrl+u", "ctrl+w", "space"]
+SMALL = tell(mini(leaves=2, per_leaf=2), Faults())
+DISK = Confirmation(NodeId("n001"), "S3Z8", "everything on disk S3Z8")
+
+
+def press_at_once(app: App[Any], *keys: str) -> None:
+    """Keys as they come when the terminal sends them in one piece: none is handled before the last is there."""
+    assert app._driver is not None
+    for key in keys:
+        character = {"enter": "\r", "tab": "\t", "space": " "}.get(key, key if len(key) == 1 else None)
+        known = {"slash": "/", "colon": ":", "question_mark": "?", "plus": "+", "minus": "-", "equals_sign": "="}
+        name = _character_to_key(key) if len(key) == 1 else key
+        event = events.Key(name, known.get(key, character))
+        event.set_sender(app)
+        app._driver.send_message(event)
+
+
+Place = Callable[[ConsoleApp], None]
+"""Brings the console to a screen or sheet."""
+
+
+def tab(name: str) -> Place:
+    return lambda app: app.navigation.go_to(name, base=True)
+
+
+def over(name: str, make: Callable[[ConsoleApp], Screen[Any]]) -> Place:
+    def place(app: ConsoleApp) -> None:
+        app.navigation.go_to(name, base=True)
+        app.push_screen(make(app))
+
+    return place
+
+
+def asked(action: Callable[[ConsoleApp], None]) -> Place:
+    def place(app: ConsoleApp) -> None:
+        app.navigation.go_to("fabric", base=True)
+        action(app)
+
+    return place
+
+
+PLACES: dict[str, Place] = {
+    "fabric": tab("fabric"),
+    "nodes": tab("nodes"),
+    "run": tab("run"),
+    "findings": tab("findings"),
+    "node": over("nodes", lambda app: NodeScreen(NodeId("n001"), app.session.path_of)),
+    "facts": over("nodes", lambda app: FactsScreen(NodeId("n001"))),
+    "raw": over("nodes", lambda app: RawScreen(SMALL.rounds[0].tests[0].id, None)),
+    "sweeps": over("run", lambda app: SweepsScreen(None)),
+    "command": asked(lambda app: app.command_line.ask()),
+    "help": asked(lambda app: app.command_line.show_help()),
+    "export": asked(lambda app: app.report_export.ask()),
+    "plan": asked(lambda app: app.run_orders.plan()),
+    "stop": asked(lambda app: app.run_orders.ask_stop()),
+    "quit": asked(lambda app: app.exit_control.ask()),
+    "disk": over("fabric", lambda app: app.run_orders.make_disk_sheet(DISK)),
+}
+TABS_AND_PAGES = ("fabric", "nodes", "run", "findings", "node", "facts", "raw", "sweeps")
+MOMENTS = {"before": (0, False), "empty": (1, False), "running": (8, True)}
+"""How many events have come, and whether a run is going."""
+
+
+@pytest.mark.parametrize(
+    ("place", "moment"),
+    [
+        (place, moment)
+        for place in PLACES
+        for moment in MOMENTS
+        if place in TABS_AND_PAGES or moment == "running" or (moment == "before" and place != "quit")
+    ],
+)
+async def test_no_key_pressed_twice_ends_the_console(place: str, moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    until, is_running = MOMENTS[moment]
+    at_once = 1 if until else 3
+    player = Player(SMALL, until=until)
+    async with running(player, (80, 24), lambda _: ()) as look:
+        monkeypatch.setattr(look.app.exit_control, "leave", lambda *_, **__: None)
+        placed: Screen[Any] | None = None
+        for first in range(0, len(KEYS), at_once):
+            keys = KEYS[first : first + at_once]
+            if until == 0 or look.app.screen is not placed:
+                player.running = is_running
+                PLACES[place](look.app)
+                placed = look.app.screen
+            if until:
+                await look.pilot.pause()
+            press_at_once(look.app, *(key for key in keys for _ in range(2)))
+            await look.pilot.pause()
+            assert look.app._exception is None, f"{keys}: {look.app._exception!r}"
+
+
+async def test_a_tab_is_drawn_before_the_first_view() -> None:
+    async with running(Player(SMALL, until=0), (120, 40), lambda _: ()) as look:
+        await look.press("2")
+        assert "The session is being read." in look.text
+        look.player.feed(*look.player.waiting)
+        await look.until(lambda: "n002" in look.text)
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+async def test_enter_twice_writes_one_report(is_running: bool) -> None:
+    async with looking(faulty(), until=10) as look:
+        look.player.running = is_running
+        await look.press("e")
+        press_at_once(look.app, "enter", "enter")
+        await look.until(lambda: len(look.player.exported) > 0)
+        await look.settle()
+        assert len(look.player.exported) == 1
+        assert look.app.screen is look.app.navigation.fabric
+
+
+async def test_enter_twice_leaves_the_page_below_a_sheet_as_it_is() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "enter")
+        page = look.app.screen
+        assert isinstance(page, NodeScreen)
+        await look.press("e")
+        press_at_once(look.app, "enter", "enter")
+        await look.settle()
+        assert look.app.screen is page
+
+
+async def test_enter_twice_starts_a_plan_once() -> None:
+    async with looking(faulty()) as look:
+        await look.press("R")
+        press_at_once(look.app, "enter", "enter")
+        await look.until(lambda: look.app.screen is look.app.navigation.run)
+        assert len(look.player.started) == 1
+
+
+async def test_enter_twice_after_a_command_does_it_once() -> None:
+    async with looking(faulty(), until=10) as look:
+        look.player.running = True
+        await look.press("colon", *"quit")
+        press_at_once(look.app, "enter", "enter")
+        await look.until(lambda: isinstance(look.app.screen, ChoiceSheet))
+        assert len(look.app.screen_stack) == 2
+
+
+@pytest.mark.parametrize("key", ["R", "e", "S", "colon", "question_mark", "q"])
+async def test_a_key_pressed_twice_opens_one_sheet(key: str) -> None:
+    async with looking(faulty(), until=10) as look:
+        look.player.running = key in ("S", "q")
+        await look.press("3")
+        press_at_once(look.app, key, key)
+        await look.settle()
+        assert len(look.app.screen_stack) == 2
+
+
+async def test_enter_twice_opens_one_page() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2")
+        press_at_once(look.app, "enter", "enter")
+        await look.settle()
+        assert isinstance(look.app.screen, NodeScreen)
+        assert len(look.app.screen_stack) == 2
+
+
+START = StartModel(
+    "0.1",
+    ("a.yaml", "b.yaml"),
+    (Past("s1", "acceptance", "mini", "yesterday", 4, 4),),
+    Interrupted("s2", "night", "half"),
+    "4 nodes",
+    ("lldp", "csv"),
+)
+
+
+@pytest.mark.parametrize("model", [StartModel("0.1"), START], ids=["empty", "full"])
+@pytest.mark.parametrize("is_choice", [False, True], ids=["page", "choice"])
+async def test_no_key_pressed_twice_ends_the_start_page_badly(model: StartModel, is_choice: bool) -> None:
+    for key in ("enter", "escape", "q", "o", "d", "i", "r", "1", "9", "down", "G", "x", "tab", "colon"):
+        app = StartApp(model, Terminal())
+        async with app.run_test(size=(80, 24)) as pilot:
+            press_at_once(app, *(("o",) if is_choice else ()), key, key)
+            await pilot.pause()
+            assert app._exception is None, f"{key}: {app._exception!r}"

@@ -1,0 +1,140 @@
+"""One node: differences, results with their yardsticks, the path, the raw text behind a number."""
+
+from benchconsole.console.tui.queries import raw_output
+from benchconsole.console.tui.queries.evidence import MarkedText
+from benchconsole.console.tui.screens.fabric import FabricScreen
+from benchconsole.console.tui.screens.findings import FindingsScreen
+from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.probes.model.measuring import Measurement, Output, Reading, Result
+from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import Unit
+from tests.console.tui.looking import faulty, healthy, looking
+
+
+async def test_a_failing_nic_with_its_yardstick_path_and_raw_text() -> None:
+    async with looking(faulty()) as look:
+        look.app.navigation.open_node(NodeId("n050"))
+        await look.settle()
+        assert "n050 out gives 2.97 of 9.90 Gb/s" in look.lines[3]
+        row = next(line for line in look.lines if line.startswith("▌✗"))
+        for word in ("iperf3", "throughput to n114", "2.97 Gb/s", "9.90 Gb/s", "capacity", "30 %", "fail"):
+            assert word in row
+        assert any("◆ limits" in line for line in look.lines)
+        assert any("iperf3 -c n114.data" in line and "exit 0" in line for line in look.lines)
+        marked = next(line for line in look.lines if "the value was read here" in line)
+        assert "2.97 Gbits/sec" in marked
+
+
+async def test_what_differs_from_the_declaration_stands_above() -> None:
+    async with looking(faulty()) as look:
+        look.app.navigation.open_node(NodeId("n093"))
+        await look.settle()
+        assert "1 of 1 declared fact differs" in look.text
+        row = next(line for line in look.lines if "memory.total" in line)
+        assert "112 GiB" in row
+        assert "128 GiB" in row
+
+
+async def test_a_node_without_differences_has_one_muted_line() -> None:
+    async with looking(healthy()) as look:
+        look.app.navigation.open_node(NodeId("n001"))
+        await look.settle()
+        assert "1 as declared: memory.total 128 GiB" in look.text
+
+
+async def test_an_affected_node_names_what_drags_it_down() -> None:
+    async with looking(faulty()) as look:
+        look.app.navigation.open_node(NodeId("n033"))
+        await look.settle()
+        row = next(line for line in look.lines if "leaf3 up, 16 flows" in line)
+        assert "▵" in row
+        assert "affected by leaf3 to" in row
+
+
+async def test_a_silent_node_says_at_which_stage_it_failed() -> None:
+    async with looking(faulty()) as look:
+        look.app.navigation.open_node(NodeId("n120"))
+        await look.settle()
+        assert "n120 could not be asked:" in look.lines[3]
+        assert "not counted as passed" in look.lines[3]
+        assert "the test failed on n120: unreachable" in look.text
+
+
+async def test_keys_of_a_node() -> None:
+    async with looking(faulty()) as look:
+        look.app.navigation.open_node(NodeId("n050"))
+        await look.settle()
+        screen = look.app.screen
+        assert isinstance(screen, NodeScreen)
+        await look.press("tab")
+        assert screen.raw.has_focus
+        await look.press("tab", "down", "n", "y")
+        assert screen.results.cursor == 0
+        assert "2.97 Gb/s" in look.app.clipboard
+        await look.press("Y")
+        assert len(look.app.clipboard.splitlines()) == screen.results.count + 1
+        await look.press("f")
+        assert isinstance(look.app.screen, FindingsScreen)
+        assert look.app.navigation.findings.list.cursor == 2
+        await look.press("o")
+        assert isinstance(look.app.screen, FabricScreen)
+        assert look.app.screen.map.mark is not None
+        assert look.app.screen.map.mark.node == "n050"
+
+
+async def test_the_raw_screen_turns_through_the_outputs() -> None:
+    async with looking(faulty()) as look:
+        look.app.navigation.open_node(NodeId("n050"))
+        await look.settle()
+        await look.press("enter")
+        screen = look.app.screen
+        assert isinstance(screen, RawScreen)
+        await look.press("right", "Y", "tab")
+        assert screen.raw.shift in (0, 8)
+        assert "iperf Done." in look.app.clipboard
+        await look.press("escape")
+        assert isinstance(look.app.screen, NodeScreen)
+
+
+def _result(stdout: bytes, raw: str) -> tuple[Result, Measurement]:
+    test = faulty().rounds[0].tests[0]
+    measurement = Measurement("m", test, Reading("x", 1.0, Unit.ONE, (), raw), 0.0)
+    return Result(test, (Output(("a b", "c"), stdout),), (measurement,)), measurement
+
+
+def test_the_text_of_a_value_is_found_where_it_stands_last() -> None:
+    found = raw_output.read_output(*_result(b"1.5 then 1.5\nlast 1.5\nend", "1.5"))
+    assert found.marked == MarkedText(1, 5, 3)
+    assert found.command == "'a b' c"
+
+
+def test_a_value_that_cannot_be_found_is_not_marked() -> None:
+    assert raw_output.read_output(*_result(b"nothing here", "1.5")).marked is None
+    assert raw_output.read_output(*_result(b"nothing here", "")).marked is None
+
+
+def test_a_hostile_raw_text_is_found_in_its_safe_form() -> None:
+    found = raw_output.read_output(*_result(b"a \x1b[31m9\x1b[0m b", "\x1b[31m9\x1b[0m"))
+    assert found.marked is not None
+    assert found.lines[0][found.marked.column :].startswith("␛[31m9")
+
+
+JSON = b"""{
+\t"end": {
+\t\t"streams": [{"bits_per_second": 111.5}, {"bits_per_second": 24705405004.8}],
+\t\t"sum_sent": {"bits_per_second":\t24705405004.8},
+\t\t"sum_received": {
+\t\t\t"bits_per_second":\t24705405004.800001
+\t\t}
+\t}
+}"""
+
+
+def test_a_value_named_by_its_keys_is_found_below_them() -> None:
+    found = raw_output.read_output(*_result(JSON, "end.sum_received.bits_per_second 24705405004.8"))
+    assert found.marked is not None
+    assert found.marked.line == 5
+    marked = found.lines[5][found.marked.column : found.marked.column + found.marked.length]
+    assert marked == "24705405004.800001"
+    assert raw_output.read_output(*_result(JSON, "end.nothing 7")).marked is None

@@ -1,0 +1,187 @@
+"""The node table: order, filter, sort, what is copied, and how little it draws."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchconsole.console.tui.queries.node_columns import NodeRow
+from benchconsole.console.tui.queries.view_queries import is_shared
+from benchconsole.console.tui.rows.text_rows import Row
+from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.plan import PlanSheet
+from benchconsole.console.tui.widgets.node_table import NodeTable, natural
+from benchconsole.topology.units import counted as count
+from tests.console.tui.looking import boxes, faulty, large, looking
+
+
+async def test_the_worst_come_first_and_only_what_deviates_is_coloured() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2")
+        names = [row.view.node.id for row in look.app.navigation.nodes.table.order[:6]]
+        assert names == ["n050", "n093", "st3", "n120", "n020", "n033"]
+        assert "state¹" in look.lines[5]
+        assert "node²" in look.lines[5]
+        assert any("2.97" in line and "n050" in line for line in look.lines)
+
+
+async def test_a_node_shows_its_own_part_of_what_many_sent_together() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2")
+        row = next(line for line in look.lines if " n033 " in line)
+        assert "7.43" in row
+        assert "leaf3 to spi" in row
+        assert "118" not in row
+
+
+async def test_a_node_that_sends_two_of_the_flows_shows_their_sum() -> None:
+    async with looking(faulty()) as look:
+        view = look.app.session.view
+        assert view is not None
+        verdict = next(v for some in view.verdicts.values() for v in some if is_shared(v) and v.expected)
+        one = next(r for r in view.results.values() if r.test.bundle == verdict.subject and r.measurements)
+        test = replace(one.test, id="second")
+        other = replace(one, test=test, measurements=tuple(replace(m, test=test) for m in one.measurements))
+        node = view.nodes[one.test.target.node.id]
+        alone = NodeRow(replace(node, results=(one,)), "", ())._own_part(verdict)
+        both = NodeRow(replace(node, results=(one, other)), "", ())._own_part(verdict)
+        assert alone is not None
+        assert both is not None
+        assert alone.value is not None
+        assert both.value == 2 * alone.value
+        assert both.share == pytest.approx(alone.share)
+
+
+async def test_a_partner_is_not_blamed() -> None:
+    async with looking(faulty()) as look:
+        row = look.app.navigation.nodes.table
+        await look.press("2")
+        partner = row.table["n114"]  # received from n050, whose NIC is slow
+        assert partner.state.value == "pass"
+        assert partner.deciding is None
+
+
+async def test_a_filter_keeps_what_it_says_and_esc_clears_it() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "slash", *"state!=pass", "space", "ampersand", *"leave<9")
+        assert "17 of 134 shown, 117 hidden" in look.lines[3]
+        await look.press("enter")
+        assert look.app.navigation.nodes.table.count == 17
+        await look.press("escape")
+        assert look.app.navigation.nodes.table.count == 134
+        assert look.app.navigation.nodes.prompt.text == ""
+
+
+async def test_an_invalid_word_is_named_and_the_last_valid_filter_stays() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "slash", *"leaf3")
+        assert look.app.navigation.nodes.table.count == 16
+        await look.press("space", "ampersand", *"leave<9,5")
+        assert "a number uses a point: 9.5" in look.lines[3]
+        assert "the last valid filter still applies" in look.lines[3]
+        assert look.app.navigation.nodes.table.count == 16
+
+
+async def test_letters_typed_into_the_filter_are_no_actions() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "slash", *"qseR")
+        assert look.app.navigation.nodes.prompt.text == "qseR"
+        assert len(look.app.screen_stack) == 1
+
+
+async def test_sorting_by_a_picked_column() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2")
+        table = look.app.navigation.nodes.table
+        column = table.columns.index("legs")
+        for _ in range(column):
+            await look.press("greater_than_sign")
+        await look.press("s")
+        assert table.sorts[0] == ("legs", False)
+        assert table.order[0].view.node.id == "n050"
+        await look.press("s")
+        assert table.sorts[0] == ("legs", True)
+        assert "legs¹▾" in look.lines[5]
+        await look.press("less_than_sign", "S")
+        assert len(table.sorts) == 3
+
+
+async def test_what_was_not_measured_sorts_last() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2")
+        table = look.app.navigation.nodes.table
+        table.sort_by("triad")
+        values = [row.number("triad") for row in table.order]
+        known = [value for value in values if value is not None]
+        assert values[: len(known)] == sorted(known)
+
+
+async def test_rows_and_tables_are_copied_as_tabs() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "y")
+        assert look.app.clipboard.splitlines()[1].startswith("fail\tn050\tleaf4\t")
+        await look.press("Y")
+        assert len(look.app.clipboard.splitlines()) == 135
+        assert "135" not in look.lines[-1]
+        assert "134 rows" in look.lines[-1]
+
+
+async def test_what_passes_folds() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "z")
+        assert look.app.navigation.nodes.table.count == 21
+        assert "113 that pass are folded" in look.lines[-2]
+
+
+async def test_hidden_columns_are_announced_and_can_be_reached() -> None:
+    async with looking(faulty(), (80, 24)) as look:
+        await look.press("2")
+        table = look.app.navigation.nodes.table
+        assert table.hidden > 0
+        assert f"{count(table.hidden, 'column')} hidden" in look.lines[-2]
+        for column in table.columns:
+            assert column in table.fitting(80) or True
+            await look.press("greater_than_sign")
+            assert table.columns[table.picked] in table.fitting(80)
+
+
+async def test_r_repeats_the_tests_of_the_node_after_showing_the_plan() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "r")
+        assert isinstance(look.app.screen, PlanSheet)
+        assert look.player.proposed[-1][2][0].endswith("n050")
+        await look.press("escape")
+        assert look.player.started == []
+
+
+async def test_ten_thousand_rows_draw_no_more_than_what_is_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    original = NodeTable.row
+
+    def counting(self: NodeTable, index: int, width: int) -> Row:
+        drawn.append(index)
+        return original(self, index, width)
+
+    async with looking(large(), (200, 50)) as look:
+        await look.press("2")
+        monkeypatch.setattr(NodeTable, "row", counting)
+        await look.press("down")
+        assert look.app.navigation.nodes.table.cursor == 1
+        assert 0 < len(drawn) <= 3 * 50
+        drawn.clear()
+        await look.press("end")
+        assert look.app.navigation.nodes.table.cursor == 10_239
+        assert len(drawn) <= 3 * 50
+        assert "of 10,240" in look.lines[-2]
+
+
+async def test_enter_opens_the_node_and_esc_comes_back() -> None:
+    async with looking(boxes()) as look:
+        await look.press("2", "enter")
+        assert isinstance(look.app.screen, NodeScreen)
+        assert look.app.screen.node == "c12n05"
+        await look.press("escape")
+        assert look.app.navigation.frame is look.app.navigation.nodes
+
+
+def test_names_sort_as_people_count() -> None:
+    assert sorted(["n10", "n2", "n1", "a"], key=natural) == ["a", "n1", "n2", "n10"]

@@ -1,0 +1,154 @@
+"""Command line, help, export: one table of actions feeds them all."""
+
+from benchconsole.console.tui.actions import ACTIONS, GLOBAL, matching
+from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.command import CommandSheet
+from benchconsole.console.tui.screens.export import ExportSheet
+from benchconsole.console.tui.screens.fabric import FabricScreen
+from benchconsole.console.tui.screens.findings import FindingsScreen
+from benchconsole.console.tui.screens.help import HelpSheet
+from benchconsole.console.tui.screens.node import NodeScreen
+from benchconsole.console.tui.screens.nodes import NodesScreen
+from benchconsole.console.tui.screens.raw import RawScreen
+from benchconsole.console.tui.screens.run import RunScreen
+from tests.console.tui.looking import faulty, looking
+
+SCREENS: tuple[type[Page], ...] = (FabricScreen, NodesScreen, NodeScreen, RunScreen, FindingsScreen, RawScreen)
+
+
+def test_every_valid_action_is_in_the_table_bound_and_done_by_its_owner() -> None:
+    for screen in SCREENS:
+        bound = {binding.id: binding for binding in screen.BINDINGS}  # type: ignore[union-attr]
+        for name in screen.VALID:
+            assert hasattr(screen, "action_" + ACTIONS[name].method.partition("(")[0]), (screen, name)
+            assert name in bound
+        shown = [each if isinstance(each, str) else each[0] for each in screen.KEYS]
+        assert set(shown) <= {*screen.VALID, *GLOBAL}, screen
+
+
+async def test_every_action_of_the_application_is_done_by_one_of_its_parts() -> None:
+    async with looking(faulty()) as look:
+        assert set(GLOBAL) <= set(look.app._actions)
+
+
+def test_no_key_means_two_things_on_one_screen() -> None:
+    for screen in SCREENS:
+        keys = [key for name in {*screen.VALID, *GLOBAL} for key in ACTIONS[name].keys.split(",") if key]
+        assert len(keys) == len(set(keys)), screen
+
+
+def test_help_finds_by_key_and_by_word() -> None:
+    ids = tuple(ACTIONS)
+    assert [each.id for each in matching(ids, "clipboard table")] == []
+    assert "copy" in [each.id for each in matching(ids, "clipboard")]
+    assert "freeze" in [each.id for each in matching(ids, "space")]
+    assert matching((), "copy") == []
+
+
+async def test_help_searches_and_does_what_is_chosen() -> None:
+    async with looking(faulty()) as look:
+        await look.press("question_mark")
+        assert isinstance(look.app.screen, HelpSheet)
+        await look.press(*"state")
+        assert "cells as states" in look.text
+        await look.press("enter")
+        await look.settle()
+        assert look.app.navigation.fabric.map.values
+
+
+async def test_commands_go_where_they_say() -> None:
+    async with looking(faulty()) as look:
+        await look.press("colon", *"nodes", "enter")
+        await look.settle()
+        assert look.app.screen is look.app.navigation.nodes
+        await look.press("colon", *"filter", "space", *"leaf3", "enter")
+        assert look.app.navigation.nodes.table.count == 16
+        await look.press("colon", *"sort", "space", *"node", "enter")
+        assert look.app.navigation.nodes.table.sorts[0] == ("node", False)
+        await look.press("colon", *"node", "space", *"n093", "enter")
+        assert isinstance(look.app.screen, NodeScreen)
+        assert look.app.screen.node == "n093"
+
+
+async def test_commands_complete_with_tab_and_remember() -> None:
+    async with looking(faulty()) as look:
+        await look.press("colon", *"the", "tab")
+        sheet = look.app.screen
+        assert isinstance(sheet, CommandSheet)
+        assert sheet.prompt.text == "theme "
+        assert "bench-tritan" in look.text
+        await look.press(*"bench-d", "down", "tab", "enter")
+        assert look.app.painter.palette.theme == "bench-deutan"
+        await look.press("colon", "up")
+        assert isinstance(look.app.screen, CommandSheet)
+        assert look.app.screen.prompt.text == "theme bench-deutan"
+        await look.press("escape")
+
+
+async def test_what_is_no_command_is_said() -> None:
+    async with looking(faulty()) as look:
+        for text, said in (
+            ("zzz", "no command zzz here"),
+            ("theme none", "no theme none"),
+            ("export doc", "no format doc"),
+            ("node nobody", "no node nobody"),
+            ("fabric now", "takes nothing"),
+        ):
+            look.app.command_line.perform(text)
+            await look.settle()
+            assert said in look.lines[-1], text
+
+
+async def test_export_asks_for_format_and_path() -> None:
+    async with looking(faulty()) as look:
+        await look.press("e")
+        assert isinstance(look.app.screen, ExportSheet)
+        assert look.app.screen.prompt.text == "acceptance-12.html"
+        await look.press("down", "down")
+        assert look.app.screen.prompt.text == "acceptance-12.csv"
+        await look.press("enter")
+        await look.until(lambda: "written: acceptance-12.csv" in look.lines[-1])
+        assert [(kind, str(path)) for kind, path in look.player.exported] == [("csv", "acceptance-12.csv")]
+        look.app.command_line.perform("export json out.json")
+        await look.until(lambda: len(look.player.exported) == 2)
+        assert str(look.player.exported[-1][1]) == "out.json"
+
+
+async def test_an_export_that_fails_says_why() -> None:
+    async with looking(faulty()) as look:
+
+        async def refuse(kind: str, view: object, path: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        look.player.export = refuse  # type: ignore[method-assign, assignment]
+        look.app.command_line.perform("export md x.md")
+        await look.until(lambda: "x.md: Permission denied" in look.lines[-1])
+
+
+async def test_what_ends_the_session_is_shown_and_raised() -> None:
+    class Broken(Exception):
+        pass
+
+    async with looking(faulty()) as look:
+
+        def broken() -> None:
+            raise Broken("the disk is full")
+
+        look.app._make = broken  # type: ignore[assignment]
+        await look.app._follow()
+        await look.settle()
+        assert "The session ended: Broken: the disk is full" in look.lines[-1]
+        assert isinstance(look.app.failure, Broken)
+
+
+async def test_a_tab_is_found_again_as_it_was_left() -> None:
+    async with looking(faulty()) as look:
+        await look.press("2", "enter")
+        assert isinstance(look.app.screen, NodeScreen)
+        await look.press("4")
+        assert look.app.current_mode == "findings"
+        await look.press("2")
+        assert isinstance(look.app.screen, NodeScreen)
+        await look.press("2")
+        assert look.app.current_mode == "nodes"
+        assert len(look.app.screen_stack) == 1

@@ -1,0 +1,75 @@
+"""The page before there is a topology."""
+
+import pytest
+
+from benchconsole.console.tui.app.start_app import StartApp
+from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.console.tui.start_model import Interrupted, Past, Start, StartChoice, StartModel
+from tests.console.tui.looking import lines
+
+SESSIONS = (
+    Past("s14", "acceptance 14", "jetstream", "today 09:20", 347, 347, 0, 2),
+    Past("s12", "acceptance 12", "jetstream", "12 Nov 14:53", 344, 347, 4, 4, untested=True),
+)
+FULL = StartModel(
+    "1.0",
+    ("jetstream.yaml", "other.yaml"),
+    SESSIONS,
+    Interrupted("s15", "acceptance 15", "stopped at round 31 of 96"),
+    "347 nodes on loopback",
+    ("lldp", "slurm"),
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "choice"),
+    [
+        ("d", StartChoice(Start.DEMO)),
+        ("1", StartChoice(Start.SESSION, "s14")),
+        ("2", StartChoice(Start.SESSION, "s12")),
+        ("r", StartChoice(Start.RESUME, "s15")),
+        ("o2", StartChoice(Start.OPEN, "other.yaml")),
+        ("i1", StartChoice(Start.IMPORT, "lldp")),
+        ("jjj\r", StartChoice(Start.SESSION, "s14")),
+        ("G\r", StartChoice(Start.RESUME, "s15")),
+        ("q", None),
+    ],
+)
+async def test_keys_choose(keys: str, choice: StartChoice | None) -> None:
+    app = StartApp(FULL, Terminal())
+    async with app.run_test(size=(80, 24)) as pilot:
+        for key in keys:
+            await pilot.press("enter" if key == "\r" else key)
+            await pilot.pause()
+        assert app.return_value == choice
+
+
+async def test_the_page_promises_that_nothing_is_sent() -> None:
+    app = StartApp(FULL, Terminal())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        text = "\n".join(lines(app))
+        assert "Nothing is sent to any node before you press enter on a plan you have seen." in text
+        assert "344 of 347  ✗ 4  ▲ 4  ∅" in text
+        assert "acceptance 15 stopped at round 31 of 96" in text
+
+
+async def test_what_there_is_not_is_not_offered() -> None:
+    app = StartApp(StartModel("1.0", ("only.yaml",)), Terminal())
+    async with app.run_test(size=(60, 15)) as pilot:
+        await pilot.pause()
+        text = "\n".join(lines(app))
+        assert "demo" not in text
+        assert "sessions" not in text
+        assert "1-9" not in text
+        await pilot.press("enter")
+        assert app.return_value == StartChoice(Start.OPEN, "only.yaml")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (60, 15), (200, 60)])
+async def test_any_size_and_hostile_names(size: tuple[int, int]) -> None:
+    bad = Past("x", "[/]\x1b]0;x\x07", "\u202ename", "now", 1, 2, 3, 4, untested=True)
+    app = StartApp(StartModel("1.0", ("[b].yaml",), (bad,)), Terminal(ascii=True))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert all(32 <= ord(character) <= 126 for line in lines(app) for character in line)

@@ -1,0 +1,230 @@
+"""The page of sweeps: a list of curves, one drawn, its numbers beside it or below, at every size and without colour."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from benchconsole.console.curves.curve_model import make_scale
+from benchconsole.console.tui.rows.terminal import Terminal
+from benchconsole.console.tui.rows.themes import Depth
+from benchconsole.console.tui.screens.run import RunScreen
+from benchconsole.console.tui.screens.sweeps import SweepsScreen
+from benchconsole.console.tui.widgets.curve import MARKS
+from benchconsole.console.view.events import RoundJudged, RoundStarted, SessionEnded
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.topology.units import Unit
+from tests.console.curves.test_curve_model import FABRIC, Given, Told, failed, judged, rounds_of
+from tests.console.tui.looking import Look, faulty, looking
+from tests.console.tui.story import Story
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+WHY = "ended at tasks=16: ior.write gained less than 10 % since tasks=4"
+SPARED = Failure(FailedAt.SKIPPED, WHY, "n001")  # type: ignore[arg-type]
+TOLD: Told = {
+    "1": [[1e9, 0.5e9], [1.1e9, 0.6e9], [0.9e9, 0.5e9]],
+    "2": [[2e9, 1e9], [2.1e9, 1.1e9], [1.9e9, 1e9]],
+    "4": [[4e9, 1.5e9], [3.8e9, 1.6e9], [4.1e9, 1.5e9]],
+    "8": [[4.1e9, 1.5e9], [4.1e9, failed(FailedAt.TIMEOUT, "60 s")], [4.2e9, 1.6e9]],
+    "16": [[4.1e9, 1.5e9]] * 3,
+    "32": [[SPARED, SPARED]] * 3,
+}
+
+
+def told(what: Told = TOLD, cohorts: Sequence[str] = ("bare metal", "virtual"), axis: str = "tasks") -> Story:
+    rounds = rounds_of(what, axis, cohorts, ending="yes")
+    gave: list[Sequence[Given]] = [turn for turns in what.values() for turn in turns]
+    story = Story(FABRIC, label="scaling")
+    story.rounds = rounds
+    story.closed = [judged(each, found, required=0.8e9) for each, found in zip(rounds, gave, strict=True)]
+    return story
+
+
+async def page(look: Look) -> SweepsScreen:
+    await look.press("3", "w")
+    screen = look.app.screen
+    assert isinstance(screen, SweepsScreen)
+    return screen
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_curve_its_knees_and_its_numbers_are_in_sight(size: tuple[int, int]) -> None:
+    async with looking(told(), size) as look:
+        await page(look)
+        text = look.text
+        assert "scaling › sweeps" in text
+        assert "5 of 6 points" in text
+        assert "bare metal: knee at tasks=4, 4.00 GB/s: no later measured point gained 10 %" in text
+        assert "ior.write, GB/s   ● bare metal   ◆ virtual" in text
+        assert "┄ required" in text
+        assert sum(any("⠀" < letter <= "⣿" for letter in line) for line in look.lines) >= 3
+        values = next(line for line in look.lines if line.split()[:6] == ["1", "2", "4", "8", "16", "32"])
+        places = [values.index(f" {value}") for value in ("1", "2", "4", "8")]
+        steps = [after - before for before, after in pairwise(places)]
+        assert max(steps) - min(steps) <= 1  # what multiplies stands at equal distances
+        first = next(line for line in look.lines if "1.00 GB/s" in line and "●" in line)
+        assert first.replace("▌", " ").split("●")[-1].split()[0] == "1"
+
+
+async def test_a_point_that_was_spared_has_a_sign_on_the_axis_no_line_and_its_reason() -> None:
+    async with looking(told(), (120, 40)) as look:
+        screen = await page(look)
+        await look.press("tab", "G")
+        assert screen.points.chosen is not None
+        assert screen.points.chosen.value == "32"
+        assert f"tasks=32: not needed any more: {WHY}" in look.text
+        chart = screen.charts.chosen
+        assert chart is not None
+        assert [point.median for point in chart.curves[0].points][-1] is None
+        bottom = next(line for line in look.lines if line.strip().startswith("0 ┼"))
+        assert bottom[: screen.plot.size.width].rstrip().endswith("-")
+
+
+async def test_what_one_test_lacks_is_counted_and_said() -> None:
+    async with looking(told(), (200, 60)) as look:
+        await page(look)
+        row = next(line for line in look.lines if "1 test timed out: 60 s" in line)
+        assert "2/3" in row
+        assert "◆" in row
+
+
+async def test_cohorts_are_told_apart_without_colour_and_in_ascii() -> None:
+    async with looking(told(), (80, 24), terminal=Terminal(ascii=True, depth=Depth.NONE)) as look:
+        await page(look)
+        text = look.text
+        assert text.isascii()
+        assert "o bare metal   * virtual" in text
+        assert "?" not in "".join(look.lines[9:-1])
+        first = next(index for index, line in enumerate(look.lines) if "o bare metal" in line)
+        last = next(index for index, line in enumerate(look.lines) if "`----" in line)
+        picture = "".join(look.lines[first + 1 : last])
+        assert (picture.count("o"), picture.count("*")) == (5, 5)
+
+
+def test_the_signs_of_curves_are_different_in_both_forms() -> None:
+    assert len({fine for fine, _ in MARKS}) == len({plain for _, plain in MARKS}) == len(MARKS)
+    assert all(plain.isascii() for _, plain in MARKS)
+
+
+async def test_points_appear_while_the_sweep_runs() -> None:
+    story = told()
+    events = list(story.events())
+    third = next(i for i, each in enumerate(events) if isinstance(each, RoundStarted) and each.round.number == 4)
+    async with looking(story, (120, 40), until=third) as look:
+        screen = await page(look)
+        assert "1 of 6 points" in look.text
+        assert "not run yet" in look.text
+        look.player.feed(*events[third:-1])
+        await look.until(lambda: bool(screen.charts.charts) and screen.charts.charts[0].points == "5 of 6 points")
+        look.player.feed(SessionEnded(900.0, complete=True))
+        await look.settle()
+        assert "not run yet" not in look.text
+
+
+async def test_the_cursor_stays_on_its_chart_and_its_point_while_others_appear() -> None:
+    story = told()
+    events = list(story.events())
+    half = next(i for i, each in enumerate(events) if isinstance(each, RoundJudged) and each.closed.round.number == 9)
+    async with looking(story, (120, 40), until=half) as look:
+        screen = await page(look)
+        await look.press("tab", "down", "down")
+        before = screen.points.chosen
+        look.player.feed(*events[half:])
+        await look.until(lambda: look.app.session.latest.view is not None and look.app.session.latest.view.complete)
+        await look.settle()
+        after = screen.points.chosen
+        assert before is not None
+        assert after is not None
+        assert (before.value, before.curve) == (after.value, after.curve)
+
+
+async def test_where_nothing_was_swept_the_run_says_so() -> None:
+    async with looking(faulty(), (80, 24)) as look:
+        await look.press("3")
+        assert "w sweeps" not in look.lines[-1]
+        await look.press("w")
+        assert isinstance(look.app.screen, RunScreen)
+        assert "Nothing of this session was swept" in look.text
+
+
+async def test_the_run_offers_the_page_where_something_was_swept() -> None:
+    async with looking(told(), (80, 24)) as look:
+        await look.press("3")
+        assert "w sweeps" in look.lines[-1]
+        await page(look)
+        await look.press("escape")
+        assert isinstance(look.app.screen, RunScreen)
+
+
+async def test_filter_copy_and_the_way_back() -> None:
+    async with looking(two_metrics(), (120, 40)) as look:
+        screen = await page(look)
+        assert screen.charts.count == 2
+        await look.press("slash", *"latency", "enter")
+        assert "1 of 2 shown" in look.text
+        assert "ior.latency" in look.text
+        await look.press("Y")
+        assert look.app.clipboard.splitlines()[0] == "tasks\treps\ttests\tmedian\tmin\tmax\tgain"
+        await look.press("escape")
+        assert screen.charts.count == 2
+        await look.press("right", "tab", "down", "y")
+        assert look.app.clipboard.splitlines()[1].split("\t")[0] == "2"
+        assert len(look.app.clipboard.splitlines()) == 2
+        screen.commands["filter"].do("colour=red")
+        await look.settle()
+        assert screen.prompt.note[0].text.startswith("no such column")
+
+
+def two_metrics() -> Story:
+    """Throughput and a latency that spans decades."""
+    story = told({"1": [[1e9]], "2": [[2e9]], "4": [[2e9]]}, ("",))
+    story.closed = [replace(each, closed=replace(each.closed, results=tuple(
+        replace(result, measurements=(*result.measurements, *(
+            replace(found, id=f"{found.id}+", reading=replace(
+                found.reading, metric="ior.latency", unit=Unit.SECOND, value=10.0 ** (index - 5)))
+            for found in result.measurements)))
+        for result in each.closed.results))) for index, each in enumerate(story.closed)]  # fmt: skip
+    return story
+
+
+async def test_a_latency_over_decades_has_decades_on_its_scale_and_no_knee() -> None:
+    async with looking(two_metrics(), (120, 40)) as look:
+        await page(look)
+        await look.press("down")
+        assert "ior.latency, " in look.text
+        ticks = [line.split("┼")[0].strip() for line in look.lines if "┼" in line]
+        assert ticks == ["1,000", "100", "10"]
+        assert "knee at tasks=1" not in look.text
+
+
+@pytest.mark.parametrize("size", [(60, 15), (40, 10), (20, 8), (300, 90)])
+async def test_no_size_refuses_to_draw(size: tuple[int, int]) -> None:
+    async with looking(told(), size) as look:
+        await page(look)
+        assert all(len(line) == size[0] for line in look.lines)
+
+
+async def test_text_of_a_file_is_text() -> None:
+    async with looking(told({"[b]1\x1b[31m": [[1e9]], "2": [[2e9]]}, ("[red]x", "")[:1]), (80, 24)) as look:
+        await page(look)
+        assert "\x1b" not in look.text
+        assert "[b]1␛[31m" in look.text
+
+
+@pytest.mark.parametrize(
+    ("numbers", "top"), [([1.0, 9.0], 10.0), ([24.7], 30.0), ([0.0], 1.0), ([3e9], 3e9), ([1.21], 1.6)]
+)
+def test_the_scale_ends_at_a_round_number_above_all(numbers: list[float], top: float) -> None:
+    found = make_scale(numbers, 1.0)
+    assert found.low == 0
+    assert found.high == pytest.approx(top)
+    assert all(0 <= found.find_height(number) <= 1 for number in numbers)
+
+
+def test_a_scale_by_decades_holds_every_number() -> None:
+    numbers = [3e-6, 4e-5, 2e-3]
+    found = make_scale(numbers, 1e-6)
+    assert found.is_log
+    assert found.ticks == pytest.approx((1e-6, 1e-5, 1e-4, 1e-3, 1e-2))
+    assert [found.find_height(number) for number in numbers] == sorted(found.find_height(number) for number in numbers)

@@ -1,0 +1,44 @@
+"""Whose fault a low throughput is: affected by a finding elsewhere, never by one on the subject itself."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchconsole.console.view.blame import Blame
+from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Verdict, Yardstick
+
+LAG = Finding(
+    Suspect.LAG, "leaf1--spine", "leaf1 to spine", "half", Level.FAIL, Confidence.CERTAIN, ("n1", "n2"), ("t1",),
+    evidence=("t1#0",), links=("leaf1--spine",),
+)  # fmt: skip
+NIC = replace(LAG, suspect=Suspect.NIC, element="n1", where="n1 out", nodes=("n1",), nodes_at=("n1",))
+PAIR = Verdict(
+    test="t1", round=1, probe="iperf3", subject="n1>n5", nodes=("n1", "n5"), metric="iperf3.throughput", labels=(),
+    level=Level.FAIL, kind=Yardstick.CAPACITY, because="", evidence=("t1#0",),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("finding", "verdict", "affected_by"),
+    [
+        (LAG, PAIR, "leaf1 to spine"),
+        (LAG, replace(PAIR, level=Level.WATCH), "leaf1 to spine"),
+        (LAG, replace(PAIR, subject="leaf1 to spine"), ""),
+        (LAG, replace(PAIR, level=Level.PASS), ""),
+        (LAG, replace(PAIR, level=Level.UNKNOWN), ""),
+        (LAG, replace(PAIR, evidence=("t2#0",)), ""),
+        (LAG, replace(PAIR, kind=Yardstick.CRITERION), ""),
+        (NIC, PAIR, ""),
+        (NIC, replace(PAIR, subject="n5>n1"), ""),
+        (NIC, replace(PAIR, subject="leaf1 to spine"), "n1 out"),
+        (NIC, replace(PAIR, subject="n10>n5", nodes=("n10", "n5")), "n1 out"),
+    ],
+)
+def test_a_verdict_is_affected_by_an_element_that_it_does_not_name(
+    finding: Finding, verdict: Verdict, affected_by: str
+) -> None:
+    assert Blame((finding,)).affected_by(verdict) == affected_by
+
+
+def test_a_finding_on_the_subject_goes_before_one_elsewhere() -> None:
+    assert Blame((LAG, NIC)).affected_by(PAIR) == ""

@@ -1,0 +1,119 @@
+"""The state of links: the lowest share counts, only filled links pass, members come from findings."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from benchconsole.console.view.events import RoundJudged, SessionOpened
+from benchconsole.console.view.reducer import advance, opened
+from benchconsole.console.view.run_view import LinkView, RunView, State
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.findings import Findings
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.model.measuring import Bundle, ClosedRound
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric, LinkId
+from tests.fabrics import METRICS
+from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, into, out_of, star, way
+
+
+def watch(described: Fabric, *rounds: ClosedRound) -> RunView:
+    """The view of a session after these rounds."""
+    context = JudgingContext(described, METRICS)
+    findings = Findings(context)
+    plan = tuple(each.round for each in rounds)
+    view = opened(SessionOpened("s", "", described, "default", plan, 0.0, True))
+    for each in rounds:
+        verdicts = judge_round(context, each)
+        findings.add_round(each, verdicts)
+        view = advance(view, RoundJudged(each, verdicts, findings.rank()))
+    return view
+
+
+def link_of(view: RunView, node: str) -> LinkView:
+    return view.links[view.fabric.links_at[node][0].id]
+
+
+@pytest.mark.parametrize(
+    ("rates", "kept"),
+    [
+        ((0.9, 0.95), 0.9),
+        ((0.95, 0.9), 0.9),
+        ((0.9, 0.9), 0.9),
+        ((0.95, 0.9, 0.97), 0.9),
+    ],
+)
+def test_a_link_keeps_the_lowest_share(rates: Sequence[float], kept: float) -> None:
+    described = star()
+    rounds = [close(described, number, flow("n1", f"n{number + 1}", rate)) for number, rate in enumerate(rates, 1)]
+    seen = link_of(watch(described, *rounds), "n1")
+    assert (seen.state, seen.measured, seen.expected) == (State.PASS, kept * RATE, RATE)
+
+
+@pytest.mark.parametrize(("fill", "state"), [(0.919, State.UNKNOWN), (0.92, State.PASS), (0.921, State.PASS)])
+def test_a_link_passes_if_its_bundle_filled_it(fill: float, state: State) -> None:
+    described = star()
+    bundle = Bundle("n1 out", (out_of(described, "n1"),), fill=fill)
+    view = watch(described, close(described, 1, flow("n1", "n2", 0.9, "n1 out"), bundles=(bundle,)))
+    assert link_of(view, "n1").state is state
+    assert link_of(view, "n2").state is State.SKIPPED
+
+
+def test_a_link_is_not_passed_by_a_number_that_is_not_known() -> None:
+    """Two flows into n3 that hardly overlapped: their sum may be too high."""
+    described = star()
+    bundle = Bundle("n3 in", (into(described, "n3"),))
+    sent = [flow(node, "n3", 0.5, "n3 in", at=at, ran=4.0) for node, at in (("n1", 0.0), ("n2", 4.0))]
+    assert link_of(watch(described, close(described, 1, *sent, bundles=(bundle,))), "n3").state is State.UNKNOWN
+
+
+def test_only_a_finding_fails_a_link() -> None:
+    """n1 gives half in two rounds: its own link fails, those of its partners only carried little."""
+    described = star()
+    rounds = [close(described, number, flow("n1", f"n{number + 1}", 0.5)) for number in (1, 2)]
+    view = watch(described, *rounds)
+    assert [link_of(view, node).state for node in ("n1", "n2", "n3")] == [State.FAIL, State.PASS, State.PASS]
+    assert (link_of(view, "n1").measured, link_of(view, "n1").expected) == (0.5 * RATE, RATE)
+    assert view.nodes[described.links_at["n1"][0].a].state is State.FAIL  # type: ignore[index]
+
+
+LAG = """\
+schema: 1
+fabric: lag
+networks: {flat: {goodput: 100 %}}
+switches: {"leaf[1-3]": {role: leaf}, spine: {role: spine}}
+nodes: {"n[1-12]": {}}
+links:
+  - {from: "n[1-4]", to: leaf1, speed: 8 Gb/s, network: flat}
+  - {from: "n[5-8]", to: leaf2, speed: 8 Gb/s, network: flat}
+  - {from: "n[9-12]", to: leaf3, speed: 8 Gb/s, network: flat}
+  - {from: "leaf[1-3]", to: spine, speed: 8 Gb/s, count: 4, network: flat}
+criteria: [{metric: iperf3.throughput, at_least: 99 %, of: capacity}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("carried", "members", "words"),
+    [
+        (2.00, 2, "2 of 4 members"),
+        (2.119, 2, "2 of 4 members"),
+        (2.121, None, "2.1 of 4 members"),
+        (2.50, None, "2.5 of 4 members"),
+        (2.881, 3, "3 of 4 members"),
+        (2.879, None, "2.9 of 4 members"),
+    ],
+)
+def test_members_of_a_lag_are_counted_if_a_whole_number_of_them_carries_that(
+    carried: float, members: int | None, words: str
+) -> None:
+    """The flows from leaf3 clear the nodes of leaf2 and its LAG, those within leaf1 its nodes: its own LAG is left."""
+    described = load_text(LAG, "lag.yaml")
+    well = [flow(f"n{place + 8}", f"n{place + 4}", 1.0) for place in (1, 2, 3, 4)]
+    within = [Sent(*ends, (("out", RATE), ("in", RATE)), sending=BOTH_WAYS) for ends in (("n1", "n2"), ("n3", "n4"))]
+    low = [flow(f"n{place}", f"n{place + 4}", carried / 4, "leaf1 out") for place in (1, 2, 3, 4)]
+    bundle = Bundle("leaf1 out", (way("leaf1--spine", "leaf1"),))
+    cleared = close(described, 1, *well, *within)
+    view = watch(described, cleared, close(described, 2, *low, bundles=(bundle,)))
+    (finding,) = view.findings
+    assert words in finding.what
+    assert view.links[LinkId("leaf1--spine")].members_up == members

@@ -1,0 +1,201 @@
+"""The fold: in batches as one by one, older views untouched, and no more work than an event brings."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchconsole.console.view.element_state import apply_findings, read_session_links
+from benchconsole.console.view.events import (
+    Event,
+    Held,
+    NodesProven,
+    Noticed,
+    Resumed,
+    RoundJudged,
+    RoundStarted,
+    SessionEnded,
+    SessionOpened,
+)
+from benchconsole.console.view.events import TestEnded as Ended
+from benchconsole.console.view.events import TestStarted as Started
+from benchconsole.console.view.reducer import advance, advance_all, opened, repeats_of
+from benchconsole.console.view.run_view import (
+    RunView,
+    State,
+    coverage,
+    not_judged,
+    stages,
+    state_of_failure,
+    superseding,
+)
+from benchconsole.console.view.totals import TotalsCache
+from benchconsole.probes.judging.verdict import Finding
+from benchconsole.probes.model.measuring import CloseReason, FailedAt, Failure, Proof, Result, Round
+from benchconsole.topology.model.fabric import NodeId
+from tests.console.tui.fabrics import mini
+from tests.console.tui.story import Faults, Story, tell
+
+
+@cache
+def story() -> Story:
+    return tell(mini(leaves=2, per_leaf=4), Faults("leaf2--spine1", "n006", "n003", "st3", "n002", "n001"))
+
+
+def again(told: Story, places: Sequence[int]) -> Iterator[Event]:
+    """The story, then some of its rounds a second time under new numbers, in the same session."""
+    *events, end = told.events()
+    yield from events
+    opening = events[0]
+    assert isinstance(opening, SessionOpened)
+    plan = list(opening.plan)
+    for place in places:
+        judged = told.closed[place % len(told.closed)]
+        number = len(plan) + 1
+        each = _renumbered(judged.closed.round, number)
+        plan.append(each)
+        yield replace(opening, plan=tuple(plan))
+        tests = dict(zip((test.id for test in judged.closed.round.tests), each.tests, strict=True))
+        results = tuple(_failing(replace(r, test=tests[r.test.id])) for r in judged.closed.results)
+        yield RoundStarted(each, 5.0)
+        yield from (Started(test, 5.0) for test in each.tests)
+        yield from (Ended(result, 6.0) for result in results)
+        closed = replace(judged.closed, round=each, results=results)
+        yield RoundJudged(closed, (), told.findings)
+    yield end
+
+
+def _renumbered(each: Round, number: int) -> Round:
+    tests = tuple(replace(test, id=f"{number}/{test.id}", round=number) for test in each.tests)
+    return replace(each, number=number, tests=tests)
+
+
+def _failing(result: Result) -> Result:
+    if hash(result.test.target.node.id) % 3:
+        return result
+    return replace(result, measurements=(), failure=Failure(FailedAt.LOST, "gone", result.test.target.node.id))
+
+
+def spoken(view: RunView) -> tuple[object, ...]:
+    """Everything that a view says, as plain values."""
+    return (dict(view.nodes), dict(view.links), dict(view.results), dict(view.verdicts), set(view.running),
+            dict(view.fresh), dict(view.closed), view.findings, view.replaced, view.log, view.ended)  # fmt: skip
+
+
+@given(cuts=st.lists(st.integers(1, 60), min_size=1), places=st.lists(st.integers(0, 5), max_size=3))
+@settings(max_examples=20, deadline=None)
+def test_in_batches_is_one_by_one_and_no_view_ever_changes(cuts: list[int], places: list[int]) -> None:
+    first, *events = again(story(), places)
+    assert isinstance(first, SessionOpened)
+    single = batched = opened(first)
+    kept: list[tuple[RunView, tuple[object, ...]]] = []
+    turn = 0
+    while events:
+        batch, events = events[: cuts[turn % len(cuts)]], events[cuts[turn % len(cuts)] :]
+        turn += 1
+        for event in batch:
+            single = advance(single, event)
+        batched = advance_all(batched, batch)
+        assert spoken(batched) == spoken(single)
+        kept.append((batched, spoken(batched)))
+    for view, was in kept:
+        assert spoken(view) == was
+
+
+@given(places=st.lists(st.integers(0, 5), max_size=3))
+@settings(max_examples=10, deadline=None)
+def test_sums_and_links_are_kept_as_they_would_be_counted_anew(places: list[int]) -> None:
+    first, *events = again(story(), places)
+    assert isinstance(first, SessionOpened)
+    view, sums = opened(first), TotalsCache()
+    for event in events:
+        view = advance(view, event)
+        if isinstance(event, (RoundJudged, SessionOpened, SessionEnded)):
+            found = sums.compute(view)
+            assert found.covered == coverage(view)
+            assert found.reasons == not_judged(view)
+            assert found.stages == stages(view)
+            assert dict(view.links) == dict(apply_findings(read_session_links(view), view.findings))
+            standing = set(superseding(view))
+            assert all(r.test.id in standing for node in view.nodes.values() for r in node.results)
+
+
+def test_a_round_touches_its_own_nodes_and_those_that_findings_speak_of() -> None:
+    view = story().view()
+    judged = story().closed[0]
+    far = _renumbered(judged.closed.round, 99)
+    only = far.tests[0].target.node.id
+    each = replace(far, tests=far.tests[:1])
+    closed = replace(judged.closed, round=each, results=(Result(each.tests[0], started=1.0),))
+    after = advance(view, RoundJudged(closed, (), view.findings))
+    changed = {name for name in view.nodes if view.nodes[name] is not after.nodes[name]}
+    assert changed == {only}
+    fewer = advance(after, RoundJudged(replace(closed, round=replace(each, number=100)), (), view.findings[1:]))
+    gone = view.findings[0]
+    assert {name for name in view.nodes if after.nodes[name] is not fewer.nodes[name]} >= set(gone.nodes)
+
+
+def test_repeats_are_found_in_the_plan_once() -> None:
+    rounds = story().rounds
+    twice = [*rounds, _renumbered(rounds[0], 50), _renumbered(rounds[0], 51)]
+    found = repeats_of(twice)
+    first = rounds[0].tests[0].id
+    assert found[f"50/{first}"] == (first,)
+    assert found[f"51/{first}"] == (first, f"50/{first}")
+    assert len(found) == 2 * len(rounds[0].tests)
+
+
+def test_what_holds_a_run_is_there_until_it_goes_on() -> None:
+    view = story().view()
+    held = advance(view, Held("the disk is full", 1.0, "/var/lib/spool.jsonl"))
+    assert (held.held, held.spool) == ("the disk is full", "/var/lib/spool.jsonl")
+    assert "kept in /var/lib/spool.jsonl" in held.log[-1].text
+    on = advance(held, Resumed(2.0, 3))
+    assert (on.held, on.spool) == ("", "")
+    assert on.log[-1].text == "going on, 3 results brought back"
+    assert advance(on, Noticed("the canary keeps still", 3.0)).log[-1].text == "the canary keeps still"
+
+
+def test_a_stopped_round_says_why_and_its_repeat_takes_that_back() -> None:
+    judged = story().closed[-1]
+    stopped = replace(judged.closed, reason=CloseReason.STOPPED, because="the canary lost 20 %")
+    first, *_ = story().events()
+    assert isinstance(first, SessionOpened)
+    view = advance(opened(first), RoundJudged(stopped, (), ()))
+    assert dict(view.stopped) == {judged.closed.round.number: "the canary lost 20 %"}
+    assert "stopped, the canary lost 20 %" in view.log[-1].text
+    assert not advance(view, judged).stopped
+
+
+def test_what_the_nodes_showed_at_the_end_is_kept_until_they_are_used_again() -> None:
+    proofs = (Proof(NodeId("n001"), asked=True), Proof(NodeId("n002"), asked=True, left=("iperf3 -s",)))
+    view = advance(story().view(), NodesProven(proofs, 1.0))
+    assert view.proofs == proofs
+    assert view.log[-1].state is State.FAIL
+    opening = next(story().events())
+    assert isinstance(opening, SessionOpened)
+    assert advance(view, opening).proofs == ()
+
+
+@pytest.mark.parametrize(
+    ("stage", "state"),
+    [
+        (FailedAt.IN_USE, State.HELD), (FailedAt.REFUSED, State.HELD), (FailedAt.HELD, State.HELD),
+        (FailedAt.REBOOTED, State.UNKNOWN), (FailedAt.KILLED, State.UNKNOWN), (FailedAt.CANCELLED, State.SKIPPED),
+        (FailedAt.UNREACHABLE, State.UNREACHABLE),
+    ],
+)  # fmt: skip
+def test_no_number_has_a_state_of_its_own(stage: FailedAt, state: State) -> None:
+    assert state_of_failure(stage) is state
+
+
+def test_findings_that_say_the_same_in_other_objects_change_nothing() -> None:
+    view = story().view()
+    last = story().closed[-1]
+    copies: tuple[Finding, ...] = tuple(replace(finding) for finding in last.findings)
+    other = advance(view, replace(last, findings=copies))
+    same = advance(view, last)
+    assert dict(other.nodes) == dict(same.nodes)

@@ -1,0 +1,172 @@
+"""What tests need of a node, and what a node's answer lacks of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+
+from benchconsole.probes.api import Fact, Output, Probe, Safety, Target
+from benchconsole.probes.hygiene.node_check import Health, ScratchRoom, Sudo
+from benchconsole.probes.hygiene.prerequisites import Needs, Tool, needs_of, short_of, survey, tools_of
+from benchconsole.probes.model.measuring import FailedAt, Failure, Round, Test
+from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.probes.testing import FakeRemote, a_node
+from benchconsole.topology.model.fabric import Node, NodeId
+
+
+class Writer(Probe):
+    name = "writer"
+    summary = "writes"
+    tools = {"fio": "fio", "xhpl": ""}  # noqa: RUF012
+    versions = {"fio": "3.10"}  # noqa: RUF012
+    options = {"scratch": "/scratch", "program": "xhpl", "gib": 1}  # noqa: RUF012
+
+    def command(self, target: Target) -> Sequence[str]:
+        return ["fio"]
+
+    def parse(self, output: Output) -> Sequence[Fact]:
+        return ()
+
+    def space(self, options: object) -> float:
+        return self.given(options).whole("gib") * 2.0**30  # type: ignore[arg-type]
+
+
+class Reader(Probe):
+    name = "reader"
+    summary = "reads"
+
+    def command(self, target: Target) -> Sequence[str]:
+        return ["cat"]
+
+    def parse(self, output: Output) -> Sequence[Fact]:
+        return ()
+
+
+class Root(Reader):
+    name = "root"
+    privileged = True
+
+
+class Wiper(Reader):
+    name = "wiper"
+    safety = Safety.DESTROYS
+
+
+PROBES: dict[str, Probe] = {probe.name: probe for probe in (Writer(), Reader(), Root(), Wiper())}
+GOOD = Health(
+    Sudo.ROOT,
+    tools=MappingProxyType({"fio": "3.33", "xhpl": ""}),
+    rooms=MappingProxyType({"/scratch": ScratchRoom(100 * 2**30, 50 * 2**30)}),
+)
+
+
+def needs(*probes: str, **options: str | int) -> Needs:
+    found = Needs()
+    for name in probes:
+        found.add(PROBES[name], options)
+    return found
+
+
+def test_nothing_is_lacking_where_everything_is_there() -> None:
+    assert needs("writer", "reader", "root").lacking(GOOD) is None
+
+
+@pytest.mark.parametrize(
+    ("tools", "words"),
+    [
+        ({"xhpl": ""}, "fio is not installed (Debian package fio)"),
+        ({"fio": "3.33"}, "xhpl is not installed"),
+        ({"fio": "3.9", "xhpl": ""}, "fio 3.9 is there, 3.10 or newer is needed (Debian package fio)"),
+    ],
+)
+def test_a_tool_that_is_missing_or_too_old(tools: dict[str, str], words: str) -> None:
+    lacking = needs("writer").lacking(replace(GOOD, tools=MappingProxyType(tools)))
+    assert lacking == (FailedAt.MISSING_TOOL, words)
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.10.1", "4", ""])
+def test_a_version_that_will_do_or_is_not_told(version: str) -> None:
+    tools = MappingProxyType({"fio": version, "xhpl": ""})
+    assert needs("writer").lacking(replace(GOOD, tools=tools)) is None
+
+
+def test_an_option_says_where_a_tool_is() -> None:
+    assert list(tools_of(PROBES["writer"], {"program": "/opt/hpl/xhpl"})) == [
+        Tool("fio", "fio", "3.10"),
+        Tool("/opt/hpl/xhpl"),
+    ]
+
+
+@pytest.mark.parametrize("probe", ["root", "wiper"])
+def test_the_administrator_is_needed_by_probes_that_say_so(probe: str) -> None:
+    for sudo, lacks in ((Sudo.FREE, False), (Sudo.PASSWORD, False), (Sudo.REFUSED, True), (Sudo.ABSENT, True)):
+        lacking = needs(probe).lacking(replace(GOOD, sudo=sudo))
+        assert (lacking is not None and lacking[0] is FailedAt.REFUSED) is lacks
+    assert needs("reader").lacking(replace(GOOD, sudo=Sudo.ABSENT)) is None
+
+
+@pytest.mark.parametrize(("gib", "short"), [(1, False), (25, False), (26, True)])
+def test_room_is_twice_what_is_written(gib: int, short: bool) -> None:
+    lacking = needs("writer", gib=gib).lacking(GOOD)
+    assert (lacking is not None) is short
+    if lacking is not None:
+        assert lacking[0] is FailedAt.REFUSED
+        assert "/scratch has 53.7 GB free, 27.9 GB are to be written" in lacking[1]
+
+
+def test_a_tenth_is_left_and_what_is_not_known_is_not_short() -> None:
+    nearly = replace(GOOD, rooms=MappingProxyType({"/scratch": ScratchRoom(1000, 105)}))
+    assert short_of("/scratch", 6.0, nearly)
+    assert not short_of("/scratch", 5.0, nearly)
+    assert not short_of("/elsewhere", 1e15, nearly)
+
+
+def a_round(probe: str, nodes: Sequence[Node], **options: str | int) -> Round:
+    given = MappingProxyType(options)
+    tests = tuple(Test(f"{probe}/{node.id}", probe, Target(node, None, given), 1) for node in nodes)
+    return Round(1, probe, probe, tests, 1.0, "")
+
+
+NODES = tuple(a_node(f"n{number}") for number in range(1, 5))
+
+
+def test_the_largest_of_several_stages_counts() -> None:
+    rounds = [a_round("writer", NODES[:2], gib=1), a_round("writer", NODES[:1], gib=4), a_round("reader", NODES)]
+    found = needs_of(rounds, PROBES)
+    assert found[NodeId("n1")]["writer"].rooms == {"/scratch": 4 * 2.0**30}
+    assert found[NodeId("n2")]["writer"].rooms == {"/scratch": 2.0**30}
+    assert set(found[NodeId("n3")]) == {"reader"}
+
+
+class Played:
+    """Answers by node; n2 lacks fio, n3 talks nonsense, n4 cannot be reached."""
+
+    def __init__(self) -> None:
+        self.remotes: dict[str, FakeRemote] = {}
+
+    async def remote(self, node: Node) -> Remote:
+        if node.id == "n4":
+            raise RemoteError(Failure(FailedAt.UNREACHABLE, "no route", node.id))
+        tools = "tool\txhpl\n" if node.id == "n2" else "tool\tfio fio-3.33\ntool\txhpl\n"
+        said = "what?" if node.id == "n3" else f"now\t1.5\nuid\t0\nsudo\troot\n{tools}end\t\n"
+        self.remotes[node.id] = FakeRemote(node.id).when("benchconsole-doctor", answers=Output((), said.encode()))
+        return self.remotes[node.id]
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def test_each_node_is_asked_once_and_only_what_is_known_to_be_lacking_is_told() -> None:
+    reach = Played()
+    rounds = [a_round("reader", NODES), a_round("writer", NODES), a_round("writer", NODES, gib=2)]
+    found = await survey(reach, rounds, PROBES)
+    words = "fio is not installed (Debian package fio)"
+    assert found == {("writer", "n2"): Failure(FailedAt.MISSING_TOOL, words, NodeId("n2"))}
+    assert [len(remote.calls) for remote in reach.remotes.values()] == [1, 1, 1]
+
+
+async def test_nodes_of_which_nothing_is_needed_are_not_asked() -> None:
+    reach = Played()
+    assert await survey(reach, [a_round("reader", NODES)], PROBES) == {}
+    assert reach.remotes == {}

@@ -1,0 +1,95 @@
+"""The bounds of attribution: at each bound, one step below it, one above it."""
+
+import pytest
+
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.findings import list_findings
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.verdict import Confidence, Finding, Suspect
+from benchconsole.probes.model.measuring import Bundle, ClosedRound
+from benchconsole.topology.model.fabric import Fabric
+from tests.fabrics import METRICS
+from tests.probes.judging.rounds import close, flow, into, out_of, star
+
+
+def find(described: Fabric, *rounds: ClosedRound) -> tuple[Finding, ...]:
+    context = JudgingContext(described, METRICS)
+    return list_findings(context, [(each, judge_round(context, each)) for each in rounds])
+
+
+@pytest.mark.parametrize(
+    ("again", "where"),
+    [
+        (0.75 * 1.14, "n1 out or n2 in"),
+        (0.75 * 1.15, "n1 out or n2 in"),
+        (0.75 * 1.15 + 1e-6, "n2 in"),
+        (0.75 * 1.4, "n2 in"),
+    ],
+)
+def test_a_link_that_carried_15_per_cent_more_is_not_the_cause(again: float, where: str) -> None:
+    described = star()
+    (finding,) = find(
+        described, close(described, 1, flow("n1", "n2", 0.75)), close(described, 2, flow("n1", "n3", min(again, 1.0)))
+    )
+    assert finding.where == where
+    assert finding.confidence is (Confidence.POSSIBLE if " or " in where else Confidence.LIKELY)
+
+
+def test_it_counts_what_was_carried_before_as_what_is_carried_after() -> None:
+    described = star()
+    (finding,) = find(
+        described, close(described, 1, flow("n1", "n3", 0.95)), close(described, 2, flow("n1", "n2", 0.75))
+    )
+    assert finding.where == "n2 in"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "suspect", "where"),
+    [
+        (0.40, 0.80, Suspect.NIC, "n1 out or n2 in"),  # 0.60 of 0.80 is missing there: the bound
+        (0.39, 0.81, Suspect.NIC, "n1 out or n2 in"),
+        (0.41, 0.79, Suspect.FABRIC, "pairs"),
+    ],
+)
+def test_a_candidate_carried_three_quarters_of_what_is_missing(
+    first: float, second: float, suspect: Suspect, where: str
+) -> None:
+    described = star()
+    bundle = Bundle("pairs", (out_of(described, "n1"), out_of(described, "n3")))
+    sent = flow("n1", "n2", first, "pairs"), flow("n3", "n4", second, "pairs")
+    (finding,) = find(described, close(described, 1, *sent, bundles=(bundle,)))
+    assert (finding.suspect, finding.where) == (suspect, where)
+
+
+@pytest.mark.parametrize(("load", "blamed"), [(0.919, True), (0.92, False), (0.921, False)])
+def test_a_link_that_was_full_is_not_the_cause(load: float, blamed: bool) -> None:
+    """What n2 receives of two fills its cable from 92 % on: then only the senders can be at fault."""
+    described = star("at_least: 95 %")
+    bundle = Bundle("into n2", (into(described, "n2"),))
+    sent = flow("n1", "n2", 0.5, "into n2"), flow("n3", "n2", load - 0.5, "into n2")
+    (finding,) = find(described, close(described, 1, *sent, bundles=(bundle,)))
+    assert ("n2 in" in finding.where) is blamed
+
+
+@pytest.mark.parametrize(
+    ("second", "causes"),
+    [
+        (0.60, 1),  # as the lost link would give it: it is dragged down with the first
+        (0.479, 2),  # below 80 % of what the lost link gives: it has a cause of its own
+        (0.481, 1),
+    ],
+)
+def test_what_a_lost_link_explains_is_put_under_it(second: float, causes: int) -> None:
+    described = star()
+    low = [close(described, number, flow("n1", f"n{number + 1}", 0.60)) for number in (1, 2, 3)]
+    found = find(described, *low, close(described, 4, flow("n1", "n5", second)))
+    assert len([finding for finding in found if finding.suspect is Suspect.NIC]) == causes
+
+
+@pytest.mark.parametrize(("second", "causes"), [(0.299, 2), (0.301, 1)])
+def test_what_is_put_under_a_lost_link_reaches_three_quarters_of_what_it_gives(second: float, causes: int) -> None:
+    """Even where half of the expectation is enough to pass."""
+    described = star("at_least: 50 %")
+    low = [close(described, number, flow("n1", f"n{number + 1}", 0.40)) for number in (1, 2, 3)]
+    found = find(described, *low, close(described, 4, flow("n1", "n5", second)))
+    assert len([finding for finding in found if finding.suspect is Suspect.NIC]) == causes

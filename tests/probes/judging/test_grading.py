@@ -1,0 +1,50 @@
+"""Numbers at their bounds: equal is on the good side, a range counts by its worse end."""
+
+import pytest
+
+from benchconsole.probes.judging.grading import grade, grade_range, rounded
+from benchconsole.probes.judging.verdict import Level
+from benchconsole.topology.model.fabric import Comparator
+
+
+@pytest.mark.parametrize(
+    ("value", "level"),
+    [(0.799, Level.FAIL), (0.8, Level.PASS), (0.8 * (1 - 1e-13), Level.PASS), (0.8 * (1 - 1e-11), Level.FAIL)],
+)
+def test_a_bound_from_below(value: float, level: Level) -> None:
+    assert grade(value, 0.8) is level
+
+
+@pytest.mark.parametrize(("value", "level"), [(2.01, Level.FAIL), (2.0, Level.PASS), (1.99, Level.PASS)])
+def test_a_bound_from_above(value: float, level: Level) -> None:
+    assert grade(value, 2.0, comparator=Comparator.AT_MOST) is level
+
+
+@pytest.mark.parametrize(
+    ("value", "level"), [(0.79, Level.FAIL), (0.8, Level.WATCH), (0.949, Level.WATCH), (0.95, Level.PASS)]
+)
+def test_between_bound_and_target_is_watch(value: float, level: Level) -> None:
+    assert grade(value, 0.8, target=0.95) is level
+
+
+@pytest.mark.parametrize(("value", "near"), [(0.794, 0.79), (0.795, 0.8), (0.805, 0.81)])
+def test_halves_are_rounded_upward(value: float, near: float) -> None:
+    assert rounded(value, 0.01) == pytest.approx(near)
+    assert rounded(value, 0.0) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "required", "level"),
+    [
+        ((0.9, 0.99), (0.5, 0.9), Level.PASS),
+        ((0.899, 0.99), (0.5, 0.9), Level.UNKNOWN),
+        ((0.1, 0.5), (0.5, 0.9), Level.UNKNOWN),
+        ((0.1, 0.7), (0.5, 0.9), Level.UNKNOWN),
+        ((0.1, 0.499), (0.5, 0.9), Level.FAIL),
+        ((0.9, 0.9), (0.9, 0.9), Level.PASS),
+    ],
+)
+def test_a_range_passes_at_its_least_and_fails_at_its_most(
+    value: tuple[float, float], required: tuple[float, float], level: Level
+) -> None:
+    assert grade_range(value, required) is level

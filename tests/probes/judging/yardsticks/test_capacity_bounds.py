@@ -1,0 +1,134 @@
+"""The bounds of the capacity yardstick: at each bound, one step below it, one above it."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.measuring import Bundle, ClosedRound, FailedAt, Failure
+from benchconsole.probes.model.sending import Sending
+from benchconsole.topology.model.fabric import Fabric
+from tests.fabrics import METRICS
+from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, into, out_of, star
+
+
+def judge(described: Fabric, closed: ClosedRound) -> tuple[Verdict, ...]:
+    return judge_round(JudgingContext(described, METRICS), closed)
+
+
+def pair(described: Fabric, rates: tuple[float, float], *, apart: float = 0.0, ran: float = 9.0) -> Verdict:
+    """The verdict on two flows into n3 that ended ``apart`` seconds from each other; rates are shares of its cable."""
+    bundle = Bundle("into n3", (into(described, "n3"),))
+    sent = [
+        flow(source, "n3", rate, "into n3", at=at, ran=ran)
+        for source, rate, at in zip(("n1", "n2"), rates, (0.0, apart), strict=True)
+    ]
+    (verdict,) = judge(described, close(described, 1, *sent, bundles=(bundle,)))
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("rate", "level"), [(0.799, Level.FAIL), (0.8, Level.PASS), (1.05, Level.PASS), (1.051, Level.UNKNOWN)]
+)
+def test_one_flow_may_show_5_per_cent_more_than_the_wire_carries(rate: float, level: Level) -> None:
+    described = star()
+    (verdict,) = judge(described, close(described, 1, flow("n1", "n2", rate)))
+    assert verdict.level is level
+    assert ("the number or the description is wrong" in verdict.because) is (level is Level.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("each", "apart", "possible"),
+    [
+        (0.625, 0.0, True),  # 125 % together: the bound
+        (0.626, 0.0, False),
+        (0.9375, 4.5, True),  # 187.5 %, two thirds of their time together: 125 %
+        (0.9380, 4.5, False),
+        (0.9375, 4.4, False),
+    ],
+)
+def test_a_sum_is_too_high_only_for_the_time_that_its_flows_ran_together(
+    each: float, apart: float, possible: bool
+) -> None:
+    verdict = pair(star(), (each, each), apart=apart)
+    assert ("the number or the description is wrong" not in verdict.because) is possible
+    assert possible or verdict.level is Level.UNKNOWN
+
+
+@pytest.mark.parametrize(("together", "said"), [(0.951, False), (0.95, False), (0.949, True)])
+def test_flows_that_ran_together_for_less_than_95_per_cent_are_said_to_have_done_so(
+    together: float, said: bool
+) -> None:
+    verdict = pair(star(), (0.45, 0.45), apart=9.5 / together - 9.5, ran=9.5)
+    assert verdict.level is Level.PASS
+    assert ("apart" in verdict.because) is said
+
+
+@pytest.mark.parametrize(("apart", "level"), [(1.99, Level.PASS), (2.0, Level.PASS), (2.01, Level.UNKNOWN)])
+def test_a_sum_passes_if_it_meets_the_bound_for_the_time_that_its_flows_ran_together(
+    apart: float, level: Level
+) -> None:
+    """All that is expected, 80 % of their time together: 80 %, which is asked."""
+    assert pair(star(), (0.5, 0.5), apart=apart, ran=8.0).level is level
+
+
+@pytest.mark.parametrize(("apart", "level"), [(1.99, Level.PASS), (2.0, Level.PASS), (2.01, Level.WATCH)])
+def test_a_sum_is_watched_if_it_meets_the_target_only_for_less_time(apart: float, level: Level) -> None:
+    assert pair(star("at_least: 50 %, target: 80 %"), (0.5, 0.5), apart=apart, ran=8.0).level is level
+
+
+@pytest.mark.parametrize(("rate", "filled"), [(0.919, False), (0.92, True), (0.921, True)])
+def test_a_bundle_fills_its_link_from_92_per_cent_on(rate: float, filled: bool) -> None:
+    """Flows held to a rate of their own: what they leave free may be lost unseen."""
+    described = star()
+    bundle = Bundle("n1 out", (out_of(described, "n1"),), fill=rate)
+    sent = Sent("n1", "n2", (("out", rate * RATE),), "n1 out", sending=Sending(rate=rate * RATE))
+    (verdict,) = judge(described, close(described, 1, sent, bundles=(bundle,)))
+    assert verdict.level is Level.PASS
+    assert ("a loss of the rest is not seen" not in verdict.because) is filled
+
+
+def test_a_part_of_a_bundle_that_is_low_is_not_known_to_be() -> None:
+    described = star("at_least: 80 %, where: {direction: out}")
+    bundle = Bundle("into n3", (into(described, "n3"),))
+    whole = [flow(source, "n3", 0.2, "into n3") for source in ("n1", "n2")]
+    other = Sent("n2", "n3", (("total", 0.2 * RATE),), "into n3")
+    (low,) = judge(described, close(described, 1, *whole, bundles=(bundle,)))
+    assert low.level is Level.FAIL
+    part = next(iter(judge(described, close(described, 1, whole[0], other, bundles=(bundle,)))))
+    assert part.level is Level.UNKNOWN
+    assert "1 of the 2 flows" in part.because
+
+
+def test_each_way_of_a_test_counts_once_whatever_parts_of_it_are_measured_too() -> None:
+    described = star()
+    rates = (("out", 0.9 * RATE), ("in", 0.4 * RATE), ("out", 0.1 * RATE), ("in", 0.95 * RATE))
+    verdicts = judge(described, close(described, 1, Sent("n1", "n2", rates, sending=BOTH_WAYS)))
+    assert [(verdict.subject, verdict.value, verdict.level) for verdict in verdicts] == [
+        ("n1>n2", 0.9 * RATE, Level.PASS),
+        ("n2>n1", 0.4 * RATE, Level.FAIL),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stage", "sink", "rate", "level"),
+    [
+        (FailedAt.LOST, "n2", 0.5, Level.UNKNOWN),  # below the bound, beside a test in trouble on the same cable
+        (FailedAt.TIMEOUT, "n2", 0.85, Level.UNKNOWN),  # between bound and target
+        (FailedAt.LOST, "n2", 0.95, Level.PASS),
+        (FailedAt.LOST, "n4", 0.5, Level.FAIL),  # the trouble is elsewhere
+        (FailedAt.MISSING_TOOL, "n2", 0.5, Level.FAIL),  # that test never sent
+    ],
+)
+def test_low_beside_a_test_in_trouble_on_the_same_link_is_not_known(
+    stage: FailedAt, sink: str, rate: float, level: Level
+) -> None:
+    described = star("at_least: 80 %, target: 90 %")
+    closed = close(described, 1, flow("n1", "n2", rate), flow("n3", sink, 0.5))
+    well, lost = closed.results
+    failed = replace(lost, measurements=(), failure=Failure(stage, "gone", lost.test.target.node.id))
+    (verdict,) = judge(described, replace(closed, results=(well, failed)))
+    assert verdict.level is level
+    assert ("ran into trouble on the same link" in verdict.because) is (level is Level.UNKNOWN)

@@ -1,0 +1,92 @@
+"""Shares of a stated peak: of all nodes that a test ran on, and unknown where one of them states none."""
+
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+
+from benchconsole.probes.api import Metric, Reading, Target, Unit
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Measurement, Result, Round, Test
+from benchconsole.topology.model.fabric import (
+    Access,
+    Basis,
+    Comparator,
+    Criterion,
+    Fabric,
+    Hardware,
+    Node,
+    NodeId,
+    NodeRole,
+)
+
+METRIC = Metric("hpl.rate", Unit.FLOP_RATE, "solving")
+PEAK = 1e12
+NODES = tuple(
+    Node(NodeId(f"n{i}"), NodeRole.COMPUTE, Hardware("b", peak=PEAK, peak_basis="AVX base"), "192.0.2.1", "192.0.2.1")
+    for i in range(1, 5)
+)
+
+
+def judged(nodes: tuple[Node, ...], share: float, rounding: float = 0.0) -> tuple[Level, str]:
+    """The verdict on a rate that is so much of the peak of one node, over all of ``nodes``."""
+    fabric = Fabric(
+        name="toy",
+        nodes=MappingProxyType({node.id: node for node in nodes}),
+        switches=MappingProxyType({}),
+        links=MappingProxyType({}),
+        criteria=(
+            Criterion(
+                "hpl.rate",
+                Comparator.AT_LEAST,
+                0.8,
+                Unit.ONE,
+                Basis.PEAK,
+                rounding=rounding,
+                rounds_share=bool(rounding),
+            ),
+        ),
+        suites=MappingProxyType({}),
+        access=Access(),
+        mtu=1500,
+        text="",
+    )
+    target = Target(nodes[0], members=nodes if len(nodes) > 1 else ())
+    test = Test("t", "hpl", target, 1)
+    measured = Measurement("t#0", test, Reading("hpl.rate", share * PEAK, Unit.FLOP_RATE, ()), 0.0)
+    each = Round(1, "hpl", "hpl", (test,), 1.0, "")
+    closed = ClosedRound(each, (Result(test, measurements=(measured,)),), CloseReason.COMPLETE, 0.0, 1.0)
+    (verdict,) = judge_round(JudgingContext(fabric, {"hpl.rate": METRIC}), closed)
+    return verdict.level, verdict.because
+
+
+@pytest.mark.parametrize(
+    ("nodes", "share", "level"),
+    [(1, 0.81, Level.PASS), (1, 0.79, Level.FAIL), (4, 0.81, Level.FAIL), (4, 3.3, Level.PASS), (4, 3.1, Level.FAIL)],
+)
+def test_a_share_is_of_the_peaks_of_all_nodes(nodes: int, share: float, level: Level) -> None:
+    found, because = judged(NODES[:nodes], share)
+    assert found is level
+    assert ("of the peaks of 4 nodes (AVX base)" if nodes > 1 else "of peak (AVX base)") in because
+
+
+def test_more_than_the_peak_is_no_pass() -> None:
+    level, because = judged(NODES[:1], 1.2)
+    assert level is Level.UNKNOWN
+    assert because == "120 % of peak (AVX base): the number or the stated peak is wrong"
+
+
+def test_one_node_without_a_peak_leaves_it_unknown() -> None:
+    without = replace(NODES[1], hardware=Hardware("old"))
+    assert judged((NODES[0], without), 9.0) == (Level.UNKNOWN, "no peak is declared")
+
+
+@pytest.mark.parametrize(("share", "level"), [(0.795, Level.PASS), (0.7949, Level.FAIL), (0.8, Level.PASS)])
+@pytest.mark.parametrize("nodes", [1, 4])
+def test_a_share_is_rounded_as_the_contract_says(nodes: int, share: float, level: Level) -> None:
+    """Jetstream 4.1.1: 80 % of the peak, rounded to the nearest per cent."""
+    found, because = judged(NODES[:nodes], share * nodes, rounding=0.01)
+    assert found is level
+    assert ("rounded to 80 %" if level is Level.PASS else "rounded to 79 %") in because

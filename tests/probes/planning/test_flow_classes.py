@@ -1,0 +1,46 @@
+"""What a flow is offered alone: its path, its streams on members of LAGs, and the caps of the file."""
+
+from types import MappingProxyType
+
+import pytest
+
+from benchconsole.probes.planning.flow_classes import FlowClasses
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Caps, NodeId
+from benchconsole.topology.routing.routes import Routes
+
+BONDED = load_text(
+    """\
+schema: 1
+fabric: bonded
+networks: {flat: {goodput: 100 %}}
+switches: {leaf: {role: leaf}}
+nodes: {"n[1-2]": {}, "st1": {role: storage}}
+links: [{from: "n[1-2]", to: leaf, speed: 8 Gb/s, count: 4, network: flat}, {from: st1, to: leaf, speed: 32 Gb/s, network: flat}]
+storage: {fs: {servers: st1}}
+""",
+    "bonded.yaml",
+)
+ROUTES = Routes(BONDED)
+
+
+def nominal(kinds: FlowClasses, sink: str = "n2") -> float:
+    kind = kinds.find_class(NodeId("n1"), NodeId(sink))
+    assert kind is not None
+    return kind.nominal
+
+
+@pytest.mark.parametrize(("streams", "rate"), [(1, 1e9), (2, 2e9), (3, 3e9), (4, 4e9), (5, 4e9), (None, 4e9)])
+def test_each_stream_is_on_one_member_until_all_are_used(streams: int | None, rate: float) -> None:
+    assert nominal(FlowClasses(ROUTES).sending(streams)) == pytest.approx(rate)
+
+
+def test_a_cap_on_links_is_a_share_of_each() -> None:
+    assert nominal(FlowClasses(ROUTES, caps=Caps(0.5))) == pytest.approx(2e9)
+
+
+@pytest.mark.parametrize(("cap", "rate"), [(0.9e9, 0.9e9), (4e9, 4e9), (4.1e9, 4e9)])
+def test_a_cap_on_storage_binds_who_sends_to_its_servers(cap: float, rate: float) -> None:
+    kinds = FlowClasses(ROUTES, caps=Caps(None, MappingProxyType({"fs": cap})))
+    assert nominal(kinds, "st1") == pytest.approx(rate)
+    assert nominal(kinds, "n2") == pytest.approx(4e9)

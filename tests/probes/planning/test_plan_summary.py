@@ -1,0 +1,140 @@
+"""Sums of plans against counting by hand: rounds and bounds, bytes, loads, and what is left out and why."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from benchconsole import topology
+from benchconsole.probes.api import Demands
+from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.planning import LeftOut, make_default_suite, plan, split_into_waves, summarise
+from benchconsole.probes.tools.fio.probe import Fio
+from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.topology.model.fabric import Caps
+from benchconsole.topology.selection import expand
+from tests.fabrics import SMALL, fabric
+from tests.probes.planning.plan_referee import violations
+from tests.probes.planning.suites import Played, planned
+
+PROBES = {"iperf3": Iperf3(), "fio": Fio()}
+STORED = SMALL.replace("links:", 'storage: {fs: {servers: "st[1-2]", size: 1 TB, free: 20 %}}\nlinks:')
+
+
+@pytest.mark.parametrize(
+    ("chassis", "bound", "by"),
+    [
+        pytest.param("b[01-04]", 63, "out", id="one rack: the nodes bind"),
+        pytest.param("b[01-04],b[05-07]", 192, "tor", id="two racks: 64 x 48 pairs over 16 units bind"),
+    ],
+)
+def test_all_pairs_are_within_three_percent_of_the_bound(chassis: str, bound: int, by: str) -> None:
+    """Chassis of the example, 10 Gb/s a test; the whole of it is in benchmarks/scheduling.py."""
+    described = topology.load(Path(str(resources.files("benchconsole.topology").joinpath("examples/jetstream.yaml"))))
+    nodes = [f"{name}-{number:02}" for name in expand(chassis) for number in range(1, 17)]
+    rounds = planned(described, "all-pairs", nodes=nodes, streams=1)
+    summary = summarise(described, rounds, PROBES)
+    assert summary.total.bound == bound
+    assert by in summary.stages[0].bound_by
+    assert summary.total.ratio <= 1.03
+    assert (summary.pairs.met, summary.pairs.every) == (len(nodes) * (len(nodes) - 1), 347 * 346)
+    assert summary.total.link is not None
+    assert summary.total.link.share <= 1 + 1e-6
+    assert list(violations(described, rounds[:20], PROBES)) == []
+
+
+def test_the_default_suite_says_what_fills_and_what_it_leaves_out(tmp_path: Path) -> None:
+    text = SMALL[: SMALL.index("criteria:")].replace("links:", "links:\n  - {from: spine1, to: far, speed: 40 Gb/s}")
+    text = text.replace("switches:", "switches:\n  far: {role: core}").replace("nodes:", "nodes:\n  lone: {}")
+    described = fabric(tmp_path, text)
+    probes = {"iperf3": Iperf3(), "inventory": Played()}
+    summary = summarise(described, plan(described, make_default_suite(described), probes), probes)
+    assert [stage.stage for stage in summary.stages] == ["played", "iperf3 neighbours", "iperf3 trunks"]
+    assert [stage.rounds for stage in summary.stages][:2] == [1, 2]
+    trunks = summary.stages[2].link
+    assert trunks is not None
+    assert trunks.meant
+    assert summary.links == (LeftOut(("spine1--far",), "on no shortest path between nodes that send to each other"),)
+    assert summary.nodes == (LeftOut(("lone",), "not cabled, so nothing can be sent to it"),)
+
+
+def test_nodes_and_links_that_were_not_selected_are_told(tmp_path: Path) -> None:
+    summary = summarise(fabric(tmp_path), planned(fabric(tmp_path), "all-pairs", nodes=["n1", "n2", "n5"]), PROBES)
+    (nodes,) = summary.nodes
+    assert set(nodes.what) == {"n3", "n4", "n6", "n7", "n8", "st1", "st2"}
+    reasons = {left.why: left.what for left in summary.links}
+    assert set(reasons["no test sends to or from its node"]) == {f"{name}--leaf1" for name in ("n3", "n4")} | {
+        f"{name}--leaf2" for name in ("n6", "n7", "n8")
+    } | {"st1--spine1", "st2--spine2"}
+    assert summary.pairs.met == 6
+    assert summary.pairs.left == ((84, "one of the two is in no test between nodes"),)
+
+
+def test_pairs_that_no_design_chose_or_no_path_joins_are_counted(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    summary = summarise(described, planned(described, "all-pairs"), PROBES)
+    assert summary.pairs.left == ((2, "there is no path between them"),)
+    summary = summarise(described, planned(described, "neighbours"), PROBES)
+    assert [count for count, _ in summary.pairs.left] == [90 - 56, 56 - 16]
+    assert "iperf3 neighbours" in summary.pairs.left[1][1]
+
+
+def test_bytes_are_what_the_probe_says_it_writes_and_budgets_what_it_takes(tmp_path: Path) -> None:
+    described = fabric(tmp_path, STORED)
+    rounds = planned(described, probe=Fio(), size="1 GiB", shared="fs", scratch="/fs")
+    summary = summarise(described, rounds, PROBES)
+    assert summary.total.writes == 10 * 4 * 2**30
+    assert summary.total.budget is not None
+    assert summary.total.budget.element == "filesystem:fs"
+    assert summary.total.budget.share == pytest.approx(10 * 2**30 / 100e9)
+
+
+def test_a_probe_that_does_not_say_what_it_writes_writes_what_it_needs_space_for(tmp_path: Path) -> None:
+    class Spacious(Played):
+        def space(self, options: Mapping[str, str | int | float]) -> float:
+            return 2.0**30
+
+    described = fabric(tmp_path, STORED)
+    rounds = planned(described, probe=Fio(), size="1 GiB", shared="fs", scratch="/fs")
+    tests = tuple(replace(test, probe="played") for each in rounds for test in each.tests)
+    stored = [replace(rounds[0], probe="played", tests=tests)]
+    assert summarise(described, stored, {"played": Spacious(Demands())}).total.writes == 10 * 2**30
+
+
+def test_a_cap_is_the_heaviest_load(tmp_path: Path) -> None:
+    described = replace(fabric(tmp_path), caps=Caps(0.25))
+    for design in ("neighbours", "trunks"):
+        heaviest = summarise(described, planned(described, design), PROBES).total.link
+        assert heaviest is not None
+        assert 0.2 < heaviest.share <= 0.25 + 1e-9
+
+
+def test_a_stored_plan_of_a_probe_that_is_gone_is_still_summed_up(tmp_path: Path) -> None:
+    rounds = planned(fabric(tmp_path), "neighbours")
+    assert summarise(fabric(tmp_path), rounds, {}).total == summarise(fabric(tmp_path), rounds, PROBES).total
+
+
+def loads(each: Round) -> int:
+    return len({test.bundle or test.id for test in each.tests})
+
+
+def test_waves_double_until_a_stage_is_whole(tmp_path: Path) -> None:
+    rounds = planned(fabric(tmp_path), "neighbours")
+    grown = split_into_waves(rounds)
+    assert [loads(each) for each in rounds] == [8, 8]
+    assert [loads(each) for each in grown] == [1, 2, 4, 1, 8]
+    assert [each.number for each in grown] == [1, 2, 3, 4, 5]
+    assert all(test.id.startswith(f"{each.number:04d}/") for each in grown for test in each.tests)
+    assert split_into_waves(()) == ()
+
+
+def test_waves_do_not_tear_bundles(tmp_path: Path) -> None:
+    rounds = planned(fabric(tmp_path), "trunks")
+    grown = split_into_waves(rounds)
+    assert loads(grown[0]) == 1
+    assert len(grown[0].tests) > 1
+    for each in grown:
+        assert {bundle.name for bundle in each.bundles} == {test.bundle for test in each.tests}
+    assert sum(len(each.bundles) for each in grown) == sum(len(each.bundles) for each in rounds)

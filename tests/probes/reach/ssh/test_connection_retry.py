@@ -1,0 +1,112 @@
+"""When a node is asked again."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.reach.ssh.connection import SshConnection
+from benchconsole.probes.reach.ssh.connection_retry import JumpHostError, RetriedConnection
+from benchconsole.probes.reach.ssh.limits import SshLimits
+from benchconsole.topology.model.fabric import NodeId
+
+NODE = NodeId("n1")
+
+
+class Opener:
+    """Fails or opens as told, and counts."""
+
+    def __init__(self, stage: FailedAt | None = None, kind: type[RemoteError] = RemoteError) -> None:
+        self.stage = stage
+        self.kind = kind
+        self.calls = 0
+
+    async def __call__(self) -> SshConnection:
+        self.calls += 1
+        await asyncio.sleep(0)
+        if self.stage is not None:
+            raise self.kind(Failure(self.stage, "why", NODE))
+        return SshConnection(NODE, "s", SshLimits())
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Moves the loop's time forward."""
+    ahead = 0.0
+    loop_time = asyncio.BaseEventLoop.time
+    monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda self: loop_time(self) + ahead)
+
+    def move(seconds: float) -> None:
+        nonlocal ahead
+        ahead += seconds
+
+    return move
+
+
+async def _failed(way: RetriedConnection) -> Failure:
+    with pytest.raises(RemoteError) as raised:
+        await way.link(NODE)
+    return raised.value.failure
+
+
+async def test_all_who_ask_share_one_attempt() -> None:
+    opener = Opener()
+    way = RetriedConnection(opener, 30)
+    assert len({id(link) for link in await asyncio.gather(*(way.link(NODE) for _ in range(9)))}) == 1
+    assert opener.calls == 1
+
+
+@pytest.mark.parametrize("stage", [FailedAt.LOGIN, FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED])
+async def test_what_trying_would_not_mend_is_told_again(stage: FailedAt, clock: Callable[[float], None]) -> None:
+    opener = Opener(stage)
+    way = RetriedConnection(opener, 30)
+    await _failed(way)
+    clock(1e6)
+    assert (await _failed(way)).stage is stage
+    assert opener.calls == 1
+
+
+async def test_a_silent_node_is_asked_again_after_pauses_that_double(clock: Callable[[float], None]) -> None:
+    opener = Opener(FailedAt.UNREACHABLE)
+    way = RetriedConnection(opener, 30)
+    calls = []
+    for pause in (0, 29, 2, 31, 30, 119, 2):
+        clock(pause)
+        await _failed(way)
+        calls.append(opener.calls)
+    assert calls == [1, 1, 2, 2, 3, 3, 4]
+    opener.stage = None
+    clock(601)
+    assert (await way.link(NODE)).lost is None
+
+
+async def test_a_node_that_answered_late_is_asked_at_once() -> None:
+    opener = Opener(FailedAt.UNREACHABLE)
+    way = RetriedConnection(opener, 30)
+    await _failed(way)
+    opener.stage = None
+    way.allow_retry()
+    assert (await way.link(NODE)).node == NODE
+
+
+async def test_a_jump_hosts_failure_is_not_held_against_the_node() -> None:
+    opener = Opener(FailedAt.UNREACHABLE, JumpHostError)
+    way = RetriedConnection(opener, 30)
+    await _failed(way)
+    opener.stage = None
+    assert (await way.link(NODE)).node == NODE
+
+
+async def test_a_lost_connection_comes_back_once_for_free(clock: Callable[[float], None]) -> None:
+    opener = Opener()
+    way = RetriedConnection(opener, 30)
+    for calls in (1, 2):
+        link = await way.link(NODE)
+        assert opener.calls == calls
+        link.lost, link.lost_at = "gone", asyncio.get_running_loop().time()
+    assert (await way.link(NODE)).lost == "gone"
+    clock(31)
+    assert (await way.link(NODE)).lost is None
+    assert opener.calls == 3

@@ -1,0 +1,211 @@
+"""Commands that end in ways they should not: killed, cut off by a reboot, without a status, or in a flood of anything."""
+
+import asyncio
+import os
+import signal
+import tracemalloc
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import asyncssh
+import pytest
+
+from benchconsole.probes.model.measuring import FailedAt
+from benchconsole.probes.model.remote import Remote, RemoteError
+from benchconsole.probes.reach.ssh import SshLimits
+from benchconsole.probes.reach.ssh.watchdog import parse_first_line
+from tests.probes.reach.ssh.conftest import Bench, Server, eventually, node, own_mounts, unshared
+
+_16_MIB = 16 * 1024**2
+
+
+async def _remote(bench: Bench, server: Server) -> Remote:
+    return await bench.reach(bench.access(server)).remote(node(server.address, "n1"))
+
+
+@pytest.mark.parametrize("name", ["KILL", "TERM", "HUP"])
+async def test_a_command_that_somebody_kills_is_no_answer(bench: Bench, server: Server, name: str) -> None:
+    remote = await _remote(bench, server)
+    with pytest.raises(RemoteError) as raised:
+        await remote.run(["sh", "-c", f"echo 42; kill -{name} $$; sleep 300"], timeout=20)
+    failure = raised.value.failure
+    assert failure.stage is FailedAt.KILLED
+    assert failure.detail.startswith(f"sh was killed by SIG{name}, not by us")
+    assert raised.value.output is not None
+    assert raised.value.output.text == "42\n"
+
+
+async def test_a_watchdog_that_somebody_kills_is_no_answer(bench: Bench, server: Server) -> None:
+    remote = await _remote(bench, server)
+    task = asyncio.create_task(remote.run(["sleep", "300"], timeout=60))
+    await eventually(lambda: bool(bench.marked()))
+    os.kill(_parent(min(bench.marked())), signal.SIGKILL)
+    with pytest.raises(RemoteError) as raised:
+        await task
+    assert raised.value.failure.stage is FailedAt.KILLED
+    assert "the watchdog of the command" in raised.value.failure.detail
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "yes | tr -d '\\n' | head -c {size}",
+        "head -c {size} /dev/zero",
+        "head -c {size} /dev/urandom",
+        "yes \"$(printf '\\033[31m\\r')\" | head -c {size}",
+    ],
+    ids=["one line", "NULs", "no UTF-8", "ANSI and CR"],
+)
+async def test_any_flood_is_cut_and_the_connection_goes_on(bench: Bench, server: Server, script: str) -> None:
+    remote = await _remote(bench, server)
+    await remote.run(["true"], timeout=10)
+    tracemalloc.start()
+    try:
+        with pytest.raises(RemoteError) as raised:
+            await remote.run(["sh", "-c", script.format(size=1024**3)], timeout=30)
+        grown = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert raised.value.failure.stage is FailedAt.FLOODED
+    assert raised.value.output is not None
+    assert raised.value.output.truncated
+    assert len(raised.value.output.stdout) == SshLimits().output
+    assert grown < _16_MIB
+    assert isinstance(raised.value.output.text, str)
+    assert (await remote.run(["printf", "a\\000\\377\\r\\n"], timeout=5)).stdout == b"a\0\xff\r\n"
+    assert server.logged("Accepted publickey") == 1
+
+
+class Oddity(asyncssh.SSHServerSession[bytes]):
+    """Plays a node that ends a command in its own way."""
+
+    def __init__(self, end: "Callable[[asyncssh.SSHServerChannel[bytes]], None]") -> None:
+        self._end = end
+
+    def connection_made(self, chan: "asyncssh.SSHServerChannel[bytes]") -> None:
+        self._channel = chan
+
+    def exec_requested(self, command: str) -> bool:
+        self._nonce = command.split(" benchconsole ", 1)[1].split()[1].encode()
+        return True
+
+    def session_started(self) -> None:
+        self._channel.write(self._nonce + b" 12 (sh) S 1\n42\n")
+        self._channel.write_stderr(self._nonce + b"\n")
+        self._end(self._channel)
+
+
+@asynccontextmanager
+async def _odd(bench: Bench, end: "Callable[[asyncssh.SSHServerChannel[bytes]], None]") -> AsyncIterator[Remote]:
+    """A node whose commands end by ``end``."""
+
+    class Odd(asyncssh.SSHServer):
+        def session_requested(self) -> Oddity:
+            return Oddity(end)
+
+    acceptor = await asyncssh.listen(
+        "127.0.0.8", 0, server_factory=Odd, server_host_keys=[str(bench.keys.host)], encoding=None,
+        authorized_client_keys=f"{bench.keys.user}.pub",
+    )  # fmt: skip
+    async with acceptor:
+        port = acceptor.get_port()
+        known = f"[127.0.0.8]:{port} {bench.keys.host.with_suffix('.pub').read_text()}"
+        reach = bench.reach(replace(bench.access(known=known), port=port))
+        yield await reach.remote(node("127.0.0.8", "n1"))
+        await reach.close()
+
+
+async def test_an_end_without_a_status_is_no_answer(bench: Bench) -> None:
+    async with _odd(bench, lambda channel: channel.close()) as remote:
+        with pytest.raises(RemoteError) as raised:
+            await remote.run(["true"], timeout=10)
+    assert raised.value.failure.stage is FailedAt.LOST
+    assert "without an exit status" in raised.value.failure.detail
+    assert raised.value.output is not None
+    assert (raised.value.output.text, raised.value.output.exit_status) == ("42\n", None)
+
+
+async def test_an_end_by_a_signal_is_no_answer(bench: Bench) -> None:
+    async with _odd(bench, lambda channel: channel.exit_with_signal("ABRT")) as remote:
+        with pytest.raises(RemoteError) as raised:
+            await remote.run(["true"], timeout=10)
+    assert raised.value.failure.stage is FailedAt.KILLED
+
+
+async def test_silence_without_an_end_is_ended(bench: Bench) -> None:
+    async with _odd(bench, lambda channel: None) as remote:
+        with pytest.raises(RemoteError) as raised:
+            await replace_patience(remote).run(["true"], timeout=0.2)
+    assert raised.value.failure.stage is FailedAt.TIMEOUT
+    assert "did not confirm that the command was ended" in raised.value.failure.detail
+
+
+def replace_patience(remote: Remote) -> Remote:
+    """A node that confirms nothing is waited for a moment only."""
+    link = remote._pool.first  # type: ignore[attr-defined]
+    link.limits = replace(link.limits, ending=0.2)
+    return remote
+
+
+_BOOT = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
+
+
+@own_mounts
+async def test_a_node_that_reboots_under_a_command_says_so(bench: Bench, tmp_path: Path) -> None:
+    boots = [tmp_path / "first", tmp_path / "second"]
+    for boot in boots:
+        boot.write_text(f"{uuid.uuid4()}\n")
+    server = bench.sshd(within=unshared(_BOOT, boots[0]))
+    remote = await _remote(bench, server)
+    assert (await remote.run(["cat", "/proc/sys/kernel/random/boot_id"], timeout=10)).text == boots[0].read_text()
+    running = asyncio.create_task(remote.run(["sleep", "300"], timeout=60))
+    await eventually(lambda: bool(bench.marked()))
+    server.kill()
+    await eventually(lambda: not bench.marked())
+    bench.again(server, within=unshared(_BOOT, boots[1]))
+    with pytest.raises(RemoteError) as raised:
+        await running
+    assert raised.value.failure.stage is FailedAt.REBOOTED
+    assert raised.value.failure.detail.endswith("the node has rebooted meanwhile; nothing of ours runs")
+
+
+async def test_a_node_that_comes_back_without_a_reboot_tells_what_is_left(bench: Bench, server: Server) -> None:
+    remote = await _remote(bench, server)
+    async with remote.start(["sh", "-c", "echo up; exec sleep 300"], timeout=60) as running:
+        await running.says("up", timeout=10)
+        server.kill()
+        bench.again(server)
+        with pytest.raises(RemoteError) as raised:
+            await running.output()
+    assert raised.value.failure.stage is FailedAt.LOST
+    assert "the node is there again and has not rebooted" in raised.value.failure.detail
+    await eventually(lambda: not bench.marked())
+
+
+def test_the_first_line_tells_boot_and_login() -> None:
+    stat = b"7 (sh) S " + b" ".join(b"%d" % number for number in range(4, 53))
+    boot = str(uuid.UUID(int=7))
+    for who, is_root in ((b" root", True), (b" ", False)):
+        leader = parse_first_line(stat + b" " + boot.encode() + who)
+        assert leader is not None
+        assert (leader.pid, leader.start, leader.boot, leader.is_root) == (7, 22, boot, is_root)
+    leader = parse_first_line(stat)
+    assert leader is not None
+    assert (leader.boot, leader.is_root) == ("", None)
+
+
+async def test_what_was_negotiated_is_known(bench: Bench, server: Server) -> None:
+    reach = bench.reach(bench.access(server))
+    assert reach.algorithms(node(server.address).id) == {}
+    await reach.remote(node(server.address))
+    told = reach.algorithms(node(server.address).id)
+    assert told["cipher"] == "aes128-gcm@openssh.com"
+    assert told["key"] == "ssh-ed25519"
+    assert "OpenSSH" in told["server"]

@@ -1,0 +1,77 @@
+"""The index over known_hosts, without any network."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from benchconsole.probes.reach.ssh.known_hosts import KnownHosts
+from tests.probes.reach.ssh.conftest import Keys
+
+
+def _key(path: Path) -> str:
+    return " ".join(path.with_suffix(".pub").read_text().split()[:2])
+
+
+def _read(tmp_path: Path, *lines: str) -> KnownHosts:
+    path = tmp_path / "known_hosts"
+    path.write_text("\n".join(lines) + "\n")
+    return KnownHosts.read([str(path)])
+
+
+@pytest.mark.parametrize(
+    ("names", "host", "port", "found"),
+    [
+        ("n1", "n1", 22, True),
+        ("n1", "N1", 22, True),
+        ("N1,10.0.0.1", "n1", 22, True),
+        ("n1,10.0.0.1", "10.0.0.1", 22, True),
+        ("n1", "n2", 22, False),
+        ("[n1]:2222", "n1", 2222, True),
+        ("[n1]:2222", "n1", 22, False),
+        ("n1", "n1", 2222, True),
+        ("n*", "n17", 22, True),
+        ("n?", "n17", 22, False),
+        ("n*,!n17", "n17", 22, False),
+        ("n*,!n17", "n18", 22, True),
+        ("[n*]:2222", "n1", 2222, True),
+        ("# n1", "n1", 22, False),
+    ],
+)
+def test_names(tmp_path: Path, keys: Keys, names: str, host: str, port: int, found: bool) -> None:
+    assert bool(_read(tmp_path, f"{names} {_key(keys.host)} comment").lookup(host, port).keys) is found
+
+
+def test_a_name_may_have_many_keys_and_the_files_are_one(tmp_path: Path, keys: Keys) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_text(f"n1 {_key(keys.host)}\n")
+    second.write_text(f"n1 {_key(keys.rsa_host)}\n@cert-authority n* {_key(keys.authority)}\n")
+    trusted = KnownHosts.read([str(first), str(tmp_path / "missing"), str(second)]).lookup("n1", 22)
+    assert (len(trusted.keys), len(trusted.authorities)) == (2, 1)
+    assert trusted.places == (f"{first}:1", f"{second}:1")
+
+
+def test_a_revocation_of_the_host_counts_on_every_port(tmp_path: Path, keys: Keys) -> None:
+    known = _read(tmp_path, f"[n1]:2222 {_key(keys.host)}", f"@revoked n1 {_key(keys.host)}")
+    assert known.lookup("n1", 2222).revoked
+
+
+def test_lines_that_cannot_be_read_are_passed_over(tmp_path: Path, keys: Keys) -> None:
+    bad = (
+        "n1",
+        "n1 ssh-ed25519",
+        "n1 ssh-ed25519 %%%",
+        "|1|x",
+        "|1|!|! ssh-ed25519 AAAA",
+        "@odd n1 ssh-rsa AAAA",
+        "\x00",
+    )
+    assert len(_read(tmp_path, *bad, f"n1 {_key(keys.host)}").lookup("n1", 22).keys) == 1
+
+
+def test_many_lines_cost_little_per_host(tmp_path: Path, keys: Keys) -> None:
+    known = _read(tmp_path, *(f"n{number} {_key(keys.host)}" for number in range(5000)))
+    began = time.perf_counter()
+    for number in range(1000):
+        assert known.lookup(f"n{number}", 22).keys
+    assert time.perf_counter() - began < 2

@@ -1,0 +1,245 @@
+"""Nodes that cannot be reached: each in its own words, in bounded time, and tried once."""
+
+import asyncio
+import errno
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.reach.ssh import SshLimits
+from tests.probes.reach.ssh.conftest import Bench, Server, free_port, node
+
+Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+QUICK = SshLimits(connect=0.5, login=0.5)
+ADDRESS = "127.0.0.9"
+
+
+@asynccontextmanager
+async def _listening(answer: Answer) -> AsyncIterator[int]:
+    """Something on a port that is no sshd."""
+    server = await asyncio.start_server(answer, ADDRESS, 0)
+    try:
+        yield int(server.sockets[0].getsockname()[1])
+    finally:
+        server.close()
+
+
+async def _failure(bench: Bench, port: int, limits: SshLimits = QUICK, address: str = ADDRESS) -> Failure:
+    access = replace(bench.access(), port=port)
+    began = time.monotonic()
+    with pytest.raises(RemoteError) as raised:
+        await bench.reach(access, limits).remote(node(address, "n1"))
+    assert time.monotonic() - began < 5
+    assert raised.value.failure.node == "n1"
+    return raised.value.failure
+
+
+async def test_nothing_listens(bench: Bench) -> None:
+    failure = await _failure(bench, free_port(ADDRESS))
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert "refused the connection" in failure.detail
+
+
+async def test_a_name_that_does_not_resolve(bench: Bench) -> None:
+    failure = await _failure(bench, 22, SshLimits(connect=4), address="no-such-host.invalid")
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert "no-such-host.invalid cannot be resolved" in failure.detail or "no answer" in failure.detail
+
+
+async def test_an_address_without_a_route(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unreachable(sock: socket.socket, address: object) -> None:
+        raise OSError(errno.EHOSTUNREACH, "No route to host")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", unreachable)
+    failure = await _failure(bench, 22)
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert failure.detail == f"no route to {ADDRESS} port 22: No route to host"
+
+
+async def test_a_black_hole(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing(sock: socket.socket, address: object) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", nothing)
+    failure = await _failure(bench, 22)
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert failure.detail == f"{ADDRESS} port 22: no answer within 0.5 s"
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\xff\xfe\x00" * 1000 + b"\r\n",
+        b"SSH-2.0-\xff\xff\r\n",
+        b"SSH-2.0-" + b"x" * 100_000,
+        b"SSH-2.0-ok\r\n" + bytes(range(256)) * 20,
+        b"SSH-2.0-ok\r\n\x00\x00\x00\x0c\x0a\x14" + bytes(10),
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"\n" * 5000,
+    ],
+)
+async def test_garbage_is_unreachable_whatever_it_is(
+    bench: Bench, garbage: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(garbage)
+        await reader.read()
+        writer.close()
+
+    async with _listening(talk) as port:
+        failure = await _failure(bench, port)
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert len(failure.detail) < 600
+
+
+async def test_silence_after_the_connection(bench: Bench) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with _listening(silent) as port:
+        failure = await _failure(bench, port)
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert f"accepted the connection on port {port} but sent no banner within 0.5 s" in failure.detail
+
+
+async def test_silence_after_the_banner(bench: Bench) -> None:
+    async def banner(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-Silent\r\n")
+        await reader.read()
+
+    async with _listening(banner) as port:
+        failure = await _failure(bench, port)
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert "sent its banner but did not finish the key exchange within 0.5 s" in failure.detail
+
+
+async def test_a_banner_that_drips(bench: Bench) -> None:
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while not writer.is_closing():
+            writer.write(b"S")
+            await asyncio.sleep(0.05)
+
+    async with _listening(drip) as port:
+        failure = await _failure(bench, port)
+    assert "sent no banner within 0.5 s" in failure.detail
+
+
+async def test_something_else_than_ssh(bench: Bench) -> None:
+    async def other(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-1.5-Old\r\n")
+        await reader.read()
+
+    async with _listening(other) as port:
+        failure = await _failure(bench, port)
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert "does not speak SSH 2" in failure.detail
+
+
+async def test_a_crowded_sshd_is_tried_again(bench: Bench, server: Server) -> None:
+    """The first connections are dropped, as MaxStartups does, then they are passed on to a real sshd."""
+    seen = 0
+
+    async def crowded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal seen
+        seen += 1
+        if seen <= 2:
+            writer.close()
+            return
+        inner_reader, inner_writer = await asyncio.open_connection(server.address, server.port)
+        await asyncio.gather(_pass(reader, inner_writer), _pass(inner_reader, writer), return_exceptions=True)
+
+    async with _listening(crowded) as port:
+        access = replace(bench.access(known=server.known().replace(server.name, f"[{ADDRESS}]:{port}")), port=port)
+        reach = bench.reach(access)
+        remote = await reach.remote(node(ADDRESS))
+        assert (await remote.run(["echo", "in"], timeout=10)).text == "in\n"
+        await reach.close()
+    assert seen == 3
+
+
+async def test_a_real_sshd_with_few_starts_lets_all_in(bench: Bench) -> None:
+    server = bench.sshd("MaxStartups 3:100:3")
+    reach = bench.reach(bench.access(server))
+    remotes = await asyncio.gather(*(reach.remote(node(server.address, f"n{number}")) for number in range(12)))
+    assert len({remote.node for remote in remotes}) == 12
+
+
+async def test_an_sshd_that_always_drops_is_given_up(bench: Bench) -> None:
+    seen = 0
+
+    async def dropping(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal seen
+        seen += 1
+        writer.close()
+
+    async with _listening(dropping) as port:
+        failure = await _failure(bench, port, SshLimits(retries=2))
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert "(3 tries)" in failure.detail
+    assert seen == 3
+
+
+async def test_a_refused_login_is_tried_once(bench: Bench, server: Server) -> None:
+    access = replace(bench.access(server), identity=str(bench.keys.stranger))
+    reach = bench.reach(access)
+    for _ in range(3):
+        with pytest.raises(RemoteError) as raised:
+            await reach.remote(node(server.address))
+        assert raised.value.failure.stage is FailedAt.LOGIN
+        assert "the login of root" in raised.value.failure.detail
+    assert server.logged("Connection from") == 1
+
+
+async def test_refused_logins_everywhere_stop_the_rest(bench: Bench, server: Server) -> None:
+    access = replace(bench.access(server), identity=str(bench.keys.stranger))
+    reach = bench.reach(access, SshLimits(refusals=2))
+    details = []
+    for number in range(4):
+        with pytest.raises(RemoteError) as raised:
+            await reach.remote(node(server.address, f"n{number}"))
+        details.append(raised.value.failure.detail)
+    assert [detail.startswith("not tried") for detail in details] == [False, False, True, True]
+    assert server.logged("Connection from") == 2
+
+
+async def test_a_missing_identity_is_named(bench: Bench, server: Server) -> None:
+    access = replace(bench.access(server), identity=str(bench.directory / "nowhere"))
+    with pytest.raises(RemoteError) as raised:
+        await bench.reach(access).remote(node(server.address))
+    assert raised.value.failure.stage is FailedAt.LOGIN
+    assert "nowhere: No such file" in raised.value.failure.detail
+
+
+@pytest.mark.parametrize("name", ["-oProxyCommand=x", "$(touch x)", "a b", "a'b", "a\nb", "a;b", ""])
+async def test_names_that_a_shell_would_read_are_refused(bench: Bench, name: str) -> None:
+    with pytest.raises(RemoteError) as raised:
+        await bench.reach(bench.access()).remote(node(name, "n1"))
+    assert raised.value.failure.stage is FailedAt.UNREACHABLE
+    assert "safely" in raised.value.failure.detail
+
+
+async def test_dead_nodes_do_not_hold_up_the_others(bench: Bench, server: Server) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with _listening(silent) as port:
+        config = (
+            f"Host dead*\n HostName {ADDRESS}\n Port {port}\n"
+            f"Host live*\n HostName {server.address}\n Port {server.port}\n"
+        )
+        reach = bench.reach(bench.access(config=config), SshLimits(login=2))
+        names = [*(f"dead{n}" for n in range(30)), *(f"live{n}" for n in range(3))]
+        found = await asyncio.gather(*(reach.remote(node(name)) for name in names), return_exceptions=True)
+    assert [isinstance(one, RemoteError) for one in found] == [True] * 30 + [False] * 3
+
+
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(65536):
+        writer.write(data)
+    writer.close()

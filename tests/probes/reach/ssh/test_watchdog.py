@@ -1,0 +1,155 @@
+"""The wrapper's text alone, in every shell that this machine can offer as /bin/sh."""
+
+import dataclasses
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from benchconsole.probes import leftovers
+from benchconsole.probes.reach.ssh.watchdog import _SCRIPT, NOT_ENDED, StartedProcess, parse_first_line, wrap_command
+from tests.probes.reach.ssh.conftest import marked, wait_until
+
+SHELLS = [path for name in ("dash", "bash", "ksh", "mksh", "zsh", "yash") if (path := shutil.which(name))]
+SESSION = f"watchdog-{os.getpid()}"
+
+
+LINKS = tempfile.TemporaryDirectory(prefix="benchconsole-shells-")
+
+
+def _as_sh(shell: str) -> str:
+    """A link called ``sh``, as /bin/sh is one: zsh and others behave as POSIX says only under that name."""
+    link = Path(LINKS.name, Path(shell).name, "sh")
+    if not link.is_symlink():
+        link.parent.mkdir(parents=True)
+        link.symlink_to(Path(shell).resolve())
+    return str(link)
+
+
+def _start(shell: str, argv: list[str], stdin: bytes = b"", timeout: float = 60) -> "subprocess.Popen[bytes]":
+    """Start the wrapper in ``shell`` as the node's /bin/sh; the same shell is the user's login shell."""
+    wrapped = wrap_command(argv, session=SESSION, nonce="abc123", timeout=timeout, stdin=stdin)
+    text = wrapped.text.replace("/bin/sh", _as_sh(shell), 1)
+    process = subprocess.Popen(
+        [shell, "-c", text],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write(wrapped.feed)
+    process.stdin.flush()
+    return process
+
+
+def _finish(process: "subprocess.Popen[bytes]") -> tuple[int, bytes, bytes]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdin, process.stdout, process.stderr:
+        out, err = process.stdout.read(), process.stderr.read()
+        return process.wait(20), out.partition(b"\n")[2], err.partition(b"\n")[2]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_it_passes_everything_through(shell: str) -> None:
+    data = bytes(range(256)) + b"-%d\\n\n\n"
+    assert _finish(_start(shell, ["sh", "-c", "cat; echo e >&2; exit 3"], data)) == (3, data, b"e\n")
+    assert _finish(_start(shell, ["sh", "-c", "kill -KILL $$"])) == (137, b"", b"")
+    assert marked(SESSION) == []
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_end_of_its_stdin_ends_the_command(shell: str) -> None:
+    process = _start(shell, ["sh", "-c", "trap '' TERM; setsid sleep 300 & sleep 301 & sleep 302; sleep 303"])
+    wait_until(lambda: len(marked(SESSION)) >= 5)
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(10) != NOT_ENDED
+    assert marked(SESSION) == []
+    _close(process)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_an_end_that_comes_at_once_is_not_missed(shell: str) -> None:
+    for _ in range(20):
+        process = _start(shell, ["sleep", "300"])
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(10)
+        assert marked(SESSION) == []
+        _close(process)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_stopped_command_ends(shell: str) -> None:
+    process = _start(shell, ["sleep", "300"])
+    wait_until(lambda: len(marked(SESSION)) >= 2)
+    for pid in marked(SESSION):
+        os.kill(pid, signal.SIGSTOP)
+    assert process.stdin is not None
+    process.stdin.close()
+    process.wait(10)
+    assert marked(SESSION) == []
+    _close(process)
+
+
+def test_the_first_line_names_the_leader() -> None:
+    process = _start("/bin/sh", ["sh", "-c", "ps -o sid= -p $$; ps -o pgid= -p $$"])
+    assert process.stdout is not None
+    line = process.stdout.readline().removeprefix(b"abc123 ")
+    leader = parse_first_line(line)
+    _, out, _ = _finish_rest(process)
+    assert leader is not None
+    assert [int(word) for word in out.split()] == [leader.pid, leader.pid]
+
+
+@pytest.mark.parametrize("line", [b"", b" ", b"12 (sh", b"12 (sh) R 1 2", b"x (sh) R" + b" 1" * 30])
+def test_a_first_line_that_says_nothing(line: bytes) -> None:
+    assert parse_first_line(line) is None
+
+
+def test_a_program_name_cannot_shift_the_fields() -> None:
+    fields = " ".join(str(number) for number in range(4, 40))
+    assert parse_first_line(f" 7 (a) b (c) R {fields}".encode()) == StartedProcess(7, 22)
+
+
+def test_the_text_survives_other_login_shells() -> None:
+    assert not set("'\n\\") & set(_SCRIPT)
+    assert not re.search("![^ ]", _SCRIPT)
+
+
+def test_sweep_and_watchdog_mean_the_same_marker() -> None:
+    assert f"{leftovers.MARKER}=" in _SCRIPT
+
+
+def test_the_node_allows_more_time_than_we_do() -> None:
+    wrapped = wrap_command(["x"], session="s", nonce="n", timeout=0.2)
+    assert wrapped.limit > 5
+    assert dataclasses.asdict(wrapped)["nonce"] == b"n"
+
+
+def _finish_rest(process: "subprocess.Popen[bytes]") -> tuple[int, bytes, bytes]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdin, process.stdout, process.stderr:
+        return process.wait(20), process.stdout.read(), process.stderr.read()
+
+
+def _close(process: "subprocess.Popen[bytes]") -> None:
+    for stream in (process.stdout, process.stderr):
+        assert stream is not None
+        stream.close()
+
+
+def test_nothing_is_left_on_disk(tmp_path: Path) -> None:
+    before = set(tmp_path.parent.iterdir())
+    _finish(_start("sh", ["cat"], b"x"))
+    assert set(tmp_path.parent.iterdir()) == before

@@ -1,0 +1,192 @@
+"""One round: every test inside its own guard, sending together, each trouble told as what it is."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from benchconsole.probes.api import Contact, Metric, Output, Probe, ProbeOutputError, Reading, Target, Unit
+from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
+from benchconsole.probes.planning import find_suite, plan
+from benchconsole.probes.plugins.probe_output import read_output
+from benchconsole.probes.running.runner import RoundObserver, Runner
+from benchconsole.probes.testing import HANGS, FakeRemote
+from benchconsole.topology.model.fabric import NodeId
+from tests.fabrics import fabric
+from tests.probes.played import PROBES, Alone, Pair, PlayedReach
+
+
+def first_round(folder: Path) -> Round:
+    described = fabric(folder)
+    return plan(described, find_suite(described, None), PROBES)[0]
+
+
+def failures(results: Sequence[Result]) -> dict[str, FailedAt]:
+    return {each.test.target.key: each.failure.stage for each in results if each.failure}
+
+
+async def test_every_test_of_a_round_is_measured(tmp_path: Path) -> None:
+    each = first_round(tmp_path)
+    started: list[Test] = []
+    ended: list[Result] = []
+    closed = await Runner(PlayedReach(), PROBES).run(each, RoundObserver(started.append, ended.append))
+    assert len(closed.results) == len(started) == len(ended) == len(each.tests) == 8
+    assert all(result.measurements for result in closed.results)
+    assert len({m.id for result in closed.results for m in result.measurements}) == 8
+
+
+async def test_an_unreachable_node_costs_its_own_tests_only_and_is_named(tmp_path: Path) -> None:
+    closed = await Runner(PlayedReach(unreachable=["n2"]), PROBES).run(first_round(tmp_path), RoundObserver())
+    assert failures(closed.results) == {"n1>n2": FailedAt.UNREACHABLE, "n2>n3": FailedAt.UNREACHABLE}
+    assert {result.failure.node for result in closed.results if result.failure} == {"n2"}
+
+
+async def test_tests_wait_for_each_other_before_they_send(tmp_path: Path) -> None:
+    ready: list[str] = []
+    seen: list[int] = []
+
+    class Counting(Pair):
+        async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+            ready.append(target.key)
+            await contact.together()
+            seen.append(len(ready))
+            return (await contact.here.run(["iperf3"], timeout=5),)
+
+    await Runner(PlayedReach(), {"iperf3": Counting()}).run(first_round(tmp_path), RoundObserver())
+    assert seen == [8] * 8
+
+
+async def test_a_probe_that_raises_is_a_failure_of_its_test(tmp_path: Path) -> None:
+    class Broken(Pair):
+        async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+            if target.node.id == "n1":
+                raise ZeroDivisionError("of the plugin")
+            return await super().run(contact, target)
+
+    closed = await Runner(PlayedReach(), {"iperf3": Broken()}).run(first_round(tmp_path), RoundObserver())
+    assert failures(closed.results) == {"n1>n2": FailedAt.PROBE}
+
+
+async def test_a_probe_that_hangs_twice_on_a_node_is_not_started_there_again(tmp_path: Path) -> None:
+    described = fabric(tmp_path)
+    rounds = plan(described, find_suite(described, None), PROBES)
+    reach = PlayedReach()
+    timeout = FakeRemote("n1").failure(FailedAt.TIMEOUT, "no end within 5 s")
+    reach.remotes["n1"] = FakeRemote("n1").when("iperf3", answers=timeout)
+    runner = Runner(reach, PROBES)
+    stages = [failures((await runner.run(each, RoundObserver())).results) for each in rounds[:3]]
+    assert stages[0] == {"n1>n2": FailedAt.TIMEOUT}
+    assert stages[1] == {"n1>n3": FailedAt.TIMEOUT}
+    assert set(stages[2].values()) == {FailedAt.HELD}
+    assert len(reach.remotes["n1"].calls) == 2
+
+
+async def test_a_missing_tool_is_named_with_its_package(tmp_path: Path) -> None:
+    reach = PlayedReach()
+    absent = Output(("iperf3",), b"", b"sh: iperf3: not found\n", exit_status=127, node="n1")
+    reach.remotes["n1"] = FakeRemote("n1").when("iperf3", answers=absent)
+    closed = await Runner(reach, PROBES).run(first_round(tmp_path), RoundObserver())
+    failure = next(result.failure for result in closed.results if result.failure)
+    assert (failure.stage, failure.node) == (FailedAt.MISSING_TOOL, "n1")
+    assert "Debian package iperf3" in failure.detail
+
+
+async def test_cancelling_leaves_nothing_running(tmp_path: Path) -> None:
+    reach = PlayedReach()
+    reach.remotes["n1"] = FakeRemote("n1").when("iperf3", answers=HANGS)
+    others = asyncio.Semaphore(0)
+    watchers = RoundObserver(on_end=lambda _result: others.release())
+    task = asyncio.create_task(Runner(reach, PROBES).run(first_round(tmp_path), watchers))
+    for _ in range(7):
+        await others.acquire()
+    assert reach.remotes["n1"].running
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert reach.remotes["n1"].running == []
+
+
+class _Says(Alone):
+    """Returns whatever reading it was made with."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+
+    def parse(self, output: Output) -> Sequence[Reading]:
+        return (self.reading,)
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        Reading("inventory.facts", float("nan"), Unit.ONE),
+        Reading("inventory.facts", float("inf"), Unit.ONE),
+        Reading("inventory.facts", 1.0, Unit.BYTE),
+        Reading("inventory.other", 1.0, Unit.ONE),
+    ],
+)
+def test_readings_that_are_absurd_or_undeclared_are_refused(reading: Reading) -> None:
+    with pytest.raises(ProbeOutputError):
+        read_output(_Says(reading), Output(("facts",)))
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        Output(("facts",), b"7", exit_status=1),
+        Output(("facts",), b"7", signal="KILL"),
+        Output(("facts",), b"7", truncated=True),
+    ],
+)
+def test_a_number_of_a_tool_that_failed_is_no_measurement(output: Output) -> None:
+    probe: Probe = Alone()
+    assert read_output(probe, replace(output, exit_status=0, signal=None, truncated=False))[0][0].value == 7
+    with pytest.raises(ProbeOutputError):
+        read_output(probe, output)
+
+
+def test_metrics_are_declared() -> None:
+    assert Alone.metrics == (Metric("inventory.facts", Unit.ONE, "facts"),)
+
+
+class Telling(Alone):
+    """Fails with the secret of its options in its mouth."""
+
+    options = MappingProxyType({"password": ""})
+
+    async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
+        secret = str(target.options["password"])
+        argv = ("facts", "--password", secret)
+        return (Output(argv, stderr=f"wrong word {secret}\n\x1b[2J".encode(), exit_status=1, node=target.node.id),)
+
+
+async def test_records_name_node_and_test_and_hide_secret_options(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "benchconsole")
+    nodes = fabric(tmp_path).nodes
+    secret = "hunter2-planted"
+    targets = [Target(node, options=MappingProxyType({"password": secret})) for node in nodes.values()]
+    tests = tuple(Test(f"t-{target.node.id}", "inventory", target, 1) for target in targets)
+    each = Round(1, "stage", "inventory", tests, 1.0, "a test")
+    closed = await Runner(PlayedReach(unreachable=["n2"]), {"inventory": Telling()}).run(each, RoundObserver())
+    assert set(failures(closed.results).values()) == {FailedAt.TOOL, FailedAt.UNREACHABLE}
+    assert secret not in caplog.text
+    assert "\x1b" not in caplog.text
+    said = {record.node: (record.test, record.getMessage()) for record in caplog.records}  # type: ignore[attr-defined]
+    assert said["n2"] == ("t-n2", "inventory n2: unreachable: refused")
+    assert said["n1"] == (
+        "t-n1", "inventory n1: tool failed: found exit status 1: wrong word ***, expected a tool that ends with exit status 0"
+    )  # fmt: skip
+
+
+async def test_a_hold_is_recorded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "benchconsole")
+    each = first_round(tmp_path)
+    lacks = {("iperf3", NodeId("n1")): Failure(FailedAt.MISSING_TOOL, "iperf3 is not installed", NodeId("n1"))}
+    await Runner(PlayedReach(), PROBES, lacks=lacks).run(each, RoundObserver())
+    assert "hold: iperf3 is not started: iperf3 is not installed" in caplog.text

@@ -1,0 +1,58 @@
+"""What ``ipmitool`` says, worked out by hand."""
+
+import pytest
+
+from benchconsole.probes.tools.inventory.sources import SOURCES
+from tests.probes.tools.captures import text
+from tests.probes.tools.inventory.cases import Case, check, check_refused
+
+CASES: list[Case] = [
+    (
+        "ipmitool",
+        "ipmitool-sdr-1.8.txt",
+        {
+            ("sensor.temperature", "Temp"): "41 degrees C",
+            ("sensor.temperature", "2 Temp"): "87 degrees C",
+            ("sensor.state", "2 Temp"): "not critical",
+            ("sensor.state", "Fan2A"): "critical",
+            ("sensor.power", "Pwr Consumption"): "112 Watts",
+            ("sensor.temperature", "Exhaust Temp"): None,
+        },
+    ),
+    ("ipmitool", "ipmitool-elist-1.8.txt", {("sensor.fan", "Fan1A"): "4560 RPM", ("sensor.temperature", "2 Temp"): None}),
+    (
+        "ipmitool",
+        "ipmitool-sensor-1.8.txt",
+        {("sensor.voltage", "12V"): "12.096 Volts", ("sensor.state", "FAN1"): "not recoverable, low"},
+    ),
+    ("ipmitool", "ipmitool-mc-1.8.txt", {("bmc.firmware", ""): "2.60", ("sensor.power", "dcmi"): "220 Watts"}),
+    ("ipmitool", "ipmitool-csv-1.8.txt", {("sensor.temperature", "Inlet Temp"): "23 degrees C"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=[name for _, name, _ in CASES])
+def test_facts(case: Case) -> None:
+    check(case)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("ipmitool", "Inlet Temp       | 23 degrees C      | o\n"),
+        ("ipmitool", "Could not open device at /dev/ipmi0 or /dev/ipmi/0 or /dev/ipmidev/0: No such file or directory\n"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_trusted_is_refused(source: str, said: str) -> None:
+    check_refused(source, said)
+
+
+def test_colours_change_nothing() -> None:
+    said = text("inventory/ipmitool-sdr-1.8.txt")
+    coloured = "".join(f"\x1b[1;32m{line}\x1b[0m\n" for line in said.splitlines())
+    assert SOURCES["ipmitool"](coloured) == SOURCES["ipmitool"](said)
+
+
+def test_a_node_that_draws_nothing_was_not_measured() -> None:
+    said = "    Instantaneous power reading:                   {} Watts\n"
+    assert [one.value for one in SOURCES["ipmitool"](said.format(220))] == ["220 Watts"]
+    check_refused("ipmitool", said.format(0))

@@ -1,0 +1,142 @@
+"""What goes in comes out: the same domain objects, or a refusal."""
+
+import asyncio
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.measuring import ClosedRound, Measurement, Output, Reading, Result, Round, Target, Test
+from benchconsole.store.codec import result_rows, rows, values
+from benchconsole.store.errors import RefusedError
+from benchconsole.store.model import NewSession
+from benchconsole.store.store import Store
+from benchconsole.topology.units import Unit
+from tests.store import strategies
+from tests.store.played import FABRIC, NODES, append_round, closed, measured, new, numbers, planned, verdicts
+
+
+@st.composite
+def _judged(draw: st.DrawFn) -> tuple[ClosedRound, tuple[Verdict, ...]]:
+    found = draw(strategies.closed_rounds())
+    return found, tuple(draw(st.lists(strategies.verdicts(found.round.number), max_size=3)))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One file for every example: each adds a session of its own."""
+    with Store.open(tmp_path_factory.mktemp("rows") / "s.db") as opened:
+        yield opened
+
+
+@settings(max_examples=60, deadline=None)
+@given(strategies.sessions, _judged())
+def test_a_whole_session_comes_back_as_it_went_in(
+    store: Store, session: NewSession, judged: tuple[ClosedRound, tuple[Verdict, ...]]
+) -> None:
+    found, given_verdicts = judged
+
+    async def write() -> str:
+        key = await store.create_session(session, [found.round])
+        await append_round(store.session(key), found, given_verdicts, judged_by="first")
+        return key
+
+    key = asyncio.run(write())
+    assert store.session(key).describe().new == session
+    assert store.session(key).read_plan(FABRIC) == (found.round,)
+    (stored,) = store.session(key).read_rounds(FABRIC)
+    assert stored.closed == found
+    assert stored.verdicts == given_verdicts
+    for result, back in zip(found.results, stored.closed.results, strict=True):
+        assert tuple(result.outputs) == tuple(back.outputs)
+        assert (back.ran, len(back.outputs)) == (result.ran, len(result.outputs))
+
+
+@given(strategies.outputs)
+def test_outputs_round_trip(output: Output) -> None:
+    assert result_rows.parse_output(result_rows.make_output_row(output)) == output
+
+
+@given(strategies.verdicts(7))
+def test_verdicts_round_trip(verdict: Verdict) -> None:
+    assert rows.parse_verdict(rows.make_verdict_row(verdict), 7) == verdict
+
+
+@given(strategies.rounds())
+def test_rounds_round_trip(each: Round) -> None:
+    tests = tuple(
+        rows.parse_test(rows.make_test_row(test), probe=each.probe, round_number=each.number, fabric=FABRIC)
+        for test in each.tests
+    )
+    assert rows.parse_round(rows.make_round_row(each), tests) == each
+
+
+@given(st.text(st.characters() | st.characters(categories=["Cs"])))
+def test_any_text_can_be_kept_and_only_surrogates_change(text: str) -> None:
+    kept = values.replace_surrogates(text)
+    kept.encode()
+    assert len(kept) == len(text)
+    assert all(a == b or (b == "\ufffd" and "\ud800" <= a <= "\udfff") for a, b in zip(text, kept, strict=True))
+
+
+async def test_a_lone_surrogate_is_kept_as_a_replacement(tmp_path: Path) -> None:
+    each = planned(1, pairs=1)
+    result = measured(each.tests[0])
+    odd = Output(("cat", "name\udcff"), b"\xff", b"", 0, None, 0.1, False, "n1")
+    with Store.open(tmp_path / "s.db") as store:
+        key = await store.create_session(new("caf\udce9"), [each])
+        await append_round(store.session(key), closed(each, [Result(result.test, (odd,))]), (), judged_by="j")
+        (stored,) = store.session(key).read_rounds(FABRIC)
+        assert stored.closed.results[0].outputs[0].argv == ("cat", "name\ufffd")
+        assert store.find_session("caf\ufffd") == key
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400])
+async def test_no_number_that_is_none_is_kept(tmp_path: Path, value: float) -> None:
+    each = planned(1, pairs=1)
+    whole = verdicts(each)
+    fields = {name: getattr(whole[0], name) for name in Verdict.__dataclass_fields__}
+    with Store.open(tmp_path / "s.db") as store:
+        key = await store.create_session(new(), [each])
+        for bad, judged in (
+            (closed(each, [measured(each.tests[0], value=value)]), whole),
+            (closed(each), (Verdict(**{**fields, "value": value}),)),
+            (closed(each), (Verdict(**{**fields, "expected": value}),)),
+            (closed(each, [Result(each.tests[0], seconds=value)]), ()),
+        ):
+            with pytest.raises(RefusedError, match="no number to keep"):
+                await append_round(store.session(key), bad, judged, judged_by="j")
+        assert store.session(key).list_closed_rounds() == frozenset()
+        assert numbers(store.path) == []
+
+
+async def test_options_with_nan_and_integers_beyond_64_bits_are_refused(tmp_path: Path) -> None:
+    test = Test("1", "p", Target(NODES[0], None, {"share": math.nan}), 1)
+    bad = Round(1, "s", "p", (test,), 1.0, "")
+    each = planned(1, pairs=1)
+    with Store.open(tmp_path / "s.db") as store:
+        with pytest.raises(RefusedError, match="NaN"):
+            await store.create_session(new(), [bad])
+        key = await store.create_session(new(), [each])
+        huge = Output(("x",), exit_status=2**63)
+        with pytest.raises(RefusedError, match="64 bits"):
+            await append_round(store.session(key), closed(each, [Result(each.tests[0], (huge,))]), (), judged_by="j")
+
+
+async def test_a_measurement_is_never_null_for_a_number(tmp_path: Path) -> None:
+    each = planned(1, pairs=1)
+    test = each.tests[0]
+    zero = Measurement("m", test, Reading("x", 0.0, Unit.ONE), 0.0)
+    with Store.open(tmp_path / "s.db") as store:
+        key = await store.create_session(new(), [each])
+        await append_round(store.session(key), closed(each, [Result(test, measurements=(zero,))]), (), judged_by="j")
+        (found,) = numbers(store.path)
+        assert found["value"] == 0.0
+        assert store.list_sessions()[0].passes == 0
+        assert Level.PASS not in {
+            verdict.level for stored in store.session(key).read_rounds(FABRIC) for verdict in stored.verdicts
+        }

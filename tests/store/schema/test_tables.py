@@ -1,0 +1,330 @@
+"""Old shapes are brought up with a copy beside them, new ones are looked at, steps are all or none."""
+
+import asyncio
+import contextlib
+import os
+import random
+import select
+import shutil
+import signal
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from benchconsole.store.errors import DamagedError, DrivenError, ReadOnlyError, TooNewError, TooOldError
+from benchconsole.store.files.database import Database
+from benchconsole.store.files.upgrade import upgrade
+from benchconsole.store.schema import tables
+from benchconsole.store.schema.tables import FIRST, STEPS, newest
+from benchconsole.store.store import Store
+from tests.store.played import FABRIC, append_round, closed, ended, fork, names, new, planned, verdicts
+
+
+def _add_note(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE session ADD COLUMN note TEXT NOT NULL DEFAULT ''")
+
+
+def _add_index(db: sqlite3.Connection) -> None:
+    db.execute("CREATE INDEX verdict_by_level ON verdict (level)")
+
+
+LATER = (*STEPS, _add_note, _add_index)
+
+
+def _dump(path: Path) -> list[str]:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return list(connection.iterdump())
+
+
+def _shape(path: Path) -> tuple[int, str]:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        return version, connection.execute("PRAGMA integrity_check").fetchone()[0]
+
+
+async def _fill(path: Path) -> str:
+    each = planned(1)
+    with Store.open(path) as store:
+        key = await store.create_session(new("kept"), [each])
+        await append_round(store.session(key), closed(each), verdicts(each), judged_by="j")
+    return key
+
+
+@pytest.mark.parametrize("shape", range(1, FIRST))
+async def test_a_database_of_a_development_version_is_left_alone_and_says_what_to_do(
+    tmp_path: Path, shape: int
+) -> None:
+    path = tmp_path / "s.db"
+    await _fill(path)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {shape}")
+    before = path.read_bytes()
+    with pytest.raises(TooOldError) as caught:
+        Store.open(path)
+    assert str(caught.value) == (
+        f"{path}: found shape {shape} of a development version, expected {FIRST}; "
+        "move the file away, or read it with the version that wrote it"
+    )
+    assert path.read_bytes() == before
+    assert not [name for name in names(tmp_path) if "backup" in name]
+
+
+def test_steps_one_by_one_and_at_once_give_the_same_shape(tmp_path: Path) -> None:
+    for count in range(len(STEPS), len(LATER) + 1):
+        Database.open(tmp_path / "one.db", steps=LATER[:count])
+    Database.open(tmp_path / "all.db", steps=LATER)
+    assert _dump(tmp_path / "one.db") == _dump(tmp_path / "all.db")
+    assert _shape(tmp_path / "one.db") == (newest(LATER), "ok")
+
+
+async def test_a_row_that_refers_to_nothing_stops_an_upgrade(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    await _fill(path)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM attempt")
+    old = _dump(path)
+    with pytest.raises(DamagedError, match="refers to one of attempt that is not there"):
+        Database.open(path, steps=LATER)
+    assert _dump(path) == old
+
+
+def test_killed_at_random_instants_of_an_upgrade(tmp_path: Path) -> None:
+    """The file has its old shape or the new one, whole, whenever the kill comes; in the end it is upgraded."""
+    chance = random.Random(23)
+    asyncio.run(_fill(tmp_path / "old.db"))
+    old, done = _dump(tmp_path / "old.db"), 0
+    for kill in range(12):
+        path = tmp_path / f"{kill}.db"
+        shutil.copy(tmp_path / "old.db", path)
+        pid = fork(lambda path=path: Database.open(path, steps=LATER))  # type: ignore[misc]
+        select.select([], [], [], chance.uniform(0, 0.12))
+        os.kill(pid, signal.SIGKILL)
+        ended(pid)
+        shape = _shape(path)[0]  # SQLite rolls back what was begun
+        done += shape == newest(LATER)
+        assert shape in (FIRST, newest(LATER))
+        assert shape != FIRST or _dump(path) == old
+        assert _shape(path)[1] == "ok"
+        for backup in tmp_path.glob(f"{kill}.db.v{FIRST}*.backup"):
+            assert sorted(_dump(backup)) == sorted(old)
+        assert Database.open(path, steps=LATER).facts.shape == newest(LATER)
+        assert not list(tmp_path.glob(f"{kill}.db*.part"))
+    assert done < 12
+
+
+async def test_an_upgrade_keeps_everything_and_a_copy(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    key = await _fill(path)
+    old = _dump(path)
+    Database.open(path, steps=LATER)
+    backup = tmp_path / f"s.db.v{FIRST}.backup"
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert sorted(_dump(backup)) == sorted(old)  # a copy lists indexes by kind, the original by age
+    assert _shape(path) == (newest(LATER), "ok")
+    Database.open(path, steps=LATER)  # nothing is left to do
+    assert [name for name in names(tmp_path) if "backup" in name] == [backup.name]
+    with Store.open(backup) as store:
+        assert next(store.session(key).read_rounds(FABRIC)).closed == closed(planned(1))
+
+
+async def test_an_older_copy_is_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    await _fill(path)
+    old = _dump(path)
+    (tmp_path / f"s.db.v{FIRST}.backup").write_text("an older one")
+    Database.open(path, steps=LATER)
+    assert sorted(_dump(tmp_path / f"s.db.v{FIRST}-2.backup")) == sorted(old)
+    assert (tmp_path / f"s.db.v{FIRST}.backup").read_text() == "an older one"
+
+
+async def test_a_step_that_fails_leaves_the_old_shape(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    key = await _fill(path)
+    old = _dump(path)
+
+    def fail(db: sqlite3.Connection) -> None:
+        db.execute("DROP TABLE verdict")
+        raise RuntimeError("the author slipped")
+
+    with pytest.raises(RuntimeError):
+        Database.open(path, steps=(*LATER, fail))
+    assert _dump(path) == old
+    with Store.open(path) as store:
+        assert store.session(key).list_closed_rounds() == {(1, 1)}
+
+
+@pytest.mark.parametrize("journal", ["truncate", "wal"])
+async def test_killed_in_the_middle_of_an_upgrade(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: str
+) -> None:
+    monkeypatch.setattr("benchconsole.store.files.database.journal_for", lambda *_: (journal, "as the test says"))
+    path = tmp_path / "s.db"
+    key = await _fill(path)
+    old = _dump(path)
+
+    def die(db: sqlite3.Connection) -> None:
+        db.execute("PRAGMA cache_spill = 1")
+        db.execute("DROP TABLE verdict")
+        db.execute("PRAGMA cache_size = 1")
+        db.execute("CREATE TABLE big AS SELECT randomblob(200000) AS bytes")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    status = ended(fork(lambda: Database.open(path, steps=(*LATER, die))))
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    with Store.open(path) as store:
+        assert store.session(key).list_closed_rounds() == {(1, 1)}
+    assert _dump(path) == old
+    assert _shape(path)[1] == "ok"
+
+
+def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+
+    def die(_: sqlite3.Connection) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    ended(fork(lambda: Database.open(path, steps=(*STEPS, die))))
+    assert path.exists()
+    assert Database.open(path).facts.shape == FIRST
+
+
+def test_killed_while_the_copy_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.db"
+    Database.open(path)
+    name = tmp_path / f"s.db.v{FIRST}.backup"
+
+    def die_in_fsync(_: int) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def work() -> None:
+        monkeypatch.setattr("benchconsole.store.files.backup.os.fsync", die_in_fsync)
+        Database.open(path, steps=LATER)
+
+    ended(fork(work))
+    assert _shape(path)[0] == FIRST
+    assert [each for each in names(tmp_path) if each.endswith(".part")] != []
+    assert not name.exists()  # no half copy stands under the name
+    Database.open(path, steps=LATER)
+    assert name.exists()
+    assert [each for each in names(tmp_path) if each.endswith(".part")] == []
+
+
+async def test_what_a_newer_program_wrote_is_looked_at_only(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    key = await _fill(path)
+    Database.open(path, steps=LATER)
+    before = path.read_bytes()
+    with Store.open(path) as store:
+        assert isinstance(store.read_only, TooNewError)
+        assert "upgrade benchconsole" in str(store.read_only)
+        assert store.session(key).list_closed_rounds() == {(1, 1)}
+        with pytest.raises(TooNewError):
+            await store.session(key).claim()
+    assert path.read_bytes() == before
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE verdict RENAME COLUMN level TO standing")
+    with Store.open(path) as store, pytest.raises(TooNewError):  # a shape that cannot be read any more
+        list(store.session(key).read_rounds(FABRIC))
+
+
+async def test_an_upgrade_under_a_running_console_waits_for_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        await store.create_session(new(), [])
+        with pytest.raises(DrivenError, match="older shape and process"):
+            Database.open(path, steps=LATER)
+        assert not [name for name in names(tmp_path) if "backup" in name]
+    Database.open(path, steps=LATER)
+    assert [name for name in names(tmp_path) if "backup" in name] == [f"s.db.v{FIRST}.backup"]
+
+
+async def test_a_console_that_was_upgraded_under_stops_writing(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    each = planned(1)
+    with Store.open(path) as store:
+        key = await store.create_session(new(), [each])
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA user_version = 99")
+        with pytest.raises(TooNewError, match="shape 99"):
+            await append_round(store.session(key), closed(each), (), judged_by="j")
+
+
+async def test_somebody_writes_between_the_copy_and_the_upgrade(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.db"
+    await _fill(path)
+    copies = []
+
+    def copy_and_interfere(connection: sqlite3.Connection, target: Path) -> None:
+        copy_into(connection, target)
+        copies.append(target)
+        if len(copies) == 1:
+            with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
+                stranger.execute("UPDATE session SET label = 'late'")
+
+    from benchconsole.store.files.backup import copy_into
+
+    monkeypatch.setattr("benchconsole.store.files.upgrade.copy_into", copy_and_interfere)
+    Database.open(path, steps=LATER)
+    assert len(copies) == 2
+    with Store.open(copies[-1]) as store:
+        assert store.list_sessions()[0].label == "late"
+
+
+def test_nothing_to_do_makes_no_copy(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    Database.open(path)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        upgrade(connection, path, STEPS, now=0.0)
+        (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    assert mark == tables.APPLICATION
+    assert names(tmp_path) == ["s.db", "s.db-journal"]
+
+
+async def test_an_old_shape_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.db"
+    await _fill(path)
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    with pytest.raises(ReadOnlyError, match="older shape"):
+        Database.open(path, steps=LATER)
+
+
+async def test_the_views_promise_their_columns(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    key = await _fill(path)
+    each = planned(1)
+    with Store.open(path) as store:
+        await store.session(key).claim()
+        await append_round(store.session(key), closed(each), verdicts(each), judged_by="j")
+        await store.session(key).append_verdicts({(1, 2): verdicts(each)}, judged_by="again")
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        row = dict(connection.execute("SELECT * FROM v_measurement WHERE current").fetchone())
+        assert row == {
+            "session": key, "label": "kept", "fabric": "toy", "simulated": 0, "round": 1, "attempt": 2,
+            "stage": "neighbours", "probe": "iperf3", "test": "1.0", "node": "n1", "peer": "n5",
+            "metric": "iperf3.throughput", "value": 1.17e9, "unit": "B/s", "labels": "direction=out",
+            "raw": "9.4 Gbits/sec", "at": 1001.5, "measurement": "1.0#0", "current": 1,
+            "closed": 1, "members": "[]", "drift": 0.0,
+        }  # fmt: skip
+        row = dict(connection.execute("SELECT * FROM v_verdict WHERE current").fetchone())
+        assert row.pop("judged_at") > 0
+        assert row == {
+            "session": key, "label": "kept", "fabric": "toy", "simulated": 0, "round": 1, "attempt": 2,
+            "stage": "neighbours", "probe": "iperf3", "test": "1.0", "subject": "n1>n5", "nodes": '["n1","n5"]',
+            "metric": "iperf3.throughput", "value": 1.17e9, "expected": 1.18e9, "required": 0.94e9, "unit": "B/s",
+            "labels": "direction=out", "level": "pass", "kind": "capacity", "because": "1.17 GB/s of 1.18 GB/s",
+            "text": "", "expected_text": "", "source": "suite", "limiting": "n1-leaf1",
+            "evidence": '["1.0#0"]', "judged_by": "again", "current": 1,
+        }  # fmt: skip
+        counts = {
+            view: connection.execute(statement).fetchall()[0][:]
+            for view, statement in (
+                ("measurement", "SELECT count(*), sum(current) FROM v_measurement"),
+                ("verdict", "SELECT count(*), sum(current) FROM v_verdict"),
+            )
+        }
+        assert {view: tuple(count) for view, count in counts.items()} == {"measurement": (8, 4), "verdict": (12, 4)}

@@ -1,6 +1,0 @@
-from topology.analysis.wording import FOLDED, named
-
-
-def test_names_are_folded_and_very_many_are_counted() -> None:
-    assert named(["leaf1", "leaf2", "leaf4"]) == "leaf[1-2,4]"
-    assert named([f"n{number}" for number in range(FOLDED + 1)]) == "n0 and 1,000 more"

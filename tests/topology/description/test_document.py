@@ -1,0 +1,133 @@
+"""Our own YAML: values by the core schema, every position, and nothing that constructs, multiplies or hides."""
+
+import contextlib
+import time
+import tracemalloc
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchconsole.topology.description.document import MAX_VALUES, parse
+from benchconsole.topology.errors import TopologyError
+
+
+def first(text: str) -> str:
+    with pytest.raises(TopologyError) as caught:
+        parse(text, "t")
+    return str(caught.value.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("5", 5), ("-5", -5), ("0777", 777), ("0o17", 15), ("0x1F", 31), ("1.5", 1.5), ("1e3", 1000.0), (".5", 0.5),
+        ("true", True), ("False", False), ("no", "no"), ("on", "on"), ("null", None), ("~", None), ("", None),
+        ("12:34:56", "12:34:56"), ("2026-11-21", "2026-11-21"), ("1_000", "1_000"), (".inf", ".inf"), (".nan", ".nan"),
+        ("'5'", "5"), ('"true"', "true"), ("10 Gb/s", "10 Gb/s"), ("=", "="), ("<<", "<<"), ("!!str 5", "5"), ("!!int 5", 5),
+    ],
+)  # fmt: skip
+def test_scalars(text: str, value: object) -> None:
+    found = parse(f"a: {text}\n", "t").data
+    assert found == {"a": value}
+    assert isinstance(found, dict)
+    assert type(found["a"]) is type(value)
+
+
+def test_every_key_and_value_has_its_place() -> None:
+    found = parse("a: 1\nb:\n  - {c: x, d: [1, 2]}\n  - y\n", "t")
+    assert found.data == {"a": 1, "b": [{"c": "x", "d": [1, 2]}, "y"]}
+    places = {location: (place.line, place.column) for location, place in found.values.items()}
+    assert places["b", 0, "d", 1] == (3, 19)
+    assert places["b", 1] == (4, 5)
+    key = found.keys["b", 0, "d"]
+    assert (key.line, key.column) == (3, 12)
+
+
+def test_an_alias_is_what_its_anchor_is_and_stands_where_it_is_written() -> None:
+    found = parse("a: &x {k: 1}\nb: *x\n", "t")
+    assert found.data == {"a": {"k": 1}, "b": {"k": 1}}
+    assert found.at(("b", "k")).line == 2
+
+
+def test_all_duplicate_keys_are_seen_and_what_they_hold_is_left_out() -> None:
+    found = parse("a: 1\na: {deep: [1, {x: 2}]}\nb: 2\na: 3\n", "t")
+    assert found.data == {"a": 1, "b": 2}
+    assert [str(each.where) for each in found.problems] == ["t:2:1", "t:4:1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("a: *x\n", "t:1:4: the alias *x, expected an anchor &x before it"),
+        ("a: 1\n---\nb: 2\n", "t:2:1: a second document"),
+        ("a: \x1b[31m\n", "t:1:4: the control character 0x1b"),
+        ("a: \x00\n", "t:1:4: the control character 0x00"),
+        ("a: {\n", "t:2:1: broken YAML"),
+        ("a: b: c\n", "t:1:5: broken YAML"),
+        ("a:\n\t- b\n", "t:2:1: broken YAML"),
+        ("a: @x\n", "t:1:4: broken YAML"),
+        ("", "t:1:1: an empty file"),
+        ("# only words\n", "t:1:1: an empty file"),
+        ("a: " + "[" * 5000, "unfolds without end"),
+        ("a: " + "[" * 5000 + "]" * 5000, "unfolds without end"),
+        ("[" * 200_000, "unfolds without end"),
+    ],
+)
+def test_what_is_no_topology_is_one_line(text: str, what: str) -> None:
+    assert what in first(text)
+
+
+def test_tags_construct_nothing() -> None:
+    found = parse("a: !!python/object/apply:os.system [id]\nb: !evil x\nc: !!binary aGk=\n", "t")
+    assert found.data == {"a": ["id"], "b": "x", "c": "aGk="}
+    assert [each.found for each in found.problems] == [
+        "the tag 'python/object/apply:os.system'", "the tag '!evil'", "the tag 'binary'",
+    ]  # fmt: skip
+
+
+def test_a_tag_on_a_collection_is_a_problem() -> None:
+    assert [str(each.where) for each in parse("a: !!set {x}\nb: !x [1]\n", "t").problems] == ["t:1:4", "t:2:4"]
+
+
+def test_alias_bombs_cost_nothing() -> None:
+    bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
+        f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10)
+    )
+    tracemalloc.start()
+    started = time.process_time()
+    try:
+        assert "unfolds without end" in first(bomb)
+        assert tracemalloc.get_traced_memory()[1] < 50 * 2**20
+    finally:
+        tracemalloc.stop()
+    assert time.process_time() - started < 10
+
+
+def test_a_file_with_too_many_values_is_refused() -> None:
+    assert "unfolds without end" in first("a: [" + "1," * MAX_VALUES + "1]\n")
+
+
+@settings(max_examples=300)
+@given(st.text(alphabet="ab:-[]{}&*!|>'\"#%@,? \n\t\x1b\u2028", max_size=60))
+def test_any_text_is_a_document_or_one_error(text: str) -> None:
+    with contextlib.suppress(TopologyError):
+        found = parse(text, "t")
+        assert isinstance(found.data, dict | list | str | int | float | bool | None)
+
+
+_plain = st.recursive(
+    st.one_of(st.integers(-(10**6), 10**6), st.booleans(), st.none(), st.text(alphabet="ab 1:-#[]{}'\"x", max_size=8)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.text("abc", min_size=1, max_size=3), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150)
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=3), _plain, min_size=1, max_size=4))
+def test_what_a_writer_writes_is_read_back(value: dict[str, object]) -> None:
+    for flow in (True, False):
+        assert parse(yaml.safe_dump(value, default_flow_style=flow), "t").data == value

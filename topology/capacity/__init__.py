@@ -1,0 +1,1 @@
+"""What flows that run together should reach: max-min fair shares over routed paths."""

@@ -1,0 +1,123 @@
+"""Expected rates of simultaneous flows on a fabric, and the elements that limit each flow.
+
+Shortest paths, max-min fair sharing (``maxmin``), capacities times the payload share of each link's network;
+how flows choose among equal ways is the ``Model``. The set matters: what one pair should reach depends on who
+else is sending.
+
+On links whose members are equal, ``FLUID`` takes a LAG for one pipe, which is exact; where
+members differ in speed, it follows the streams on each member, and says so in ``model``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchconsole.topology.arrays import Flags, Floats
+from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Members, Model, trace_flows
+from benchconsole.topology.capacity.maxmin import certify, find_binding, max_min, weigh_usage
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link
+from benchconsole.topology.routing.routes import Routes
+
+MODEL = Model.FLUID.value
+APART = ", unequal members apart"
+"""What is added to the name of a model where it took the members of a LAG one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What one flow should reach, in byte/s of payload, and every element that ties as its limit.
+
+    ``limiting`` is empty when the flow's own demand is the limit. ``model`` names the rule.
+    ``goodput`` is the payload share of the wire of the limiting links (of all that the flow
+    crosses where its demand is the limit), the lowest where they differ. ``parts`` are the
+    member cables and channels among the limits, where the model knows them.
+    """
+
+    value: float
+    limiting: tuple[Direction, ...]
+    model: str = MODEL
+    goodput: float = 1.0
+    parts: tuple[LinkPart, ...] = ()
+
+
+def compute_capacities(fabric: Fabric, parts: Sequence[LinkPart], known: Mapping[Direction, float]) -> Floats:
+    """byte/s of payload that each part carries; ``known`` replaces what is described of whole links, on the wire."""
+    links = (fabric.links[part.way.link] for part in parts)
+    return np.array(
+        [fabric.payload(link, _find_wire_rate(link, part, known)) for link, part in zip(links, parts, strict=True)]
+    )
+
+
+def _find_wire_rate(link: Link, part: LinkPart, known: Mapping[Direction, float]) -> float | None:
+    """byte/s of a part on the wire; None for a whole link as described."""
+    if part.member is not None:
+        return link.members[part.member]
+    if part.vlan is not None:
+        return next(channel.capacity for channel in link.channels if channel.vlan == part.vlan)
+    return known.get(part.way)
+
+
+def expect(
+    fabric: Fabric,
+    flows: Sequence[Flow],
+    *,
+    routes: Routes | None = None,
+    capacity: Mapping[Direction, float] | None = None,
+    model: Model = Model.FLUID,
+    seed: int = 0,
+    members: Members | None = None,
+) -> tuple[Expectation, ...]:
+    """What each of ``flows`` should reach when all of them run at once.
+
+    ``capacity`` replaces the described capacity (byte/s on the wire) of single directed links,
+    to ask what a known fault explains. ``seed`` is that of the hashes. ``members`` are known
+    choices, which make a fluid model one of ``Model.MEMBERS``; ValueError with another model.
+    The certificate of the rates is checked: ArithmeticError instead of a number that fails it.
+    Raises RoutingError for a flow without a path.
+    """
+    if members and model not in (Model.FLUID, Model.MEMBERS):
+        raise ValueError(f"members are given, and the model {model} chooses its own")
+    if not flows:
+        return ()
+    model = Model.MEMBERS if members else model
+    crossed = trace_flows(routes or Routes(fabric), flows, model, seed=seed, members=members)
+    limits = compute_capacities(fabric, crossed.parts, capacity or {})
+    demand = np.array([np.inf if flow.demand is None else flow.demand for flow in flows])
+    return _make_expectations(fabric, crossed, limits, demand, model)
+
+
+def _make_expectations(
+    fabric: Fabric, crossed: Crossings, limits: Floats, demand: Floats, model: Model
+) -> tuple[Expectation, ...]:
+    used = weigh_usage(crossed.used, crossed.weight)
+    level = max_min(used, limits, demand[crossed.owner])
+    if not certify(used, limits, demand[crossed.owner], level):
+        raise ArithmeticError("the rates are not max-min fair: a flow could gain without taking from a poorer one")
+    bound = find_binding(used, limits, level)
+    limiting: list[dict[LinkPart, None]] = [{} for _ in demand]
+    for stream, part in zip(used.flow[bound].tolist(), used.link[bound].tolist(), strict=True):
+        limiting[crossed.owner[stream]][crossed.parts[part]] = None
+    value = np.bincount(crossed.owner, weights=level * crossed.weight)
+    streams = np.bincount(crossed.owner)
+    payload = _find_payload_shares(fabric, crossed, bound)
+    return tuple(
+        Expectation(
+            value=float(value[index]),
+            limiting=tuple(dict.fromkeys(part.way for part in parts)),
+            model=model.value if streams[index] == 1 else model.value + APART,
+            goodput=float(payload[index]),
+            parts=tuple(part for part in parts if part.member is not None or part.vlan is not None),
+        )
+        for index, parts in enumerate(limiting)
+    )
+
+
+def _find_payload_shares(fabric: Fabric, crossed: Crossings, bound: Flags) -> Floats:
+    """For each flow the lowest payload share of the parts that limit it, of all that it crosses where none does."""
+    share = np.array([fabric.goodput_of(fabric.links[part.way.link]) for part in crossed.parts])
+    lowest = np.full((2, crossed.owner[-1] + 1), np.inf)
+    for row, chosen in enumerate((np.ones(len(bound), bool), bound)):
+        owner = crossed.owner[crossed.used.flow[chosen]]
+        np.minimum.at(lowest[row], owner, share[crossed.used.link[chosen]])
+    return np.asarray(np.where(np.isinf(lowest[1]), lowest[0], lowest[1]), float)

@@ -1,0 +1,234 @@
+"""Parts of directed links that each flow loads, and the share of the flow on each part, under each model.
+
+Where a model needs it, a flow is taken apart into streams that share bandwidth on their own: the members of a
+LAG whose cables differ in speed are not one pipe, because what is hashed onto a slow member does not hold up
+what is on a fast one.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import product
+
+import numpy as np
+
+from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.capacity.maxmin import Usage
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Direction, Flow
+from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Pick, Walker, hash_flows
+from benchconsole.topology.routing.routes import Route, Routes
+
+Members = Mapping[int, Mapping[Direction, int]]
+"""Index of a flow to the member (from 0) that it is on, for each directed link where that is known."""
+
+
+class Model(StrEnum):
+    """How flows are taken to choose among equal ways; every number names its own.
+
+    ``FLUID``: each flow divides evenly over equal next hops and over the cables of a LAG, and
+    is no faster than the slowest of the links that it divides over lets it; only streams on
+    unequal members of one link go at their own pace. ``HASH``: each flow is on one next hop and
+    one member, drawn evenly and anew at each device. ``POLARISED``: the same with one hash
+    everywhere. ``STEERED``: source ports are chosen so that next hops and members are used in
+    turn. ``MEMBERS``: fluid, but for the members that are known, as port counters tell them.
+    """
+
+    FLUID = "fluid"
+    HASH = "hash"
+    POLARISED = "polarised hash"
+    STEERED = "steered"
+    MEMBERS = "known members"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LinkPart:
+    """What fills by itself: a directed link, one member cable of it (from 0), or its channel of a VLAN."""
+
+    way: Direction
+    member: int | None = None
+    vlan: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Crossings:
+    """Which stream loads which part. ``owner`` is the flow of each stream, ``weight`` how much of it the stream is."""
+
+    used: Usage
+    parts: tuple[LinkPart, ...]
+    owner: Indices
+    weight: Floats
+
+
+def make_pick(model: Model, seed: int) -> Pick | None:
+    """How a model decides at each fork; None where it lets flows divide."""
+    if model is Model.STEERED:
+        return InTurn()
+    if model in (Model.HASH, Model.POLARISED):
+        return Hashed(seed, polarised=model is Model.POLARISED)
+    return None
+
+
+def trace_flows(
+    routes: Routes, flows: Sequence[Flow], model: Model, *, seed: int = 0, members: Members | None = None
+) -> Crossings:
+    """What ``flows`` load. RoutingError for a flow without a path, or not on a link that ``members`` names for it."""
+    table = _Table(routes)
+    how = make_pick(model, seed)
+    if how is not None:
+        walker = Walker(routes, how)
+        for flow, key in zip(flows, hash_flows(flows), strict=True):
+            table.add_path(walker.path(flow, key))
+        return table.crossings()
+    stated = members or {}
+    strangers = stated.keys() - range(len(flows))
+    if strangers:
+        raise RoutingError(f"members of flow {min(strangers)} are given, but there are {len(flows)} flows")
+    for index, flow in enumerate(flows):
+        known = stated.get(index, {})
+        table.add_divided(flow, _find_route(routes, flow, known), known)
+    return table.crossings()
+
+
+def _find_route(routes: Routes, flow: Flow, known: Mapping[Direction, int]) -> Route:
+    """The route of a flow of which some members are known: by their links, not by equal ones."""
+    if not known:
+        return routes.route(flow)
+    what = f"the flow from {flow.source} to {flow.sink}"
+    source, sink = (routes.attachments.legs(node).device for node in (flow.source, flow.sink))
+    pinned, via = flow, set()
+    for way, member in known.items():
+        link = routes.fabric.links.get(way.link)
+        if link is None or way.source not in (link.a, link.b) or not 0 <= member < link.count:
+            raise RoutingError(f"{what} cannot be on member {member} of {way.link} from {way.source}: there is none")
+        if way.source == source:
+            pinned = replace(pinned, leg=way.link)
+        elif link.other(way.source) == sink:
+            pinned = replace(pinned, last_leg=way.link)
+        via.add(routes.graph.way(link, way.source))
+    route = routes.route(pinned, frozenset(via))
+    for number in via.difference(route.ways.tolist()):
+        way = routes.graph.direction(number)
+        raise RoutingError(f"{what} does not cross {way.link} from {way.source}")
+    return route
+
+
+class _Table:
+    """Collects streams: rows of what each crosses with which share of itself."""
+
+    def __init__(self, routes: Routes) -> None:
+        self._routes = routes
+        self._links = routes.graph.links
+        self._apart = frozenset(
+            2 * index + back for index, link in enumerate(self._links) if link.mixed or link.channels for back in (0, 1)
+        )
+        self._further: dict[tuple[int, int | None, int | None], int] = {}
+        self._columns: list[Indices] = []
+        self._shares: list[Floats] = []
+        self._weights: list[float] = []
+        self._owners: list[int] = []
+        self._flows = 0
+
+    def add_path(self, path: Sequence[CableStep]) -> None:
+        """A flow that is on one member of each link."""
+        columns: list[int] = []
+        for way, member, vlan in path:
+            columns.append(way)
+            if self._links[way >> 1].count > 1:
+                columns.append(self._column(way, member=member))
+            if vlan is not None:
+                columns.append(self._column(way, vlan=vlan))
+        self._add(1.0, np.array(columns, np.intp), np.ones(len(columns)))
+        self._flows += 1
+
+    def add_divided(self, flow: Flow, route: Route, known: Mapping[Direction, int]) -> None:
+        """A flow that divides: one stream, or one for each way to cross unequal members."""
+        graph = self._routes.graph
+        on = {graph.way(self._routes.fabric.links[way.link], way.source): member for way, member in known.items()}
+        ways = route.ways.tolist() if on or self._apart else []
+        unequal = [way for way in ways if way in self._apart and way not in on and self._links[way >> 1].mixed]
+        for weight, members in self._streams(ways, unequal):
+            columns, shares = route.ways, route.shares
+            further = [*self._members({**on, **members}, route), *self._channels(flow, route)] if ways else []
+            if further:
+                columns = np.append(columns, [column for column, _ in further])
+                shares = np.append(shares, [share for _, share in further])
+            self._add(weight, columns, shares)
+        self._flows += 1
+
+    def _streams(self, ways: list[int], unequal: list[int]) -> Iterator[tuple[float, dict[int, int]]]:
+        """The streams that a flow divides into, with the member of each unequal link that they are on.
+
+        A stream crosses one link of each stage, so links of one stage are stepped through together.
+        """
+        stages = [[way for way in stage if way in unequal] for stage in self._stages(ways if unequal else [])]
+        periods = [math.lcm(*(self._links[way >> 1].count for way in stage)) for stage in stages]
+        for turn in product(*(range(period) for period in periods)):
+            yield (
+                1.0 / math.prod(periods),
+                {
+                    way: at % self._links[way >> 1].count
+                    for stage, at in zip(stages, turn, strict=True)
+                    for way in stage
+                },
+            )
+
+    def _stages(self, ways: list[int]) -> Iterator[list[int]]:
+        """The directed links of a route by how many come before them."""
+        graph = self._routes.graph
+        ends = {way: graph.direction(way ^ 1).source for way in ways}
+        starts = {way: graph.direction(way).source for way in ways}
+        here = set(starts.values()) - set(ends.values())
+        left = set(ways)
+        while left:
+            stage = sorted(way for way in left if starts[way] in here)
+            yield stage
+            left.difference_update(stage)
+            here = {ends[way] for way in stage}
+
+    def _members(self, on: Mapping[int, int], route: Route) -> Iterator[tuple[int, float]]:
+        for way, member in on.items():
+            if self._links[way >> 1].count > 1:
+                yield self._column(way, member=member), _find_share(route, way)
+
+    def _channels(self, flow: Flow, route: Route) -> Iterator[tuple[int, float]]:
+        for way in self._apart.intersection(route.ways.tolist()):
+            channels = self._routes.attachments.channels(flow, self._links[way >> 1])
+            for channel in channels:
+                yield self._column(way, vlan=channel.vlan), _find_share(route, way) / len(channels)
+
+    def _column(self, way: int, *, member: int | None = None, vlan: int | None = None) -> int:
+        """The number of a part of a link; those of whole links are the numbers of their directions."""
+        return self._further.setdefault((way, member, vlan), 2 * len(self._links) + len(self._further))
+
+    def _add(self, weight: float, columns: Indices, shares: Floats) -> None:
+        self._columns.append(columns)
+        self._shares.append(shares)
+        self._weights.append(weight)
+        self._owners.append(self._flows)
+
+    def crossings(self) -> Crossings:
+        """Everything that was added, with the parts that any stream loads numbered from 0."""
+        graph = self._routes.graph
+        columns = np.concatenate(self._columns)
+        streams = np.repeat(np.arange(len(self._columns)), [len(each) for each in self._columns])
+        present = np.zeros(2 * len(self._links) + len(self._further), bool)
+        present[columns] = True
+        further = list(self._further)
+        parts = []
+        for number in np.flatnonzero(present).tolist():
+            way, member, vlan = (
+                (number, None, None) if number < 2 * len(self._links) else further[number - 2 * len(self._links)]
+            )
+            parts.append(LinkPart(graph.direction(way), member, vlan))
+        return Crossings(
+            used=Usage(streams, (np.cumsum(present) - 1)[columns], np.concatenate(self._shares)),
+            parts=tuple(parts),
+            owner=np.array(self._owners, np.intp),
+            weight=np.array(self._weights),
+        )
+
+
+def _find_share(route: Route, way: int) -> float:
+    return float(route.shares[route.ways == way].sum())

@@ -1,0 +1,260 @@
+"""Reader of our own YAML: bytes to plain values, with the position of every key and value.
+
+Works on the parser's events, so that no tag constructs anything and duplicate keys are seen with both
+positions. Reports non-core tags, and files that are too large, too deep or multiply themselves by aliases.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchconsole.topology.errors import Position, Problem, TopologyError
+
+Location = tuple[str | int, ...]
+
+MAX_BYTES = 16 * 2**20
+MAX_DEPTH = 50
+MAX_VALUES = 500_000
+_CORE = "tag:yaml.org,2002:"
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(slots=True)
+class Document:
+    """Plain values (dict, list, str, int, float, bool, None) and where each of them stands.
+
+    ``keys`` and ``values`` map a location such as ``("links", 0, "speed")`` to its position.
+    """
+
+    file: str
+    text: str
+    data: object = None
+    keys: dict[Location, Position] = field(default_factory=dict)
+    values: dict[Location, Position] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def at(self, location: Location) -> Position:
+        """Where the value at ``location`` stands, or its nearest written ancestor."""
+        for length in range(len(location), -1, -1):
+            found = self.values.get(location[:length])
+            if found is not None:
+                return found
+        return Position(self.file, 1, 1)
+
+    def key_at(self, location: Location) -> Position:
+        """Where the key of ``location`` stands."""
+        return self.keys.get(location) or self.at(location)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A foreign source as a Document in the shape of our own file; its positions lead into the source.
+
+    ``notes`` says beside an entry what was inferred for it; ``remarks`` say what the source has
+    that was not taken, and what it does not have.
+    """
+
+    document: Document
+    notes: Mapping[Location, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+def source_text(path: Path) -> str:
+    """The text of one file. TopologyError for what cannot be read, is no UTF-8, or is too large or endless."""
+    start = Position(str(path), 1, 1)
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        found = f"a file that cannot be read ({error.strerror})"
+        raise TopologyError([Problem(start, found, "a readable file")]) from None
+    if len(raw) > MAX_BYTES:
+        raise TopologyError([Problem(start, f"a file of more than {MAX_BYTES // 2**20} MiB", "a smaller one")])
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
+        found = f"the byte 0x{raw[error.start]:02x}"
+        raise TopologyError([Problem(Position(str(path), line, column), found, "text in UTF-8")]) from None
+
+
+class _Reader:
+    """Fills a Document from the events of a YAML parser, so that nothing is ever constructed by a tag."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.seen = 0
+        self.anchors: dict[str, tuple[object, int]] = {}
+        self.loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(document.text)
+
+    def next(self) -> yaml.Event:
+        """The next event. TopologyError where the text is no YAML."""
+        try:
+            event: yaml.Event = self.loader.get_event()
+        except yaml.MarkedYAMLError as error:
+            where = self.position(error.problem_mark or error.context_mark)
+            found = (error.problem or "no YAML").strip()
+            raise TopologyError([Problem(where, f"broken YAML: {found}", _describe_expected(found))]) from None
+        except (yaml.YAMLError, ValueError) as error:
+            found = str(error).splitlines()[0] if str(error) else type(error).__name__
+            start = Position(self.document.file, 1, 1)
+            raise TopologyError([Problem(start, f"broken YAML: {found}", "one YAML document")]) from None
+        return event
+
+    def document_value(self) -> object:
+        """The value of the only document."""
+        event = self.next()
+        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+            event = self.next()
+        if isinstance(event, yaml.StreamEndEvent):
+            start = Position(self.document.file, 1, 1)
+            raise TopologyError([Problem(start, "an empty file", "a topology (see: benchconsole init)")])
+        found = self.read(event, ())
+        self.next()
+        after = self.next()
+        if not isinstance(after, yaml.StreamEndEvent):
+            raise TopologyError([Problem(self.position(after.start_mark), "a second document", "one YAML document")])
+        return found
+
+    def position(self, mark: Any) -> Position:  # noqa: ANN401 - marks of the two parsers share no type
+        """Where ``mark`` stands; the start of the file without one."""
+        if mark is None:
+            return Position(self.document.file, 1, 1)
+        return Position(self.document.file, mark.line + 1, mark.column + 1)
+
+    def problem(self, where: Position, found: str, expected: str) -> None:
+        self.document.problems.append(Problem(where, found, expected))
+
+    def read(self, event: yaml.Event, location: Location) -> object:
+        """The value that ``event`` begins."""
+        self.seen += 1
+        where = self.position(event.start_mark)
+        if self.seen > MAX_VALUES or len(location) > MAX_DEPTH:
+            raise TopologyError([Problem(where, "a file that unfolds without end", "a plain topology file")])
+        self.document.values[location] = where
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event, where)
+        before = self.seen
+        if isinstance(event, yaml.CollectionStartEvent) and event.tag not in _COLLECTIONS:
+            self._tagged(event.tag, where)
+        if isinstance(event, yaml.ScalarEvent):
+            found = self._scalar(event, where)
+        elif isinstance(event, yaml.MappingStartEvent):
+            found = self._mapping(location)
+        else:
+            found = self._sequence(location)
+        if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+            self.anchors[event.anchor] = (found, self.seen - before + 1)
+        return found
+
+    def _alias(self, event: yaml.AliasEvent, where: Position) -> object:
+        if event.anchor not in self.anchors:
+            raise TopologyError([Problem(where, f"the alias *{event.anchor}", f"an anchor &{event.anchor} before it")])
+        found, size = self.anchors[event.anchor]
+        self.seen += size
+        return found
+
+    def _sequence(self, location: Location) -> list[object]:
+        found: list[object] = []
+        while not isinstance(event := self.next(), yaml.SequenceEndEvent):
+            found.append(self.read(event, (*location, len(found))))
+        return found
+
+    def _mapping(self, location: Location) -> dict[str, object]:
+        found: dict[str, object] = {}
+        while not isinstance(event := self.next(), yaml.MappingEndEvent):
+            place = self.position(event.start_mark)
+            if not isinstance(event, yaml.ScalarEvent):
+                self.problem(place, "a key that is not a word", "a name")
+                self._pass_over(event)
+                self._pass_over(self.next())
+                continue
+            name = str(event.value)
+            where = (*location, name)
+            first = self.document.keys.get(where)
+            if first is not None:
+                self.problem(place, f"key {name!r} a second time (first in line {first.line})", "each key once")
+                self._pass_over(self.next())
+                continue
+            self.document.keys[where] = place
+            found[name] = self.read(self.next(), where)
+        return found
+
+    def _pass_over(self, event: yaml.Event) -> None:
+        """Leave out a whole value."""
+        depth = 0
+        while True:
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth <= 0:
+                return
+            event = self.next()
+
+    def _tagged(self, tag: str, where: Position) -> None:
+        self.problem(where, f"the tag {tag.removeprefix(_CORE)!r}", "a plain value without a tag")
+
+    def _scalar(self, event: yaml.ScalarEvent, where: Position) -> object:
+        text = str(event.value)
+        tag = event.tag
+        if tag is not None and tag != "!":
+            name = tag.removeprefix(_CORE)
+            if not tag.startswith(_CORE) or name not in _TAGS:
+                self._tagged(tag, where)
+                return text
+            return _TAGS[name](text)
+        return _make_scalar(text) if event.implicit[0] else text
+
+
+def _describe_expected(problem: str) -> str:
+    if "\\t" in problem or "tab" in problem or "cannot start any token" in problem:
+        return "spaces for indentation, and quotes around text that begins with a sign"
+    return "well-formed YAML (check brackets, colons and indentation at this place)"
+
+
+def _make_scalar(text: str) -> object:
+    """An unquoted scalar by the core schema (YAML 1.2, chapter 10.3)."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if not text or text[0] not in "+-.0123456789":
+        return text
+    try:
+        if _INTEGER.fullmatch(text):
+            return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
+        return float(text) if _FLOAT.fullmatch(text) else text
+    except ValueError:
+        return text
+
+
+_WORDS: dict[str, object] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_COLLECTIONS = (None, "!", f"{_CORE}map", f"{_CORE}seq")
+_TAGS: dict[str, Callable[[str], object]] = {
+    "str": str,
+    **dict.fromkeys(("int", "float", "bool", "null"), _make_scalar),
+}
+
+
+def read(path: Path) -> Document:
+    """Read a file. Raises TopologyError when it is not one YAML document at all."""
+    return parse(source_text(path), str(path))
+
+
+def parse(text: str, name: str) -> Document:
+    """Read ``text``, called ``name`` in messages. TopologyError when it is not one YAML document.
+
+    Problems that leave the rest readable (duplicate keys, tags) are collected in the Document.
+    """
+    document = Document(name, text)
+    control = _CONTROL.search(text)
+    if control is not None:
+        before = text[: control.start()]
+        where = Position(name, before.count("\n") + 1, control.start() - (before.rfind("\n") + 1) + 1)
+        raise TopologyError([Problem(where, f"the control character 0x{ord(control[0]):02x}", "plain text")])
+    document.data = _Reader(document).document_value()
+    return document

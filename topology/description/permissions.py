@@ -1,0 +1,91 @@
+"""Resolves what tests may load and overwrite: the section ``caps``, and ``blank_disks`` of nodes.
+
+Reports a share without a percent sign, a storage rate in bits, a cap on a storage system that is not described,
+and a disk that could be meant for two nodes: a wrong guess here would do harm.
+"""
+
+import re
+from collections.abc import Sequence
+from types import MappingProxyType
+
+from benchconsole.topology.description import raw
+from benchconsole.topology.description.document import Location
+from benchconsole.topology.description.names import DeviceNames
+from benchconsole.topology.errors import find_near
+from benchconsole.topology.model.fabric import Caps
+from benchconsole.topology.units import Unit, UnitError, parse
+
+_SERIAL = re.compile(r"[A-Za-z0-9._:-]{4,64}")
+_SERIAL_WORDS = "a serial number of 4 to 64 letters, digits, '.', '_', ':' and '-'"
+_BITS = re.compile(r"b(?:its?)?(?=/s|ps)")
+_SHARE = "a share of each link, more than 0 % and at most 100 %"
+_RATE = "a rate in bytes of more than 0, such as 2 GB/s"
+
+
+class Allowances:
+    """Reads what one file allows; ``names`` knows its nodes."""
+
+    def __init__(self, names: DeviceNames) -> None:
+        self.report = names.report
+        self._disk_of: dict[str, tuple[str, Location]] = {}
+
+    def caps(self, written: raw.RawCaps | None, systems: Sequence[str]) -> Caps:
+        """The section ``caps``, where there is one; ``systems`` are the described storage systems."""
+        if written is None:
+            return Caps()
+        link = None
+        if written.link is not None:
+            link = self.report.quantity(written.link, ("caps", "link"), _parse_share)
+        storage: dict[str, float] = {}
+        for name, text in written.storage.items():
+            here: Location = ("caps", "storage", name)
+            if name not in systems:
+                expected = f"one of {', '.join(systems)}" if systems else "a file with a section storage"
+                self.report.add_key(here, f"unknown storage system {name!r}", expected, find_near(name, systems))
+                continue
+            rate = self.report.quantity(text, here, _parse_byte_rate)
+            if rate is not None:
+                storage[name] = rate
+        return Caps(link, MappingProxyType(storage))
+
+    def blank_disks(self, written: raw.RawNode, names: Sequence[str], here: Location) -> tuple[str, ...]:
+        """The serial numbers of one entry of ``nodes``; a disk is in one machine, so the entry must be one node."""
+        found = []
+        for index, serial in enumerate(written.blank_disks):
+            where: Location = (*here, "blank_disks", index)
+            if serial is None:
+                continue
+            if not _SERIAL.fullmatch(serial):
+                self.report.add(where, repr(serial), _SERIAL_WORDS)
+            elif self._unshared(serial, names, where):
+                found.append(serial)
+        return tuple(found)
+
+    def _unshared(self, serial: str, names: Sequence[str], where: Location) -> bool:
+        """Whether this is the only place, and the only node, that names the disk."""
+        for name in names:
+            other, first = self._disk_of.setdefault(serial, (name, where))
+            if (other, first) != (name, where):
+                line = self.report.document.at(first).line
+                found = f"the disk {serial} of {other} again for {name} (first in line {line})"
+                self.report.add(where, found, "each disk once, in the entry of its node")
+                return False
+        return True
+
+
+def _parse_share(text: str) -> float:
+    if not text.strip().endswith("%"):
+        raise UnitError(text, _SHARE, f"{text.strip()} %" if text.strip().isdecimal() else None)
+    found = parse(text, Unit.ONE)
+    if not 0 < found <= 1:
+        raise UnitError(text, _SHARE)
+    return found
+
+
+def _parse_byte_rate(text: str) -> float:
+    found = parse(text, Unit.BYTE_RATE)
+    if "B" not in text:
+        raise UnitError(text, _RATE, _BITS.sub("B", text.strip()))
+    if not found:
+        raise UnitError(text, _RATE)
+    return found

@@ -1,0 +1,276 @@
+"""Reads a topology file into one frozen Fabric, or raises one error that lists every problem.
+
+Nothing is guessed: an unknown device, a name used twice, a speed without a unit or a set of addresses that does
+not fit its nodes are all reported with their position.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from benchconsole.topology.description import raw
+from benchconsole.topology.description.cohort_labels import resolve_cohorts
+from benchconsole.topology.description.declarations import Declarations, resolve_hardware
+from benchconsole.topology.description.document import Document, Location, parse, read
+from benchconsole.topology.description.grouping import Grouping
+from benchconsole.topology.description.names import DeviceNames
+from benchconsole.topology.description.permissions import Allowances
+from benchconsole.topology.description.problems import ProblemReport
+from benchconsole.topology.description.storage_declarations import StorageReader
+from benchconsole.topology.description.templates import fold_problems, unfold
+from benchconsole.topology.description.validate import validate
+from benchconsole.topology.description.vocabulary import Vocabulary
+from benchconsole.topology.description.wiring import Wiring
+from benchconsole.topology.errors import Problem, SelectionError, TopologyError, find_near
+from benchconsole.topology.model.fabric import (
+    Access,
+    Fabric,
+    Hardware,
+    Node,
+    NodeId,
+    NodeRole,
+    PortSet,
+    Switch,
+    SwitchId,
+    SwitchRole,
+)
+from benchconsole.topology.selection import expand_ports, list_further_groups, make_groups
+from benchconsole.topology.units import parse_link_speed
+
+_NO_HARDWARE = Hardware("unclassed")
+
+
+class _Resolver:
+    """Builds the parts in the order in which they refer to each other."""
+
+    def __init__(self, document: Document, written: raw.RawTopology) -> None:
+        self.document = document
+        self.written = written
+        self.report = ProblemReport(document, [])
+        self.names = DeviceNames(self.report)
+        self.allowances = Allowances(self.names)
+        self.addressed: dict[str, str] = {}
+
+    def resolve_switches(self) -> None:
+        for text, written in self.written.switches.items():
+            location = ("switches", text)
+            ports = tuple(self.ports(written.ports, (*location, "ports")))
+            for name in self.names.expanded(text, location, key=True):
+                if self.names.claim(name, location):
+                    switch = Switch(SwitchId(name), SwitchRole(written.role), written.model, ports)
+                    self.names.switches[switch.id] = switch
+
+    def ports(self, written: int | dict[str, raw.RawPorts | raw.Quantity] | None, here: Location) -> Iterator[PortSet]:
+        """The declared ports of a set of switches; numbered from 1 where only their number is given."""
+        if isinstance(written, int):
+            yield PortSet(tuple(str(number) for number in range(1, written + 1)))
+        for text, each in written.items() if isinstance(written, dict) else ():
+            asked = each if isinstance(each, raw.RawPorts) else raw.RawPorts(speed=each)
+            speed = self.report.quantity(asked.speed, (*here, text), parse_link_speed)
+            try:
+                yield PortSet(tuple(expand_ports(text)), speed, asked.breakout)
+            except SelectionError as error:
+                self.report.add_key((*here, text), str(error), "port names such as Eth[1-48]")
+
+    def resolve_classes(self) -> dict[str, Hardware]:
+        return {name: resolve_hardware(name, written, self.report) for name, written in self.written.classes.items()}
+
+    def resolve_nodes(self) -> None:
+        classes = self.resolve_classes()
+        for text, written in self.written.nodes.items():
+            location = ("nodes", text)
+            names = self.names.expanded(text, location, key=True)
+            kind = classes.get(written.class_) if written.class_ else _NO_HARDWARE
+            if kind is None:
+                found = f"unknown class {written.class_!r}"
+                hint = find_near(str(written.class_), classes)
+                self.report.add((*location, "class"), found, "a class of this file", hint)
+                kind = _NO_HARDWARE
+            role = NodeRole(written.role)
+            addresses = self.addresses(written.address, (*location, "address"), names) or names
+            data = self.addresses(written.data_address, (*location, "data_address"), names) or addresses
+            like = Node(
+                NodeId(""), role, kind, "", "",
+                forwards=written.forwards,
+                production=written.production,
+                blank_disks=self.allowances.blank_disks(written, names, location),
+            )  # fmt: skip
+            for name, address, data_address in zip(names, addresses, data, strict=True):
+                if self.names.claim(name, location) and self.unshared(address, name, (*location, "address")):
+                    self.names.nodes[NodeId(name)] = replace(
+                        like, id=NodeId(name), address=address, data_address=data_address
+                    )
+        guests = {text: each.host for text, each in self.written.nodes.items() if each.host is not None}
+        members = {text: self.names.quietly(text) for text in guests}
+        virtual = {name for names in members.values() for name in names}
+        for text, hosts in guests.items():
+            machines = [name for name in members[text] if name in self.names.nodes]
+            self.resolve_hosts(machines, hosts, ("nodes", text, "host"), virtual)
+
+    def resolve_hosts(self, machines: list[NodeId], hosts_text: str, location: Location, virtual: set[NodeId]) -> None:
+        """Put virtual machines on their hosts, shared out evenly in order."""
+        nodes = self.names.nodes
+        hosts = self.names.node_ids(hosts_text, location)
+        if not hosts or len(machines) % len(hosts):
+            if hosts:
+                found = f"{len(machines)} machines on {len(hosts)} hosts"
+                self.report.add(location, found, "as many on each host")
+            return
+        for index, name in enumerate(machines):
+            host = hosts[index // (len(machines) // len(hosts))]
+            if host in virtual:
+                self.report.add(location, f"the host {host} of {name}", "a machine that is no virtual machine itself")
+                return
+            nodes[name] = replace(nodes[name], host=host)
+
+    def addresses(self, text: str | None, location: Location, names: list[str]) -> list[str]:
+        """One address for each name, or none where nothing usable was written."""
+        if text is None:
+            return []
+        found = self.names.expanded(text, location)
+        if found and len(found) != len(names):
+            self.report.add(location, f"{len(found)} addresses for {len(names)} nodes", "one address for each node")
+            return []
+        return found
+
+    def unshared(self, address: str, name: str, location: Location) -> bool:
+        """Whether no other node has this address."""
+        other = self.addressed.setdefault(address, name)
+        if other != name:
+            self.report.add(location, f"the address {address} of {other} again for {name}", "each address once")
+        return other == name
+
+    def access(self, folder: Path) -> Access:
+        written = self.written.ssh
+        if written is None:
+            return Access()
+
+        def absolute(path: str | None) -> str | None:
+            return None if path is None else str((folder / Path(path).expanduser()).absolute())
+
+        return Access(
+            written.user,
+            written.port,
+            absolute(written.config),
+            absolute(written.known_hosts),
+            absolute(written.identity),
+        )
+
+    def wiring(self, grouping: Grouping) -> Wiring:
+        """Every link of the file."""
+        policy = self.written.network.hash if self.written.network else "unknown"
+        wiring = Wiring(self.names, grouping.networks(), policy)
+        for index, each in enumerate(self.written.links):
+            if each is not None:
+                wiring.add(index, each)
+        return wiring
+
+    def fabric(self, path: Path, vocabulary: Vocabulary | None) -> Fabric:
+        """Everything in one; problems are in ``report``."""
+        written, names = self.written, self.names
+        self.resolve_switches()
+        self.resolve_nodes()
+        grouping = Grouping(written, names)
+        wiring = self.wiring(grouping)
+        placed, vlans, pairs = tuple(grouping.groups()), grouping.vlans(), grouping.mlags(wiring.links)
+        storage = StorageReader(names)
+        systems = {name: storage.system(name, each) for name, each in written.storage.items()}
+        claims = tuple(grouping.claims())
+        attached: dict[str, list[str]] = {}
+        for link in wiring.links.values():
+            if link.a in names.nodes:
+                attached.setdefault(link.b, []).append(link.a)
+        roles = {str(node.id): (node.role.value, node.hardware.name) for node in names.nodes.values()}
+        known = make_groups(roles, attached, list_further_groups(placed, vlans, names.nodes))
+        declared = Declarations(self.report, names.nodes, known, vocabulary)
+        for node, labels in resolve_cohorts(written, self.report, declared.chosen).items():
+            names.nodes[node] = replace(names.nodes[node], cohorts=labels)
+        criteria = [declared.criterion(index, item) for index, item in enumerate(written.criteria) if item is not None]
+        return Fabric(
+            name=written.fabric,
+            nodes=MappingProxyType(names.nodes),
+            switches=MappingProxyType(names.switches),
+            links=MappingProxyType(wiring.links),
+            criteria=tuple(item for item in criteria if item is not None),
+            suites=MappingProxyType({name: declared.suite(name, stages) for name, stages in written.suites.items()}),
+            access=self.access(path.parent),
+            mtu=written.network.mtu if written.network else 1500,
+            text=self.document.text,
+            simulated=written.simulated,
+            file=str(path),
+            networks=MappingProxyType(wiring.networks),
+            groups=placed,
+            mlags=tuple(pairs),
+            vlans=MappingProxyType(vlans),
+            storage=MappingProxyType(systems),
+            claims=claims,
+            parameters=MappingProxyType(dict(written.parameters)),
+            caps=self.allowances.caps(written.caps, tuple(systems)),
+            places=MappingProxyType(names.places),
+        )
+
+
+def load(path: Path | str, vocabulary: Vocabulary | None = None, parameters: Mapping[str, int] | None = None) -> Fabric:
+    """Read, check and resolve one topology file.
+
+    With ``vocabulary`` the metrics and probes that the file names are checked too;
+    ``parameters`` replace those of the file. Raises TopologyError with every problem, in file
+    order.
+    """
+    path = Path(path)
+    return resolve(read(path), path, vocabulary, parameters)
+
+
+def load_text(text: str, path: Path | str, vocabulary: Vocabulary | None = None) -> Fabric:
+    """The same for a text that was read from ``path`` once, as the store keeps it."""
+    return resolve(parse(text, str(path)), Path(path), vocabulary)
+
+
+def resolve(
+    document: Document,
+    path: Path,
+    vocabulary: Vocabulary | None = None,
+    parameters: Mapping[str, int] | None = None,
+) -> Fabric:
+    """The fabric that ``document`` describes, whichever format it was read from. Raises TopologyError."""
+    document = unfold(document, parameters)
+    written, problems = validate(document, raw.RawTopology, "schema, fabric, nodes, links")
+    problems = [*document.problems, *problems]
+    if written is None:
+        raise TopologyError(fold_problems(problems))
+    resolver = _Resolver(document, written)
+    fabric = resolver.fabric(path, vocabulary)
+    problems = [*problems, *resolver.report.problems, *_find_gaps(document, resolver.report)]
+    if not fabric.nodes and not problems:
+        resolver.report.add_key(("nodes",), "no node", "at least one node")
+        problems = resolver.report.problems
+    if problems:
+        raise TopologyError(fold_problems(problems))
+    return fabric
+
+
+def _find_gaps(document: Document, report: ProblemReport) -> list[Problem]:
+    """Empty list items, which say nothing and were surely meant to."""
+    found = ProblemReport(report.document, [])
+    data = document.data if isinstance(document.data, dict) else {}
+    lists: dict[Location, object] = {(name,): data.get(name) for name in ("links", "criteria", "stated")}
+    nodes = data.get("nodes")
+    for name, entry in nodes.items() if isinstance(nodes, dict) else ():
+        if isinstance(entry, dict):
+            lists["nodes", name, "blank_disks"] = entry.get("blank_disks")
+    lists.update(_list_axes(data.get("suites")))
+    for location, items in lists.items():
+        for index, item in enumerate(items if isinstance(items, list) else []):
+            if item is None:
+                found.add((*location, index), "an empty list item", "a mapping, or no dash")
+    return found.problems
+
+
+def _list_axes(suites: object) -> Iterator[tuple[Location, object]]:
+    """The lists of values of every sweep."""
+    for name, stages in suites.items() if isinstance(suites, dict) else ():
+        for index, stage in enumerate(stages if isinstance(stages, list) else ()):
+            sweep = stage.get("sweep") if isinstance(stage, dict) else None
+            for axis, values in sweep.items() if isinstance(sweep, dict) else ():
+                yield ("suites", name, index, "sweep", axis), values

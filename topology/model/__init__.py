@@ -1,0 +1,1 @@
+"""The frozen fabric: nodes, switches, links, storage systems, cohorts, sweeps."""

@@ -1,0 +1,477 @@
+"""The frozen fabric: nodes, switches, links and their groups, with lookups only.
+
+Everything here is already resolved and checked (``topology.description.resolve`` does that); rates are byte/s
+per direction, sizes are bytes, times are seconds, lengths are metres. Storage systems are described in
+``topology.model.storage``.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from types import MappingProxyType
+from typing import NewType
+
+from benchconsole.topology.errors import Position
+from benchconsole.topology.model.storage import Storage
+from benchconsole.topology.model.sweep import Sweep
+from benchconsole.topology.units import Unit
+
+NodeId = NewType("NodeId", str)
+SwitchId = NewType("SwitchId", str)
+LinkId = NewType("LinkId", str)
+
+
+class NodeRole(StrEnum):
+    """What a node is for."""
+
+    COMPUTE = "compute"
+    STORAGE = "storage"
+    MANAGEMENT = "management"
+    LOGIN = "login"
+    GATEWAY = "gateway"
+
+
+class SwitchRole(StrEnum):
+    """Where a switch stands; ``tier`` numbers them upward from the nodes."""
+
+    CHASSIS = "chassis"
+    LEAF = "leaf"
+    SPINE = "spine"
+    CORE = "core"
+
+    @property
+    def tier(self) -> int:
+        """1 for a chassis switch, then leaf, spine, core."""
+        return _TIERS[self]
+
+
+_TIERS = {role: number for number, role in enumerate(SwitchRole, start=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What a node class is declared to have; None where nothing was declared.
+
+    ``facts`` maps a declared fact (``cpu.model``, ``memory.total``, ``nic.speed`` ...) to its
+    value: text, or a number in the base unit of that fact. ``peak`` is FLOP/s with its basis
+    in words.
+    """
+
+    name: str
+    facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
+    peak: float | None = None
+    peak_basis: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine that can be asked. ``address`` is where SSH goes, ``data_address`` where tests go.
+
+    ``host`` is the machine whose cables a virtual machine shares (it has none of its own).
+    ``forwards``: it routes between the networks that it is cabled to, as a switch would.
+    ``production``: it serves others, and nothing may load it unasked. ``blank_disks`` are the serial
+    numbers of its disks that a destructive test may overwrite; none, unless the file names them.
+    ``cohorts`` are dimension and name of each cohort that it is in, sorted; one of each dimension.
+    """
+
+    id: NodeId
+    role: NodeRole
+    hardware: Hardware
+    address: str
+    data_address: str
+    host: NodeId | None = None
+    forwards: bool = False
+    production: bool = False
+    blank_disks: tuple[str, ...] = ()
+    cohorts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PortSet:
+    """Ports of a switch that are alike. ``breakout`` is how many slower cables one port can be split into."""
+
+    names: tuple[str, ...]
+    speed: float | None = None
+    breakout: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch of the fabric; it is described, never asked. ``ports`` is empty where none were declared."""
+
+    id: SwitchId
+    role: SwitchRole
+    model: str | None = None
+    ports: tuple[PortSet, ...] = ()
+
+
+class HashPolicy(StrEnum):
+    """What a flow's member of a LAG, or its next hop, is chosen by.
+
+    ``STEERED``: the tests choose source ports so that members are used in turn.
+    """
+
+    L2 = "l2"
+    L3 = "l3"
+    L3L4 = "l3l4"
+    STEERED = "steered"
+    UNKNOWN = "unknown"
+
+
+class Bond(StrEnum):
+    """How the legs of a node that is cabled to several switches are used."""
+
+    LACP = "lacp"
+    XOR = "balance-xor"
+    BACKUP = "active-backup"
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """What the cables of a link are made of; ``length`` in metres."""
+
+    kind: str | None = None
+    length: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wan:
+    """A link over distance: round trip in seconds, and byte/s left to this fabric where it is shared."""
+
+    rtt: float | None = None
+    available: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A part of a link that carries one VLAN only, as some 100 Gb/s routers split their path; byte/s."""
+
+    vlan: int
+    capacity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """``count`` cables between ``a`` and ``b``; more than one is a LAG. ``a`` is the lower end.
+
+    ``speed`` is one member in byte/s and one direction, on the wire (before headers); where
+    members differ, ``mixed`` holds each and ``speed`` is the lowest. ``ports_a`` and ``ports_b``
+    name one port per member where the file does. ``standby`` legs carry nothing while an
+    active one is up. ``network`` names the network that it belongs to (``Fabric.networks``).
+    """
+
+    id: LinkId
+    a: str
+    b: str
+    speed: float
+    count: int = 1
+    mixed: tuple[float, ...] = ()
+    lag: str | None = None
+    ports_a: tuple[str, ...] = ()
+    ports_b: tuple[str, ...] = ()
+    hash: HashPolicy = HashPolicy.UNKNOWN
+    bond: Bond | None = None
+    standby: bool = False
+    network: str = "data"
+    cable: Cable | None = None
+    wan: Wan | None = None
+    channels: tuple[Channel, ...] = ()
+
+    @property
+    def members(self) -> tuple[float, ...]:
+        """byte/s of each member cable."""
+        return self.mixed or (self.speed,) * self.count
+
+    @property
+    def capacity(self) -> float:
+        """byte/s in one direction with every member up; no more than is left to us on a shared WAN."""
+        cabled = sum(self.mixed) if self.mixed else self.speed * self.count
+        if self.wan is None or self.wan.available is None:
+            return cabled
+        return min(cabled, self.wan.available)
+
+    @property
+    def is_lag(self) -> bool:
+        """Whether several cables share the load."""
+        return self.count > 1
+
+    def other(self, device: str) -> str:
+        """The device at the far end."""
+        return self.b if device == self.a else self.a
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Direction:
+    """A link taken from the device ``source`` to its other end: what a flow loads."""
+
+    link: LinkId
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Data going from one node to another; ``demand`` in byte/s of payload, None for all it can get.
+
+    ``leg`` and ``last_leg`` pin the first and the last link, as binding a test to one port of
+    a bond does. ``vlan`` is what it is sent in; None for the first that both ends share.
+    """
+
+    source: NodeId
+    sink: NodeId
+    demand: float | None = None
+    leg: LinkId | None = None
+    last_leg: LinkId | None = None
+    vlan: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """One of the networks of a machine. ``goodput`` is the payload share of the wire, in (0, 1]."""
+
+    name: str
+    mtu: int
+    goodput: float
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Devices that stand together: ``kind`` is chassis, rack, pod or site. Of one kind, a device is in one."""
+
+    kind: str
+    name: str
+    members: tuple[str, ...]
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mlag:
+    """Two switches that act as one toward what is cabled to both (MLAG, VLT, vPC).
+
+    Traffic that arrives at one of them leaves by its own links where it has one (local
+    preference), else over the ``peer`` links to the other; empty where none is described.
+    """
+
+    name: str
+    switches: tuple[SwitchId, SwitchId]
+    peer: tuple[LinkId, ...]
+
+    def other(self, switch: str) -> SwitchId:
+        """The second of the two."""
+        return self.switches[1] if switch == self.switches[0] else self.switches[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Vlan:
+    """A broadcast domain and the nodes in it."""
+
+    id: int
+    name: str
+    members: frozenset[NodeId]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that the documents say about the machine, to be held against what is computed.
+
+    ``what`` is oversubscription (``value`` is down/up) or bisection (byte/s); ``scope`` is
+    ``end-to-end``, a tier, a group kind, or the name of a switch or group.
+    """
+
+    what: str
+    scope: str
+    value: float
+    source: str = ""
+
+
+class Basis(StrEnum):
+    """What a criterion's number is counted against."""
+
+    ABSOLUTE = "absolute"
+    CAPACITY = "capacity"
+    PEAK = "peak"
+
+
+class Comparator(StrEnum):
+    """Which side of the bound is good; the bound itself is on the good side."""
+
+    AT_LEAST = "at_least"
+    AT_MOST = "at_most"
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A bound for one metric. ``required`` and ``target`` are in ``unit``, or shares of the basis.
+
+    ``rounding`` (in ``unit``, with ``rounds_share`` a share of the basis; 0 for none) is applied to the
+    measurement before it is compared.
+    ``where`` are labels that a measurement must carry, ``nodes`` the nodes that it applies to
+    (empty: all). ``source`` is the clause that asks for it.
+    """
+
+    metric: str
+    comparator: Comparator
+    required: float
+    unit: Unit
+    basis: Basis = Basis.ABSOLUTE
+    target: float | None = None
+    rounding: float = 0.0
+    rounds_share: bool = False
+    where: tuple[tuple[str, str], ...] = ()
+    nodes: frozenset[NodeId] = frozenset()
+    source: str = ""
+
+    def step(self, basis: float) -> float:
+        """What a measurement is rounded to a multiple of, where ``basis`` is what shares are of; 0 for nothing."""
+        return self.rounding * basis if self.rounds_share else self.rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of a suite: a probe, the nodes it runs on, its options as written, and what it varies."""
+
+    probe: str
+    nodes: tuple[NodeId, ...]
+    options: Mapping[str, str | int | float]
+    sweep: Sweep | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Named stages, run in order."""
+
+    name: str
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much of the machine tests may load while others use it; None for all of it.
+
+    ``link`` is a share of a link's capacity in one direction. ``storage`` is the byte/s that all
+    clients of one storage system together may ask for, by its name.
+    """
+
+    link: float | None = None
+    storage: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How the nodes are reached when the file says so; paths are absolute."""
+
+    user: str | None = None
+    port: int | None = None
+    config: str | None = None
+    known_hosts: str | None = None
+    identity: str | None = None
+
+
+def tcp_goodput(mtu: int) -> float:
+    """TCP payload share of the wire with timestamps over IPv4 and Ethernet: (MTU-52)/(MTU+38)."""
+    return (mtu - 52) / (mtu + 38)
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """One described machine, or several that share something.
+
+    Order of ``nodes``, ``switches`` and ``links`` is that of the file. ``places`` says where in
+    it a device, link, group or storage system stands.
+    """
+
+    name: str
+    nodes: Mapping[NodeId, Node]
+    switches: Mapping[SwitchId, Switch]
+    links: Mapping[LinkId, Link]
+    criteria: tuple[Criterion, ...]
+    suites: Mapping[str, Suite]
+    access: Access
+    mtu: int
+    text: str
+    simulated: bool = False
+    file: str = ""
+    networks: Mapping[str, Network] = field(default_factory=lambda: MappingProxyType({}))
+    groups: tuple[Group, ...] = ()
+    mlags: tuple[Mlag, ...] = ()
+    vlans: Mapping[int, Vlan] = field(default_factory=lambda: MappingProxyType({}))
+    storage: Mapping[str, Storage] = field(default_factory=lambda: MappingProxyType({}))
+    claims: tuple[Claim, ...] = ()
+    parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    caps: Caps = Caps()
+    places: Mapping[str, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+
+    @cached_property
+    def links_at(self) -> Mapping[str, tuple[Link, ...]]:
+        """Device name to its links, in file order."""
+        found: dict[str, list[Link]] = {name: [] for name in (*self.nodes, *self.switches)}
+        for link in self.links.values():
+            found[link.a].append(link)
+            found[link.b].append(link)
+        return {name: tuple(links) for name, links in found.items()}
+
+    @cached_property
+    def goodput(self) -> float:
+        """TCP payload share of the wire of the default network."""
+        return tcp_goodput(self.mtu)
+
+    def goodput_of(self, link: Link) -> float:
+        """Payload share of the wire of the network that ``link`` belongs to."""
+        network = self.networks.get(link.network)
+        return self.goodput if network is None else network.goodput
+
+    def payload(self, link: Link, wire: float | None = None) -> float:
+        """byte/s of payload in ``wire`` byte/s of ``link``; without ``wire`` in one direction with every member up."""
+        return (link.capacity if wire is None else wire) * self.goodput_of(link)
+
+    def member_payload(self, link: Link) -> float:
+        """byte/s of payload of the fastest member of ``link``: the most that one stream gets there."""
+        return self.payload(link, max(link.members))
+
+    @cached_property
+    def mlag_of(self) -> Mapping[str, Mlag]:
+        """Switch name to the pair that it belongs to."""
+        return {switch: pair for pair in self.mlags for switch in pair.switches}
+
+    @cached_property
+    def vlans_of(self) -> Mapping[NodeId, tuple[int, ...]]:
+        """Node to the VLANs that it is in, in the order of the file."""
+        found: dict[NodeId, list[int]] = {}
+        for vlan in self.vlans.values():
+            for member in vlan.members:
+                found.setdefault(member, []).append(vlan.id)
+        return {node: tuple(vlans) for node, vlans in found.items()}
+
+    def group_of(self, kind: str) -> Mapping[str, Group]:
+        """Device name to its group of ``kind`` (chassis, rack, pod, site)."""
+        return {member: group for group in self.groups if group.kind == kind for member in group.members}
+
+    def legs(self, node: str) -> tuple[Link, ...]:
+        """The links that a node sends over: its own, or those of the host of a virtual machine."""
+        found = self.nodes.get(NodeId(node))
+        return self.links_at[found.host if found is not None and found.host is not None else node]
+
+    def attached(self, switch: str) -> Iterator[Node]:
+        """The nodes cabled to ``switch``."""
+        for link in self.links_at[switch]:
+            node = self.nodes.get(NodeId(link.other(switch)))
+            if node is not None:
+                yield node
+
+    def active_legs(self, node: str) -> tuple[Link, ...]:
+        """The links of its own that a node sends over while all is well; none for a virtual machine."""
+        own = self.links_at[node]
+        return tuple(link for link in own if not link.standby) or own
+
+    def switch_of(self, node: str) -> tuple[SwitchId, ...]:
+        """The switches that ``node`` is cabled to."""
+        return tuple(SwitchId(link.other(node)) for link in self.links_at[node] if link.other(node) in self.switches)
+
+    def tier(self, device: str) -> int:
+        """0 for a node, else the tier of the switch."""
+        return self._tiers.get(device, 0)
+
+    @cached_property
+    def _tiers(self) -> Mapping[str, int]:
+        return {switch.id: switch.role.tier for switch in self.switches.values()}

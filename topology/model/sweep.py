@@ -1,0 +1,98 @@
+"""Sweeps as a file describes them: axes with their values, repetitions, order, and the rule that ends one early.
+
+Frozen and already checked (``topology.description.sweep_stages`` does that).
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from benchconsole.topology.units import Unit, UnitError, parse
+
+CLIENTS = "clients"
+"""The axis of the planner's own: how many nodes, or flows, run at once."""
+
+MOST_POINTS = 1_000
+"""Points of one sweep; repetitions do not count."""
+
+Value = str | int | float
+
+
+class Order(StrEnum):
+    """In which order the points of a sweep are run; ``SHUFFLED`` anew for each repetition."""
+
+    UP = "up"
+    DOWN = "down"
+    SHUFFLED = "shuffled"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An option and its values, each once; from small to large where they can be measured."""
+
+    name: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """When a sweep ends before its last point.
+
+    ``gain``: the share that ``metric`` (empty: the probe's first throughput) must win over ``after``
+    consecutive larger points; None for no such rule. ``on_failure``: a test that failed ends it.
+    """
+
+    gain: float | None = None
+    after: int = 1
+    metric: str = ""
+    on_failure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The product of ``axes``, the last one varying first; one point without any. ``seed`` is that of ``SHUFFLED``."""
+
+    axes: tuple[Axis, ...] = ()
+    repeat: int = 1
+    order: Order = Order.UP
+    seed: int = 1
+    ending: Ending | None = None
+
+    @property
+    def points(self) -> int:
+        """How many points there are."""
+        return math.prod(len(axis.values) for axis in self.axes)
+
+
+_UNITS = (Unit.BYTE, Unit.BYTE_RATE, Unit.SECOND, Unit.FLOP_RATE, Unit.PER_SECOND, Unit.ONE)
+
+
+def parse_number(value: Value) -> tuple[float, Unit | None] | None:
+    """A value as a number, in base units where it names one (None: a bare number); None for any other text."""
+    if isinstance(value, int | float):
+        return float(value), None
+    try:
+        number = float(value)
+    except ValueError:
+        pass
+    else:
+        return (number, None) if math.isfinite(number) else None
+    for unit in _UNITS:
+        try:
+            return parse(value, unit), unit
+        except UnitError:
+            continue
+    return None
+
+
+V = TypeVar("V", bound=Value)
+
+
+def sort_values(values: tuple[V, ...]) -> tuple[V, ...] | None:
+    """``values`` from small to large; None where they are not numbers of one unit."""
+    numbers = [parse_number(value) for value in values]
+    if len({number[1] for number in numbers if number is not None}) != 1 or None in numbers:
+        return None
+    order = sorted(range(len(values)), key=lambda index: numbers[index] or (0.0, None))
+    return tuple(values[index] for index in order)

@@ -1,0 +1,275 @@
+"""Outline of a fabric: equal devices folded into one box with its multiplicity, and the edges between boxes.
+
+The picture, the diagram exports and whoever wants redundancies and bottlenecks at a glance read it. Cables are
+counted once each, so the edges together have as many as the fabric. Ratios are those of the sums in
+``topology.tables.fabric_tables``.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from benchconsole.topology.model.fabric import Fabric, Group, HashPolicy, Link, LinkId
+from benchconsole.topology.model.storage import Clients, Layer
+from benchconsole.topology.outline.boxes import Box, Edge, Join, Outline, Span, fold_names, format_nominal, rate_text
+from benchconsole.topology.outline.equivalence import Equivalence, Fold, group_alike, keep_apart, make_cabling_key
+from benchconsole.topology.tables.fabric_tables import make_tables
+from benchconsole.topology.units import counted, disk_size, duration, storage_rate
+
+__all__ = ["Box", "Edge", "Join", "Outline", "Span", "make_outline", "make_unfolded_outline"]
+
+MOST_CABLINGS = 3
+"""Kinds of cabling between two boxes that are told apart; more become one edge with ranges."""
+_GROUPS = {"chassis": "chassis", "rack": "racks", "pod": "pods", "site": "sites"}
+
+
+def make_outline(fabric: Fabric) -> Outline:
+    """The outline of ``fabric``: boxes from the core down, in file order, and edges in the order of their boxes."""
+    return _fold_fabric(fabric, group_alike(fabric))
+
+
+def make_unfolded_outline(fabric: Fabric) -> Outline:
+    """The same with a box for every device: for diagrams of what is small enough."""
+    return _fold_fabric(fabric, keep_apart(fabric))
+
+
+def _fold_fabric(fabric: Fabric, alike: Equivalence) -> Outline:
+    describe = _Describe(fabric)
+    boxes = tuple(describe.box(f"b{number}", each) for number, each in enumerate(alike.folds))
+    bundles = _list_bundles(fabric, alike.of_device)
+    cables = [describe.edge(boxes[lower], boxes[upper], links) for (lower, upper), links in bundles]
+    hosts = _join_boxes(Join.HOST, boxes, _pair_hosts(fabric, alike.of_device))
+    servers = _join_boxes(Join.STORAGE, boxes, _pair_servers(fabric, alike.of_device, alike.of_storage))
+    return Outline(fabric.name, boxes, (*cables, *hosts, *servers), alike.islands)
+
+
+_Pairs = Iterator[tuple[int, int, str, str]]
+"""Lower box, upper box, lower device, upper device."""
+
+
+def _pair_hosts(fabric: Fabric, box: Mapping[str, int]) -> _Pairs:
+    for node in fabric.nodes.values():
+        if node.host is not None:
+            yield box[node.id], box[node.host], node.id, node.host
+
+
+def _pair_servers(fabric: Fabric, box: Mapping[str, int], storage: Mapping[str, int]) -> _Pairs:
+    for each in fabric.storage.values():
+        for server in each.servers:
+            yield storage[each.name], box[server], each.name, server
+
+
+def _join_boxes(join: Join, boxes: Sequence[Box], pairs: _Pairs) -> Iterator[Edge]:
+    """Edges without cables: virtual machines on hosts, storage systems on servers."""
+    found: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    for lower, upper, low, high in pairs:
+        found.setdefault((lower, upper), []).append((low, high))
+    for (lower, upper), ends in sorted(found.items()):
+        yield _make_edge(join, boxes[lower], boxes[upper], ends)
+
+
+def _make_edge(join: Join, lower: Box, upper: Box, ends: Iterable[tuple[str, str]]) -> Edge:
+    """An edge with its multiplicities; ``ends`` are distinct pairs of a lower and an upper device."""
+    below: Counter[str] = Counter()
+    above: Counter[str] = Counter()
+    for low, high in ends:
+        below[low] += 1
+        above[high] += 1
+    if lower is upper:
+        below.update(above)
+        above = below
+    return Edge(
+        join=join,
+        lower=lower.id,
+        upper=upper.id,
+        uppers=Span.of(below[name] for name in lower.members),
+        upper_count=upper.count,
+        lowers=Span.of(above[name] for name in upper.members),
+        lower_count=lower.count,
+    )
+
+
+def _list_bundles(fabric: Fabric, box: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], list[Link]]]:
+    """The links between two boxes, apart by their cabling where there are few kinds of it."""
+    peers = {link for pair in fabric.mlags for link in pair.peer}
+    found: dict[tuple[int, int], dict[Hashable, list[Link]]] = {}
+    for link in fabric.links.values():
+        one, other = box[link.a], box[link.b]
+        # Folds are numbered from the core down.
+        ends = (one, other) if one > other else (other, one)
+        found.setdefault(ends, {}).setdefault(make_cabling_key(link, peers), []).append(link)
+    for ends, kinds in sorted(found.items()):
+        groups: Iterable[list[Link]] = kinds.values()
+        if len(kinds) > MOST_CABLINGS:
+            groups = _merge_bundles(kinds.values(), peers)
+        yield from ((ends, links) for links in groups)
+
+
+def _merge_bundles(kinds: Iterable[list[Link]], peers: set[LinkId]) -> Iterable[list[Link]]:
+    """Kinds of cabling put together, except that what carries nothing, or other traffic, stays apart."""
+    found: dict[Hashable, list[Link]] = {}
+    for links in kinds:
+        first = links[0]
+        found.setdefault((first.standby, first.network, first.id in peers), []).extend(links)
+    return found.values()
+
+
+class _Describe:
+    """Puts the boxes and cables of one fabric into numbers and words."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self.fabric = fabric
+        cabled = make_tables(fabric)
+        self.down, self.up, self.side = (
+            dict(zip(cabled.names, sums.tolist(), strict=True)) for sums in (cabled.down, cabled.up, cabled.side)
+        )
+        self.groups = {kind: fabric.group_of(kind) for kind in _GROUPS}
+        self.peers = {link for pair in fabric.mlags for link in pair.peer}
+
+    def box(self, id_: str, each: Fold) -> Box:
+        """One fold as a box."""
+        sort = each.sort
+        devices = each.members if sort.what in ("switch", "node") else ()
+        ratios = [self.down[name] / self.up[name] for name in devices if self.up[name] and sort.what == "switch"]
+        return Box(
+            id=id_,
+            name=fold_names(each.members),
+            kind=_name_kind(each),
+            role=sort.role,
+            what=sort.what,
+            tier=sort.tier,
+            place=sort.place,
+            members=each.members,
+            down=sum(self.down[name] for name in devices),
+            up=sum(self.up[name] for name in devices),
+            worst=max(ratios, default=None),
+            each=Span.of(self.up[name] + self.side[name] for name in devices),
+            exact=each.exact,
+            notes=tuple(self._stored(each) if sort.what == "storage" else self._placed(each)),
+        )
+
+    def _placed(self, each: Fold) -> Iterator[str]:
+        """Pairs, groups and traits of devices."""
+        if each.sort.forwards:
+            yield "routes between its networks"
+        pairs = {name: self.fabric.mlag_of[name].name for name in each.members if name in self.fabric.mlag_of}
+        if pairs:
+            names = list(dict.fromkeys(pairs.values()))
+            some = "" if len(pairs) == len(each.members) else f"{len(pairs):,} of {len(each.members):,} in "
+            yield f"{some}MLAG pair{'s' if len(names) > 1 else ''} {fold_names(names)}"
+        for kind, groups in self.groups.items():
+            yield from _describe_groups(kind, groups, each.members)
+
+    def _stored(self, each: Fold) -> Iterator[str]:
+        """What storage systems are made of; those that differ are only counted."""
+        systems = [self.fabric.storage[name] for name in each.members]
+        first = systems[0]
+        if each.exact:
+            yield from (fact for fact in (first.protocol,) if fact and first.vendor)
+            yield from (format_nominal(disk_size(size)) for size in (first.size,) if size is not None)
+            yield from map(_describe_layer, first.layers)
+        if len(systems) == 1:
+            yield from map(_describe_clients, first.clients)
+        else:
+            nodes = {node for storage in systems for clients in storage.clients for node in clients.nodes}
+            yield f"{counted(len(nodes), 'client node')} of them all"
+
+    def edge(self, lower: Box, upper: Box, links: Sequence[Link]) -> Edge:
+        """The ``links`` between two boxes as one edge."""
+        below = frozenset(lower.members)
+        pairs: Counter[tuple[str, str]] = Counter()
+        for link in links:
+            pairs[(link.a, link.b) if link.a in below else (link.b, link.a)] += link.count
+        return replace(
+            _make_edge(Join.CABLE, lower, upper, pairs),
+            each=Span.of(pairs.values()),
+            members=Span.of(link.count for link in links),
+            speed=Span.of(speed for link in links for speed in (link.speed, *link.mixed)),
+            cables=sum(link.count for link in links),
+            capacity=sum(link.capacity for link in links),
+            standby=links[0].standby,
+            notes=tuple(self._traits(links, pairs)),
+        )
+
+    def _traits(self, links: Sequence[Link], pairs: Collection[tuple[str, str]]) -> Iterator[str]:
+        """How the links are used, in words; links of one edge mostly agree."""
+        if links[0].id in self.peers:
+            yield "MLAG peer"
+        elif self._spread_over_pairs(pairs):
+            yield "MLAG"
+        if links[0].standby:
+            yield "standby"
+        yield from _format_either(f"bond {link.bond.value}" if link.bond else "" for link in links)
+        if any(link.is_lag for link in links) or len(pairs) > len({low for low, _ in pairs}):
+            yield from _format_either(
+                "" if link.hash is HashPolicy.UNKNOWN else f"hash {link.hash.value}" for link in links
+            )
+        yield from _format_either("" if link.network == "data" else f"network {link.network}" for link in links)
+        for trait in (_format_rtt, _format_available, _format_channels):
+            yield from _format_either(map(trait, links))
+
+    def _spread_over_pairs(self, pairs: Iterable[tuple[str, str]]) -> bool:
+        """Whether each lower device is cabled to both switches of every pair that it is cabled to."""
+        ends = set(pairs)
+        partner = {name: pair.other(name) for name, pair in self.fabric.mlag_of.items()}
+        return bool(partner) and all(high in partner and (low, partner[high]) in ends for low, high in ends)
+
+
+def _format_rtt(link: Link) -> str:
+    return "" if link.wan is None or link.wan.rtt is None else f"rtt {duration(link.wan.rtt)}"
+
+
+def _format_available(link: Link) -> str:
+    known = link.wan is not None and link.wan.available is not None
+    return f"{rate_text(link.capacity)} available" if known else ""
+
+
+def _format_channels(link: Link) -> str:
+    return ", ".join(f"VLAN {channel.vlan}: {rate_text(channel.capacity)}" for channel in link.channels)
+
+
+def _name_kind(each: Fold) -> str:
+    if len(each.kinds) == 1:
+        return each.kinds[0]
+    noun = {"switch": "models", "storage": "kinds"}.get(each.sort.what, "classes")
+    return f"{len(each.kinds)} {noun}"
+
+
+def _describe_groups(kind: str, groups: Mapping[str, Group], members: Sequence[str]) -> Iterator[str]:
+    """``16 in each of 20 chassis``, or the one group that all are in."""
+    inside = Counter(groups[name].name for name in members if name in groups)
+    if not inside:
+        return
+    rest = len(members) - inside.total()
+    some = f"{inside.total():,} in " if rest else ""
+    if len(inside) == 1:
+        yield f"{some}{kind} {next(iter(inside))}"
+    else:
+        none = f", {rest:,} in none" if rest else ""
+        yield f"{Span.of(inside.values())} in each of {len(inside):,} {_GROUPS[kind]}{none}"
+
+
+def _describe_layer(layer: Layer) -> str:
+    rates = layer.rates
+    name = f"{layer.units:,} x {layer.name}"
+    if rates.write is not None and rates.write == rates.read:
+        return f"{name} of {format_nominal(storage_rate(rates.write))}"
+    known = (("write", rates.write), ("read", rates.read))
+    words = ", ".join(f"{word} {format_nominal(storage_rate(rate))}" for word, rate in known if rate is not None)
+    return f"{name}: {words}" if words else name
+
+
+def _describe_clients(clients: Clients) -> str:
+    over = f" over {counted(len(clients.gateways), 'gateway')}" if clients.gateways else ""
+    return f"client {clients.name}: {counted(len(clients.nodes), 'node')}{over}"
+
+
+def _format_either(texts: Iterable[str]) -> Iterator[str]:
+    """The different ``texts`` in one; many are counted, and where some are empty it says so."""
+    found = dict.fromkeys(texts)
+    some = "some " if "" in found else ""
+    said = [text for text in found if text]
+    if len(said) > MOST_CABLINGS:
+        yield f"{some}{said[0]} and {len(said) - 1:,} others"
+    elif said:
+        yield some + " or ".join(said)

@@ -1,0 +1,166 @@
+"""The graph that traffic is routed on: distances between devices, and the next hops at each.
+
+What forwards is a switch, or a node with ``forwards`` and cables of its own. The two switches of an MLAG pair
+are one logical vertex: distances are counted between vertices, and its peer links lie inside it. Paths are the
+shortest; one through forwarding nodes is taken only where switches alone give none, because such a node joins
+networks and does not carry the traffic inside one.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from benchconsole.topology.arrays import Floats
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Direction, Fabric, Link
+
+GATEWAY = 1 << 20
+"""Links that a forwarding node on the way counts for: more than any path of switches has."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NextHop:
+    """The parallel links from one device to one logical next hop, which share its traffic as one LAG.
+
+    ``ways`` numbers them in this direction (``Graph.way``), ``ends`` are the devices that they
+    lead to (perhaps both of a pair), ``parts`` what each takes: as much as it has of the cables.
+    """
+
+    links: tuple[Link, ...]
+    ways: tuple[int, ...]
+    ends: tuple[str, ...]
+    parts: tuple[float, ...]
+
+
+class Graph:
+    """Vertices, distances and next hops of one fabric, each computed when it is first asked for."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self.fabric = fabric
+        self.links: tuple[Link, ...] = tuple(fabric.links.values())
+        self._number = {link.id: index for index, link in enumerate(self.links)}
+        self._forwarding: frozenset[str] = frozenset(
+            node.id for node in fabric.nodes.values() if node.forwards and node.host is None
+        )
+        self.vertex: Mapping[str, str] = {
+            device: fabric.mlag_of[device].switches[0] if device in fabric.mlag_of else device
+            for device in (*fabric.switches, *self._forwarding)
+        }
+        self._own = {device: self._own_hops(device) for device in self.vertex}
+        self._beside: dict[str, frozenset[str]] = {device: frozenset(hops) for device, hops in self._own.items()}
+        self._near: dict[str, frozenset[str]] = {}
+        for device, vertex in self.vertex.items():
+            self._near[vertex] = self._near.get(vertex, frozenset()) | self._beside[device]
+        self._order = {vertex: index for index, vertex in enumerate(self._near)}
+        self._distances: dict[str, Mapping[str, int]] = {}
+        self._leading: dict[tuple[frozenset[str], int, str], tuple[str, ...]] = {}
+        self._cables: dict[tuple[int, ...], tuple[tuple[int, int], ...]] = {}
+        self._peers: dict[str, NextHop] = {}
+
+    @cached_property
+    def payload(self) -> Floats:
+        """byte/s of payload that each directed link carries, by its number (``way``)."""
+        return np.repeat([self.fabric.payload(link) for link in self.links], 2)
+
+    def way(self, link: Link, source: str) -> int:
+        """The number of a directed link: even from ``a`` to ``b``, odd back."""
+        return 2 * self._number[link.id] + (source != link.a)
+
+    def direction(self, way: int) -> Direction:
+        """The directed link of a number."""
+        link = self.links[way >> 1]
+        return Direction(link.id, link.b if way & 1 else link.a)
+
+    def hop(self, source: str, links: Sequence[Link]) -> NextHop:
+        """Parallel ``links`` away from ``source``."""
+        cables = sum(link.count for link in links)
+        return NextHop(
+            links=tuple(links),
+            ways=tuple(self.way(link, source) for link in links),
+            ends=tuple(link.other(source) for link in links),
+            parts=tuple(link.count / cables for link in links),
+        )
+
+    def cables(self, ways: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+        """Every cable of parallel directed links: the number of the link, and that of the member from 0."""
+        if ways not in self._cables:
+            counts = ((way, self.links[way >> 1].count) for way in ways)
+            self._cables[ways] = tuple((way, member) for way, count in counts for member in range(count))
+        return self._cables[ways]
+
+    def active_legs(self, node: str) -> tuple[Link, ...]:
+        """The links that a node sends and receives over: no standby leg while another of its bond is up."""
+        legs = self.fabric.legs(node)
+        up = {(link.bond, link.network) for link in legs if not link.standby}
+        return tuple(link for link in legs if not link.standby or (link.bond, link.network) not in up)
+
+    def _own_hops(self, device: str) -> dict[str, NextHop]:
+        """Vertex next to ``device`` to the device's own links there."""
+        found: dict[str, list[Link]] = {}
+        links = self.active_legs(device) if device in self._forwarding else self.fabric.links_at[device]
+        for link in links:
+            other = link.other(device)
+            there = self.vertex.get(other)
+            idle = other in self._forwarding and link not in self.active_legs(other)
+            if there is not None and there != self.vertex[device] and not idle:
+                found.setdefault(there, []).append(link)
+        return {there: self.hop(device, links) for there, links in found.items()}
+
+    def distances(self, egress: str) -> Mapping[str, int]:
+        """Every vertex that reaches the vertex ``egress``, with its distance in links."""
+        if egress not in self._distances:
+            found: dict[str, int] = {}
+            waiting = {0: {egress}}
+            while waiting:
+                distance = min(waiting)
+                here = waiting.pop(distance) - found.keys()
+                found.update(dict.fromkeys(here, distance))
+                through = here & self._forwarding - {egress}
+                for step, group in ((1, here - through), (1 + GATEWAY, through)):
+                    if group:
+                        waiting.setdefault(distance + step, set()).update(*(self._near[each] for each in group))
+            self._distances[egress] = found
+        return self._distances[egress]
+
+    def onward(self, device: str, egress: str) -> tuple[NextHop, ...]:
+        """The equal next hops of ``device`` on the shortest paths to the vertex ``egress``.
+
+        A switch of a pair leaves by its own links where it has one that leads on (local
+        preference), else over the peer links. RoutingError where it has neither.
+        """
+        own = self._own[device]
+        names = self._leading_on(self._beside[device], self.distances(egress)[self.vertex[device]], egress)
+        return tuple([own[name] for name in names]) or (self.peer(device),)
+
+    def _leading_on(self, beside: frozenset[str], left: int, egress: str) -> tuple[str, ...]:
+        """Those of the vertices ``beside`` that lead on with ``left`` links to go, in file order."""
+        key = (beside, left, egress)
+        if key not in self._leading:
+            distances = self.distances(egress)
+            through = self._forwarding - {egress}
+            steps = {each: 1 + GATEWAY if each in through else 1 for each in beside & distances.keys()}
+            names = (each for each, step in steps.items() if distances[each] + step == left)
+            self._leading[key] = tuple(sorted(names, key=self._order.__getitem__))
+        return self._leading[key]
+
+    def peer(self, device: str) -> NextHop:
+        """The way to the other switch of the pair. RoutingError where no peer link is described."""
+        if device not in self._peers:
+            pair = self.fabric.mlag_of[device]
+            if not pair.peer:
+                way = f"{device} can go on over {pair.other(device)} only (pair {pair.name})"
+                raise RoutingError(f"{way}, and no peer link between them is described")
+            self._peers[device] = self.hop(device, [self.fabric.links[link] for link in pair.peer])
+        return self._peers[device]
+
+    def narrowed(self, source: str, hops: tuple[NextHop, ...], via: Collection[int]) -> tuple[NextHop, ...]:
+        """``hops`` by way of the directed links ``via`` only, where any goes that way; else all of them."""
+        kept = [[link for link, way in zip(hop.links, hop.ways, strict=True) if way in via] for hop in hops]
+        return tuple(self.hop(source, links) for links in kept if links) or hops
+
+    def landing(self, source: str, hop: NextHop, device: str | None) -> NextHop:
+        """``hop`` by its links to ``device`` only, where it has any; else all of it."""
+        links = [link for link, end in zip(hop.links, hop.ends, strict=True) if end == device]
+        return self.hop(source, links) if links else hop

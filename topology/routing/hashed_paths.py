@@ -1,0 +1,175 @@
+"""The one path of each flow where devices choose by hash, or tests by source port.
+
+A flow is on one next hop and one member cable of it at every device. Which one is a pure function of the seed:
+vendors do not publish their hashes, so it is a uniform draw, made anew for each device, or the same everywhere
+(polarised: later stages see the choices of earlier ones).
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple, Protocol, TypeVar
+
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Flow, HashPolicy
+from benchconsole.topology.routing.routes import Routes
+
+_T = TypeVar("_T", bound=Hashable)
+_WORD = (1 << 64) - 1
+
+
+class CableStep(NamedTuple):
+    """A directed link by number (``Graph.way``), the member of it (from 0), and the VLAN whose channel carries it."""
+
+    way: int
+    member: int
+    vlan: int | None = None
+
+
+class FlowHashes(NamedTuple):
+    """What the hashes of a flow are made of, mixed already: its two ends, and these with its stream."""
+
+    ends: int
+    stream: int
+
+
+def hash_flows(flows: Sequence[Flow]) -> list[FlowHashes]:
+    """One key for each flow. Flows of the same two ends are parallel streams, numbered in order."""
+    streams: dict[tuple[str, str], int] = {}
+    found = []
+    for flow in flows:
+        ends = (flow.source, flow.sink)
+        streams[ends] = streams.get(ends, 0) + 1
+        found.append(FlowHashes(_hash_text(*ends), _hash_text(*ends, str(streams[ends]))))
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _hash_text(*names: str) -> int:
+    """64 bits that always come out the same for the same names."""
+    return int.from_bytes(blake2b("\0".join(names).encode(), digest_size=8).digest(), "little")
+
+
+def mix_bits(value: int) -> int:
+    """64 bits, each of which depends on each of ``value``.
+
+    SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
+    """
+    value = (value + 0x9E3779B97F4A7C15) & _WORD
+    value = ((value ^ value >> 30) * 0xBF58476D1CE4E5B9) & _WORD
+    value = ((value ^ value >> 27) * 0x94D049BB133111EB) & _WORD
+    return value ^ value >> 31
+
+
+@dataclass(frozen=True, slots=True)
+class HashChoice:
+    """One decision: where, at which stage there, among what, by which policy, and for which flow."""
+
+    device: str
+    stage: str
+    among: Sequence[Hashable]
+    policy: HashPolicy
+    key: FlowHashes
+
+
+class Pick(Protocol):
+    """How choices fall: the position in ``choice.among``, which holds at least two."""
+
+    def __call__(self, choice: HashChoice) -> int: ...
+
+
+class InTurn:
+    """What was taken least so far, the first of equals: flows in order use all in turn."""
+
+    def __init__(self) -> None:
+        self._taken: Counter[Hashable] = Counter()
+
+    def __call__(self, choice: HashChoice) -> int:
+        """The position of what is taken next."""
+        taken = [self._taken[each] for each in choice.among]
+        position = taken.index(min(taken))
+        self._taken[choice.among[position]] += 1
+        return position
+
+
+class Hashed:
+    """Uniform draws that depend on ``seed``, the flow and the device; ``polarised``: on seed and flow only.
+
+    L2 and L3 hashes see the two ends, so parallel streams stay together; the others, and those
+    that nobody described, see ports too. Where tests steer, what they chose is used in turn.
+    """
+
+    def __init__(self, seed: int, *, polarised: bool = False) -> None:
+        self._seed = mix_bits(seed & _WORD)
+        self._polarised = polarised
+        self._in_turn = InTurn()
+
+    def __call__(self, choice: HashChoice) -> int:
+        """The position that the flow's hash gives."""
+        if choice.policy is HashPolicy.STEERED:
+            return self._in_turn(choice)
+        key = choice.key.ends if choice.policy in (HashPolicy.L2, HashPolicy.L3) else choice.key.stream
+        salt = 0 if self._polarised else _hash_text(choice.device, choice.stage)
+        return mix_bits(key ^ mix_bits(salt ^ self._seed)) % len(choice.among)
+
+
+class Walker:
+    """Walks flows through one fabric, asking ``pick`` at every fork."""
+
+    def __init__(self, routes: Routes, pick: Pick) -> None:
+        self._graph = routes.graph
+        self._attachments = routes.attachments
+        self._pick = pick
+        self._split = any(link.channels for link in routes.graph.links)
+
+    def path(self, flow: Flow, key: FlowHashes) -> list[CableStep]:
+        """The directed member cables that ``flow`` crosses, in order. RoutingError when no path is described."""
+        source, sink = self._attachments.of(flow)
+        direct = self._attachments.direct(source, sink)
+        if direct is not None:
+            return self._on_channels(flow, key, [self._cable(source.device, direct.ways, key)])
+        at_source, at_sink = source.attachment, sink.attachment
+        ends = self._one(source.device, "ends", self._attachments.ends(flow, source, sink), HashPolicy.UNKNOWN, key)
+        legs = self._attachments.leaving(ends, at_source, at_sink)
+        path = [self._cable(source.device, source.out(legs), key)]
+        here = self._end(path[-1])
+        while self._graph.vertex[here] != ends.egress:
+            if here in (source.device, sink.device):
+                raise RoutingError(f"no path from {flow.source} to {flow.sink} but through {here} itself")
+            hops = self._graph.onward(here, ends.egress)
+            hop = self._one(here, "next hop", hops, hops[0].links[0].hash, key)
+            if at_sink.landing is not None:
+                hop = self._graph.landing(here, hop, at_sink.landing)
+            path.append(self._cable(here, hop.ways, key))
+            here = self._end(path[-1])
+        peer, last = self._attachments.arriving(ends, at_sink, here)
+        if peer is not None:
+            path.append(self._cable(here, peer.ways, key))
+            here = self._end(path[-1])
+        path.append(self._cable(here, sink.into(last), key))
+        return self._on_channels(flow, key, path)
+
+    def _one(self, device: str, stage: str, among: Sequence[_T], policy: HashPolicy, key: FlowHashes) -> _T:
+        return among[0] if len(among) == 1 else among[self._pick(HashChoice(device, stage, among, policy, key))]
+
+    def _cable(self, device: str, ways: tuple[int, ...], key: FlowHashes) -> CableStep:
+        """One member cable of parallel links."""
+        cables = self._graph.cables(ways)
+        way, member = self._one(device, "member", cables, self._graph.links[ways[0] >> 1].hash, key)
+        return CableStep(way, member)
+
+    def _end(self, step: CableStep) -> str:
+        link = self._graph.links[step.way >> 1]
+        return link.a if step.way & 1 else link.b
+
+    def _on_channels(self, flow: Flow, key: FlowHashes, path: list[CableStep]) -> list[CableStep]:
+        """The same path with the channel of each link that has some."""
+        for index, step in enumerate(path if self._split else ()):
+            link = self._graph.links[step.way >> 1]
+            if link.channels:
+                found = [(step.way, each.vlan) for each in self._attachments.channels(flow, link)]
+                _, vlan = self._one(self._graph.direction(step.way).source, "channel", found, link.hash, key)
+                path[index] = CableStep(step.way, step.member, vlan)
+        return path

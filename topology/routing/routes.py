@@ -1,0 +1,260 @@
+"""Paths of flows that split ideally: shortest paths, equal next hops share evenly (ECMP).
+
+Parallel links to one next hop are one LAG and share by their cables, also where they end on both switches of an
+MLAG pair; what arrives at the one of a pair that has no way on crosses the peer link.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeVar
+
+import numpy as np
+
+from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId
+from benchconsole.topology.routing.attachment import Attachments, LagPair, Legs, NodeCabling
+from benchconsole.topology.routing.graph import Graph, NextHop
+
+Shares = Mapping[Direction, float]
+"""Directed link to the part of a flow that crosses it, each in (0, 1]."""
+
+_Key = TypeVar("_Key", int, str)
+_Parts = dict[int, float]
+"""Number of a directed link, or position of a leg, to the part of a flow that crosses it."""
+
+_Carried = tuple[tuple[str, float], ...]
+"""Devices, each once, with the part of a flow that has come to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Directed links by number (``Graph.way``), each once, and the part of the flow that crosses each."""
+
+    ways: Indices
+    shares: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Middle:
+    """What all flows between two attachments have in common; legs are given by position."""
+
+    first: _Parts
+    inner: Route
+    last: _Parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Fan:
+    """How all that leaves a device by the same next hops divides: over directed links, and over what is next."""
+
+    ways: _Parts
+    ends: _Carried
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """The rest of a way: the directed links that are crossed, and what arrives where in the last vertex."""
+
+    ways: _Parts
+    arrived: _Carried
+
+
+@dataclass(frozen=True, slots=True)
+class _Towards:
+    """Where traffic goes, and what binds it: a device of the last vertex, or directed links to prefer."""
+
+    egress: str
+    landing: str | None = None
+    via: frozenset[int] = frozenset()
+
+
+class Routes:
+    """Routes of one fabric, computed once for each pair of attachments."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self.fabric = fabric
+        self.graph = Graph(fabric)
+        self.attachments = Attachments(self.graph)
+        self._channelled = frozenset(
+            way for index, link in enumerate(self.graph.links) if link.channels for way in (2 * index, 2 * index + 1)
+        )
+        self._hops: dict[str, Mapping[str, int]] = {}
+        self._fans: dict[tuple[NextHop, ...], _Fan] = {}
+        self._tails: dict[tuple[_Carried, str, str | None], _Tail] = {}
+        self._middles: dict[tuple[NodeCabling, NodeCabling], _Middle] = {}
+        self._between: dict[tuple[str, str], Shares] = {}
+        self._shares: dict[Flow, Shares] = {}
+
+    def hops_to(self, switch: str) -> Mapping[str, int]:
+        """Every switch that reaches ``switch``, with its distance in links; the two of a pair are one.
+
+        A forwarding node on the way counts ``graph.GATEWAY`` links.
+        """
+        if switch not in self._hops:
+            vertex = self.graph.vertex
+            found = self.graph.distances(vertex[switch])
+            self._hops[switch] = {each: found[vertex[each]] for each in self.fabric.switches if vertex[each] in found}
+        return self._hops[switch]
+
+    def between(self, source: str, sink: str) -> Shares:
+        """Shares of a flow from one switch to another, or to its pair: from there on it is a matter of the legs."""
+        key = (source, sink)
+        if key not in self._between:
+            towards = _Towards(self.graph.vertex[sink])
+            if self.graph.vertex[source] not in self.graph.distances(towards.egress):
+                raise RoutingError(f"no path from {source} to {sink}")
+            self._between[key] = self._named(_make_route(self._tail(((source, 1.0),), towards).ways))
+        return self._between[key]
+
+    def shares(self, source: str, sink: str) -> Shares:
+        """Shares of a flow from one node to another. RoutingError when no path is described."""
+        return self.shares_of(Flow(NodeId(source), NodeId(sink)))
+
+    def shares_of(self, flow: Flow) -> Shares:
+        """Shares of a flow over the legs that it names. RoutingError when no path is described."""
+        if flow not in self._shares:
+            self._shares[flow] = self._named(self.route(flow))
+        return self._shares[flow]
+
+    def _named(self, route: Route) -> Shares:
+        ways = [self.graph.direction(way) for way in route.ways.tolist()]
+        return MappingProxyType(dict(zip(ways, route.shares.tolist(), strict=True)))
+
+    def route(self, flow: Flow, via: frozenset[int] = frozenset()) -> Route:
+        """The links that ``flow`` crosses; where a device has a directed link of ``via`` on, by that one only."""
+        source, sink = self.attachments.of(flow)
+        direct = self.attachments.direct(source, sink)
+        if direct is not None:
+            return Route(np.array(direct.ways, np.intp), np.array(direct.parts))
+        middle = self._middle(flow, source, sink, via)
+        ways = np.concatenate((source.out(middle.first), middle.inner.ways, sink.into(middle.last)))
+        for way in self._channelled.intersection(ways.tolist()) if self._channelled else ():
+            self.attachments.channels(flow, self.graph.links[way >> 1])
+        shares = (list(middle.first.values()), middle.inner.shares, list(middle.last.values()))
+        return Route(ways, np.concatenate(shares))
+
+    def _middle(self, flow: Flow, source: Legs, sink: Legs, via: frozenset[int]) -> _Middle:
+        key = (source.attachment, sink.attachment)
+        middle = None if via else self._middles.get(key)
+        if middle is None:
+            middle = self._compute(self.attachments.ends(flow, source, sink), *key, via)
+            if not via:
+                self._middles[key] = middle
+        for device in {source.device, sink.device} & self.graph.vertex.keys():
+            if any(self.graph.direction(way).source == device for way in middle.inner.ways.tolist()):
+                raise RoutingError(f"no path from {flow.source} to {flow.sink} but through {device} itself")
+        return middle
+
+    def _compute(
+        self, ends: tuple[LagPair, ...], source: NodeCabling, sink: NodeCabling, via: frozenset[int]
+    ) -> _Middle:
+        first: _Parts = {}
+        inner: _Parts = {}
+        last: _Parts = {}
+        for each in ends:
+            entered: dict[str, float] = {}
+            for position, part in source.by_cables(self.attachments.leaving(each, source, sink)):
+                _add(first, position, part / len(ends))
+                _add(entered, source.devices[position], part / len(ends))
+            tail = self._tail(tuple(entered.items()), _Towards(each.egress, sink.landing, via))
+            if inner:
+                for way, part in tail.ways.items():
+                    _add(inner, way, part)
+            else:
+                inner.update(tail.ways)
+            for device, part in tail.arrived:
+                peer, legs = self.attachments.arriving(each, sink, device)
+                for way, through in zip(peer.ways, peer.parts, strict=True) if peer else ():
+                    _add(inner, way, part * through)
+                for leg, through in sink.by_cables(legs):
+                    _add(last, leg, part * through)
+        return _Middle(first, _make_route(inner), last)
+
+    def _tail(self, carried: _Carried, towards: _Towards) -> _Tail:
+        """The way on from where parts of a flow have come to.
+
+        What follows several next hops is kept: all that divide over the same ones share it.
+        """
+        if self.graph.vertex[carried[0][0]] == towards.egress:  # paths are equally long, so all have arrived
+            return _Tail({}, carried)
+        key = (carried, towards.egress, towards.landing)
+        known = None if towards.via else self._tails.get(key)
+        if known is not None:
+            return known
+        fan = self._leave(carried, towards)
+        tail = self._tail(fan.ends, towards)
+        found = _Tail(fan.ways | tail.ways, tail.arrived)  # no device comes twice, so no way does
+        if len(carried) > 1 and not towards.via:
+            self._tails[key] = found
+        return found
+
+    def _leave(self, carried: _Carried, towards: _Towards) -> _Fan:
+        """How the parts of a flow leave the devices that they have come to."""
+        fans = [(part, self._fan(here, towards)) for here, part in carried]
+        if carried[0][1] == 1.0:
+            return fans[0][1]
+        ways: _Parts = {}
+        ends: dict[str, float] = {}
+        for part, fan in fans:
+            for way, share in fan.ways.items():
+                ways[way] = ways.get(way, 0.0) + part * share
+            for end, share in fan.ends:
+                ends[end] = ends.get(end, 0.0) + part * share
+        return _Fan(ways, tuple(ends.items()))
+
+    def _fan(self, here: str, towards: _Towards) -> _Fan:
+        """How traffic leaves ``here``."""
+        hops = self.graph.onward(here, towards.egress)
+        if towards.landing is not None:
+            hops = tuple(self.graph.landing(here, hop, towards.landing) for hop in hops)
+        if towards.via:
+            hops = self.graph.narrowed(here, hops, towards.via)
+        fan = self._fans.get(hops)
+        if fan is None:
+            ways: _Parts = {}
+            ends: dict[str, float] = {}
+            for hop in hops:
+                for way, end, share in zip(hop.ways, hop.ends, hop.parts, strict=True):
+                    _add(ways, way, share / len(hops))
+                    _add(ends, end, share / len(hops))
+            fan = _Fan(ways, tuple(ends.items()))
+            if towards.landing is None and not towards.via:
+                self._fans[hops] = fan
+        twin = fan.ends[0][0]
+        if self.graph.vertex[twin] != self.graph.vertex[here]:
+            return fan
+        beyond = self._fan(twin, towards)  # the peer links carry all of it to the twin, which leads on
+        return _Fan(fan.ways | beyond.ways, beyond.ends)
+
+    def connected(self, source: str, sink: str) -> bool:
+        """Whether the description gives a path from one node to the other."""
+        try:
+            self.shares(source, sink)
+        except RoutingError:
+            return False
+        return True
+
+    def climbs_once(self, source: str, sink: str) -> bool:
+        """Whether no path between the two goes down to a switch and up from it again.
+
+        Such a path is what the cables allow but what no fabric routes on purpose.
+        """
+        tier = self.fabric.tier
+        entered, left = set(), set()
+        for way in self.shares(source, sink):
+            there = self.fabric.links[way.link].other(way.source)
+            if tier(there) < tier(way.source):
+                entered.add(there)
+            elif tier(there) > tier(way.source) > 0:
+                left.add(way.source)
+        return entered.isdisjoint(left)
+
+
+def _add(parts: dict[_Key, float], key: _Key, part: float) -> None:
+    parts[key] = parts.get(key, 0.0) + part
+
+
+def _make_route(parts: _Parts) -> Route:
+    return Route(np.array(list(parts), np.intp), np.array(list(parts.values()), float))

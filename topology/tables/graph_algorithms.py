@@ -1,0 +1,187 @@
+"""Algorithms on plain graphs: components, minimum cuts, cut vertices and bridges.
+
+The only door to ``scipy.sparse.csgraph``, which is imported on first use. Vertices are numbers from 0, edges
+two arrays of their ends.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from benchconsole.topology.arrays import Flags, Floats, Indices
+
+_LARGEST = 2**31 - 1
+"""scipy computes flows in 32-bit integers."""
+
+
+class UnitTooFineError(ValueError):
+    """Capacities whose largest common unit is so small that their sum is no 32-bit number."""
+
+
+def _make_matrix(number: int, low: Indices, high: Indices, data: Any) -> Any:  # noqa: ANN401 - scipy is untyped
+    from scipy.sparse import coo_array
+
+    return coo_array((data, (low, high)), shape=(number, number)).tocsr()
+
+
+def find_components(number: int, a: Indices, b: Indices) -> Indices:
+    """Per vertex the number of its connected component; components are numbered by their first vertex."""
+    if not len(a):
+        return np.arange(number)
+    from scipy.sparse.csgraph import connected_components
+
+    labels = connected_components(_make_matrix(number, a, b, np.ones(len(a), np.int8)), directed=False)[1]
+    _, first, of = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[of], np.intp)
+
+
+def find_common_unit(capacity: Floats) -> Fraction:
+    """The largest unit in which every capacity is a whole number; 1 where all are 0. Exact: floats are fractions."""
+    found = Fraction(0)
+    for value in np.unique(capacity).tolist():
+        each = Fraction(value)
+        found = Fraction(
+            math.gcd(found.numerator * each.denominator, each.numerator * found.denominator),
+            found.denominator * each.denominator,
+        )
+    return found or Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class MinimumCut:
+    """A minimum cut: its capacity, and which vertices are on the side of the sources."""
+
+    value: float
+    near: Flags
+
+
+def find_minimum_cut(
+    number: int, a: Indices, b: Indices, capacity: Floats, *, ends: tuple[Indices, Indices]
+) -> MinimumCut:
+    """The least capacity between two sets of vertices (``ends``), each edge carrying ``capacity`` in each direction.
+
+    Maximum flow by Dinic's algorithm (E. A. Dinic, Soviet Math. Dokl. 11, 1970), the side of the
+    sources by reachability in what is left (Ford and Fulkerson). Of several minimum cuts it is
+    the one nearest to the sources. UnitTooFineError where the capacities are not whole numbers
+    of any unit that fits; nothing is ever rounded.
+    """
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+    sources, sinks = ends
+    unit = find_common_unit(capacity)
+    # Divided as fractions once per distinct value: the quotient is whole by the choice of the unit.
+    values, which = np.unique(capacity, return_inverse=True)
+    whole = np.array([int(Fraction(value) / unit) for value in values.tolist()], object)[which]
+    within = np.zeros(number, bool)
+    within[sources] = True
+    limit = int(whole[within[a] | within[b]].sum())
+    if limit >= _LARGEST:
+        raise UnitTooFineError(f"capacities of {limit} units of {float(unit):g} byte/s")
+    every = np.minimum(whole, limit + 1).astype(np.int32)
+    tails = np.concatenate((a, b, np.full(len(sources), number), sinks))
+    heads = np.concatenate((b, a, sources, np.full(len(sinks), number + 1)))
+    wide = np.full(len(sources) + len(sinks), limit + 1, np.int32)  # never what fills up
+    graph = _make_matrix(number + 2, tails, heads, np.concatenate((every, every, wide)))
+    found = maximum_flow(graph, number, number + 1)
+    # What is left is never negative, and the way back over a flow is left where it came from.
+    near = np.zeros(number + 2, bool)
+    near[breadth_first_order(graph - found.flow, number, return_predecessors=False)] = True
+    return MinimumCut(float(int(found.flow_value) * unit), near[:number])
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A depth-first search of every component. Per vertex: ``parent`` (-1 at a root), ``entry``, ``leave``.
+
+    What is below v was entered from ``entry[v]`` up to, not including, ``leave[v]``. ``apart``:
+    without its parent the vertex and all below it are separated from the rest. ``bridge``: they
+    are so without the edge to the parent alone.
+    """
+
+    parent: Indices
+    entry: Indices
+    leave: Indices
+    apart: Flags
+    bridge: Flags
+
+
+def search_depth_first(number: int, a: Indices, b: Indices) -> Search:
+    """Cut vertices and bridges of a graph without parallel edges.
+
+    J. Hopcroft and R. Tarjan, Algorithm 447, Comm. ACM 16 (1973), without recursion. A dense
+    graph is first thinned to a breadth-first forest and a forest of the rest, which has the
+    same biconnected components (G. Cong and D. A. Bader, ICPP 2005).
+    """
+    if len(a) > 2 * number:
+        a, b = _thin(number, a, b)
+    tails, heads = np.concatenate([a, b]), np.concatenate([b, a])
+    order = np.argsort(tails, kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(tails, minlength=number)))).tolist()
+    parent, entry, lowest, last = _walk_depth_first(number, start, heads[order].tolist())
+    parents, entered, low = np.array(parent, np.intp), np.array(entry, np.intp), np.array(lowest, np.intp)
+    inner = parents >= 0
+    return Search(
+        parent=parents,
+        entry=entered,
+        leave=np.array(last, np.intp),
+        apart=inner & (low >= entered[parents]),
+        bridge=inner & (low > entered[parents]),
+    )
+
+
+def _walk_depth_first(
+    number: int, start: list[int], to: list[int]
+) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Parent, entry, lowest entry reached from below by one edge, and end of the subtree, per vertex."""
+    parent, entry, lowest, leave = [-1] * number, [-1] * number, [0] * number, [0] * number
+    following = start[:-1]
+    clock = 0
+    for root in range(number):
+        if entry[root] >= 0:
+            continue
+        entry[root] = lowest[root] = clock
+        clock += 1
+        stack = [root]
+        while stack:
+            here = stack[-1]
+            if following[here] < start[here + 1]:
+                there = to[following[here]]
+                following[here] += 1
+                if entry[there] < 0:
+                    parent[there] = here
+                    entry[there] = lowest[there] = clock
+                    clock += 1
+                    stack.append(there)
+                elif there != parent[here]:
+                    lowest[here] = min(lowest[here], entry[there])
+            else:
+                stack.pop()
+                leave[here] = clock
+                if stack:
+                    lowest[stack[-1]] = min(lowest[stack[-1]], lowest[here])
+    return parent, entry, lowest, leave
+
+
+def _thin(number: int, a: Indices, b: Indices) -> tuple[Indices, Indices]:
+    """At most two forests of a graph, with the same biconnected components."""
+    before = _find_forest(number, a, b)
+    rest = (before[a] != b) & (before[b] != a)
+    after = _find_forest(number, a[rest], b[rest])
+    pairs = [(np.flatnonzero(each >= 0), each[each >= 0]) for each in (before, after)]
+    return np.concatenate([one for one, _ in pairs]), np.concatenate([other for _, other in pairs])
+
+
+def _find_forest(number: int, a: Indices, b: Indices) -> Indices:
+    """The predecessor of each vertex in a breadth-first forest, -1 at a root."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    labels = find_components(number, a, b)
+    # One more vertex, joined to the first of each component, makes the forest one search.
+    roots = np.unique(labels, return_index=True)[1]
+    tails = np.concatenate([a, b, np.full(len(roots), number)])
+    graph = _make_matrix(number + 1, tails, np.concatenate([b, a, roots]), np.ones(len(tails), np.int8))
+    before = breadth_first_order(graph, number)[1][:number]
+    return np.where(before == number, -1, before).astype(np.intp)
