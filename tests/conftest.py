@@ -24,8 +24,15 @@ _PLACES = {Path(__file__).parent / "lab", Path(__file__).parent / "scenarios"}
 """Where ``make unit-lab`` looks for tests that use one."""
 
 
+_UMASK = 0o022
+
+
 def pytest_configure() -> None:
-    """Hear SIGINT and SIGHUP even where a shell or nohup had them ignored: children inherit that, and no trap helps."""
+    """Hear SIGINT and SIGHUP even where a shell or nohup had them ignored: children inherit that, and no trap helps.
+
+    The umask is the usual one: sshd reads a user's keys as that user, and fixtures of a whole run write such files.
+    """
+    os.umask(_UMASK)
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
@@ -67,11 +74,11 @@ def memory_path(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Keep the developer's own database, configuration and colours out of the tests, and their umask as it was."""
-    mask = os.umask(0o022)
+    """Keep the developer's own database, configuration and colours out of the tests, and the umask of a command run here."""
+    os.umask(_UMASK)
     for name in ("NO_COLOR", "BENCHCONSOLE_DB", "BENCHCONSOLE_ASCII", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     yield
-    os.umask(mask)
+    os.umask(_UMASK)  # never the one found: a fixture of a module may have run a command before this one began
