@@ -6,23 +6,42 @@ import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from benchconsole.console.availability.evaluation import (
+    Availability,
+    AvailabilityResult,
+    AvailabilityTarget,
+    CountedTime,
+    Exclusion,
+    evaluate,
+    read_sample,
+    read_schedule,
+)
+from benchconsole.console.availability.exclusions import (
+    KIND,
+    WITHDRAWN,
+    ExclusionError,
+    format_exclusion,
+    format_span,
+    parse_exclusion,
+    parse_span,
+    read_exclusions,
+)
 from benchconsole.console.cli.common import can_show_unicode, db_option, open_store
+from benchconsole.console.cli.in_use_option import find_operator
 from benchconsole.console.exits import BadInput, Exit
-
-if TYPE_CHECKING:
-    from benchconsole.console.availability.evaluation import (
-        Availability,
-        AvailabilityResult,
-        AvailabilityTarget,
-        CountedTime,
-        Exclusion,
-    )
-    from benchconsole.probes.judging.verdict import Level
-    from benchconsole.store.store import Store
+from benchconsole.console.text.moments import format_moment
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.run_view import state_of_level
+from benchconsole.console.view.wording import SIGNS
+from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.probe_names import AVAILABILITY
+from benchconsole.store.store import Store
+from benchconsole.topology.selection import select
+from benchconsole.topology.units import Unit, UnitError, duration, parse
+from benchconsole.topology.units import counted as count
 
 LISTED = 40
 """Nodes that get a line of their own: those with an outage, or not known to hold what is asked."""
@@ -64,10 +83,7 @@ def command(
 
     Exit codes: 0 passed, 1 failed, 3 not known, 2 bad input.
     """
-    from benchconsole.console.availability.evaluation import AvailabilityTarget
-    from benchconsole.console.cli.in_use_option import find_operator
     from benchconsole.topology.description.resolve import load_text
-    from benchconsole.topology.selection import select
 
     with open_store(db, create=False) as store:
         key = store.find_session(session)
@@ -84,19 +100,13 @@ def command(
     raise click.exceptions.Exit(find_exit_code(found.level))
 
 
-def find_exit_code(level: "Level") -> Exit:
+def find_exit_code(level: Level) -> Exit:
     """0 where it passed, 1 where it failed, 3 where it is not known."""
-    from benchconsole.probes.judging.verdict import Level
-
     return {Level.PASS: Exit.PASSED, Level.FAIL: Exit.BELOW}.get(level, Exit.UNTESTED)
 
 
-def evaluate_session(store: "Store", key: str, asked: "AvailabilityTarget", *, now: float) -> "Availability":
+def evaluate_session(store: Store, key: str, asked: AvailabilityTarget, *, now: float) -> Availability:
     """The availability that a stored watch shows; BadInput for a session that is none."""
-    from benchconsole.console.availability.evaluation import evaluate, read_sample, read_schedule
-    from benchconsole.console.availability.exclusions import read_exclusions
-    from benchconsole.probes.model.probe_names import AVAILABILITY
-
     schedule = read_schedule(store.session(key).describe())
     if schedule is None:
         raise BadInput(f"benchconsole: session {key} is no watch, expected one of benchconsole watch")
@@ -122,19 +132,8 @@ def evaluate_session(store: "Store", key: str, asked: "AvailabilityTarget", *, n
         raise BadInput(f"benchconsole: --service: {error}; watch more nodes than those of the service") from error
 
 
-def _record_exclusions(store: "Store", key: str, excluded: tuple[str, ...], withdraw: tuple[str, ...], by: str) -> None:
+def _record_exclusions(store: Store, key: str, excluded: tuple[str, ...], withdraw: tuple[str, ...], by: str) -> None:
     """Write into the record what does not count; BadInput, and nothing written, where one of them cannot be read."""
-    from benchconsole.console.availability.exclusions import (
-        KIND,
-        WITHDRAWN,
-        ExclusionError,
-        format_exclusion,
-        format_span,
-        parse_exclusion,
-        parse_span,
-        read_exclusions,
-    )
-
     try:
         notes = [(KIND, format_exclusion(parse_exclusion(text, by))) for text in excluded]
         taken_back = [format_span(*parse_span(text)) for text in withdraw]
@@ -155,8 +154,6 @@ def _record_exclusions(store: "Store", key: str, excluded: tuple[str, ...], with
 
 
 def _parse_share(text: str, option: str) -> float:
-    from benchconsole.topology.units import Unit, UnitError, parse
-
     try:
         found = parse(text, Unit.ONE)
     except UnitError as error:
@@ -177,14 +174,8 @@ def _format_percent(share: float | None, *, up: bool = False) -> str:
     return f"{(math.ceil if up else math.floor)(scaled) / 1000:.3f} %"
 
 
-def format_availability(key: str, found: "Availability") -> Iterator[str]:
+def format_availability(key: str, found: Availability) -> Iterator[str]:
     """The answer for people: what was asked, the system, the service, nodes worth a line, the verdict."""
-    from benchconsole.console.text.moments import format_moment
-    from benchconsole.console.text.sanitize import sanitize
-    from benchconsole.probes.judging.verdict import Level
-    from benchconsole.topology.units import counted as count
-    from benchconsole.topology.units import duration
-
     schedule = found.schedule
     sampled = f"a sample every {duration(schedule.every)}"
     yield f"availability of session {key}: {format_moment(schedule.began)} to {format_moment(schedule.ends)}, {sampled}"
@@ -204,20 +195,12 @@ def format_availability(key: str, found: "Availability") -> Iterator[str]:
     yield _format_verdict(found)
 
 
-def _format_span(out: "Exclusion") -> str:
-    from benchconsole.console.text.moments import format_moment
-
+def _format_span(out: Exclusion) -> str:
     return f"{format_moment(out.start)} to {format_moment(out.end)}"
 
 
-def _format_line(each: "AvailabilityResult") -> str:
+def _format_line(each: AvailabilityResult) -> str:
     """``· system (16)   99.912 %  99.701 %  99.953 %  3, longest 0:30:00 on n3, MTBF 112:00:00, MTTR 0:20:00``."""
-    from benchconsole.console.text.sanitize import sanitize
-    from benchconsole.console.view.run_view import state_of_level
-    from benchconsole.console.view.wording import SIGNS
-    from benchconsole.topology.units import counted as count
-    from benchconsole.topology.units import duration
-
     sign = SIGNS[state_of_level(each.level)]
     glyph = sign.glyph if can_show_unicode() else sign.ascii
     name = each.name if each.nodes == (each.name,) else f"{each.name} ({len(each.nodes):,})"
@@ -239,10 +222,8 @@ def _format_line(each: "AvailabilityResult") -> str:
     return sanitize(f"{glyph} {name:16} {shares}  {', '.join(words)}")
 
 
-def _format_verdict(found: "Availability") -> str:
+def _format_verdict(found: Availability) -> str:
     """The verdict with what it rests on."""
-    from benchconsole.probes.judging.verdict import Level
-
     parts = [_format_share("the system was up", found.system.time, found.system.level)]
     parts.append(
         f"at least {_format_percent(found.asked.at_least)} is asked{' of every node' if found.asked.each else ''}"
@@ -254,9 +235,7 @@ def _format_verdict(found: "Availability") -> str:
     return f"{word}: {'; '.join(parts)}."
 
 
-def _format_share(what: str, time: "CountedTime", level: "Level") -> str:
-    from benchconsole.probes.judging.verdict import Level
-
+def _format_share(what: str, time: CountedTime, level: Level) -> str:
     if level is Level.PASS:
         return f"{what} {_format_percent(time.worst)} of the time at worst"
     if level is Level.FAIL:
@@ -267,7 +246,7 @@ def _format_share(what: str, time: "CountedTime", level: "Level") -> str:
 # -- as JSON
 
 
-def make_record(key: str, found: "Availability") -> dict[str, object]:
+def make_record(key: str, found: Availability) -> dict[str, object]:
     """The answer for programs: seconds, shares from 0 to 1, moments in UTC seconds; null for what cannot be told."""
     schedule, asked = found.schedule, found.asked
     return {
@@ -284,7 +263,7 @@ def make_record(key: str, found: "Availability") -> dict[str, object]:
     }
 
 
-def _make_part(each: "AvailabilityResult") -> dict[str, object]:
+def _make_part(each: AvailabilityResult) -> dict[str, object]:
     time = each.time
     outages = [
         {"node": out.node, "start": out.start, "seconds": None if out.reboot else out.seconds, "over": out.over,

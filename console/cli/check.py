@@ -4,7 +4,6 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,13 +11,14 @@ from benchconsole.console.cli.common import (
     can_show_unicode,
     db_option,
     load_installed_probes,
+    open_store,
+    read_stored_view,
     read_topology,
     topology_argument,
 )
 from benchconsole.console.exits import BadInput
-
-if TYPE_CHECKING:
-    from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.analysis.wan import find_window
+from benchconsole.topology.model.fabric import NodeId
 
 
 @click.command("check")
@@ -50,11 +50,9 @@ def command(
         click.echo(line)
 
 
-def _read_buffers(session: str, db: Path | None) -> "dict[NodeId, float]":
+def _read_buffers(session: str, db: Path | None) -> dict[NodeId, float]:
     """The TCP windows that nodes told to have in a stored session, newest answers first."""
-    from benchconsole.console.cli.common import open_store, read_stored_view
     from benchconsole.console.static_report.wire_diff import read_node_facts
-    from benchconsole.topology.analysis.wan import find_window
 
     with open_store(db, create=False) as store:
         view = read_stored_view(store, session, load_installed_probes())

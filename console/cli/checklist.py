@@ -1,6 +1,7 @@
 """Shows, runs and marks what is checked by hand or by script, and keeps the evidence."""
 
 import asyncio
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +16,17 @@ from benchconsole.console.cli.common import (
     open_store,
     read_topology,
 )
+from benchconsole.console.cli.in_use_option import find_operator
 from benchconsole.console.exits import BadInput, Exit
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.run_view import State
+from benchconsole.console.view.wording import SIGNS
+from benchconsole.probes.model.checklist import MOST_BYTES, Checked, CheckedList, Evidence, Mark, Step, StepState
+from benchconsole.store.store import Store
+from benchconsole.topology.errors import find_near
 
 if TYPE_CHECKING:
     from benchconsole.console.session.checklist_file import ChecklistFile
-    from benchconsole.probes.model.checklist import CheckedList, Evidence, Mark, Step
-    from benchconsole.store.store import Store
-
 _STATES = ("pass", "fail", "not-done", "not-applicable")
 
 
@@ -53,7 +58,6 @@ def command(
     Exit codes within a session: 0 every step passed or does not apply, 1 one failed, 3 one is not done or none
     passed, 2 bad input. Without a session the file is only checked and shown.
     """
-    from benchconsole.console.cli.in_use_option import find_operator
     from benchconsole.console.session.checklist_file import read_checklist_file
 
     found = read_checklist_file(file)
@@ -107,9 +111,7 @@ def _refuse_unclear(
             raise BadInput(f"benchconsole: {words}")
 
 
-def _find_step(found: "ChecklistFile", name: str) -> "Step":
-    from benchconsole.topology.errors import find_near
-
+def _find_step(found: "ChecklistFile", name: str) -> Step:
     known = {step.id: step for step in found.checklist.steps}
     if name not in known:
         hint = find_near(name, known)
@@ -118,10 +120,8 @@ def _find_step(found: "ChecklistFile", name: str) -> "Step":
     return known[name]
 
 
-def _read_evidence(path: Path) -> "Evidence":
+def _read_evidence(path: Path) -> Evidence:
     """The bytes of a file; BadInput for one that cannot be read, is none, or is too large to be kept."""
-    from benchconsole.probes.model.checklist import MOST_BYTES, Evidence
-
     try:
         if not path.is_file():
             raise BadInput(f"benchconsole: --attach {path}: expected a plain file")
@@ -134,7 +134,7 @@ def _read_evidence(path: Path) -> "Evidence":
     return Evidence(path.name, content)
 
 
-async def _begin_session(store: "Store", found: "ChecklistFile", label: str) -> str:
+async def _begin_session(store: Store, found: "ChecklistFile", label: str) -> str:
     """A session without tests, of the topology that the file names; BadInput without one, and for a label in use."""
     from benchconsole.console.session.metadata import SessionChoice, make_new_session
 
@@ -148,21 +148,19 @@ async def _begin_session(store: "Store", found: "ChecklistFile", label: str) -> 
     return key
 
 
-def _make_mark(state: str, by: str, note: str) -> "Mark":
-    from benchconsole.probes.model.checklist import Mark, StepState
-
+def _make_mark(state: str, by: str, note: str) -> Mark:
     if not by.strip():
         raise BadInput("benchconsole: --by: found nothing, expected a name")
     return Mark(StepState(state.replace("-", " ")), by.strip(), time.time(), note.strip())
 
 
 def _mark_step(
-    store: "Store", key: str, found: "ChecklistFile", step: "Step", said: "Mark", evidence: "tuple[Evidence, ...]"
+    store: Store, key: str, found: "ChecklistFile", step: Step, said: Mark, evidence: tuple[Evidence, ...]
 ) -> None:
     asyncio.run(store.session(key).mark_step(found.checklist.name, step.id, said, evidence))
 
 
-def _run_steps(store: "Store", key: str, found: "ChecklistFile", steps: "tuple[Step, ...]", by: str) -> None:
+def _run_steps(store: Store, key: str, found: "ChecklistFile", steps: tuple[Step, ...], by: str) -> None:
     """Run the commands one after the other, each kept before the next begins."""
     from benchconsole.console.session.checklist_file import run_step
 
@@ -174,7 +172,7 @@ def _run_steps(store: "Store", key: str, found: "ChecklistFile", steps: "tuple[S
         _mark_step(store, key, found, step, said, evidence)
 
 
-def _fetch_attachment(store: "Store", key: str, sha256: str, output: Path) -> None:
+def _fetch_attachment(store: Store, key: str, sha256: str, output: Path) -> None:
     """Write a kept file where nothing is yet; its bytes are neither looked at nor run."""
     kept = store.session(key).read_attachment(sha256)
     try:
@@ -185,28 +183,21 @@ def _fetch_attachment(store: "Store", key: str, sha256: str, output: Path) -> No
     click.echo(f"wrote {output}")
 
 
-def _find_exit_code(kept: "CheckedList") -> Exit:
+def _find_exit_code(kept: CheckedList) -> Exit:
     from benchconsole.console.reports.checklist_section import find_state
-    from benchconsole.console.view.run_view import State
 
     return {State.PASS: Exit.PASSED, State.FAIL: Exit.BELOW}.get(find_state(kept), Exit.UNTESTED)
 
 
-def _make_unmarked(found: "ChecklistFile") -> "CheckedList":
+def _make_unmarked(found: "ChecklistFile") -> CheckedList:
     """The file as if nobody had said anything."""
-    from benchconsole.probes.model.checklist import Checked, CheckedList
-
     checklist = found.checklist
     return CheckedList(checklist.name, checklist.source, tuple(map(Checked, checklist.steps)))
 
 
-def _format_checklist(kept: "CheckedList") -> Iterator[str]:
+def _format_checklist(kept: CheckedList) -> Iterator[str]:
     """The checklist as the text report shows it, with what a script would run."""
-    import shlex
-
     from benchconsole.console.reports.checklist_section import make_sections
-    from benchconsole.console.text.sanitize import sanitize
-    from benchconsole.console.view.wording import SIGNS
 
     (section,) = make_sections((kept,))
     yield f"{section.title}; {section.tally}"

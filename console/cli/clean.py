@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -18,16 +17,21 @@ from benchconsole.console.cli.common import (
     topology_argument,
 )
 from benchconsole.console.exits import Exit, complain
-
-if TYPE_CHECKING:
-    from benchconsole.probes.api import Probe
-    from benchconsole.probes.hygiene.leftover_proof import Touched
-    from benchconsole.probes.leftovers import Leftovers
-    from benchconsole.probes.model.measuring import Round
-    from benchconsole.probes.model.remote import Reach, Remote
-    from benchconsole.store.model import SessionSummary
-    from benchconsole.store.store import Store
-    from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.console.session.node_access import make_ssh_reach
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.probes.api import Probe
+from benchconsole.probes.hygiene.leftover_proof import AT_ONCE, Touched, directory_words, process_words, touched
+from benchconsole.probes.leftovers import Leftovers, end_processes, find_leftovers, remove_directories
+from benchconsole.probes.model.errors import ProbeError
+from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.remote import Reach, Remote
+from benchconsole.probes.scratch import root_of
+from benchconsole.store.files.paths import default_path
+from benchconsole.store.model import SessionSummary
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import select
+from benchconsole.topology.units import counted as count
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class _CleanScope:
     """What is looked for: of one session or of any, below these directories, as ourselves or for all users."""
 
     session: str | None
-    scratch: "Mapping[NodeId, Sequence[str]]"
+    scratch: Mapping[NodeId, Sequence[str]]
     privileged: bool
 
 
@@ -43,8 +47,8 @@ class _CleanScope:
 class _NodeLeftovers:
     """One node with something on it."""
 
-    remote: "Remote"
-    found: "Leftovers"
+    remote: Remote
+    found: Leftovers
 
 
 @click.command("clean")
@@ -68,8 +72,6 @@ def command(
 
     Exit codes: 0 nothing of ours is left, 2 bad input, 3 something is, or a node could not be searched.
     """
-    from benchconsole.topology.selection import select
-
     probes = load_installed_probes()
     fabric = read_topology(topology, probes)
     chosen = select(fabric, nodes, exclude)
@@ -80,12 +82,9 @@ def command(
 
 
 def _read_stored_plans(
-    db: Path | None, fabric: "Fabric", session: str | None
-) -> "tuple[str | None, dict[str, SessionSummary], Touched]":
+    db: Path | None, fabric: Fabric, session: str | None
+) -> tuple[str | None, dict[str, SessionSummary], Touched]:
     """The session's id, the sessions that the store knows, and what they touched; a store need not exist."""
-    from benchconsole.probes.hygiene.leftover_proof import Touched, touched
-    from benchconsole.store.files.paths import default_path
-
     if db is None and not default_path().exists():
         return session, {}, Touched()
     with open_store(db, create=False) as store:
@@ -95,22 +94,20 @@ def _read_stored_plans(
         return key, known, touched(each for name in ours for each in _read_plan(store, name))
 
 
-def _count_unfinished(sessions: "Iterable[SessionSummary]", fabric: "Fabric") -> list[str]:
+def _count_unfinished(sessions: Iterable[SessionSummary], fabric: Fabric) -> list[str]:
     """Sessions on this fabric that did not come to their end: the others searched their nodes themselves."""
     return [each.id for each in sessions if each.fabric == fabric.name and each.state.value != "complete"]
 
 
-def _read_plan(store: "Store", session: str) -> "Iterable[Round]":
+def _read_plan(store: Store, session: str) -> Iterable[Round]:
     from benchconsole.topology.description.resolve import load_text
 
     new = store.session(session).describe().new
     return store.session(session).read_plan(load_text(new.topology, new.topology_path))
 
 
-def _list_roots(fabric: "Fabric", probes: "Mapping[str, Probe]", stored: "Touched") -> "dict[NodeId, tuple[str, ...]]":
+def _list_roots(fabric: Fabric, probes: Mapping[str, Probe], stored: Touched) -> dict[NodeId, tuple[str, ...]]:
     """The scratch directories of every node: those of the suites as they are now, and those of stored plans."""
-    from benchconsole.probes.scratch import root_of
-
     found: dict[NodeId, dict[str, None]] = {name: dict.fromkeys(each) for name, each in stored.scratch.items()}
     for suite in fabric.suites.values():
         for stage in suite.stages:
@@ -122,11 +119,8 @@ def _list_roots(fabric: "Fabric", probes: "Mapping[str, Probe]", stored: "Touche
 
 
 async def _clean(
-    fabric: "Fabric", names: "Sequence[NodeId]", wanted: _CleanScope, known: "Mapping[str, SessionSummary]", yes: bool
+    fabric: Fabric, names: Sequence[NodeId], wanted: _CleanScope, known: Mapping[str, SessionSummary], yes: bool
 ) -> int:
-    from benchconsole.console.session.node_access import make_ssh_reach
-    from benchconsole.topology.units import counted as count
-
     reach = make_ssh_reach(fabric, "clean")
     try:
         found, silent = await _search_nodes(reach, fabric, names, wanted)
@@ -142,7 +136,7 @@ async def _clean(
         await reach.close()
 
 
-def _list_our_scratch(found: "Leftovers") -> int:
+def _list_our_scratch(found: Leftovers) -> int:
     return len(found.processes) + sum(not each.because for each in found.directories)
 
 
@@ -157,16 +151,12 @@ async def _ask_consent(total: int, yes: bool) -> bool:
 
 
 async def _search_nodes(
-    reach: "Reach", fabric: "Fabric", names: "Sequence[NodeId]", wanted: _CleanScope
-) -> "tuple[list[_NodeLeftovers], int]":
+    reach: Reach, fabric: Fabric, names: Sequence[NodeId], wanted: _CleanScope
+) -> tuple[list[_NodeLeftovers], int]:
     """What was found, and how many nodes could not be searched (each is complained about)."""
-    from benchconsole.probes.hygiene.leftover_proof import AT_ONCE
-    from benchconsole.probes.leftovers import find_leftovers
-    from benchconsole.probes.model.errors import ProbeError
-
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(name: "NodeId") -> "tuple[_NodeLeftovers | None, bool]":
+    async def ask(name: NodeId) -> tuple[_NodeLeftovers | None, bool]:
         try:
             async with gate:
                 remote = await reach.remote(fabric.nodes[name])
@@ -183,11 +173,8 @@ async def _search_nodes(
     return [each for each, _ in asked if each is not None], sum(silent for _, silent in asked)
 
 
-def _show_leftovers(found: Sequence[_NodeLeftovers], known: "Mapping[str, SessionSummary]") -> None:
+def _show_leftovers(found: Sequence[_NodeLeftovers], known: Mapping[str, SessionSummary]) -> None:
     """Everything that was found, by session; what is not ours beyond doubt says why."""
-    from benchconsole.console.text.sanitize import sanitize
-    from benchconsole.probes.hygiene.leftover_proof import directory_words, process_words
-
     by_session: dict[str, list[str]] = {}
     for each in found:
         for process in each.found.processes:
@@ -201,9 +188,7 @@ def _show_leftovers(found: Sequence[_NodeLeftovers], known: "Mapping[str, Sessio
             click.echo(f"  {sanitize(line)}")
 
 
-def _format_headline(session: str, known: "SessionSummary | None") -> str:
-    from benchconsole.console.text.sanitize import sanitize
-
+def _format_headline(session: str, known: SessionSummary | None) -> str:
     if known is None:
         return f"session {sanitize(session) or 'without an id'}, not in this database"
     label = f" ({sanitize(known.label)})" if known.label else ""
@@ -214,10 +199,6 @@ def _format_headline(session: str, known: "SessionSummary | None") -> str:
 
 async def _end_leftovers(found: Sequence[_NodeLeftovers], wanted: _CleanScope) -> int:
     """End and remove; how many stay."""
-    from benchconsole.console.text.sanitize import sanitize
-    from benchconsole.probes.hygiene.leftover_proof import directory_words, process_words
-    from benchconsole.probes.leftovers import end_processes, remove_directories
-    from benchconsole.probes.model.errors import ProbeError
 
     async def one(each: _NodeLeftovers) -> int:
         total = len(each.found.processes) + len(each.found.directories)

@@ -4,14 +4,12 @@ A label that could be taken for one of the file, the plan or another option is b
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.exits import BadInput
-
-if TYPE_CHECKING:
-    from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
+from benchconsole.topology.model.fabric import Fabric
 
 cohort_option = click.option(
     "--cohort",
@@ -22,10 +20,9 @@ cohort_option = click.option(
 )
 
 
-def make_cohort_options(fabric: "Fabric", given: "Sequence[str]") -> "dict[str, str | int | float]":
+def make_cohort_options(fabric: Fabric, given: Sequence[str]) -> dict[str, str | int | float]:
     """The options that record the cohorts of a session; BadInput for one that could be taken for another label."""
     from benchconsole.console.session.metadata import COHORT
-    from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
 
     sweeps = (stage.sweep for suite in fabric.suites.values() for stage in suite.stages if stage.sweep is not None)
     axes = {axis.name for sweep in sweeps for axis in sweep.axes}

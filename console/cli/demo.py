@@ -4,16 +4,16 @@ import asyncio
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.cli.common import db_option, load_installed_probes, open_store, read_topology
+from benchconsole.console.cli.open import open_console
+from benchconsole.console.cli.run import follow_session, print_summary
 from benchconsole.console.exits import BadInput, complain
-
-if TYPE_CHECKING:
-    from benchconsole.console.simulator.cluster import SimulatedCluster
-    from benchconsole.console.view.run_view import RunView
+from benchconsole.console.simulator.cluster import SimulatedCluster
+from benchconsole.console.simulator.scenarios import SCENARIOS, find_scenario
+from benchconsole.console.view.run_view import RunView
 
 
 @click.command("demo")
@@ -30,8 +30,6 @@ def command(scenario: str, list_only: bool, nodes: int | None, headless: bool, d
     terminal, or with --headless, the summary is printed and the exit code is 0 when the suite
     ran through, whatever it found.
     """
-    from benchconsole.console.simulator.scenarios import SCENARIOS, find_scenario
-
     if list_only:
         for each in SCENARIOS.values():
             click.echo(f"{each.name}: {each.summary}")
@@ -54,16 +52,12 @@ def command(scenario: str, list_only: bool, nodes: int | None, headless: bool, d
 
 def open_demo(scenario: str, db: Path | None, *, nodes: int | None = None, screen: bool = True) -> int:
     """Run the suite of ``scenario``, on the screen or as lines; the exit code. ``nodes``: of the large one."""
-    from benchconsole.console.simulator.cluster import SimulatedCluster
-
     with tempfile.TemporaryDirectory(prefix="benchconsole-demo-") as folder:
         cluster = SimulatedCluster(scenario, Path(folder), nodes=nodes)
         return _run_on_screen(cluster, db) if screen else _run_headless(cluster, db)
 
 
-def _run_headless(cluster: "SimulatedCluster", db: Path | None) -> int:
-    from benchconsole.console.cli.run import print_summary
-
+def _run_headless(cluster: SimulatedCluster, db: Path | None) -> int:
     view, ended_by = asyncio.run(_run_suite(cluster, db))
     code = print_summary(view, ended_by, allow_untested=True, out=sys.stdout)
     if ended_by is not None:
@@ -71,8 +65,7 @@ def _run_headless(cluster: "SimulatedCluster", db: Path | None) -> int:
     return 0 if view.complete else 4
 
 
-async def _run_suite(cluster: "SimulatedCluster", db: Path | None) -> "tuple[RunView, int | None]":
-    from benchconsole.console.cli.run import follow_session
+async def _run_suite(cluster: SimulatedCluster, db: Path | None) -> tuple[RunView, int | None]:
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
 
@@ -85,9 +78,7 @@ async def _run_suite(cluster: "SimulatedCluster", db: Path | None) -> "tuple[Run
             return await follow_session(session, session.propose(), None, sys.stdout, quiet=False)
 
 
-def _run_on_screen(cluster: "SimulatedCluster", db: Path | None) -> int:
-    from benchconsole.console.cli.open import open_console
-
+def _run_on_screen(cluster: SimulatedCluster, db: Path | None) -> int:
     with asyncio.Runner() as runner:
         complain(_format_start(cluster))
         runner.run(cluster.__aenter__())
@@ -97,5 +88,5 @@ def _run_on_screen(cluster: "SimulatedCluster", db: Path | None) -> int:
             runner.run(cluster.__aexit__(None, None, None))
 
 
-def _format_start(cluster: "SimulatedCluster") -> str:
+def _format_start(cluster: SimulatedCluster) -> str:
     return f"starting the simulated cluster {cluster.scenario.name!r} on loopback: {cluster.scenario.summary}"

@@ -22,12 +22,19 @@ from benchconsole.console.cli.common import (
     read_topology,
     topology_argument,
 )
+from benchconsole.console.cli.run import follow_session
 from benchconsole.console.exits import BadInput, complain
+from benchconsole.console.text.ascii import to_ascii
+from benchconsole.probes.api import Probe
+from benchconsole.probes.model.errors import ProbeOutputError
+from benchconsole.probes.tools.inventory.sources import SOURCES
+from benchconsole.topology.errors import find_near
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import select
+from benchconsole.topology.wire.observations import Observed, SysNames
 
 if TYPE_CHECKING:
     from benchconsole.console.static_report.wire_diff import NodeObservations, WireComparison
-    from benchconsole.probes.api import Probe
-    from benchconsole.topology.model.fabric import Fabric, NodeId
 
 
 @click.command("diff")
@@ -61,7 +68,6 @@ def command(
     started, 3 not everything was compared. 1 wins over 3.
     """
     from benchconsole.console.static_report.wire_diff import compare_wire
-    from benchconsole.topology.selection import select
 
     if files and not saved:
         raise BadInput("benchconsole: more files than one topology, expected --from before saved outputs")
@@ -81,10 +87,9 @@ def command(
 
 
 def _ask_nodes(
-    fabric: "Fabric", chosen: "Sequence[NodeId]", label: str, db: Path | None, probes: "Mapping[str, Probe]"
+    fabric: Fabric, chosen: Sequence[NodeId], label: str, db: Path | None, probes: Mapping[str, Probe]
 ) -> "WireComparison":
     """Ask the nodes now, in a session of their own."""
-    from benchconsole.console.cli.run import follow_session
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
     from benchconsole.console.static_report.wire_diff import compare_wire, plan_inventory, read_observations
@@ -100,7 +105,7 @@ def _ask_nodes(
 
 
 def _read_stored(
-    fabric: "Fabric", chosen: "Sequence[NodeId]", session: str, db: Path | None, probes: "Mapping[str, Probe]"
+    fabric: Fabric, chosen: Sequence[NodeId], session: str, db: Path | None, probes: Mapping[str, Probe]
 ) -> "WireComparison":
     """What the nodes told before, held against the file as it is now."""
     from benchconsole.console.static_report.wire_diff import compare_wire, read_observations
@@ -110,12 +115,9 @@ def _read_stored(
     return compare_wire(fabric, read_observations(view, chosen), view.session)
 
 
-def _read_saved(fabric: "Fabric", chosen: "Sequence[NodeId]", sources: Sequence[Path]) -> "NodeObservations":
+def _read_saved(fabric: Fabric, chosen: Sequence[NodeId], sources: Sequence[Path]) -> "NodeObservations":
     """What saved outputs tell; a chosen node without one is not compared."""
     from benchconsole.console.static_report.wire_diff import NodeObservations, read_observed
-    from benchconsole.probes.model.errors import ProbeOutputError
-    from benchconsole.probes.tools.inventory.sources import SOURCES
-    from benchconsole.topology.wire.observations import Observed
 
     texts = _find_texts(fabric, sources)
     told = NodeObservations()
@@ -130,11 +132,8 @@ def _read_saved(fabric: "Fabric", chosen: "Sequence[NodeId]", sources: Sequence[
     return told
 
 
-def _find_texts(fabric: "Fabric", sources: Sequence[Path]) -> dict[str, str]:
+def _find_texts(fabric: Fabric, sources: Sequence[Path]) -> dict[str, str]:
     """Node to its saved output; BadInput names every file that is of no node or cannot be read."""
-    from benchconsole.topology.errors import find_near
-    from benchconsole.topology.wire.observations import SysNames
-
     names, found, wrong = SysNames(fabric), dict[str, str](), list[str]()
     files = [file for source in sources for file in (sorted(source.glob("*")) if source.is_dir() else [source])]
     for file in files:
@@ -156,7 +155,6 @@ def _find_texts(fabric: "Fabric", sources: Sequence[Path]) -> dict[str, str]:
 
 def _print_comparison(found: "WireComparison", *, as_json: bool) -> None:
     from benchconsole.console.static_report.wire_diff import format_comparison, make_record
-    from benchconsole.console.text.ascii import to_ascii
 
     if as_json:
         click.echo(json.dumps(make_record(found), indent=1, allow_nan=False))

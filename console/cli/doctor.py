@@ -5,7 +5,6 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -18,14 +17,16 @@ from benchconsole.console.cli.common import (
     read_topology,
     suite_option,
 )
+from benchconsole.console.doctor import admin_node
+from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade, diagnose_nodes, list_usable_nodes
+from benchconsole.console.doctor.doctor_page import format_page, make_document
+from benchconsole.console.doctor.node_questions import AlgorithmReach, NodeAnswer, ask_nodes
 from benchconsole.console.exits import Exit
-
-if TYPE_CHECKING:
-    from benchconsole.console.doctor.diagnosis import DiagnosisLine
-    from benchconsole.console.doctor.node_questions import AlgorithmReach, NodeAnswer
-    from benchconsole.probes.api import Probe
-    from benchconsole.probes.hygiene.prerequisites import Needs
-    from benchconsole.topology.model.fabric import Fabric, NodeId, Suite
+from benchconsole.probes.api import Probe
+from benchconsole.probes.hygiene.prerequisites import Needs
+from benchconsole.store.files.paths import default_path, trusted_hosts_path
+from benchconsole.topology.model.fabric import Fabric, NodeId, Suite
+from benchconsole.topology.selection import select
 
 
 @click.command("doctor")
@@ -45,10 +46,6 @@ def command(
 
     Exit codes: 0 every node can be used, 2 bad input, 3 some cannot.
     """
-    from benchconsole.console.doctor import admin_node
-    from benchconsole.console.doctor.diagnosis import Grade
-    from benchconsole.store.files.paths import default_path
-
     told = [*admin_node.describe_program(), *admin_node.describe_database(db or default_path())]
     asked: tuple[NodeId, ...] = ()
     fit: tuple[NodeId, ...] = ()
@@ -64,11 +61,9 @@ def command(
 
 def _diagnose_nodes(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None
-) -> "tuple[tuple[DiagnosisLine, ...], tuple[NodeId, ...], tuple[NodeId, ...]]":
+) -> tuple[tuple[DiagnosisLine, ...], tuple[NodeId, ...], tuple[NodeId, ...]]:
     """What is to be said of the nodes, which were asked, and which can be used."""
-    from benchconsole.console.doctor.diagnosis import diagnose_nodes, list_usable_nodes
     from benchconsole.probes.planning import find_suite
-    from benchconsole.topology.selection import select
 
     probes = load_installed_probes()
     fabric = read_topology(topology, probes)
@@ -80,11 +75,9 @@ def _diagnose_nodes(
 
 
 def list_needs(
-    fabric: "Fabric", suite: "Suite", probes: "Mapping[str, Probe]", chosen: "Sequence[NodeId]"
-) -> "dict[NodeId, Needs]":
+    fabric: Fabric, suite: Suite, probes: Mapping[str, Probe], chosen: Sequence[NodeId]
+) -> dict[NodeId, Needs]:
     """What ``suite`` needs of each chosen node, from what its probes declare."""
-    from benchconsole.probes.hygiene.prerequisites import Needs
-
     found = {name: Needs() for name in chosen}
     for stage in suite.stages:
         if stage.probe in probes:
@@ -93,20 +86,16 @@ def list_needs(
     return found
 
 
-def _make_reach(fabric: "Fabric") -> "AlgorithmReach":
+def _make_reach(fabric: Fabric) -> AlgorithmReach:
     from benchconsole.probes.reach.ssh import SshReach
-    from benchconsole.store.files.paths import trusted_hosts_path
 
     return SshReach(fabric.access, "doctor", also_trusted=(str(trusted_hosts_path()),))
 
 
 async def _ask_nodes(
-    fabric: "Fabric", needs: "Mapping[NodeId, Needs]"
-) -> "tuple[tuple[DiagnosisLine, ...], tuple[NodeAnswer, ...]]":
+    fabric: Fabric, needs: Mapping[NodeId, Needs]
+) -> tuple[tuple[DiagnosisLine, ...], tuple[NodeAnswer, ...]]:
     """The lines on the ssh configuration, and every node's answer."""
-    from benchconsole.console.doctor import admin_node
-    from benchconsole.console.doctor.node_questions import ask_nodes
-
     reach = _make_reach(fabric)
     try:
         return await admin_node.check_ssh_configuration(fabric, tuple(needs)), await ask_nodes(reach, fabric, needs)
@@ -115,10 +104,8 @@ async def _ask_nodes(
 
 
 def _print_diagnosis(
-    told: "Sequence[DiagnosisLine]", asked: "Sequence[NodeId]", fit: "Sequence[NodeId]", as_json: bool
+    told: Sequence[DiagnosisLine], asked: Sequence[NodeId], fit: Sequence[NodeId], as_json: bool
 ) -> None:
-    from benchconsole.console.doctor.doctor_page import format_page, make_document
-
     if as_json:
         click.echo(json.dumps(make_document(told, fit, asked), indent=1))
         return

@@ -9,19 +9,25 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.cli.common import db_option, load_installed_probes, nodes_option, open_store, read_stored_view
 from benchconsole.console.exits import BadInput, Exit, complain
-
-if TYPE_CHECKING:
-    from benchconsole.console.view.run_view import RunView
-    from benchconsole.probes.judging.verdict import Finding, Verdict
-    from benchconsole.probes.model.remote import Remote
-    from benchconsole.store.store import Store
-    from benchconsole.topology.model.fabric import Fabric
+from benchconsole.console.session.node_access import make_ssh_reach
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.wording import format_quantity
+from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Verdict
+from benchconsole.probes.model.errors import ProbeError
+from benchconsole.probes.model.remote import Remote
+from benchconsole.probes.reach.slurm.drain import drain, reason_for
+from benchconsole.probes.reach.slurm.local_steps import LocalRemote
+from benchconsole.store.model import SessionState
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.selection import select
+from benchconsole.topology.units import counted as count
 
 head_option = click.option(
     "--head", default=None, metavar="NODE", help="Ask Slurm on this node, over SSH [default: on this machine]."
@@ -61,10 +67,8 @@ def command(session: str, nodes: str | None, head: str | None, db: Path | None, 
         raise click.exceptions.Exit(asyncio.run(_drain_nodes(store, view, chosen, head, yes)))
 
 
-def list_candidates(view: "RunView") -> list[DrainCandidate]:
+def list_candidates(view: RunView) -> list[DrainCandidate]:
     """The nodes that findings of the session name as the cause, worst first, each once."""
-    from benchconsole.probes.judging.verdict import Confidence, Level, Suspect
-
     found: dict[str, DrainCandidate] = {}
     for finding in view.findings:
         own = finding.suspect in (Suspect.NODE, Suspect.NIC) and len(finding.nodes) == 1
@@ -77,10 +81,8 @@ def list_candidates(view: "RunView") -> list[DrainCandidate]:
     return list(found.values())
 
 
-def select_candidates(view: "RunView", nodes: str | None) -> list[DrainCandidate]:
+def select_candidates(view: RunView, nodes: str | None) -> list[DrainCandidate]:
     """Those that were named, or all that are sure; BadInput for a name that the session found no fault with."""
-    from benchconsole.topology.selection import select
-
     every = {each.node: each for each in list_candidates(view)}
     if nodes is None:
         for each in every.values():
@@ -94,10 +96,7 @@ def select_candidates(view: "RunView", nodes: str | None) -> list[DrainCandidate
     return [every[name] for name in named]
 
 
-def _make_reason(view: "RunView", finding: "Finding") -> str:
-    from benchconsole.probes.judging.verdict import Level
-    from benchconsole.probes.reach.slurm.drain import reason_for
-
+def _make_reason(view: RunView, finding: Finding) -> str:
     low = [
         verdict
         for test in finding.tests
@@ -110,10 +109,8 @@ def _make_reason(view: "RunView", finding: "Finding") -> str:
     return reason_for(view.session, worst.probe, _format_shortfall(worst))
 
 
-def _format_shortfall(verdict: "Verdict") -> str:
+def _format_shortfall(verdict: Verdict) -> str:
     """``2.9 Gb/s < 8 Gb/s``, with the sign the other way where less is better, or both texts."""
-    from benchconsole.console.view.wording import format_quantity
-
     if verdict.value is None or verdict.required is None:
         return f"found {verdict.text or 'nothing'}, expected {verdict.expected_text or 'something else'}"
     sign = "<" if verdict.value < verdict.required else ">"
@@ -122,13 +119,8 @@ def _format_shortfall(verdict: "Verdict") -> str:
 
 
 async def _drain_nodes(
-    store: "Store", view: "RunView", chosen: Sequence[DrainCandidate], head: str | None, yes: bool
+    store: Store, view: RunView, chosen: Sequence[DrainCandidate], head: str | None, yes: bool
 ) -> int:
-    from benchconsole.console.text.sanitize import sanitize
-    from benchconsole.probes.model.errors import ProbeError
-    from benchconsole.probes.reach.slurm.drain import drain
-    from benchconsole.topology.units import counted as count
-
     if not chosen:
         click.echo(f"session {view.session} names no node to drain")
         return Exit.PASSED
@@ -151,10 +143,8 @@ async def _drain_nodes(
 
 
 @asynccontextmanager
-async def _open_record(store: "Store", session: str) -> "AsyncIterator[Callable[[str], Awaitable[None]]]":
+async def _open_record(store: Store, session: str) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
     """Writes beside the results of a session, which stays as it ended; a session that runs is refused before."""
-    from benchconsole.store.model import SessionState
-
     before = store.session(session).describe()
     await store.session(session).claim()
     try:
@@ -175,16 +165,11 @@ async def ask_consent(question: str) -> bool:
 
 
 @asynccontextmanager
-async def open_slurm(fabric: "Fabric | None", head: str | None) -> "AsyncIterator[Remote]":
+async def open_slurm(fabric: Fabric | None, head: str | None) -> AsyncIterator[Remote]:
     """Where Slurm's commands run: on this machine, or on a node of ``fabric``."""
-    from benchconsole.probes.reach.slurm.local_steps import LocalRemote
-
     if head is None or fabric is None:
         yield LocalRemote("drain")
         return
-    from benchconsole.console.session.node_access import make_ssh_reach
-    from benchconsole.topology.selection import select
-
     (name, *others) = select(fabric, head, None)
     if others:
         raise BadInput(f"benchconsole: --head {head} are {1 + len(others)} nodes, expected one")

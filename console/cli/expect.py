@@ -4,15 +4,16 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from benchconsole.console.cli.check import parse_parameters
 from benchconsole.console.cli.common import can_show_unicode, load_installed_probes, read_topology, topology_argument
 from benchconsole.console.exits import BadInput
-
-if TYPE_CHECKING:
-    from benchconsole.topology.model.fabric import Fabric, Flow
+from benchconsole.topology.errors import RoutingError, SelectionError
+from benchconsole.topology.model.fabric import Fabric, Flow
+from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.selection import select
 
 MOST_FLOWS = 200_000
 MODELS = ("fluid", "hash", "polarised", "steered")
@@ -52,12 +53,10 @@ def command(
     A flow is written FROM>TO with node sets or groups, in quotes: "n[1-16]>@storage". Rates are
     max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1.
     """
-    from benchconsole.console.cli.check import parse_parameters
     from benchconsole.console.static_report.expected_flows import ExpectedFlows, format_page, make_record
     from benchconsole.topology.capacity.expect import expect
     from benchconsole.topology.capacity.flow_streams import Model
     from benchconsole.topology.capacity.hash_samples import sample_hashes
-    from benchconsole.topology.errors import RoutingError, SelectionError
 
     fabric = read_topology(topology, load_installed_probes(), parameters=parse_parameters(given))
     chosen = Model.POLARISED if model == "polarised" else Model(model)
@@ -76,11 +75,7 @@ def command(
         click.echo(line)
 
 
-def _parse_flows(fabric: "Fabric", texts: Sequence[str], *, streams: int, one_to_one: bool) -> list["Flow"]:
-    from benchconsole.topology.errors import SelectionError
-    from benchconsole.topology.model.fabric import Flow
-    from benchconsole.topology.selection import select
-
+def _parse_flows(fabric: Fabric, texts: Sequence[str], *, streams: int, one_to_one: bool) -> list[Flow]:
     found = []
     for text in texts:
         source, arrow, sink = text.partition(">")
@@ -98,10 +93,7 @@ def _parse_flows(fabric: "Fabric", texts: Sequence[str], *, streams: int, one_to
     return found
 
 
-def _remove_elements(fabric: "Fabric", elements: Sequence[str]) -> "Fabric":
-    from benchconsole.topology.errors import SelectionError
-    from benchconsole.topology.model.failed_elements import remove_elements
-
+def _remove_elements(fabric: Fabric, elements: Sequence[str]) -> Fabric:
     switches, nodes, links, members = [], [], [], {}
     for text in elements:
         name, _, number = text.partition(":")

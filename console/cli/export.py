@@ -6,6 +6,8 @@ import click
 
 from benchconsole.console.cli.common import load_installed_probes, read_topology, topology_argument
 from benchconsole.console.exits import BadInput
+from benchconsole.console.text.atomic_write import FileError, write_whole
+from benchconsole.topology.exporters import ExportError, find_exporter
 
 
 @click.command("export")
@@ -21,9 +23,6 @@ def command(topology: Path, format_: str, output: Path | None, force: bool) -> N
     Diagrams (dot, mermaid, d2) show every device of a small fabric; of a larger one, what is
     equal is drawn once, with how many there are and how they are cabled.
     """
-    from benchconsole.console.text.atomic_write import FileError, write_whole
-    from benchconsole.topology.exporters import ExportError, find_exporter
-
     try:
         export = find_exporter(format_)
         text = export(read_topology(topology, load_installed_probes()))

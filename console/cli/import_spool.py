@@ -3,17 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.cli.common import db_option, open_store
 from benchconsole.console.exits import Exit, complain
+from benchconsole.store.model import SpoolImport
+from benchconsole.store.spool.spool_file import find_spools
+from benchconsole.store.store import Store
 from benchconsole.topology.units import counted as count
-
-if TYPE_CHECKING:
-    from benchconsole.store.model import SpoolImport
-    from benchconsole.store.store import Store
 
 
 @click.command("import-spool")
@@ -27,8 +25,6 @@ def command(files: tuple[Path, ...], db: Path | None) -> None:
     it is committed. Lines that no console can have written are refused one by one, and the file is
     kept. Exit code 0: everything is there; 3: something was refused.
     """
-    from benchconsole.store.spool.spool_file import find_spools
-
     with open_store(db, create=False) as store:
         chosen = files or find_spools(store.path)
         if not chosen:
@@ -44,11 +40,11 @@ def command(files: tuple[Path, ...], db: Path | None) -> None:
     raise click.exceptions.Exit(Exit.UNTESTED if any(each.refused for each in found) else Exit.PASSED)
 
 
-async def _import_spools(store: "Store", files: Sequence[Path]) -> "list[SpoolImport]":
+async def _import_spools(store: Store, files: Sequence[Path]) -> list[SpoolImport]:
     return [await store.import_spool(file) for file in files]
 
 
-def _format_import(found: "SpoolImport") -> str:
+def _format_import(found: SpoolImport) -> str:
     parts = [count(found.results, "result"), count(found.rounds, "round")]
     if found.others:
         parts.append(count(found.others, "other record"))

@@ -6,14 +6,17 @@ Nodes are named one by one: there is no word for all of them.
 import asyncio
 import os
 import pwd
+import shutil
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from benchconsole.console.session.safety import SafetyPolicy
-    from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.console.session.safety import SafetyPolicy
+from benchconsole.probes.reach.slurm.local_steps import LocalRemote
+from benchconsole.probes.reach.slurm.slurm_commands import occupied
+from benchconsole.probes.running.guards.in_use import InUseOverride
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import select
 
 production_option = click.option(
     "--i-mean-production",
@@ -30,17 +33,14 @@ careful_option = click.option(
 
 
 def make_safety_policy(
-    fabric: "Fabric", production: str | None = None, busy: str | None = None, *, careful: bool = False,
+    fabric: Fabric, production: str | None = None, busy: str | None = None, *, careful: bool = False,
     sparing: bool = False, slurm: bool = True,
-) -> "SafetyPolicy":  # fmt: skip
+) -> SafetyPolicy:  # fmt: skip
     """What was asked for, with what Slurm says of the nodes now; SelectionError for names that the fabric lacks.
 
     Where this machine belongs to no Slurm cluster nobody is asked; a Slurm that gives no answer is bad
     input: an unknown state is not an idle one. ``slurm`` False: an allocation of our own will keep others out.
     """
-    from benchconsole.console.session.safety import SafetyPolicy
-    from benchconsole.probes.running.guards.in_use import InUseOverride
-
     override = InUseOverride(_select_nodes(fabric, production), _select_nodes(fabric, busy), find_operator())
     occupied = asyncio.run(_ask_slurm()) if slurm and not fabric.simulated else None
     ask = None if occupied is None else _ask_slurm_again
@@ -54,23 +54,16 @@ def find_operator() -> str:
     return f"{name} (sudo of {before})" if before else name
 
 
-def _select_nodes(fabric: "Fabric", nodes: str | None) -> "frozenset[NodeId]":
-    from benchconsole.topology.selection import select
-
+def _select_nodes(fabric: Fabric, nodes: str | None) -> frozenset[NodeId]:
     return frozenset() if nodes is None else frozenset(select(fabric, nodes))
 
 
-async def _ask_slurm() -> "Mapping[str, str] | None":
+async def _ask_slurm() -> Mapping[str, str] | None:
     """Who is on which node by Slurm's word; None without a Slurm cluster."""
-    import shutil
-
     if shutil.which("squeue") is None:
         return None
-    from benchconsole.probes.reach.slurm.local_steps import LocalRemote
-    from benchconsole.probes.reach.slurm.slurm_commands import occupied
-
     return await occupied(LocalRemote("slurm"))
 
 
-async def _ask_slurm_again() -> "Mapping[str, str]":
+async def _ask_slurm_again() -> Mapping[str, str]:
     return await _ask_slurm() or {}

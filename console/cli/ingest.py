@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,13 +19,13 @@ from benchconsole.console.cli.common import (
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.ingest import CapturedOutput, ingest, ingest_into
 from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.view.run_view import exit_code
 from benchconsole.probes.api import Output, Probe
+from benchconsole.probes.model.errors import PlanError
+from benchconsole.store.store import Store
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
-
-if TYPE_CHECKING:
-    from benchconsole.store.store import Store
 
 
 @click.command("ingest")
@@ -54,8 +53,6 @@ def command(
     several tests. Nothing is asked of any node. The exit codes are those of run.
     """
     from benchconsole.console.reports import ReportOptions, render
-    from benchconsole.console.view.run_view import exit_code
-    from benchconsole.probes.model.errors import PlanError
 
     probes = load_installed_probes()
     if probe not in probes:
@@ -81,7 +78,7 @@ def command(
 
 
 async def _ingest_into(
-    store: "Store", name: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], at: float
+    store: Store, name: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], at: float
 ) -> str:
     """Add to a stored session; BadInput where that is of another fabric."""
     key = store.find_session(name)

@@ -2,17 +2,21 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole import topology
 from benchconsole.console.exits import BadInput
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.topology import load
+from benchconsole.topology.description.document import Imported, source_text
 from benchconsole.topology.importers import FORMATS, SEVERAL, find_importer, list_formats, sniff
-
-if TYPE_CHECKING:
-    from benchconsole.topology.description.document import Imported
-    from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.selection import fold
+from benchconsole.topology.units import UnitError, parse_link_speed
+from benchconsole.topology.units import counted as count
+from benchconsole.topology.writing import exact_quantities
+from benchconsole.topology.writing.topology_file import write
 
 SCHEMA_COPY = "benchconsole.schema.json"
 TEMPLATE = """\
@@ -119,8 +123,6 @@ def command(
       benchconsole init cluster.yaml --from slurm /etc/slurm/topology.conf --link-speed "25 Gb/s"
       benchconsole init cluster.yaml --from lldp lldp/
     """
-    from benchconsole.topology import load
-
     _refuse_misuse(file, sources, source_format, force=force)
     if example is not None:
         if source_format is not None:
@@ -160,8 +162,6 @@ def _refuse_misuse(file: Path, sources: tuple[Path, ...], source_format: str | N
 
 def _find_format(sources: tuple[Path, ...]) -> str:
     """The format that the first source looks like."""
-    from benchconsole.topology.description.document import source_text
-
     found = "lldp" if sources[0].is_dir() else sniff(source_text(sources[0]))
     if found is None:
         raise BadInput(
@@ -172,9 +172,6 @@ def _find_format(sources: tuple[Path, ...]) -> str:
 
 def _parse_speed(text: str | None) -> str | None:
     """The speed as our file writes it."""
-    from benchconsole.topology.units import UnitError, parse_link_speed
-    from benchconsole.topology.writing import exact_quantities
-
     if text is None:
         return None
     try:
@@ -183,16 +180,14 @@ def _parse_speed(text: str | None) -> str | None:
         raise BadInput(f"benchconsole: --link-speed: {error}") from None
 
 
-def _resolve_import(imported: "Imported", file: Path) -> "Fabric":
+def _resolve_import(imported: Imported, file: Path) -> Fabric:
     """The fabric that the source gives; TopologyError lists every problem with its place in the source."""
     from benchconsole.topology.description.resolve import resolve
 
     return resolve(imported.document, file)
 
 
-def _format_topology(imported: "Imported", fabric: "Fabric", source: str, file: Path) -> str:
-    from benchconsole.topology.writing.topology_file import write
-
+def _format_topology(imported: Imported, fabric: Fabric, source: str, file: Path) -> str:
     head = [
         f"A machine for benchconsole, read from {source}. Check it with: benchconsole check {file}",
         "Speeds of links are in bits (25 Gb/s), sizes and storage rates in bytes (64 GiB, 1.5 GB/s).",
@@ -201,11 +196,8 @@ def _format_topology(imported: "Imported", fabric: "Fabric", source: str, file: 
     return write(imported, head, SUITE + (LINKED if fabric.links else "") + (TRUNKED if trunks else ""))
 
 
-def _format_outcome(imported: "Imported", fabric: "Fabric", chosen: str, file: Path) -> Iterator[str]:
+def _format_outcome(imported: Imported, fabric: Fabric, chosen: str, file: Path) -> Iterator[str]:
     """What was written, what was inferred, what is missing."""
-    from benchconsole.console.text.sanitize import sanitize
-    from benchconsole.topology.units import counted as count
-
     switches = f"{len(fabric.switches):,} switch{'' if len(fabric.switches) == 1 else 'es'}"
     parts = [count(len(fabric.nodes), "node"), switches, count(len(fabric.links), "link")]
     yield f"wrote {file} from {chosen}: {', '.join(parts)}"
@@ -214,10 +206,8 @@ def _format_outcome(imported: "Imported", fabric: "Fabric", chosen: str, file: P
     yield f"edit it, then: benchconsole check {file}"
 
 
-def _list_inferred(imported: "Imported") -> Iterator[str]:
+def _list_inferred(imported: Imported) -> Iterator[str]:
     """Each kind of inference with the devices, or the number of links, that it was made for."""
-    from benchconsole.topology.selection import fold
-
     alike: dict[tuple[str, str], list[str]] = {}
     for location, note in imported.notes.items():
         alike.setdefault((str(location[0]), note), []).append(str(location[1]))

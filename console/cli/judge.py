@@ -13,6 +13,7 @@ from benchconsole.console.cli.common import (
     read_stored_view,
     read_topology,
 )
+from benchconsole.console.view.run_view import exit_code
 
 
 @click.command("judge")
@@ -33,7 +34,6 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     """
     from benchconsole.console.reports import ReportOptions, render
     from benchconsole.console.session.rejudging import judge_again
-    from benchconsole.console.view.run_view import exit_code
 
     probes = load_installed_probes()
     with open_store(db, create=False) as store:

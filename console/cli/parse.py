@@ -2,18 +2,22 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from benchconsole.console.cli.common import load_installed_probes
 from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.probes.model.errors import ProbeOutputError
+from benchconsole.probes.model.measuring import Fact, Output, Reading
+from benchconsole.probes.plugins.probe_output import read_output
+from benchconsole.probes.tools.inventory.sources import SOURCES, is_answer
+from benchconsole.topology.errors import find_near
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchconsole.probes.model.measuring import Output
-
     Parser = Callable[[Output], list[dict[str, object]]]
 
 
@@ -47,9 +51,7 @@ def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status
         raise click.exceptions.Exit(Exit.BAD_INPUT)
 
 
-def _read_output(probe: str, name: str, error_text: bytes, exit_status: int) -> "Output":
-    from benchconsole.probes.model.measuring import Output
-
+def _read_output(probe: str, name: str, error_text: bytes, exit_status: int) -> Output:
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
@@ -58,23 +60,15 @@ def _read_output(probe: str, name: str, error_text: bytes, exit_status: int) -> 
 
 
 def _find_probe(name: str) -> "Parser":
-    from benchconsole.console.cli.common import load_installed_probes
-    from benchconsole.probes.model.errors import ProbeOutputError
-    from benchconsole.probes.model.measuring import Fact, Reading
-    from benchconsole.probes.plugins.probe_output import read_output
-    from benchconsole.probes.tools.inventory.sources import SOURCES, is_answer
-
     probes = load_installed_probes()
     if name not in probes and name not in SOURCES:
-        from benchconsole.topology.errors import find_near
-
         known = [*probes, *SOURCES]
         hint = find_near(name, known)
         raise BadInput(
             f"unknown probe {name!r}, expected one of {', '.join(known)}" + (f"; did you mean {hint}?" if hint else "")
         )
 
-    def parser(output: "Output") -> list[dict[str, object]]:
+    def parser(output: Output) -> list[dict[str, object]]:
         items: list[Reading | Fact] = []
         try:
             if name in probes:
@@ -92,8 +86,6 @@ def _find_probe(name: str) -> "Parser":
 
 
 def _make_record(item: object) -> dict[str, object]:
-    from benchconsole.probes.model.measuring import Reading
-
     if isinstance(item, Reading):
         return {
             "metric": item.metric,
@@ -102,8 +94,6 @@ def _make_record(item: object) -> dict[str, object]:
             "labels": dict(item.labels),
             "raw": item.raw,
         }
-    from benchconsole.probes.model.measuring import Fact
-
     if not isinstance(item, Fact):
         raise TypeError(f"a parser gave {type(item).__name__}")
     unit = None if item.unit is None else item.unit.value
@@ -111,8 +101,6 @@ def _make_record(item: object) -> dict[str, object]:
 
 
 def _print_result(name: str, found: list[dict[str, object]], *, as_json: bool, several: bool) -> None:
-    from benchconsole.console.text.sanitize import sanitize
-
     if as_json and several:
         click.echo(json.dumps({"file": name, "measurements": found}, allow_nan=False))
     elif as_json:

@@ -5,14 +5,13 @@ import json
 import click
 
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.probes.plugins.registry import load_probes
 
 
 @click.command("plugins")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(as_json: bool) -> None:
     """List the plugins: who brought which probes, and why some could not be used."""
-    from benchconsole.probes.plugins.registry import load_probes
-
     catalogue = load_probes()
     brought: dict[str, list[str]] = {}
     for name, origin in catalogue.origin.items():

@@ -3,16 +3,16 @@
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.exits import BadInput
+from benchconsole.console.text.cells import wrap_text
+from benchconsole.console.text.table import Column, Table, format_body, number, words
+from benchconsole.probes.api import Node, NodeRole, PlanError, Probe, Shape, Target
+from benchconsole.probes.plugins.registry import ProbeCatalogue, load_probes
+from benchconsole.topology.model.fabric import Hardware, NodeId
 from benchconsole.topology.units import duration
-
-if TYPE_CHECKING:
-    from benchconsole.probes.api import Probe
-    from benchconsole.probes.plugins.registry import ProbeCatalogue
 
 _COLUMNS_FROM = 110
 """Cells of a terminal in which columns can be read."""
@@ -34,8 +34,6 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     What it runs on, what it does to a node in use, what it has to itself there, about how long one test takes
     with its default options (seconds, or minutes:seconds), what it measures, and which report ran it so.
     """
-    from benchconsole.probes.plugins.registry import load_probes
-
     catalogue = load_probes()
     for name in names:
         if name not in catalogue.probes:
@@ -52,11 +50,8 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
         click.echo(f"broken: {each.name} from {each.distribution}: {each.reason}", err=True)
 
 
-def list_alone(probe: "Probe") -> tuple[str, ...]:
+def list_alone(probe: Probe) -> tuple[str, ...]:
     """What one test with default options has to itself on a node; the probe decides by its options."""
-    from benchconsole.probes.api import Node, NodeRole, PlanError, Shape, Target
-    from benchconsole.topology.model.fabric import Hardware, NodeId
-
     ends = [
         Node(NodeId(name), NodeRole.COMPUTE, Hardware("any"), address, address)
         for name, address in (("n1", "192.0.2.1"), ("n2", "192.0.2.2"))
@@ -70,7 +65,7 @@ def list_alone(probe: "Probe") -> tuple[str, ...]:
     return tuple(sorted(part.value for part in demands.alone))
 
 
-def _make_record(catalogue: "ProbeCatalogue", probe: "Probe") -> Mapping[str, object]:
+def _make_record(catalogue: ProbeCatalogue, probe: Probe) -> Mapping[str, object]:
     return {
         "name": probe.name,
         "from": catalogue.origin[probe.name],
@@ -88,11 +83,8 @@ def _make_record(catalogue: "ProbeCatalogue", probe: "Probe") -> Mapping[str, ob
     }
 
 
-def _format_overview(probes: "Mapping[str, Probe]") -> Iterator[str]:
+def _format_overview(probes: Mapping[str, Probe]) -> Iterator[str]:
     """A row for each probe; where the terminal is too narrow for columns, a line with its words below it."""
-    from benchconsole.console.text.cells import wrap_text
-    from benchconsole.console.text.table import Column, Table, format_body, number, words
-
     width = max(shutil.get_terminal_size((80, 24)).columns, 60)
     rows = tuple(_make_cells(probe) for probe in probes.values())
     if width >= _COLUMNS_FROM:
@@ -110,13 +102,13 @@ def _format_overview(probes: "Mapping[str, Probe]") -> Iterator[str]:
     yield f"{len(probes)} probes; everything of one: benchconsole probes NAME"
 
 
-def _make_cells(probe: "Probe") -> tuple[str, str, str, str, str, str, str]:
+def _make_cells(probe: Probe) -> tuple[str, str, str, str, str, str, str]:
     seconds = duration(probe.estimate(probe.options))
     alone = ", ".join(list_alone(probe))
     return probe.name, probe.shape.value, probe.safety.value, alone, seconds, probe.summary, probe.source
 
 
-def _format_details(probes: "Mapping[str, Probe]") -> Iterator[str]:
+def _format_details(probes: Mapping[str, Probe]) -> Iterator[str]:
     for probe in probes.values():
         yield f"{probe.name}: {probe.summary}"
         yield f"  runs on {_SHAPES[probe.shape.value]}; {_SAFETY[probe.safety.value]}"
@@ -134,6 +126,6 @@ def _format_details(probes: "Mapping[str, Probe]") -> Iterator[str]:
             yield f"  {metric.name} [{metric.unit.value}] {metric.summary}"
 
 
-def _format_tool(probe: "Probe", tool: str, package: str) -> str:
+def _format_tool(probe: Probe, tool: str, package: str) -> str:
     version = f" {probe.versions[tool]} or newer" if tool in probe.versions else ""
     return f"{tool}{version} ({f'Debian package {package}' if package else 'not packaged by Debian'})"

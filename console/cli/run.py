@@ -1,8 +1,10 @@
 """Runs a suite without the screen; the same session as on it, told as lines."""
 
 import asyncio
+import gc
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -22,20 +24,24 @@ from benchconsole.console.cli.common import (
     suite_option,
     topology_argument,
 )
-from benchconsole.console.cli.in_use_option import busy_option, careful_option, production_option
+from benchconsole.console.cli.in_use_option import busy_option, careful_option, make_safety_policy, production_option
 from benchconsole.console.cli.scheduler_option import head_option, make_reach, refuse_unknown_head, through_option
 from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.console.session.safety import InUseError
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.events import SessionEnded
+from benchconsole.console.view.reducer import advance
+from benchconsole.console.view.run_view import RunView, exit_code
+from benchconsole.probes.api import Probe
+from benchconsole.probes.blank_devices import list_confirmations
+from benchconsole.probes.model.measuring import Round
+from benchconsole.store.errors import StoreError
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import select
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from benchconsole.console.session.session import Session
-    from benchconsole.console.view.run_view import RunView
-    from benchconsole.probes.api import Probe
-    from benchconsole.probes.model.measuring import Round
-    from benchconsole.store.store import Store
-    from benchconsole.topology.model.fabric import Fabric, NodeId
-
 _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 
 
@@ -70,10 +76,8 @@ def command(
     nothing was started, 3 not everything was tested, 4 internal error, 129 130 143 ended by a
     signal. 1 wins over 3.
     """
-    from benchconsole.console.cli.in_use_option import make_safety_policy
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
-    from benchconsole.topology.selection import select
 
     _require_fresh(jsonl, force=force)
     found = load_catalogue()
@@ -109,12 +113,12 @@ def command(
     raise click.exceptions.Exit(code)
 
 
-def _make_options(*, allow_untested: bool, through: str | None) -> "dict[str, str | int | float]":
+def _make_options(*, allow_untested: bool, through: str | None) -> dict[str, str | int | float]:
     """What the record says of how the session was run."""
     return {**({"allow_untested": 1} if allow_untested else {}), **({"through": through} if through else {})}
 
 
-def _resume_session(store: "Store", name: str, topology: Path, probes: "Mapping[str, Probe]") -> "Session":
+def _resume_session(store: Store, name: str, topology: Path, probes: Mapping[str, Probe]) -> "Session":
     """The session to go on with; its own stored fabric counts, and must be that of the file."""
     from benchconsole.console.session.session import Session
 
@@ -127,10 +131,8 @@ def _resume_session(store: "Store", name: str, topology: Path, probes: "Mapping[
     return session
 
 
-def _refuse_in_use(session: "Session", rounds: "Sequence[Round]") -> None:
+def _refuse_in_use(session: "Session", rounds: Sequence[Round]) -> None:
     """Nothing is started while nodes that somebody else needs would be loaded unnamed."""
-    from benchconsole.console.session.safety import InUseError
-
     try:
         session.choice.policy.refuse(session.fabric, rounds, session.probes)
     except InUseError as error:
@@ -140,10 +142,9 @@ def _refuse_in_use(session: "Session", rounds: "Sequence[Round]") -> None:
         ) from error
 
 
-def _complain_left_out(store: "Store", session: str) -> bool:
+def _complain_left_out(store: Store, session: str) -> bool:
     """Whether the record says of a session that some of its suite was not run; each is complained about."""
     from benchconsole.console.session.session import LEFT_OUT
-    from benchconsole.console.text.sanitize import sanitize
 
     found = [note.text for note in store.session(session).read_notes() if note.kind == LEFT_OUT]
     for words in found:
@@ -152,10 +153,9 @@ def _complain_left_out(store: "Store", session: str) -> bool:
 
 
 def _confirm_disks(
-    fabric: "Fabric", suite: str | None, nodes: "Sequence[NodeId] | None", probes: "Mapping[str, Probe]"
+    fabric: Fabric, suite: str | None, nodes: Sequence[NodeId] | None, probes: Mapping[str, Probe]
 ) -> tuple[str, ...]:
     """The serial numbers of disks that would be overwritten, each typed by whoever answers for it."""
-    from benchconsole.probes.blank_devices import list_confirmations
     from benchconsole.probes.planning import find_suite
 
     asked = list_confirmations(fabric, find_suite(fabric, suite), probes, nodes=nodes)
@@ -189,9 +189,8 @@ def _open_events(jsonl: Path | None) -> TextIO | None:
         ) from error
 
 
-def _print_plan(session: "Session", rounds: "Sequence[Round]") -> None:
+def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
     from benchconsole.console.session.session import LEFT_OUT
-    from benchconsole.console.text.sanitize import sanitize
     from benchconsole.console.view.plan_text import format_plan
     from benchconsole.probes.planning import summarise
 
@@ -203,19 +202,15 @@ def _print_plan(session: "Session", rounds: "Sequence[Round]") -> None:
 
 
 def run_session(
-    session: "Session", rounds: "Sequence[Round]", *, jsonl: Path | None = None, quiet: bool = False,
+    session: "Session", rounds: Sequence[Round], *, jsonl: Path | None = None, quiet: bool = False,
     allow_untested: bool = False,
 ) -> int:  # fmt: skip
     """Run ``rounds`` to the end and print the summary; the exit code."""
-    import gc
-
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)  # a fan-out makes many short-lived objects: fewer collections, less time
     to_stdout = str(jsonl) == "-"
     stream = _open_events(jsonl)
-    from benchconsole.store.errors import StoreError
-
     try:
         view, ended_by = asyncio.run(
             follow_session(session, rounds, stream, sys.stderr if to_stdout else sys.stdout, quiet)
@@ -230,10 +225,9 @@ def run_session(
     return print_summary(view, ended_by, allow_untested=allow_untested, out=sys.stderr if to_stdout else sys.stdout)
 
 
-def print_summary(view: "RunView", ended_by: int | None, *, allow_untested: bool, out: TextIO) -> int:
+def print_summary(view: RunView, ended_by: int | None, *, allow_untested: bool, out: TextIO) -> int:
     """Print the summary of a run and give its exit code."""
     from benchconsole.console.reports import ReportOptions, render
-    from benchconsole.console.view.run_view import exit_code
 
     out.write("\n")
     render("text", view, out, ReportOptions(ascii="utf" not in (out.encoding or "").lower()))
@@ -247,13 +241,10 @@ def print_summary(view: "RunView", ended_by: int | None, *, allow_untested: bool
 
 
 async def follow_session(
-    session: "Session", rounds: "Sequence[Round]", stream: TextIO | None, out: TextIO, quiet: bool
-) -> "tuple[RunView, int | None]":
+    session: "Session", rounds: Sequence[Round], stream: TextIO | None, out: TextIO, quiet: bool
+) -> tuple[RunView, int | None]:
     """Drive the session and fold its events; the last view, and the signal that ended it."""
     from benchconsole.console.cli.event_lines import format_event, format_event_json
-    from benchconsole.console.view.events import SessionEnded
-    from benchconsole.console.view.reducer import advance
-    from benchconsole.console.view.run_view import RunView
 
     caught: list[int] = []
 

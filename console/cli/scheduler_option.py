@@ -1,17 +1,18 @@
 """The options ``--through`` and ``--head``: a run inside an allocation of Slurm instead of straight over SSH."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.exits import BadInput
-
-if TYPE_CHECKING:
-    from benchconsole.console.session.node_access import MakeReach
-    from benchconsole.probes.model.measuring import Round
-    from benchconsole.probes.model.remote import Reach
-    from benchconsole.topology.model.fabric import Fabric
+from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
+from benchconsole.probes.hygiene.leftover_proof import touched
+from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.remote import Reach
+from benchconsole.probes.reach.slurm.allocation import Wish
+from benchconsole.probes.reach.slurm.slurm_reach import door_name, through_slurm
+from benchconsole.topology.errors import find_near
+from benchconsole.topology.model.fabric import Fabric
 
 through_option = click.option(
     "--through", metavar="slurm[:PARTITION]", default=None, help="Run inside an allocation of our own."
@@ -25,10 +26,8 @@ _SPARE = 900.0
 """Seconds that an allocation lasts beyond twice the plan's time: nodes answer late, rounds are run again."""
 
 
-def make_reach(through: str, head: str | None, rounds: "Callable[[], Sequence[Round]]") -> "MakeReach":
+def make_reach(through: str, head: str | None, rounds: Callable[[], Sequence[Round]]) -> MakeReach:
     """What makes the reach of a run through Slurm on the nodes of ``rounds``; BadInput for what cannot be meant."""
-    from benchconsole.probes.reach.slurm.allocation import Wish
-
     scheduler, _, partition = through.partition(":")
     if scheduler != "slurm":
         raise BadInput(f"benchconsole: --through {through}: found {scheduler!r}, expected slurm or slurm:PARTITION")
@@ -37,11 +36,7 @@ def make_reach(through: str, head: str | None, rounds: "Callable[[], Sequence[Ro
     except ValueError as error:
         raise BadInput(f"benchconsole: --through {through}: {error}") from error
 
-    def make(fabric: "Fabric", session: str) -> "Reach":
-        from benchconsole.console.session.node_access import make_ssh_reach
-        from benchconsole.probes.hygiene.leftover_proof import touched
-        from benchconsole.probes.reach.slurm.slurm_reach import door_name, through_slurm
-
+    def make(fabric: Fabric, session: str) -> Reach:
         planned = tuple(rounds())
         wish = Wish(partition, seconds=_TWICE * sum(each.seconds for each in planned) + _SPARE)
         door = None
@@ -52,14 +47,12 @@ def make_reach(through: str, head: str | None, rounds: "Callable[[], Sequence[Ro
     return make
 
 
-def refuse_unknown_head(fabric: "Fabric", through: str | None, head: str | None) -> None:
+def refuse_unknown_head(fabric: Fabric, through: str | None, head: str | None) -> None:
     """BadInput for a head node that the file does not have, or that nobody asked for."""
     if head is None:
         return
     if through is None:
         raise BadInput("benchconsole: --head is for --through")
     if head not in fabric.nodes:
-        from benchconsole.topology.errors import find_near
-
         hint = find_near(head, fabric.nodes)
         raise BadInput(f"benchconsole: --head {head}: no such node" + (f"; did you mean {hint}?" if hint else ""))

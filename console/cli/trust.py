@@ -15,10 +15,13 @@ from benchconsole.console.cli.common import (
     topology_argument,
 )
 from benchconsole.console.exits import Exit, complain
+from benchconsole.probes.model.errors import ProbeError
+from benchconsole.store.files.paths import trusted_hosts_path
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import select
 
 if TYPE_CHECKING:
     from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
-    from benchconsole.topology.model.fabric import Fabric, NodeId
 
 
 @click.command("trust")
@@ -33,9 +36,6 @@ def command(topology: Path, nodes: str | None, exclude: str | None, yes: bool) -
     else in our own file beside the database; your ~/.ssh/known_hosts is left to ssh. A key that
     contradicts a known one is never replaced: remove the old line by hand if it has to go.
     """
-    from benchconsole.store.files.paths import trusted_hosts_path
-    from benchconsole.topology.selection import select
-
     fabric = read_topology(topology, load_installed_probes())
     path = Path(fabric.access.known_hosts) if fabric.access.known_hosts else trusted_hosts_path()
     offers, silent = asyncio.run(_ask_host_keys(fabric, select(fabric, nodes, exclude)))
@@ -48,14 +48,13 @@ def command(topology: Path, nodes: str | None, exclude: str | None, yes: bool) -
     raise click.exceptions.Exit(Exit.UNTESTED if silent else Exit.PASSED)
 
 
-async def _ask_host_keys(fabric: "Fabric", names: "Sequence[NodeId]") -> "tuple[list[OfferedKey], int]":
+async def _ask_host_keys(fabric: Fabric, names: Sequence[NodeId]) -> "tuple[list[OfferedKey], int]":
     """What the nodes offer, and how many gave nothing (each is complained about)."""
-    from benchconsole.probes.model.errors import ProbeError
     from benchconsole.probes.reach.ssh import SshReach
 
     reach = SshReach(fabric.access, "trust")
 
-    async def ask(name: "NodeId") -> "tuple[OfferedKey, ...] | None":
+    async def ask(name: NodeId) -> "tuple[OfferedKey, ...] | None":
         try:
             return await reach.list_host_keys(fabric.nodes[name])
         except ProbeError as error:

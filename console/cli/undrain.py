@@ -3,16 +3,18 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.cli.common import load_installed_probes, read_topology
 from benchconsole.console.cli.drain import ask_consent, head_option, open_slurm
 from benchconsole.console.exits import BadInput, Exit, complain
-
-if TYPE_CHECKING:
-    from benchconsole.topology.model.fabric import Fabric
+from benchconsole.probes.model.errors import ProbeError
+from benchconsole.probes.reach.slurm.drain import undrain
+from benchconsole.topology.errors import SelectionError
+from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.selection import expand
+from benchconsole.topology.units import counted as count
 
 
 @click.command("undrain")
@@ -29,9 +31,6 @@ def command(nodes: str, topology: Path | None, head: str | None, yes: bool) -> N
 
     Exit codes: 0 none of them is drained any more, 2 bad input, 3 one still is.
     """
-    from benchconsole.topology.errors import SelectionError
-    from benchconsole.topology.selection import expand
-
     if head is not None and topology is None:
         raise BadInput("benchconsole: --head needs --topology, the file that says how that node is reached")
     try:
@@ -42,11 +41,7 @@ def command(nodes: str, topology: Path | None, head: str | None, yes: bool) -> N
     raise click.exceptions.Exit(asyncio.run(_undrain_nodes(names, fabric, head, yes)))
 
 
-async def _undrain_nodes(names: Sequence[str], fabric: "Fabric | None", head: str | None, yes: bool) -> int:
-    from benchconsole.probes.model.errors import ProbeError
-    from benchconsole.probes.reach.slurm.drain import undrain
-    from benchconsole.topology.units import counted as count
-
+async def _undrain_nodes(names: Sequence[str], fabric: Fabric | None, head: str | None, yes: bool) -> int:
     if not yes and not await ask_consent(f"undrain {count(len(names), 'node')}?"):
         return Exit.UNTESTED
     left = 0

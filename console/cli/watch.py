@@ -3,12 +3,13 @@
 import asyncio
 import re
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from benchconsole.console.availability.evaluation import EVERY, LASTS, read_schedule
 from benchconsole.console.cli.common import (
     db_option,
     exclude_option,
@@ -21,16 +22,16 @@ from benchconsole.console.cli.common import (
     topology_argument,
 )
 from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.console.text.moments import format_moment
+from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view.events import Event, Held, Noticed, Resumed
+from benchconsole.probes.api import Probe
+from benchconsole.store.store import Store
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.selection import fold, select
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from benchconsole.console.session.availability_watch import AvailabilityWatch, TakenSample
-    from benchconsole.console.view.events import Event
-    from benchconsole.probes.api import Probe
-    from benchconsole.store.store import Store
-    from benchconsole.topology.model.fabric import Fabric
-
 _ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _TIME = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*(s|m|min|h|d)\s*")
@@ -88,30 +89,25 @@ def command(
         raise click.exceptions.Exit(_ENDINGS[signal.Signals(ended_by)])
 
 
-def _make_schedule_options(every: float, lasts: float) -> "dict[str, str | int | float]":
+def _make_schedule_options(every: float, lasts: float) -> dict[str, str | int | float]:
     """The options that record the schedule; BadInput for one that does not come out even."""
-    from benchconsole.console.availability.evaluation import EVERY, LASTS
-
     samples = lasts / every
     if samples < 1 or abs(samples - round(samples)) > 1e-9 or samples > _SAMPLES:
         raise BadInput(f"benchconsole: --for: found {samples:g} times --every, expected a whole number of times")
     return {EVERY: every, LASTS: lasts}
 
 
-def _select_nodes(fabric: "Fabric", nodes: str | None, exclude: str | None) -> "tuple[str, ...] | None":
-    from benchconsole.topology.selection import select
-
+def _select_nodes(fabric: Fabric, nodes: str | None, exclude: str | None) -> tuple[str, ...] | None:
     return None if nodes is None and exclude is None else tuple(select(fabric, nodes, exclude))
 
 
 def _prepare_new(
-    fabric: "Fabric", probes: "Mapping[str, Probe]", store: "Store", suite: str | None,
-    nodes: "tuple[str, ...] | None", label: str, pace: "dict[str, str | int | float]",
+    fabric: Fabric, probes: Mapping[str, Probe], store: Store, suite: str | None,
+    nodes: tuple[str, ...] | None, label: str, pace: dict[str, str | int | float],
 ) -> "Callable[[], AvailabilityWatch]":  # fmt: skip
     """What makes a new watch, once there is a loop."""
     from benchconsole.console.session.availability_watch import AvailabilityWatch, find_watched_suite
     from benchconsole.console.session.metadata import SessionChoice
-    from benchconsole.topology.model.fabric import NodeId
 
     asked = find_watched_suite(fabric, suite)
     chosen = None if nodes is None else tuple(map(NodeId, nodes))
@@ -119,13 +115,11 @@ def _prepare_new(
 
 
 def _prepare_resumed(
-    fabric: "Fabric", probes: "Mapping[str, Probe]", store: "Store", key: str, topology: Path
+    fabric: Fabric, probes: Mapping[str, Probe], store: Store, key: str, topology: Path
 ) -> "Callable[[], AvailabilityWatch]":
     """What makes the watch to go on with; BadInput unless the file is still the one that it was begun with."""
-    from benchconsole.console.availability.evaluation import read_schedule
     from benchconsole.console.session.availability_watch import AvailabilityWatch, find_watched_suite
     from benchconsole.console.session.metadata import SessionChoice
-    from benchconsole.topology.selection import select
 
     stored = store.session(key).describe()
     if read_schedule(stored) is None:
@@ -173,8 +167,6 @@ async def _run_watch(prepare: "Callable[[], AvailabilityWatch]") -> int | None:
 def _print_event(told: "Event | TakenSample") -> None:
     """One line for each sample; what holds a sample up goes to standard error."""
     from benchconsole.console.session.availability_watch import TakenSample
-    from benchconsole.console.text.sanitize import sanitize
-    from benchconsole.console.view.events import Held, Noticed, Resumed
 
     if isinstance(told, TakenSample):
         click.echo(sanitize(format_sample(told)))
@@ -188,9 +180,6 @@ def _print_event(told: "Event | TakenSample") -> None:
 
 def format_sample(told: "TakenSample") -> str:
     """``2026-11-03 08:00:01 UTC  sample 17 of 2016: 15 of 16 up; n3: unreachable``."""
-    from benchconsole.console.text.moments import format_moment
-    from benchconsole.topology.selection import fold
-
     nodes: dict[str, bool | None] = {}
     why: dict[str, dict[str, None]] = {}
     for result, sample in told.samples:
