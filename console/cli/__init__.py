@@ -1,8 +1,4 @@
-"""The command line: its commands, and the module of each.
-
-A command's module is imported when that command is called, so that help, completion and
-``sessions`` start fast.
-"""
+"""The command line. A command's module is imported when it is called: help, completion and ``sessions`` start fast."""
 
 import errno
 import importlib
@@ -14,67 +10,34 @@ import click
 
 from benchconsole.console.exits import BadInput, Exit, complain
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "open": ("benchconsole.console.cli.open", "Open the console on a topology file, or on a stored session."),
-    "demo": (
-        "benchconsole.console.cli.demo",
-        "Open the console on a simulated cluster that answers real SSH on loopback.",
-    ),
-    "init": ("benchconsole.console.cli.init", "Write a commented topology file to start from."),
-    "check": (
-        "benchconsole.console.cli.check",
-        "Check a topology file and print what it can carry. Connects to nothing.",
-    ),
-    "expect": (
-        "benchconsole.console.cli.expect",
-        "Say what flows that run at once should reach, and what limits them.",
-    ),
-    "diff": (
-        "benchconsole.console.cli.diff",
-        "Compare the described cabling with what the nodes see of it: LLDP, speeds, bonds.",
-    ),
-    "export": (
-        "benchconsole.console.cli.export",
-        "Write a topology as dot, mermaid, d2, containerlab, slurm or slurm-yaml.",
-    ),
-    "run": (
-        "benchconsole.console.cli.run",
-        "Run a suite without the screen: one line per event, a summary at the end.",
-    ),
-    "sessions": ("benchconsole.console.cli.sessions", "List the stored sessions."),
-    "show": ("benchconsole.console.cli.show", "Print the summary of a stored session."),
-    "report": ("benchconsole.console.cli.report", "Export a stored session as html, md, csv, json or text."),
-    "import-spool": (
-        "benchconsole.console.cli.import_spool",
-        "Bring back what a run kept in a file while its database refused.",
-    ),
-    "judge": ("benchconsole.console.cli.judge", "Judge stored measurements again, touching no node."),
-    "parse": ("benchconsole.console.cli.parse", "Run one probe's parser on captured output."),
-    "ingest": ("benchconsole.console.cli.ingest", "Store captured output as a session, judged like any other."),
-    "watch": ("benchconsole.console.cli.watch", "Sample nodes over days: are they up, do services on them answer."),
-    "availability": (
-        "benchconsole.console.cli.availability",
-        "Evaluate a watch: share of time up, outages, what is not known.",
-    ),
-    "checklist": (
-        "benchconsole.console.cli.checklist",
-        "Show, run and mark what is checked by hand or by script, with evidence.",
-    ),
-    "probes": ("benchconsole.console.cli.probes", "List the probes: what they measure, need and load."),
-    "plugins": (
-        "benchconsole.console.cli.plugins",
-        "List who brought which probes, and plugins that could not be used.",
-    ),
-    "trust": ("benchconsole.console.cli.trust", "Show the host keys of nodes and, with consent, trust them."),
-    "doctor": ("benchconsole.console.cli.doctor", "Say whether every node can be reached, trusted and used."),
-    "drain": ("benchconsole.console.cli.drain", "Drain the failing nodes of a session in Slurm, with consent."),
-    "undrain": ("benchconsole.console.cli.undrain", "Take back what drain did, and nothing else."),
-    "clean": (
-        "benchconsole.console.cli.clean",
-        "Show what earlier sessions left running on nodes and, with consent, end it.",
-    ),
+COMMANDS = {
+    "open": "Open the console on a topology file, or on a stored session.",
+    "demo": "Open the console on a simulated cluster that answers real SSH on loopback.",
+    "init": "Write a commented topology file to start from.",
+    "check": "Check a topology file and print what it can carry. Connects to nothing.",
+    "expect": "Say what flows that run at once should reach, and what limits them.",
+    "diff": "Compare the described cabling with what the nodes see of it: LLDP, speeds, bonds.",
+    "export": "Write a topology as dot, mermaid, d2, containerlab, slurm or slurm-yaml.",
+    "run": "Run a suite without the screen: one line per event, a summary at the end.",
+    "sessions": "List the stored sessions.",
+    "show": "Print the summary of a stored session.",
+    "report": "Export a stored session as html, md, csv, json or text.",
+    "import-spool": "Bring back what a run kept in a file while its database refused.",
+    "judge": "Judge stored measurements again, touching no node.",
+    "parse": "Run one probe's parser on captured output.",
+    "ingest": "Store captured output as a session, judged like any other.",
+    "watch": "Sample nodes over days: are they up, do services on them answer.",
+    "availability": "Evaluate a watch: share of time up, outages, what is not known.",
+    "checklist": "Show, run and mark what is checked by hand or by script, with evidence.",
+    "probes": "List the probes: what they measure, need and load.",
+    "plugins": "List who brought which probes, and plugins that could not be used.",
+    "trust": "Show the host keys of nodes and, with consent, trust them.",
+    "doctor": "Say whether every node can be reached, trusted and used.",
+    "drain": "Drain the failing nodes of a session in Slurm, with consent.",
+    "undrain": "Take back what drain did, and nothing else.",
+    "clean": "Show what earlier sessions left running on nodes and, with consent, end it.",
 }
-
+"""Name to summary; the module of a command has its name."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -103,15 +66,13 @@ class Commands(click.Group):
         """The command, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(COMMANDS[cmd_name][0]).command
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{COMMANDS[cmd_name][0]} defines no command")
+        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list from the table, importing nothing."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -200,13 +161,21 @@ def _end_unwritten(error: BaseException | None) -> int:
 
 def _end_failed(error: Exception) -> int:
     """Known errors of the house are bad input; anything else is ours, with its trace."""
-    from benchconsole.console.cli.input_errors import format_known_error
-
-    words = format_known_error(error)
-    if words is not None:
-        complain(words)
-        return Exit.BAD_INPUT
     import traceback
+
+    from benchconsole.console.reports.errors import ReportError
+    from benchconsole.console.simulator.cluster import SimulatorError
+    from benchconsole.probes.model.errors import ProbeError
+    from benchconsole.store.errors import StoreError
+    from benchconsole.topology.errors import RoutingError, SelectionError, TopologyError
+
+    if isinstance(error, TopologyError):
+        count = len(error.problems)
+        complain(f"{error}\n{count} problem{'s' if count > 1 else ''}; nothing was started")
+        return Exit.BAD_INPUT
+    if isinstance(error, ProbeError | StoreError | SelectionError | RoutingError | ReportError | SimulatorError):
+        complain(f"benchconsole: {error}")
+        return Exit.BAD_INPUT
 
     complain("".join(traceback.format_exception(error)))
     complain("benchconsole: internal error (please report the lines above)")

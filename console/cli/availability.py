@@ -1,7 +1,6 @@
 """Says what the samples of a watch add up to: was the machine up for the share of time that is asked."""
 
 import asyncio
-import json
 import math
 import time
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from benchconsole.console.availability.exclusions import (
     parse_span,
     read_exclusions,
 )
-from benchconsole.console.cli.common import can_show_unicode, db_option, open_store
+from benchconsole.console.cli.common import can_show_unicode, db_option, json_option, open_store, print_json
 from benchconsole.console.cli.in_use_option import find_operator
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.console.text.moments import format_moment
@@ -70,7 +69,7 @@ LISTED = 40
     show_default=True,
     help="Allowed gap between the service's availability and the system's.",
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @db_option
 def command(
     session: str, at_least: str, each: bool, excluded: tuple[str, ...], withdraw: tuple[str, ...], by: str | None,
@@ -93,7 +92,7 @@ def command(
         _record_exclusions(store, key, excluded, withdraw, by or find_operator())
         found = evaluate_session(store, key, asked, now=time.time())
     if as_json:
-        click.echo(json.dumps(make_record(key, found), indent=1, allow_nan=False))
+        print_json(make_record(key, found))
     else:
         for line in format_availability(key, found):
             click.echo(line)

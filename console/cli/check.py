@@ -1,8 +1,6 @@
 """Checks a topology file and prints what its cables can carry."""
 
-import json
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -12,6 +10,8 @@ from benchconsole.console.cli.common import (
     db_option,
     load_installed_probes,
     open_store,
+    parameters_option,
+    print_json,
     read_stored_view,
     read_topology,
     topology_argument,
@@ -23,7 +23,7 @@ from benchconsole.topology.model.fabric import NodeId
 
 @click.command("check")
 @topology_argument
-@click.option("--set", "given", multiple=True, metavar="NAME=NUMBER", help="Another value for a parameter of the file.")
+@parameters_option
 @click.option("--width", type=click.IntRange(40, 1000), help="Columns of a line [those of the terminal].")
 @click.option("--session", metavar="SESSION", default=None, help="Take TCP buffers from what nodes told in a session.")
 @db_option
@@ -40,10 +40,10 @@ def command(
     from benchconsole.console.static_report.check_page import format_page
     from benchconsole.topology.analysis.static_analysis import make_static_report
 
-    fabric = read_topology(topology, load_installed_probes(), parameters=parse_parameters(given))
+    fabric = read_topology(topology, given=given)
     report = make_static_report(fabric, buffers=None if session is None else _read_buffers(session, db))
     if as_json:
-        click.echo(json.dumps(make_check_record(fabric, report), indent=1, allow_nan=False))
+        print_json(make_check_record(fabric, report))
         return
     cells = width or shutil.get_terminal_size((80, 24)).columns
     for line in format_page(fabric, report, cells, ascii_only=not can_show_unicode()):
@@ -60,16 +60,4 @@ def _read_buffers(session: str, db: Path | None) -> dict[NodeId, float]:
     found = {node: size for node, size in windows.items() if size is not None}
     if not found:
         raise BadInput(f"benchconsole: no node told its TCP buffers in session {view.session}, expected an inventory")
-    return found
-
-
-def parse_parameters(given: Sequence[str]) -> dict[str, int]:
-    """The values of ``--set``."""
-    found = {}
-    for text in given:
-        name, _, value = text.partition("=")
-        try:
-            found[name] = int(value)
-        except ValueError:
-            raise BadInput(f"benchconsole: --set {text}, expected NAME=NUMBER such as per_tor=2") from None
     return found

@@ -12,7 +12,6 @@ import click
 from benchconsole.console.cli.common import (
     can_show_unicode,
     db_option,
-    load_installed_probes,
     open_store,
     read_topology,
 )
@@ -142,7 +141,7 @@ async def _begin_session(store: Store, found: "ChecklistFile", label: str) -> st
         raise BadInput(f"benchconsole: {found.path} names no topology; add the key, or use --session")
     if any(each.label == label for each in store.list_sessions()):
         raise BadInput(f"benchconsole: a session is called {label} already; go on with --session {label}")
-    fabric, now = read_topology(found.topology, load_installed_probes()), time.time()
+    fabric, now = read_topology(found.topology), time.time()
     key = await store.create_session(make_new_session(fabric, SessionChoice(label=label), now), ())
     await store.session(key).end(at=now, complete=True)
     return key

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from benchconsole.console.cli.common import (
+    ask_consent,
     db_option,
     exclude_option,
     load_installed_probes,
@@ -129,7 +130,7 @@ async def _clean(
         stays = sum(len(each.found.directories) + len(each.found.processes) for each in found)
         if not stays:
             click.echo(f"nothing of ours is left on {count(len(names) - silent, 'node')}")
-        elif total and await _ask_consent(total, yes):
+        elif total and (yes or await ask_consent(f"end and remove these {total}?", "nothing was ended")):
             stays = await _end_leftovers(found, wanted)
         return Exit.UNTESTED if silent or stays else Exit.PASSED
     finally:
@@ -138,16 +139,6 @@ async def _clean(
 
 def _list_our_scratch(found: Leftovers) -> int:
     return len(found.processes) + sum(not each.because for each in found.directories)
-
-
-async def _ask_consent(total: int, yes: bool) -> bool:
-    if yes:
-        return True
-    try:
-        return await asyncio.to_thread(click.confirm, f"end and remove these {total}?", default=False)
-    except click.Abort:
-        complain("nobody answered: nothing was ended; --yes does it without asking")
-        return False
 
 
 async def _search_nodes(

@@ -1,11 +1,16 @@
 """Options and steps that several commands share."""
 
+import json
+import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.topology.units import counted as count
 
 if TYPE_CHECKING:
     from benchconsole.console.reports.content import SessionDetails
@@ -23,6 +28,15 @@ db_option = click.option(
 suite_option = click.option("--suite", default=None, metavar="NAME", help="Suite of the topology file.")
 label_option = click.option("--label", default="", metavar="TEXT", help="A name for the session.")
 nodes_option = click.option("-w", "--nodes", default=None, metavar="NODES", help="Only these: n[01-16], @storage ...")
+output_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path, allow_dash=True), default=None, help="File, or -."
+)
+force_option = click.option("--force", is_flag=True, help="Replace the file if it exists.")
+parameters_option = click.option(
+    "--set", "given", multiple=True, metavar="NAME=NUMBER", help="Another value for a parameter of the file."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
+ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 exclude_option = click.option("-x", "--exclude", default=None, metavar="NODES", help="Leave these out.")
 
 
@@ -33,7 +47,6 @@ def load_installed_probes() -> Mapping[str, "Probe"]:
 
 def load_catalogue() -> "ProbeCatalogue":
     """The probes that can be used, with who brought each; without those of others in safe mode."""
-    from benchconsole.console.exits import complain
     from benchconsole.probes.plugins.registry import load_probes
 
     context = click.get_current_context(silent=True)
@@ -53,25 +66,19 @@ def open_store(db: Path | None, *, create: bool = True) -> "Store":
 
 def make_asking_reach(fabric: "Fabric", session: str) -> "Reach":
     """SSH to the nodes; where ``sudo`` wants a password, whoever sits at the terminal is asked once."""
-    from benchconsole.console.session.node_access import make_ssh_reach
-
-    return make_ssh_reach(fabric, session, _ask_password if sys.stdin.isatty() else None)
-
-
-def _ask_password(prompt: str) -> str | None:
-    """A password from the terminal, never echoed; None for an empty one."""
     import getpass
 
-    return getpass.getpass(prompt) or None
+    from benchconsole.console.session.node_access import make_ssh_reach
+
+    ask = (lambda prompt: getpass.getpass(prompt) or None) if sys.stdin.isatty() else None
+    return make_ssh_reach(fabric, session, ask)
 
 
 def import_waiting_spools(store: "Store") -> None:
     """Bring back what a console that is gone kept in a spool while this database refused; told where there is any."""
     import asyncio
 
-    from benchconsole.console.exits import complain
     from benchconsole.store.spool.spool_file import find_spools
-    from benchconsole.topology.units import counted as count
 
     for path in find_spools(store.path) if store.read_only is None else ():
         found = asyncio.run(store.import_spool(path))
@@ -80,11 +87,21 @@ def import_waiting_spools(store: "Store") -> None:
             complain(f"line {refused.line} is refused: {refused.why}; the file is kept as {found.kept}")
 
 
-def read_topology(path: Path, probes: Mapping[str, "Probe"], parameters: Mapping[str, int] | None = None) -> "Fabric":
-    """The fabric of a file, checked against the installed probes; TopologyError lists every problem."""
+def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given: Sequence[str] = ()) -> "Fabric":
+    """The fabric of a file, checked against the installed probes, with parameters ``given`` as NAME=NUMBER.
+
+    TopologyError lists every problem; BadInput for a parameter that is written wrong.
+    """
     from benchconsole.console.session.topology_file import read_fabric
 
-    return read_fabric(path, probes, parameters)
+    parameters = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        try:
+            parameters[name] = int(value)
+        except ValueError:
+            raise BadInput(f"benchconsole: --set {text}, expected NAME=NUMBER such as per_tor=2") from None
+    return read_fabric(path, load_installed_probes() if probes is None else probes, parameters)
 
 
 def can_show_unicode() -> bool:
@@ -99,12 +116,32 @@ def read_stored_view(store: "Store", name: str, probes: Mapping[str, "Probe"]) -
     return Session.stored(store, name, probes).view()
 
 
-def read_session_record(store: "Store", view: "RunView", probes: Mapping[str, "Probe"]) -> "SessionDetails":
-    """What the record of a session says besides plan and results: how it was started, and what was noted."""
+def read_reported(db: Path | None, name: str) -> "tuple[RunView, SessionDetails]":
+    """A stored session, and what its record says besides plan and results: how it was started, what was noted."""
     from benchconsole.console.reports.content import SessionDetails
     from benchconsole.console.view.plan_text import format_left_out
     from benchconsole.probes.planning import summarise
 
-    uncovered = tuple(format_left_out(view.fabric, summarise(view.fabric, view.plan, probes))) if view.plan else ()
-    options, notes = store.session(view.session).describe().new.options, store.session(view.session).read_notes()
-    return SessionDetails(options, notes, uncovered, store.session(view.session).read_checklists())
+    with open_store(db, create=False) as store:
+        probes = load_installed_probes()
+        view = read_stored_view(store, name, probes)
+        uncovered = tuple(format_left_out(view.fabric, summarise(view.fabric, view.plan, probes))) if view.plan else ()
+        stored = store.session(view.session)
+        options = stored.describe().new.options
+        return view, SessionDetails(options, stored.read_notes(), uncovered, stored.read_checklists())
+
+
+def print_json(record: object) -> None:
+    """Print ``record``, indented; ValueError for a number that JSON does not have."""
+    click.echo(json.dumps(record, indent=1, allow_nan=False))
+
+
+async def ask_consent(question: str, unchanged: str = "nothing was changed") -> bool:
+    """Whether the operator said yes; nobody at the terminal is a no."""
+    import asyncio
+
+    try:
+        return await asyncio.to_thread(click.confirm, question, default=False)
+    except click.Abort:
+        complain(f"nobody answered: {unchanged}; --yes does it without asking")
+        return False

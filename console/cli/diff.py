@@ -1,7 +1,6 @@
 """Compares the described cabling with the wire."""
 
 import asyncio
-import json
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from benchconsole.console.cli.common import (
     load_installed_probes,
     nodes_option,
     open_store,
+    print_json,
     read_stored_view,
     read_topology,
     topology_argument,
@@ -25,9 +25,11 @@ from benchconsole.console.cli.common import (
 from benchconsole.console.cli.run import follow_session
 from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.text.ascii import to_ascii
+from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.tools.inventory.sources import SOURCES
+from benchconsole.store.store import Store
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
@@ -67,7 +69,7 @@ def command(
     Exit codes: 0 all compared and as described, 1 differences, 2 bad input and nothing was
     started, 3 not everything was compared. 1 wins over 3.
     """
-    from benchconsole.console.static_report.wire_diff import compare_wire
+    from benchconsole.console.static_report.wire_diff import compare_wire, read_observations
 
     if files and not saved:
         raise BadInput("benchconsole: more files than one topology, expected --from before saved outputs")
@@ -78,41 +80,33 @@ def command(
     chosen = select(fabric, nodes, exclude)
     if saved:
         found = compare_wire(fabric, _read_saved(fabric, chosen, [*saved, *files]))
-    elif session:
-        found = _read_stored(fabric, chosen, session, db, probes)
     else:
-        found = _ask_nodes(fabric, chosen, label, db, probes)
+        with open_store(db, create=not session) as store:
+            view = (
+                read_stored_view(store, session, probes)
+                if session
+                else _ask_nodes(fabric, chosen, label or "diff", store, probes)
+            )
+        found = compare_wire(fabric, read_observations(view, chosen), view.session)
     _print_comparison(found, as_json=as_json)
     raise click.exceptions.Exit(found.code)
 
 
 def _ask_nodes(
-    fabric: Fabric, chosen: Sequence[NodeId], label: str, db: Path | None, probes: Mapping[str, Probe]
-) -> "WireComparison":
+    fabric: Fabric, chosen: Sequence[NodeId], label: str, store: Store, probes: Mapping[str, Probe]
+) -> RunView:
     """Ask the nodes now, in a session of their own."""
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
-    from benchconsole.console.static_report.wire_diff import compare_wire, plan_inventory, read_observations
+    from benchconsole.console.static_report.wire_diff import plan_inventory
 
-    with open_store(db) as store:
-        session = Session(fabric, probes, store, SessionChoice(None, tuple(chosen), label or "diff"))
-        rounds = plan_inventory(fabric, probes, chosen)
-        view, ended_by = asyncio.run(follow_session(session, rounds, None, sys.stderr, True))
+    session = Session(fabric, probes, store, SessionChoice(None, tuple(chosen), label))
+    rounds = plan_inventory(fabric, probes, chosen)
+    view, ended_by = asyncio.run(follow_session(session, rounds, None, sys.stderr, True))
     if ended_by is not None:
         complain("ended by a signal; nothing was compared")
         raise click.exceptions.Exit(128 + ended_by)
-    return compare_wire(fabric, read_observations(view, chosen), view.session)
-
-
-def _read_stored(
-    fabric: Fabric, chosen: Sequence[NodeId], session: str, db: Path | None, probes: Mapping[str, Probe]
-) -> "WireComparison":
-    """What the nodes told before, held against the file as it is now."""
-    from benchconsole.console.static_report.wire_diff import compare_wire, read_observations
-
-    with open_store(db, create=False) as store:
-        view = read_stored_view(store, session, probes)
-    return compare_wire(fabric, read_observations(view, chosen), view.session)
+    return view
 
 
 def _read_saved(fabric: Fabric, chosen: Sequence[NodeId], sources: Sequence[Path]) -> "NodeObservations":
@@ -157,8 +151,7 @@ def _print_comparison(found: "WireComparison", *, as_json: bool) -> None:
     from benchconsole.console.static_report.wire_diff import format_comparison, make_record
 
     if as_json:
-        click.echo(json.dumps(make_record(found), indent=1, allow_nan=False))
+        print_json(make_record(found))
         return
-    utf = can_show_unicode()
     for line in format_comparison(found, max(shutil.get_terminal_size().columns, 72)):
-        click.echo(line if utf else to_ascii(line))
+        click.echo(line if can_show_unicode() else to_ascii(line))

@@ -1,7 +1,6 @@
 """Says whether every node can be reached, trusted and used, and what stands in the way."""
 
 import asyncio
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,8 +11,10 @@ from benchconsole.console.cli.common import (
     can_show_unicode,
     db_option,
     exclude_option,
+    json_option,
     load_installed_probes,
     nodes_option,
+    print_json,
     read_topology,
     suite_option,
 )
@@ -35,7 +36,7 @@ from benchconsole.topology.selection import select
 @nodes_option
 @exclude_option
 @db_option
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def command(
     topology: Path | None, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, as_json: bool
 ) -> None:
@@ -107,7 +108,7 @@ def _print_diagnosis(
     told: Sequence[DiagnosisLine], asked: Sequence[NodeId], fit: Sequence[NodeId], as_json: bool
 ) -> None:
     if as_json:
-        click.echo(json.dumps(make_document(told, fit, asked), indent=1))
+        print_json(make_document(told, fit, asked))
         return
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
     for line in format_page(told, len(fit), len(asked), width=width, ascii_only=not can_show_unicode()):

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import db_option, load_installed_probes, nodes_option, open_store, read_stored_view
+from benchconsole.console.cli.common import (
+    ask_consent,
+    db_option,
+    load_installed_probes,
+    nodes_option,
+    open_store,
+    read_stored_view,
+)
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.session.node_access import make_ssh_reach
 from benchconsole.console.text.sanitize import sanitize
@@ -153,15 +160,6 @@ async def _open_record(store: Store, session: str) -> AsyncIterator[Callable[[st
         ended = before.ended if before.ended is not None else time.time()
         complete = before.state is SessionState.COMPLETE
         await store.session(session).end(at=ended, complete=complete, because=before.because or "")
-
-
-async def ask_consent(question: str) -> bool:
-    """Whether the operator said yes; nobody at the terminal is a no."""
-    try:
-        return await asyncio.to_thread(click.confirm, question, default=False)
-    except click.Abort:
-        complain("nobody answered: nothing was changed; --yes does it without asking")
-        return False
 
 
 @asynccontextmanager

@@ -1,14 +1,18 @@
 """Says what flows that run at once should reach on a described fabric."""
 
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.check import parse_parameters
-from benchconsole.console.cli.common import can_show_unicode, load_installed_probes, read_topology, topology_argument
+from benchconsole.console.cli.common import (
+    can_show_unicode,
+    parameters_option,
+    print_json,
+    read_topology,
+    topology_argument,
+)
 from benchconsole.console.exits import BadInput
 from benchconsole.topology.errors import RoutingError, SelectionError
 from benchconsole.topology.model.fabric import Fabric, Flow
@@ -35,7 +39,7 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @click.option(
     "--draws", type=click.IntRange(1, 100_000), default=200, help="How many hashes the models hash and polarised try."
 )
-@click.option("--set", "given", multiple=True, metavar="NAME=NUMBER", help="Another value for a parameter of the file.")
+@parameters_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
 def command(
     topology: Path,
@@ -58,7 +62,7 @@ def command(
     from benchconsole.topology.capacity.flow_streams import Model
     from benchconsole.topology.capacity.hash_samples import sample_hashes
 
-    fabric = read_topology(topology, load_installed_probes(), parameters=parse_parameters(given))
+    fabric = read_topology(topology, given=given)
     chosen = Model.POLARISED if model == "polarised" else Model(model)
     try:
         fabric = _remove_elements(fabric, down)
@@ -69,7 +73,7 @@ def command(
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:
-        click.echo(json.dumps(make_record(found), indent=1, allow_nan=False))
+        print_json(make_record(found))
         return
     for line in format_page(found, shutil.get_terminal_size((80, 24)).columns, ascii_only=not can_show_unicode()):
         click.echo(line)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import load_installed_probes, read_topology, topology_argument
+from benchconsole.console.cli.common import force_option, output_option, read_topology, topology_argument
 from benchconsole.console.exits import BadInput
 from benchconsole.console.text.atomic_write import FileError, write_whole
 from benchconsole.topology.exporters import ExportError, find_exporter
@@ -15,8 +15,8 @@ from benchconsole.topology.exporters import ExportError, find_exporter
 @click.option(
     "--format", "format_", required=True, metavar="FORMAT", help="dot, mermaid, d2, containerlab, slurm or slurm-yaml."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path, allow_dash=True), default=None, help="File, or -.")
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@output_option
+@force_option
 def command(topology: Path, format_: str, output: Path | None, force: bool) -> None:
     """Write TOPOLOGY in another language, to standard output or a file. Connects to nothing.
 
@@ -25,7 +25,7 @@ def command(topology: Path, format_: str, output: Path | None, force: bool) -> N
     """
     try:
         export = find_exporter(format_)
-        text = export(read_topology(topology, load_installed_probes()))
+        text = export(read_topology(topology))
         if output is None or str(output) == "-":
             click.echo(text, nl=False)
             return

@@ -43,52 +43,40 @@ def open_console(
 
     keep_records_off_the_screen()
     path = Path(what)
-    if what.endswith((".yaml", ".yml")) or path.is_file():
-        return run(lambda: _open_file(path, db, label, cohorts, start=start))
-    if cohorts:
+    is_file = what.endswith((".yaml", ".yml")) or path.is_file()
+    if cohorts and not is_file:
         raise BadInput(
             "benchconsole: --cohort with a stored session, which keeps the cohorts that it was begun with; "
             "expected a topology file"
         )
-    return run(lambda: _open_session(what, db))
+    return run(lambda: _open(what, path if is_file else None, db, label, cohorts, start=start))
 
 
-def _open_file(
-    path: Path, db: Path | None, label: str, cohorts: "Sequence[str]", *, start: bool
+def _open(
+    name: str, path: Path | None, db: Path | None, label: str, cohorts: "Sequence[str]", *, start: bool
 ) -> "SessionController":
+    """A new session on the topology file ``path``, else the stored one of this name."""
     from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, open_store, read_topology
     from benchconsole.console.cli.in_use_option import make_safety_policy
     from benchconsole.console.session.controller import SessionController
+    from benchconsole.console.session.followed_session import open_followed
     from benchconsole.console.session.loop_thread import LoopThread
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.password_prompt import PasswordPrompt
     from benchconsole.console.session.session import Session
 
-    probes = load_installed_probes()
-    fabric = read_topology(path, probes)
-    store = open_store(db)
-    import_waiting_spools(store)
-    choice = SessionChoice(
-        label=label, options=make_cohort_options(fabric, cohorts), policy=make_safety_policy(fabric, sparing=True)
-    )
-    passwords = PasswordPrompt()
-    session = Session(fabric, probes, store, choice, make_reach=passwords.reach)
+    probes, passwords = load_installed_probes(), PasswordPrompt()
+    if path is not None:
+        fabric = read_topology(path, probes)
+        store = open_store(db)
+        import_waiting_spools(store)
+        policy = make_safety_policy(fabric, sparing=True)
+        choice = SessionChoice(label=label, options=make_cohort_options(fabric, cohorts), policy=policy)
+        session = Session(fabric, probes, store, choice, make_reach=passwords.reach)
+    else:
+        store = open_store(db, create=False)
+        other = open_followed(store, name, probes)
+        if other is not None:
+            return SessionController(other, LoopThread(), closing=store.close)
+        session = Session.stored(store, name, probes, make_reach=passwords.reach)
     return SessionController(session, LoopThread(), start=start, passwords=passwords, closing=store.close)
-
-
-def _open_session(name: str, db: Path | None) -> "SessionController":
-    from benchconsole.console.cli.common import load_installed_probes, open_store
-    from benchconsole.console.session.controller import SessionController
-    from benchconsole.console.session.followed_session import open_followed
-    from benchconsole.console.session.loop_thread import LoopThread
-    from benchconsole.console.session.password_prompt import PasswordPrompt
-    from benchconsole.console.session.session import Session
-
-    probes = load_installed_probes()
-    store = open_store(db, create=False)
-    other = open_followed(store, name, probes)
-    if other is not None:
-        return SessionController(other, LoopThread(), closing=store.close)
-    passwords = PasswordPrompt()
-    session = Session.stored(store, name, probes, make_reach=passwords.reach)
-    return SessionController(session, LoopThread(), passwords=passwords, closing=store.close)

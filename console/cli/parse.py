@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchconsole.console.cli.common import load_installed_probes
+from benchconsole.console.cli.common import load_installed_probes, print_json
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.model.errors import ProbeOutputError
@@ -104,7 +104,7 @@ def _print_result(name: str, found: list[dict[str, object]], *, as_json: bool, s
     if as_json and several:
         click.echo(json.dumps({"file": name, "measurements": found}, allow_nan=False))
     elif as_json:
-        click.echo(json.dumps(found, indent=1, allow_nan=False))
+        print_json(found)
     else:
         for item in found:
             labels = " ".join(f"{key}={value}" for key, value in dict(item["labels"]).items())  # type: ignore[call-overload]

@@ -1,15 +1,14 @@
 """Lists who brought which probes, and plugins that could not be used."""
 
-import json
-
 import click
 
+from benchconsole.console.cli.common import json_option, print_json
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.plugins.registry import load_probes
 
 
 @click.command("plugins")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def command(as_json: bool) -> None:
     """List the plugins: who brought which probes, and why some could not be used."""
     catalogue = load_probes()
@@ -19,7 +18,7 @@ def command(as_json: bool) -> None:
     broken = [{"name": each.name, "from": each.distribution, "reason": each.reason} for each in catalogue.broken]
     if as_json:
         used = [{"from": origin, "probes": names} for origin, names in brought.items()]
-        click.echo(json.dumps({"plugins": used, "broken": broken}, indent=1))
+        print_json({"plugins": used, "broken": broken})
         return
     for origin, names in brought.items():
         click.echo(sanitize(f"{origin}: {', '.join(names)}"))

@@ -1,11 +1,11 @@
 """Prints the catalogue of probes, and plugins that could not be used."""
 
-import json
 import shutil
 from collections.abc import Iterator, Mapping
 
 import click
 
+from benchconsole.console.cli.common import json_option, print_json
 from benchconsole.console.exits import BadInput
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.table import Column, Table, format_body, number, words
@@ -27,7 +27,7 @@ _SAFETY = {
 
 @click.command("probes")
 @click.argument("names", nargs=-1, metavar="[PROBE]...")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def command(names: tuple[str, ...], as_json: bool) -> None:
     """List the probes; of every PROBE that is named, everything.
 
@@ -42,7 +42,7 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     broken = [{"name": each.name, "from": each.distribution, "reason": each.reason} for each in catalogue.broken]
     if as_json:
         rows = [_make_record(catalogue, probe) for probe in chosen.values()]
-        click.echo(json.dumps({"probes": rows, "broken": broken}, indent=1))
+        print_json({"probes": rows, "broken": broken})
         return
     for line in _format_details(chosen) if names else _format_overview(chosen):
         click.echo(line)

@@ -5,20 +5,14 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import (
-    db_option,
-    load_installed_probes,
-    open_store,
-    read_session_record,
-    read_stored_view,
-)
+from benchconsole.console.cli.common import db_option, force_option, output_option, read_reported
 
 
 @click.command("report")
 @click.argument("session", default="last")
 @click.option("--format", "format_", default=None, metavar="FORMAT", help="html, md, csv, json or text.")
-@click.option("-o", "--output", type=click.Path(path_type=Path, allow_dash=True), default=None, help="File, or -.")
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@output_option
+@force_option
 @click.option(
     "--operator", default="", metavar="NAME", help="Who is responsible for the session; printed in the title."
 )
@@ -39,10 +33,7 @@ def command(
 
     named = next((name for name, known in FORMATS.items() if output and output.suffix == known.suffix), None)
     chosen = format_ or named or "text"
-    with open_store(db, create=False) as store:
-        probes = load_installed_probes()
-        view = read_stored_view(store, session, probes)
-        record = read_session_record(store, view, probes)
+    view, record = read_reported(db, session)
     options = ReportOptions(operator, version("benchconsole"), ascii_only, raw_csv=raw_csv, details=record)
     if output is None or str(output) == "-":
         render(chosen, view, sys.stdout, options)

@@ -12,6 +12,7 @@ import click
 
 from benchconsole.console.cli.cohort_option import cohort_option, make_cohort_options
 from benchconsole.console.cli.common import (
+    ENDINGS,
     db_option,
     exclude_option,
     import_waiting_spools,
@@ -42,7 +43,6 @@ from benchconsole.topology.selection import select
 
 if TYPE_CHECKING:
     from benchconsole.console.session.session import Session
-_ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 
 
 @click.command("run")
@@ -236,7 +236,7 @@ def print_summary(view: RunView, ended_by: int | None, *, allow_untested: bool, 
         complain(
             f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}"
         )
-        return _ENDINGS[signal.Signals(ended_by)]
+        return ENDINGS[signal.Signals(ended_by)]
     return exit_code(view, allow_untested=allow_untested)
 
 
@@ -257,7 +257,7 @@ async def follow_session(
             session.abandon()
 
     loop = asyncio.get_running_loop()
-    for number in _ENDINGS:
+    for number in ENDINGS:
         loop.add_signal_handler(number, stop, number)
     view = RunView(session.fabric)
     for event in session.replay:

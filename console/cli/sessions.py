@@ -1,13 +1,13 @@
 """Lists the stored sessions. Imports nothing heavy: it answers at once, on any terminal."""
 
-import json
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from benchconsole.console.cli.common import db_option
+from benchconsole.console.cli.common import db_option, json_option, print_json
 
 if TYPE_CHECKING:
     from benchconsole.store.model import SessionSummary
@@ -15,22 +15,17 @@ if TYPE_CHECKING:
 
 @click.command("sessions")
 @db_option
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def command(db: Path | None, as_json: bool) -> None:
     """List the stored sessions, newest first.
 
     The id, the label, and last, last-1 ... name a session in other commands.
     """
-    from dataclasses import asdict
-
-    from benchconsole.store.files.database import Database
     from benchconsole.store.files.paths import default_path
-    from benchconsole.store.reading.session_list import list_sessions
 
-    path = db or default_path()
-    found = list_sessions(Database.open(path), time.time()) if path.exists() else ()
+    found = read_sessions(db or default_path())
     if as_json:
-        click.echo(json.dumps([asdict(each) for each in found], indent=1, allow_nan=False))
+        print_json([asdict(each) for each in found])
         return
     if not found:
         click.echo("no session yet; benchconsole demo makes one, benchconsole run TOPOLOGY another")
@@ -42,6 +37,14 @@ def command(db: Path | None, as_json: bool) -> None:
         badge = "  SIMULATED" if each.simulated else ""
         names = f"{_fit_text(each.label, 16)} {_fit_text(each.fabric, 12)}"
         click.echo(f"{each.id:8}  {names} {when} {tested:>13}  {_format_verdict(each)}{badge}")
+
+
+def read_sessions(path: Path) -> "tuple[SessionSummary, ...]":
+    """The sessions in a database, oldest first; a file that is not there has none."""
+    from benchconsole.store.files.database import Database
+    from benchconsole.store.reading.session_list import list_sessions
+
+    return list_sessions(Database.open(path), time.time()) if path.exists() else ()
 
 
 def _fit_text(text: str, width: int) -> str:

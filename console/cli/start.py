@@ -1,12 +1,16 @@
 """Opens the start page, and then what was chosen on it."""
 
 import time
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from benchconsole.console.tui.start_model import Interrupted, Past, StartModel
-    from benchconsole.store.model import SessionSummary
+from benchconsole.console.cli.demo import open_demo
+from benchconsole.console.cli.open import open_console
+from benchconsole.console.cli.sessions import read_sessions
+from benchconsole.console.tui.app.start_app import run_start
+from benchconsole.console.tui.start_model import Interrupted, Past, Start, StartModel
+from benchconsole.store.files.paths import default_path
+from benchconsole.store.model import SessionSummary
 
 SHOWN = 9
 """Sessions on the page: one digit each."""
@@ -14,27 +18,14 @@ SHOWN = 9
 
 def show_start_page() -> int:
     """Show the page until something is chosen or the operator leaves; the exit code."""
-    from benchconsole.console.tui.app.start_app import run_start
-    from benchconsole.console.tui.start_model import Start
-
     choice = run_start(_make_start_model())
     if choice is None:
         return 0
-    if choice.action is Start.DEMO:
-        from benchconsole.console.cli.demo import open_demo
-
-        return open_demo("default", None)
-    from benchconsole.console.cli.open import open_console
-
-    return open_console(choice.value)
+    return open_demo("default", None) if choice.action is Start.DEMO else open_console(choice.value)
 
 
-def _make_start_model() -> "StartModel":
-    from importlib.metadata import version
-
-    from benchconsole.console.tui.start_model import StartModel
-
-    found = _list_sessions()
+def _make_start_model() -> StartModel:
+    found = list(reversed(read_sessions(default_path())))[:SHOWN]
     return StartModel(
         version=version("benchconsole"),
         topologies=tuple(_list_topologies()),
@@ -57,27 +48,12 @@ def _list_topologies() -> list[str]:
     return found
 
 
-def _list_sessions() -> "list[SessionSummary]":
-    from benchconsole.store.files.database import Database
-    from benchconsole.store.files.paths import default_path
-    from benchconsole.store.reading.session_list import list_sessions
-
-    path = default_path()
-    if not path.exists():
-        return []
-    return list(reversed(list_sessions(Database.open(path), time.time())))[:SHOWN]
-
-
-def _make_interrupted(each: "SessionSummary") -> "Interrupted":
-    from benchconsole.console.tui.start_model import Interrupted
-
+def _make_interrupted(each: SessionSummary) -> Interrupted:
     words = f"stopped after round {each.rounds_closed} of {each.rounds}, {each.tested:,} of {each.planned:,} tests"
     return Interrupted(each.id, each.label or each.id, words)
 
 
-def _make_past(each: "SessionSummary") -> "Past":
-    from benchconsole.console.tui.start_model import Past
-
+def _make_past(each: SessionSummary) -> Past:
     return Past(
         id=each.id,
         label=each.label or each.suite,

@@ -9,7 +9,6 @@ import click
 
 from benchconsole.console.cli.common import (
     exclude_option,
-    load_installed_probes,
     nodes_option,
     read_topology,
     topology_argument,
@@ -36,7 +35,7 @@ def command(topology: Path, nodes: str | None, exclude: str | None, yes: bool) -
     else in our own file beside the database; your ~/.ssh/known_hosts is left to ssh. A key that
     contradicts a known one is never replaced: remove the old line by hand if it has to go.
     """
-    fabric = read_topology(topology, load_installed_probes())
+    fabric = read_topology(topology)
     path = Path(fabric.access.known_hosts) if fabric.access.known_hosts else trusted_hosts_path()
     offers, silent = asyncio.run(_ask_host_keys(fabric, select(fabric, nodes, exclude)))
     for offer in offers:

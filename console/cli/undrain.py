@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import load_installed_probes, read_topology
-from benchconsole.console.cli.drain import ask_consent, head_option, open_slurm
+from benchconsole.console.cli.common import ask_consent, read_topology
+from benchconsole.console.cli.drain import head_option, open_slurm
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.reach.slurm.drain import undrain
@@ -37,7 +37,7 @@ def command(nodes: str, topology: Path | None, head: str | None, yes: bool) -> N
         names = expand(nodes)
     except SelectionError as error:
         raise BadInput(f"benchconsole: {error}") from error
-    fabric = read_topology(topology, load_installed_probes()) if topology is not None else None
+    fabric = read_topology(topology) if topology is not None else None
     raise click.exceptions.Exit(asyncio.run(_undrain_nodes(names, fabric, head, yes)))
 
 

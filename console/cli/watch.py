@@ -11,6 +11,7 @@ import click
 
 from benchconsole.console.availability.evaluation import EVERY, LASTS, read_schedule
 from benchconsole.console.cli.common import (
+    ENDINGS,
     db_option,
     exclude_option,
     import_waiting_spools,
@@ -21,7 +22,7 @@ from benchconsole.console.cli.common import (
     read_topology,
     topology_argument,
 )
-from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.events import Event, Held, Noticed, Resumed
@@ -32,7 +33,6 @@ from benchconsole.topology.selection import fold, select
 
 if TYPE_CHECKING:
     from benchconsole.console.session.availability_watch import AvailabilityWatch, TakenSample
-_ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _TIME = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*(s|m|min|h|d)\s*")
 _SAMPLES = 1_000_000
@@ -86,7 +86,7 @@ def command(
             prepare = _prepare_resumed(fabric, probes, store, store.find_session(session), topology)
         ended_by = asyncio.run(_run_watch(prepare))
     if ended_by is not None:
-        raise click.exceptions.Exit(_ENDINGS[signal.Signals(ended_by)])
+        raise click.exceptions.Exit(ENDINGS[signal.Signals(ended_by)])
 
 
 def _make_schedule_options(every: float, lasts: float) -> dict[str, str | int | float]:
@@ -153,7 +153,7 @@ async def _run_watch(prepare: "Callable[[], AvailabilityWatch]") -> int | None:
         caught.append(number)
         watch.stop()
 
-    for number in _ENDINGS:
+    for number in ENDINGS:
         asyncio.get_running_loop().add_signal_handler(number, stop, number)
     watch.tell = _print_event
     over = await watch.run()

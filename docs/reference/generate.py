@@ -24,7 +24,7 @@ def commands() -> str:
     parts.append(
         f"## benchconsole\n\nThe options before a command hold for every command.\n\n```text\n{text.strip()}\n```\n"
     )
-    for name, (_, summary) in COMMANDS.items():
+    for name, summary in COMMANDS.items():
         text = CliRunner().invoke(command, [name, "--help"], prog_name="benchconsole", terminal_width=88).output
         parts.append(f"## benchconsole {name}\n\n{summary}\n\n```text\n{text.strip()}\n```\n")
     return "\n".join(parts)

@@ -29,8 +29,8 @@ for name in ("topology", "probes", "store", "console"):
     assert stranger.OWNER == "a stranger", stranger
     assert ours is not stranger and ours.__name__ == "benchconsole." + name
 from benchconsole.console.cli import COMMANDS
-for place, _ in COMMANDS.values():
-    importlib.import_module(place)
+for name in COMMANDS:
+    importlib.import_module("benchconsole.console.cli." + name.replace("-", "_"))
 """
 
 

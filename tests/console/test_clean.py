@@ -44,7 +44,7 @@ def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reached:
     """st1 is this machine; the other nodes are played and clean. No database of the developer's."""
     clean = {name: _clean(name) for name in (*(f"n{number}" for number in range(1, 9)), "st2")}
     reach = Reached({**clean, "st1": Here("clean", name="st1")})
-    monkeypatch.setattr("benchconsole.console.session.node_access.make_ssh_reach", lambda fabric, session: reach)
+    monkeypatch.setattr("benchconsole.console.cli.clean.make_ssh_reach", lambda fabric, session: reach)
     monkeypatch.setenv("BENCHCONSOLE_DB", str(tmp_path / "none.db"))
     return reach
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.console.cli import COMMANDS
 from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade
 from benchconsole.console.exits import Exit
 from benchconsole.probes.model.measuring import FailedAt, Failure
@@ -46,7 +45,6 @@ def reach(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Reached:
     async def followed(fabric: Fabric, names: Sequence[NodeId]) -> tuple[DiagnosisLine, ...]:
         return (DiagnosisLine("ssh configuration", Grade.NOTE, f"setenv: looked at {len(names)}"),)
 
-    monkeypatch.setitem(COMMANDS, "doctor", ("benchconsole.console.cli.doctor", ""))
     monkeypatch.setattr("benchconsole.console.cli.doctor._make_reach", lambda fabric: made)
     monkeypatch.setattr("benchconsole.console.doctor.admin_node.check_ssh_configuration", followed)
     monkeypatch.setenv("BENCHCONSOLE_DB", str(tmp_path / "s.db"))

@@ -17,7 +17,7 @@ OWN = registry.load_probes(safe_mode=True)
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plugin that raised as it was imported, with an escape sequence in its words."""
     found = replace(OWN, broken=(BrokenPlugin("clock", "acme-clock 1.0", "ImportError: no \x1b[31mchrony"),))
-    monkeypatch.setattr(registry, "load_probes", lambda **_: found)
+    monkeypatch.setattr("benchconsole.console.cli.plugins.load_probes", lambda **_: found)
 
 
 def test_ours_are_listed_with_all_their_probes() -> None:
