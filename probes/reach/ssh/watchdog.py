@@ -19,8 +19,10 @@ that ends it by itself. What the wrapper does, in order:
    command's processes and never the wrapper.
 3. Starts a reader that waits for the end of file on descriptor 3 and then signals the wrapper (again
    after a second: in old shells a signal just before ``wait`` is not seen), whose trap ends
-   the leader, which may not have its group yet, and the group: TERM, CONT, at most 2 s of patience,
-   KILL. The reader and the wrapper hold neither stdout nor stderr, for sshd waits for those.
+   the group: TERM, CONT, at most 2 s of patience, KILL. A leader that has no group yet is killed, because
+   a shell that has just forked may lose a TERM, and awaited: only the dead have no ``/proc/PID/exe``.
+   The trap exits and never goes back to ``wait``: zsh would wait for ever there for a leader that it has
+   reaped inside the trap. Reader and wrapper hold neither stdout nor stderr, for sshd waits for those.
 4. When the command has ended, by itself or not, ends what is left of its group in the same way,
    and kills by number whatever carries this run's marker elsewhere (a daemon with a session of
    its own). It looks twice, because a process has no environment for a moment while it becomes another
@@ -49,7 +51,7 @@ _LIMIT_MARGIN = 10.0
 
 _SCRIPT = (
     "exec 3<&0 4>&1 5>&2 </dev/null >/dev/null 2>&1; "
-    "m=$1 n=$2 l=$3 i=$4 g=$5; shift 5; d= x=; read -r u y </proc/uptime; "
+    "m=$1 n=$2 l=$3 i=$4 g=$5; shift 5; d= x= s=; read -r u y </proc/uptime; "
     '[ "$i" = 0 ] || IFS= read -r d <&3 || exit 96; '
     "find() { f= c= i=$p; read -r z z z z z </proc/loadavg; read -r w y </proc/uptime; "
     "if [ $((${w%.*}-${u%.*})) -lt 2 ] && [ $z -ge $p ] && [ $((z-p)) -lt 300 ]; then "
@@ -69,7 +71,9 @@ _SCRIPT = (
     'echo "$n $t $u $o"; echo "$n" >&2; '
     'exec setsid timeout -k 5 $l "$@"; }; '
     'if [ "$i" = 0 ]; then go "$@" & else printf "$d" | go "$@" & fi; p=$! ; '
-    "stop() { kill -KILL $r; kill -TERM $p; finish; sleep .01; }; trap stop TERM HUP INT; "
+    "stop() { trap : TERM HUP INT; kill -KILL $r; "
+    '[ "$s" ] || kill -CONT -$p || { kill -KILL $p; for t in $g; do [ -e /proc/$p/exe ] && sleep $t; done; }; '
+    "finish; exit ${x:-${s:-143}}; }; trap stop TERM HUP INT; "
     "(while read -r t <&3; do :; done; exec 3<&-; while kill -TERM $$; do sleep 1; done) 4>&- 5>&- & r=$! ; "
     "exec 3<&- 4>&- 5>&-; "
     "wait $p; s=$?; finish; kill -KILL $r; exit ${x:-$s}"

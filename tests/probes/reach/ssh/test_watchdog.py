@@ -15,7 +15,7 @@ from benchconsole.probes import leftovers
 from benchconsole.probes.reach.ssh.watchdog import _SCRIPT, NOT_ENDED, StartedProcess, parse_first_line, wrap_command
 from tests.probes.reach.ssh.conftest import marked, wait_until
 
-SHELLS = [path for name in ("dash", "bash", "ksh", "mksh", "zsh", "yash") if (path := shutil.which(name))]
+SHELLS = [path for name in ("dash", "bash", "ksh", "mksh", "zsh", "yash", "busybox") if (path := shutil.which(name))]
 SESSION = f"watchdog-{os.getpid()}"
 
 
@@ -36,7 +36,7 @@ def _start(shell: str, argv: list[str], stdin: bytes = b"", timeout: float = 60)
     wrapped = wrap_command(argv, session=SESSION, nonce="abc123", timeout=timeout, stdin=stdin)
     text = wrapped.text.replace("/bin/sh", _as_sh(shell), 1)
     process = subprocess.Popen(
-        [shell, "-c", text],
+        [shell, *(("sh",) if shell.endswith("busybox") else ()), "-c", text],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
