@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import asyncssh
@@ -26,11 +26,13 @@ from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.session import Session
 from benchconsole.console.session.topology_file import read_fabric
 from benchconsole.console.simulator.cluster import SimulatedCluster
-from benchconsole.console.view.events import NodesProven, RoundJudged, SessionEnded, SessionOpened, TestEnded
+from benchconsole.console.view.events import NodesProven, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, advance_all, opened
 from benchconsole.console.view.run_view import coverage
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Result
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Access, Fabric
@@ -133,12 +135,12 @@ async def run(session: Session, farm: Farm) -> Told:
         at = time.perf_counter()
         view = opened(event) if isinstance(event, SessionOpened) and view is None else advance(view, event)
         told.fold += time.perf_counter() - at
-        if isinstance(event, TestEnded):
+        if isinstance(event, Result):
             told.ended += 1
             failure = event.result.failure
             told.outcomes["number" if failure is None else failure.stage.value] += 1
-        elif isinstance(event, RoundJudged):
-            told.judged += len(event.closed.results)
+        elif isinstance(event, ClosedRound):
+            told.judged += len(event.results)
         elif isinstance(event, NodesProven):
             told.proven = sum(proof.clean for proof in event.proofs)
         elif isinstance(event, SessionEnded):
@@ -166,11 +168,10 @@ def again(store: Store, session: Session, fabric: Fabric) -> tuple[int, dict[str
         first = cpu()
         verdicts = judge_round(bench, closed)
         second = cpu()
-        kept.add_round(closed, verdicts)
+        kept.add_round(replace(closed, verdicts=verdicts))
         found = kept.rank()
         third = cpu()
-        ends = [TestEnded(result, 0.0) for result in closed.results]
-        view = advance_all(view, [*ends, RoundJudged(closed, verdicts, found)])
+        view = advance_all(view, [*closed.results, replace(closed, verdicts=verdicts, findings=found)])
         for name, seconds in zip(spent, (second - first, third - second, cpu() - third), strict=True):
             spent[name] += seconds
     covered = coverage(view)

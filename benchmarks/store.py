@@ -18,21 +18,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import (
-    ClosedRound,
-    CloseReason,
-    Measurement,
-    Output,
-    Reading,
-    Result,
-    Round,
-    Target,
-    Test,
-    labels,
-)
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import Output, Reading, Result, Round, Target, Test, labels
 from benchconsole.store.codec import result_rows as rows
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import NewSession
@@ -66,11 +56,10 @@ def planned(where: Fabric, number: int, count: int | None = None) -> Round:
 
 def measured(test: Test, metrics: int) -> Result:
     found = tuple(
-        Measurement(
-            f"{test.id}#{i}",
-            test,
-            Reading(f"{test.probe}.metric{i}", 1e9 + i * 1.7, Unit.BYTE_RATE, labels(direction="out"), "9.4 Gbits/sec"),
-            1000.5,
+        Reading(
+            *(f"{test.probe}.metric{i}", 1e9 + i * 1.7, Unit.BYTE_RATE, labels(direction="out"), "9.4 Gbits/sec"),
+            id=f"{test.id}#{i}",
+            at=1000.5,
         )
         for i in range(metrics)
     )
@@ -84,9 +73,9 @@ def judged(each: Round, found: Sequence[Result]) -> tuple[Verdict, ...]:
     return tuple(
         Verdict(
             *(result.test.id, each.number, each.probe, result.test.target.key, (result.test.target.node.id,)),
-            *(number.reading.metric, number.reading.labels, Level.PASS, Yardstick.CAPACITY, "1.00 GB/s of 1.05 GB/s"),
+            *(number.metric, number.labels, Level.PASS, Yardstick.CAPACITY, "1.00 GB/s of 1.05 GB/s"),
             unit=Unit.BYTE_RATE,
-            value=number.reading.value,
+            value=number.value,
             expected=1.05e9,
             required=0.95e9,
             source="suite",
@@ -121,7 +110,9 @@ async def build(path: Path, where: Fabric) -> str:
             found = [measured(test, METRICS) for test in each.tests]
             await keep(store, key, attempt, found, in_flight=1024)
             closed = ClosedRound(each, tuple(found), CloseReason.COMPLETE, 1e3, 1e3 + 10)
-            await store.session(key).close_round(closed, judged(each, found), attempt=attempt, judged_by="benchmark")
+            await store.session(key).close_round(
+                replace(closed, verdicts=judged(each, found), attempt=attempt, judged_by="benchmark")
+            )
         await store.session(key).end(at=2e3, complete=True)
     return key
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from benchconsole.probes.judging.verdict import Verdict
-from benchconsole.probes.model.measuring import ClosedRound, FailedAt, Proof, Result, Round
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import FailedAt, Proof, Result, Round
 
 Options = Mapping[str, str | int | float]
 
@@ -84,16 +84,6 @@ class StoredSession:
     because: str
     rounds: int
     tests: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRound:
-    """A closed round with the verdicts of its last judgement; ``judged_by`` names that judgement."""
-
-    closed: ClosedRound
-    verdicts: tuple[Verdict, ...]
-    attempt: int
-    judged_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +173,7 @@ class SessionChanges:
     planned: tuple[Round, ...] = ()
     begun: tuple[BegunRound, ...] = ()
     results: tuple[FreshResult, ...] = ()
-    closed: tuple[StoredRound, ...] = ()
+    closed: tuple[ClosedRound, ...] = ()
     judged: bool = False
     notes: tuple[SessionNote, ...] = ()
     proven: tuple[ProofSet, ...] = ()

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from benchconsole.probes.judging.verdict import Finding, Verdict
 from benchconsole.probes.model.checklist import CheckedList, Checklist, Evidence, Mark
-from benchconsole.probes.model.measuring import ClosedRound, Proof, Result, Round
+from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
+from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import (
     ChangeMark,
@@ -15,7 +15,6 @@ from benchconsole.store.model import (
     ProofSet,
     SessionChanges,
     SessionNote,
-    StoredRound,
     StoredSession,
 )
 from benchconsole.store.reading import checklist_reading, finding_reading, probe_history, session_list, session_reading
@@ -75,18 +74,15 @@ class SessionStore:
         facts = StoredFacts(address, len(result.facts), result.facts) if result.facts else ()
         return replace(result, outputs=outputs, facts=facts)
 
-    async def close_round(
-        self, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int, judged_by: str
-    ) -> None:
+    async def close_round(self, closed: ClosedRound) -> None:
         """Write what is not stored yet of a round that was begun, its end and its verdicts, in one transaction.
 
-        ``judged_by`` names the criteria and program that judged. ConflictError when it is not the
-        round of the plan, or ``attempt`` cannot be closed.
+        ConflictError when it is not the round of the plan, or its attempt cannot be closed.
         """
 
         def close(cache: WriteCache) -> None:
-            stored = round_rows.close_round(cache, cache.require_driven(self.id), closed, attempt=attempt)
-            session_rows.append_verdicts(cache, stored, verdicts, judged_by=judged_by, at=self._clock())
+            stored = round_rows.close_round(cache, cache.require_driven(self.id), closed)
+            session_rows.append_verdicts(cache, stored, closed.verdicts, judged_by=closed.judged_by, at=self._clock())
 
         await self._writer.run(close)
         for result in closed.results:
@@ -192,7 +188,7 @@ class SessionStore:
         """Its rounds as planned, on the nodes of ``fabric``; ConflictError when that lacks one."""
         return session_reading.read_plan(self._database, self.id, fabric)
 
-    def read_rounds(self, fabric: Fabric) -> Iterator[StoredRound]:
+    def read_rounds(self, fabric: Fabric) -> Iterator[ClosedRound]:
         """Its closed rounds, every attempt, in the order in which they were stored.
 
         Outputs are most of the bytes; they are read from the file when somebody looks at them.

@@ -2,11 +2,13 @@
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from benchconsole import topology
 from benchconsole.probes.api import Against, Metric, Shown, Unit, labels
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Measurement, Reading, Result, Round
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import Reading, Result, Round
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.model.fabric import Direction, Fabric
 
@@ -58,5 +60,5 @@ def play(
     for test, rate in zip(each.tests, rates, strict=True):
         value = rate.value * (1 - abs(chance.gauss(0, noise)))
         reading = Reading("iperf3.throughput", value, Unit.BYTE_RATE, labels(direction="out"))
-        results.append(Result(test, measurements=(Measurement(f"{test.id}#0", test, reading, 0.0),)))
+        results.append(Result(test, measurements=(replace(reading, id=f"{test.id}#0"),)))
     return ClosedRound(each, tuple(results), CloseReason.COMPLETE, 0.0, 1.0)

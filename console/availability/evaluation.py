@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from benchconsole.probes.judging.grading import grade_range
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.store.model import ProbeOutcome, StoredSession
 

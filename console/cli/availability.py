@@ -35,7 +35,7 @@ from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import state_of_level
 from benchconsole.console.view.wording import SIGNS
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.probe_names import AVAILABILITY
 from benchconsole.store.store import Store
 from benchconsole.topology.selection import select

@@ -25,8 +25,8 @@ from benchconsole.console.session.node_access import make_ssh_reach
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
-from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Verdict
 from benchconsole.probes.model.errors import ProbeError
+from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict
 from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.reach.slurm.drain import drain, reason_for
 from benchconsole.probes.reach.slurm.local_steps import LocalRemote

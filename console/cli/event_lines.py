@@ -14,17 +14,15 @@ from benchconsole.console.view.events import (
     NodesProven,
     Noticed,
     Resumed,
-    RoundJudged,
     RoundStarted,
     SessionEnded,
     SessionOpened,
-    TestEnded,
     TestStarted,
 )
 from benchconsole.console.view.run_view import RunView, eta, state_of
 from benchconsole.console.view.wording import SIGNS, format_expected, format_measured
-from benchconsole.probes.judging.verdict import Level
-from benchconsole.probes.model.measuring import Proof
+from benchconsole.probes.model.judgement import ClosedRound, Level
+from benchconsole.probes.model.measuring import Proof, Result
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import duration
 
@@ -46,12 +44,12 @@ def format_event(event: Event, view: RunView) -> Iterator[str]:
         each = event.round
         what = f"{each.stage}, {len(each.tests):,} tests{words}"
         yield f"{_format_clock(event.at)}  round {each.number} of {len(view.plan)}: {what}"
-    elif isinstance(event, TestEnded) and event.result.failure:
-        failure = event.result.failure
-        target = event.result.test.target.key
-        yield f"{_format_clock(event.at)}    ? {target}: {failure.stage} on {failure.node}: {sanitize(failure.detail)}"
-    elif isinstance(event, RoundJudged):
-        yield from (f"{_format_clock(event.closed.ended)}    {line}" for line in _format_below(event))
+    elif isinstance(event, Result) and event.failure:
+        target, failure = event.test.target.key, event.failure
+        words = f"{target}: {failure.stage} on {failure.node}: {sanitize(failure.detail)}"
+        yield f"{_format_clock(event.ended)}    ? {words}"
+    elif isinstance(event, ClosedRound):
+        yield from (f"{_format_clock(event.ended)}    {line}" for line in _format_below(event))
     elif isinstance(event, Held):
         kept = f"; what is finished is kept in {event.spool}" if event.spool else ""
         yield f"{_format_clock(event.at)}  held: {sanitize(event.because)}{kept}"
@@ -77,7 +75,7 @@ def format_proofs(proofs: Sequence[Proof]) -> Iterator[str]:
             yield f"  x {proof.node}: left: {sanitize(', '.join(proof.left))}"
 
 
-def _format_below(event: RoundJudged) -> Iterator[str]:
+def _format_below(event: ClosedRound) -> Iterator[str]:
     for verdict in event.verdicts:
         if verdict.level is not Level.PASS:
             sign = SIGNS[state_of(verdict)].glyph
@@ -89,7 +87,12 @@ def _format_below(event: RoundJudged) -> Iterator[str]:
 
 def format_event_json(event: Event) -> str:
     """``event`` as one JSON line, in base units; ``event`` names its kind."""
-    return json.dumps({"event": type(event).__name__, **_make_fields(event)}, allow_nan=False) + "\n"
+    name = _NAMES.get(type(event), type(event).__name__)
+    return json.dumps({"event": name, **_make_fields(event)}, allow_nan=False) + "\n"
+
+
+_NAMES: dict[type[Event], str] = {Result: "TestEnded", ClosedRound: "RoundJudged"}
+"""Events that have another name in files than their class."""
 
 
 def _make_fields(event: Event) -> dict[str, object]:
@@ -110,33 +113,32 @@ def _make_fields(event: Event) -> dict[str, object]:
         return {"round": each.number, "stage": each.stage, "tests": len(each.tests), "at": event.at}
     if isinstance(event, TestStarted):
         return {"test": event.test.id, "at": event.at}
-    if isinstance(event, TestEnded):
-        result = event.result
-        failure = result.failure
+    if isinstance(event, Result):
+        failure = event.failure
         return {
-            "test": result.test.id,
-            "at": event.at,
+            "test": event.test.id,
+            "at": event.ended,
             "measurements": [
                 {
-                    "metric": m.reading.metric,
-                    "value": m.reading.value,
-                    "unit": m.reading.unit,
-                    "labels": dict(m.reading.labels),
+                    "metric": m.metric,
+                    "value": m.value,
+                    "unit": m.unit,
+                    "labels": dict(m.labels),
                 }
-                for m in result.measurements
+                for m in event.measurements
             ],
             "failure": None if failure is None else asdict(failure),
         }
-    if isinstance(event, RoundJudged):
-        blame, stage = Blame(event.findings), event.closed.round.stage
+    if isinstance(event, ClosedRound):
+        blame, stage = Blame(event.findings), event.round.stage
         return {
-            "round": event.closed.round.number,
-            "reason": event.closed.reason,
+            "round": event.round.number,
+            "reason": event.reason,
             "verdicts": [
                 make_verdict_record(each, stage, affected_by=blame.affected_by(each)) for each in event.verdicts
             ],
             "findings": [make_finding_record(finding) for finding in event.findings],
-            "at": event.closed.ended,
+            "at": event.ended,
         }
     if isinstance(event, Held):
         return {"at": event.at, "because": event.because, "spool": event.spool}

@@ -13,7 +13,7 @@ from benchconsole.console.curves.curve_model import RATES, Chart, Curve, Missing
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
-from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.labels import ASKED
 from benchconsole.probes.model.measuring import Labels, Reading, Round, Test
 from benchconsole.probes.planning.sweep_points import REPETITION
@@ -92,13 +92,12 @@ def read_sweep_round(view: RunView, each: Round) -> SweepRound:
             counts = made.missing.setdefault(cohort, {})
             counts[why] = counts.get(why, 0) + 1
             continue
-        for found in result.measurements:
-            reading = found.reading
+        for reading in result.measurements:
             labels = told.get((reading.labels, cohort))
             if labels is None:
                 labels = told[reading.labels, cohort] = _select_labels(reading, each, cohort)
             key = NumberKey(cohort, reading.metric, reading.unit, labels)
-            made.numbers.setdefault(key, {})[found.id] = (test.id, found.reading.value)
+            made.numbers.setdefault(key, {})[reading.id] = (test.id, reading.value)
         made.verdicts += (verdict for verdict in view.verdicts.get(test.id, ()) if verdict.value is not None)
     return made
 

@@ -14,8 +14,8 @@ from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import Coverage, RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED, format_quantity
-from benchconsole.probes.judging.verdict import Finding, Level
 from benchconsole.probes.model.checklist import CheckedList
+from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.probes.planning import list_uncrossed_links
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Fabric, Link

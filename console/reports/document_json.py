@@ -32,7 +32,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_items(
         out,
         "measurements",
-        (json_records.make_measurement_record(one) for each in results for one in each.measurements),
+        (json_records.make_measurement_record(each.test, one) for each in results for one in each.measurements),
     )
     _write_items(out, "facts", (json_records.make_fact_record(each, fact) for each in results for fact in each.facts))
     _write_items(out, "failures", (record for record in failures if record is not None))

@@ -13,7 +13,7 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, sanitize_lines, shorten_text
 from benchconsole.console.view.result_rows import format_failure
 from benchconsole.console.view.run_view import RunView, superseding
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Failure, Result
 from benchconsole.topology.units import duration
 
@@ -152,7 +152,7 @@ def _list_below(view: RunView) -> Iterator[EvidenceCase]:
         evidence = {item for verdict in failing for item in verdict.evidence}
         sent = list_commands(result)
         printed = "\n".join(line for command in sent for line in command.stdout)
-        read = [shorten_text(m.reading.raw, LINE) for m in result.measurements if m.id in evidence and m.reading.raw]
+        read = [shorten_text(m.raw, LINE) for m in result.measurements if m.id in evidence and m.raw]
         yield EvidenceCase(
             subject=sanitize(result.test.target.key),
             probe=sanitize(result.test.probe),

@@ -20,9 +20,9 @@ from benchconsole.console.reports.content import (
 )
 from benchconsole.console.reports.evidence import CommandExcerpt, list_commands
 from benchconsole.console.view.run_view import Coverage, NotJudged, RunView, State, state_of
-from benchconsole.probes.judging.verdict import Finding, Verdict
 from benchconsole.probes.model.checklist import Checked, CheckedList
-from benchconsole.probes.model.measuring import Fact, Measurement, Proof, Result, Round
+from benchconsole.probes.model.judgement import Finding, Verdict
+from benchconsole.probes.model.measuring import Fact, Proof, Reading, Result, Round, Test
 
 SCHEMA = 1
 
@@ -183,19 +183,18 @@ def make_round_record(planned: Round) -> Record:
     return _make_record({**_select(planned, "number", "stage", "probe", "seconds", "because"), "tests": tests})
 
 
-def make_measurement_record(measurement: Measurement) -> Record:
-    """One number with the text that it was read from."""
-    test, reading = measurement.test, measurement.reading
+def make_measurement_record(test: Test, reading: Reading) -> Record:
+    """One number of a test with the text that it was read from."""
     return _make_record(
         {
-            "id": measurement.id,
+            "id": reading.id,
             "test": test.id,
             "target": test.target.key,
             "probe": test.probe,
             **_select(reading, "metric", "value", "unit"),
             "labels": dict(reading.labels),
             "raw": reading.raw,
-            "at": measurement.at,
+            "at": reading.at,
         }
     )
 

@@ -16,7 +16,7 @@ from benchconsole.console.view import run_view
 from benchconsole.console.view.result_rows import select_columns
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
 from benchconsole.console.view.wording import SIGNS
-from benchconsole.probes.judging.verdict import Finding
+from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.units import counted as count
 
 FINDINGS = 30

@@ -18,7 +18,7 @@ from benchconsole.console.view.result_rows import (
 )
 from benchconsole.console.view.run_view import RunView, State, state_of_level, superseding, worst
 from benchconsole.console.view.wording import NOT_MEASURED, format_fact, format_quantity
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.topology.analysis.oversubscription import Oversubscription, analyse_oversubscription
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
@@ -113,7 +113,7 @@ def _find_shortfall(row: ResultRow) -> float:
 def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
     values = [value for row in members if isinstance(value := COLUMNS_BY_NAME["value"].value(row), float | int)]
     verdict = next((row.verdict for row in members if row.verdict), None)
-    reading = next((row.measurement.reading for row in members if row.measurement), None)
+    reading = next((row.measurement for row in members if row.measurement), None)
     told = verdict.labels if verdict else reading.labels if reading else ()
     unit = verdict.unit if verdict else reading.unit if reading else None
     shown = verdict.shown if verdict else members[0].shown

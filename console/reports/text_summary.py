@@ -17,8 +17,8 @@ from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
 from benchconsole.console.view.wording import SIGNS
-from benchconsole.probes.judging.verdict import Finding, Level
 from benchconsole.probes.model.checklist import StepState
+from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.topology.units import counted as count
 
 NARROWEST = 60

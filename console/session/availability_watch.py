@@ -23,9 +23,10 @@ from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import Event, Held, Noticed, Resumed, RoundJudged
+from benchconsole.console.view.events import Event, Held, Noticed, Resumed
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.model.measuring import ClosedRound, Result, Round
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.model.probe_names import AVAILABILITY
 from benchconsole.probes.planning import plan
 from benchconsole.probes.running.guards.guard import Guard
@@ -86,7 +87,7 @@ def _make_outcome(result: Result) -> ProbeOutcome:
         result.test.target.node.id,
         result.started,
         result.failure.stage if result.failure else None,
-        tuple((each.reading.metric, each.reading.value) for each in result.measurements),
+        tuple((each.metric, each.value) for each in result.measurements),
         {fact.fact: fact.value for fact in result.facts},
     )
 
@@ -229,8 +230,8 @@ class AvailabilityWatch:
 
     def notify(self, event: Event) -> None:
         """Take note of a round of the sample under way, and pass on what holds it up."""
-        if isinstance(event, RoundJudged):
-            self._closed.append(event.closed)
+        if isinstance(event, ClosedRound):
+            self._closed.append(event)
         elif isinstance(event, Held | Resumed | Noticed):
             self.tell(event)
 

@@ -13,8 +13,9 @@ from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.console.session.observers import SessionObserver
 from benchconsole.console.session.persistence import DurableWriter
-from benchconsole.console.view.events import NodesProven, Noticed, RoundJudged, RoundStarted, TestEnded, TestStarted
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Proof, Result, Round, Test
+from benchconsole.console.view.events import NodesProven, Noticed, RoundStarted, TestStarted
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import Proof, Result, Round, Test
 from benchconsole.probes.planning.sweep_stop import SweepEndings, make_skipped_results, was_skipped
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.topology.selection import fold
@@ -78,10 +79,9 @@ class RoundRecorder:
 
     async def close(self, fabric: "Fabric", closed: ClosedRound, attempt: int) -> None:
         """Judge, store and tell a round, and tell what ended with it."""
-        verdicts = self.judged.judge(closed)
-        await self.writer.close(closed, verdicts, attempt, name_judgement(fabric))
-        findings = self.judged.add(closed, verdicts)
-        self.observer.notify(RoundJudged(closed, verdicts, findings, attempt))
+        judged = replace(self.judged.judge(closed), attempt=attempt, judged_by=name_judgement(fabric))
+        await self.writer.close(judged)
+        self.observer.notify(self.judged.add(judged))
         ended = self.sweeps.add_round(closed)
         if ended:
             self.observer.notify(Noticed(ended, self.clock()))
@@ -176,14 +176,11 @@ class Execution:
         def tell_start(test: Test) -> None:
             recorder.observer.notify(TestStarted(test, clock()))
 
-        def tell_end(result: Result) -> None:
-            recorder.observer.notify(TestEnded(result, clock()))
-
         async def store(result: Result) -> Result:
             return await recorder.writer.result(each, attempt, result)
 
         recorder.observer.notify(RoundStarted(each, clock()))
-        watchers = RoundObserver(tell_start, tell_end, store, self._notice, self._notice)
+        watchers = RoundObserver(tell_start, recorder.observer.notify, store, self._notice, self._notice)
         closed = await runner.run(each, watchers, guard=guard, done=done)
         await recorder.close(self._nodes.fabric, closed, attempt)
         return closed

@@ -12,15 +12,14 @@ from benchconsole.console.view.events import (
     Event,
     NodesProven,
     Noticed,
-    RoundJudged,
     RoundStarted,
     SessionEnded,
     SessionOpened,
-    TestEnded,
 )
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
-from benchconsole.store.model import ChangeMark, SessionChanges, SessionState, StoredRound, StoredSession
+from benchconsole.store.model import ChangeMark, SessionChanges, SessionState, StoredSession
 from benchconsole.topology.description.resolve import load_text
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class FollowedSession:
         self._mark: ChangeMark | None = None
         self._judged = JudgedRounds(self.fabric, probes)
         self._state: SessionState | None = None
-        self._again: Sequence[StoredRound] = ()
+        self._again: Sequence[ClosedRound] = ()
 
     @property
     def driver(self) -> str:
@@ -84,14 +83,13 @@ class FollowedSession:
             self.plan = (*self.plan, *news.planned)
             yield self._opened(live=news.state is SessionState.RUNNING)
         for stored in self._again if news.judged else news.closed:
-            findings = self._judged.add(stored.closed, stored.verdicts)
-            yield RoundJudged(stored.closed, stored.verdicts, findings, stored.attempt)
-        over = {(stored.closed.round.number, stored.attempt) for stored in news.closed}
+            yield self._judged.add(stored)
+        over = {(stored.round.number, stored.attempt) for stored in news.closed}
         for begun in news.begun:
             if (begun.round.number, begun.attempt) not in over:
                 yield RoundStarted(begun.round, begun.at)
         for fresh in news.results:
-            yield TestEnded(fresh.result, fresh.result.started + fresh.result.seconds)
+            yield fresh.result
         yield from (Noticed(f"{note.kind}: {note.text}", note.at) for note in news.notes)
         if news.proven:
             yield NodesProven(news.proven[-1].proofs, news.proven[-1].at)

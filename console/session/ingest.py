@@ -5,7 +5,7 @@ that the results were ingested, and the round from which files.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -14,16 +14,8 @@ from benchconsole.console.session.metadata import SessionChoice, make_new_sessio
 from benchconsole.probes.api import Output, Probe, Shape, Target
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError, ProbeOutputError
-from benchconsole.probes.model.measuring import (
-    ClosedRound,
-    CloseReason,
-    FailedAt,
-    Failure,
-    Measurement,
-    Result,
-    Round,
-    Test,
-)
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
 from benchconsole.probes.planning.plan_rounds import make_test_id
 from benchconsole.probes.plugins.probe_output import read_output
 from benchconsole.store.model import SessionState
@@ -81,7 +73,7 @@ def read_result(probe: Probe, test: Test, output: Output, at: float) -> Result:
     except ProbeOutputError as error:
         stage = FailedAt.OUTPUT if output.exit_status == 0 else FailedAt.TOOL
         return Result(test, (output,), failure=Failure(stage, str(error)[:500], test.target.node.id), started=at)
-    measurements = (Measurement(f"{test.id}#{index}", test, reading, at) for index, reading in enumerate(readings))
+    measurements = (replace(reading, id=f"{test.id}#{index}", at=at) for index, reading in enumerate(readings))
     return Result(test, (output,), tuple(measurements), facts, started=at)
 
 
@@ -118,4 +110,5 @@ async def _store_round(
     results = tuple(read_result(probe, test, one.output, at) for test, one in zip(each.tests, found, strict=True))
     closed = ClosedRound(each, results, CloseReason.COMPLETE, at, at)
     verdicts = judge_round(make_judging_context(fabric, {probe.name: probe}), closed)
-    await store.session(key).close_round(closed, verdicts, attempt=attempt, judged_by=name_judgement(fabric))
+    judged = replace(closed, verdicts=verdicts, attempt=attempt, judged_by=name_judgement(fabric))
+    await store.session(key).close_round(judged)

@@ -11,8 +11,7 @@ from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.view.run_view import TestKey, test_key
 from benchconsole.probes.api import Safety
 from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_confirmations
-from benchconsole.probes.judging.findings import Judged
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
 from benchconsole.probes.planning import find_suite, plan, rerun, split_into_waves, withhold
 from benchconsole.probes.planning.sweep_stop import was_skipped
@@ -65,10 +64,10 @@ def _leave_out_disks(
     return replace(suite, stages=tuple(stages)), tuple(left)
 
 
-def plan_repeats(judged: Iterable[Judged], *, only: Collection[str], first: int) -> tuple[Round, ...]:
+def plan_repeats(judged: Iterable[ClosedRound], *, only: Collection[str], first: int) -> tuple[Round, ...]:
     """The tests with the ids ``only``, or without any those that failed, to be run once more; no rule ends them."""
     judged = tuple(judged)
-    closed = [each.round for each, _ in judged]
+    closed = [each.round for each in judged]
     wanted = [test for each in closed for test in each.tests if test.id in only] if only else list_failed_tests(judged)
     found = rerun(wanted, closed, first=first)
     return tuple(
@@ -76,11 +75,11 @@ def plan_repeats(judged: Iterable[Judged], *, only: Collection[str], first: int)
     )
 
 
-def list_remaining_rounds(plan: Sequence[Round], judged: Mapping[int, Judged]) -> tuple[Round, ...]:
+def list_remaining_rounds(plan: Sequence[Round], judged: Mapping[int, ClosedRound]) -> tuple[Round, ...]:
     """Rounds of ``plan`` that are not closed, and in waves what a stopped round left out."""
     left = tuple(each for each in plan if each.number not in judged)
     first = max((each.number for each in plan), default=0) + 1
-    closed = [each.round for each, _ in judged.values()]
+    closed = [each.round for each in judged.values()]
     return (*left, *split_into_waves(rerun(list_cut_tests(judged.values()), closed, first=first)))
 
 
@@ -96,10 +95,10 @@ def _leave_out_used(suite: Suite, fabric: Fabric, choice: SessionChoice, probes:
     return replace(suite, stages=tuple(map(without, suite.stages))) if spared else suite
 
 
-def list_cut_tests(judged: Iterable[Judged]) -> list[Test]:
+def list_cut_tests(judged: Iterable[ClosedRound]) -> list[Test]:
     """Tests that a stop left out, and that no later round has taken up."""
     newest: dict[TestKey, Test | None] = {}
-    for closed, _ in judged:
+    for closed in judged:
         stages = {closed.round.number: closed.round.stage}
         for result in closed.results:
             cut = result.failure is not None and result.failure.stage is FailedAt.CANCELLED
@@ -107,12 +106,12 @@ def list_cut_tests(judged: Iterable[Judged]) -> list[Test]:
     return [test for test in newest.values() if test is not None]
 
 
-def list_failed_tests(judged: Iterable[Judged]) -> list[Test]:
+def list_failed_tests(judged: Iterable[ClosedRound]) -> list[Test]:
     """Tests without a number or with a verdict that is no pass, each in its newest round only; none that was spared."""
     bad: dict[TestKey, Test | None] = {}
-    for closed, verdicts in judged:
+    for closed in judged:
         stages = {closed.round.number: closed.round.stage}
-        low = {verdict.test for verdict in verdicts if verdict.level is not Level.PASS}
+        low = {verdict.test for verdict in closed.verdicts if verdict.level is not Level.PASS}
         bundles = {result.test.bundle for result in closed.results if result.test.id in low and result.test.bundle}
         for result in closed.results:
             test = result.test

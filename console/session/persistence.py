@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from benchconsole.console.session.observers import SessionObserver
 from benchconsole.console.view.events import Held, Resumed
-from benchconsole.probes.judging.verdict import Finding, Verdict
+from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.log_records import ModuleLog
-from benchconsole.probes.model.measuring import ClosedRound, Proof, Result, Round
+from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.store.errors import StoreError
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ class DurableWriter:
         kept = await self._keep(lambda target: target.append_result(each.number, attempt, result))
         return result if kept is None else kept
 
-    async def close(self, closed: ClosedRound, verdicts: Sequence[Verdict], attempt: int, judged_by: str) -> None:
+    async def close(self, closed: ClosedRound) -> None:
         """Keep the end of a round and its verdicts."""
-        await self._keep(lambda target: target.close_round(closed, verdicts, attempt=attempt, judged_by=judged_by))
+        await self._keep(lambda target: target.close_round(closed))
 
     async def proofs(self, proofs: Sequence[Proof]) -> None:
         """Keep what the nodes showed at the end."""

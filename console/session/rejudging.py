@@ -32,8 +32,9 @@ async def judge_again(
     judged = JudgedRounds(fabric, probes)
     verdicts = {}
     for stored in store.session(key).read_rounds(described):
-        verdicts[stored.closed.round.number, stored.attempt] = judged.judge(stored.closed)
-        judged.restore(stored.closed, verdicts[stored.closed.round.number, stored.attempt])
+        again = judged.judge(stored)
+        verdicts[stored.round.number, stored.attempt] = again.verdicts
+        judged.restore(again)
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock()))
     judged_by = f"{name_judgement(fabric)}, again {stamp}"
     await store.session(key).append_verdicts(verdicts, judged_by=judged_by, findings=judged.findings)

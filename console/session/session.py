@@ -18,9 +18,10 @@ from benchconsole.console.session.next_rounds import ProposedRounds, list_remain
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.observers import EventQueue, SessionObservers
 from benchconsole.console.session.persistence import DurableWriter
-from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundJudged, SessionEnded, SessionOpened
+from benchconsole.console.view.events import Event, NodesProven, Noticed, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.planning import find_suite
 from benchconsole.probes.planning.sweep_stop import SweepEndings
@@ -101,12 +102,12 @@ class Session:
         """Take in the rounds that are stored; what is known of them makes the replay, up to its end."""
         events: list[Event] = [self._make_opened(started, live=False)]
         for stored in self._store.session(self.id).read_rounds(self.fabric):
-            self._judged.restore(stored.closed, stored.verdicts)
-            events.append(RoundJudged(stored.closed, stored.verdicts, (), stored.attempt))
+            self._judged.restore(stored)
+            events.append(stored)
         findings = self._store.session(self.id).read_findings()
         if findings is not None:
             self._judged.restore_findings(findings)
-        if isinstance(events[-1], RoundJudged):
+        if isinstance(events[-1], ClosedRound):
             events[-1] = replace(events[-1], findings=self._judged.findings)  # what the last one knows, counts
         begun_rounds = self._store.session(self.id).read_open_rounds(self.fabric)
         for begun in begun_rounds:
@@ -114,7 +115,7 @@ class Session:
                 self._interrupted[begun.round.number] = (begun.attempt, begun.results)
         proven = self._store.session(self.id).read_proofs()
         searched = proven[-1].at if proven else 0.0
-        since = (closed.round for closed, _ in self._judged.by_number.values() if closed.ended > searched)
+        since = (judged.round for judged in self._judged.by_number.values() if judged.ended > searched)
         self._unsearched = (*since, *(begun.round for begun in begun_rounds if begun.started > searched))
         if proven:
             events.append(NodesProven(proven[-1].proofs, proven[-1].at))
@@ -247,8 +248,8 @@ class Session:
 
     async def _make_execution(self, writer: DurableWriter) -> Execution:
         sweeps = SweepEndings(self.plan, self.probes)
-        for _, (closed, _) in sorted(self._judged.by_number.items()):
-            sweeps.add_round(closed)
+        for number in sorted(self._judged.by_number):
+            sweeps.add_round(self._judged.by_number[number])
         recorder = RoundRecorder(self._judged, writer, self.observers, sweeps, self._clock)
         reach = await asyncio.to_thread(self.make_reach, self.fabric, self.id)
         nodes = NodeAccess(self.fabric, self.probes, self.origin, self.choice.policy, reach)

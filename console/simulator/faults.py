@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from benchconsole.probes.judging.verdict import Suspect
+from benchconsole.probes.model.judgement import Suspect
 
 
 class FaultKind(StrEnum):

@@ -12,7 +12,7 @@ from itertools import islice
 
 from benchconsole.console.simulator.faults import FaultKind, PlantedFault, Scenario
 from benchconsole.console.simulator.templates import render_template
-from benchconsole.probes.judging.verdict import Suspect
+from benchconsole.probes.model.judgement import Suspect
 
 LEAST, MOST = 16, 10_240
 MOST_ROUND = 10_000

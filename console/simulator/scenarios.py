@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from benchconsole.console.simulator import large_cluster
 from benchconsole.console.simulator.faults import FaultKind, PlantedFault, Scenario
-from benchconsole.probes.judging.verdict import Suspect
+from benchconsole.probes.model.judgement import Suspect
 
 FABRIC = Path(__file__).with_name("fabric.yaml")
 """The topology of meridian, with a port that stands in for the one that will be free."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from benchconsole.probes.model.measuring import Measurement
+from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.model.fabric import NodeId
 
 
@@ -54,7 +54,7 @@ class OpenRaw(Message):
     """Show the output from which a measurement was read; any output of ``test`` when there is no measurement."""
 
     test: str
-    measurement: Measurement | None = None
+    measurement: Reading | None = None
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from benchconsole.console.view.run_view import State, state_of
-from benchconsole.probes.judging.verdict import Finding, Level, Suspect, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Finding, Level, Suspect, Verdict, Yardstick
 
 _OF_A_NODE = (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
 

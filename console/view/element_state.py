@@ -20,23 +20,21 @@ from benchconsole.console.view.run_view import (
     worst,
 )
 from benchconsole.probes.judging.link_state import read_links
-from benchconsole.probes.judging.verdict import Finding, Level, Suspect, Verdict
-from benchconsole.probes.model.measuring import Bundle, ClosedRound, Result
+from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Suspect, Verdict
+from benchconsole.probes.model.measuring import Bundle, Result
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
 
 Links = Mapping[LinkId, LinkView]
 
 
-def advance_nodes(
-    before: RunView, view: RunView, closed: ClosedRound, fresh: Sequence[Verdict]
-) -> Mapping[NodeId, NodeView]:
+def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mapping[NodeId, NodeView]:
     """Nodes after a round: those that it tested, and those that findings speak of now or spoke of before."""
     results: dict[str, list[Result]] = {}
     for result in closed.results:
         for node in result.test.target.nodes if result.test.id not in view.replaced else ():
             results.setdefault(node.id, []).append(result)
     verdicts: dict[str, list[Verdict]] = {}
-    for verdict in fresh:
+    for verdict in closed.verdicts:
         for name in verdict.nodes if verdict.test not in view.replaced else ():
             verdicts.setdefault(name, []).append(verdict)
     findings = _group_findings(view.findings)

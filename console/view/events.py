@@ -1,13 +1,13 @@
 """The events of a session: small frozen facts, in the order they happen.
 
-``RoundJudged`` comes only after its round is committed to the store; a colour on a screen
-may come only from it.
+A ``Result`` tells that one test has ended: it is stored, and nothing is judged before its round closes. A
+``ClosedRound`` is judged and comes only after it is committed to the store; a colour on a screen may come only from it.
 """
 
 from dataclasses import dataclass
 
-from benchconsole.probes.judging.verdict import Finding, Verdict
-from benchconsole.probes.model.measuring import ClosedRound, Proof, Result, Round, Test
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Proof, Result, Round, Test
 from benchconsole.topology.model.fabric import Fabric
 
 
@@ -38,24 +38,6 @@ class TestStarted:
 
     test: Test
     at: float
-
-
-@dataclass(frozen=True, slots=True)
-class TestEnded:
-    """One test has its result, which is stored; nothing is judged before the round closes."""
-
-    result: Result
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class RoundJudged:
-    """A round is closed, judged and stored. ``findings`` are those of the whole session so far."""
-
-    closed: ClosedRound
-    verdicts: tuple[Verdict, ...]
-    findings: tuple[Finding, ...]
-    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +89,8 @@ Event = (
     SessionOpened
     | RoundStarted
     | TestStarted
-    | TestEnded
-    | RoundJudged
+    | Result
+    | ClosedRound
     | Held
     | Resumed
     | Noticed

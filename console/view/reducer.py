@@ -15,11 +15,9 @@ from benchconsole.console.view.events import (
     NodesProven,
     Noticed,
     Resumed,
-    RoundJudged,
     RoundStarted,
     SessionEnded,
     SessionOpened,
-    TestEnded,
     TestStarted,
 )
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests, make_layered
@@ -34,8 +32,8 @@ from benchconsole.console.view.run_view import (
     test_key,
     worst,
 )
-from benchconsole.probes.judging.verdict import Level, Verdict
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Round
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict
+from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.units import counted as count
 
@@ -63,13 +61,13 @@ def opened(event: SessionOpened) -> RunView:
 
 def advance(view: RunView, event: Event) -> RunView:
     """The view after ``event``. Pure: the same events give the same view."""
-    if isinstance(event, (TestStarted, TestEnded)):
+    if isinstance(event, (TestStarted, Result)):
         return _tested(view, (event,))
     if isinstance(event, SessionOpened):
         return _opened_again(view, event)
     if isinstance(event, RoundStarted):
         return _round_started(view, event)
-    if isinstance(event, RoundJudged):
+    if isinstance(event, ClosedRound):
         return _judged(view, event)
     if isinstance(event, (Held, Resumed)):
         return _held(view, event)
@@ -82,9 +80,9 @@ def advance(view: RunView, event: Event) -> RunView:
 
 def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
     """The view after all of ``events``, as ``advance`` would give it one by one; a thousand tests are one step."""
-    tests: list[TestStarted | TestEnded] = []
+    tests: list[TestStarted | Result] = []
     for event in events:
-        if isinstance(event, (TestStarted, TestEnded)):
+        if isinstance(event, (TestStarted, Result)):
             tests.append(event)
             continue
         view = advance(_tested(view, tests), event)
@@ -92,12 +90,12 @@ def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
     return _tested(view, tests)
 
 
-def _tested(view: RunView, events: Sequence[TestStarted | TestEnded]) -> RunView:
+def _tested(view: RunView, events: Sequence[TestStarted | Result]) -> RunView:
     """The view after tests of the open round began and ended."""
     if not events:
         return view
     started = {event.test.id: None for event in events if isinstance(event, TestStarted)}
-    ended = {event.result.test.id: event.result for event in events if isinstance(event, TestEnded)}
+    ended = {event.test.id: event for event in events if isinstance(event, Result)}
     running = view.running if isinstance(view.running, OpenTests) else OpenTests[str]()
     fresh = make_layered(view.fresh).plus(ended)
     return replace(view, running=running.moved(started, ended, fresh), fresh=fresh)
@@ -194,10 +192,9 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
     )
 
 
-def _judged(view: RunView, event: RoundJudged) -> RunView:
-    closed = event.closed
+def _judged(view: RunView, closed: ClosedRound) -> RunView:
     by_test: dict[str, list[Verdict]] = {result.test.id: [] for result in closed.results}
-    for verdict in event.verdicts:
+    for verdict in closed.verdicts:
         by_test.setdefault(verdict.test, []).append(verdict)
     current = view.current if view.current and view.current.number != closed.round.number else None
     replaced = {test for result in closed.results for test in view.repeats.get(result.test.id, ())} - view.replaced
@@ -205,12 +202,12 @@ def _judged(view: RunView, event: RoundJudged) -> RunView:
         view,
         results=make_layered(view.results).plus({result.test.id: result for result in closed.results}),
         verdicts=make_layered(view.verdicts).plus({test: tuple(found) for test, found in by_test.items()}),
-        findings=event.findings,
+        findings=closed.findings,
         closed=MappingProxyType({**view.closed, closed.round.number: (closed.started, closed.ended)}),
         current=current,
         fresh=LayeredMap() if current is None else view.fresh,
         running=OpenTests() if current is None else view.running,
-        log=_logged(view, _closing_line(event)),
+        log=_logged(view, _closing_line(closed)),
         replaced=view.replaced | replaced if replaced else view.replaced,
         stopped=_stopped(view, closed),
     )
@@ -218,9 +215,9 @@ def _judged(view: RunView, event: RoundJudged) -> RunView:
     carried = read_session_links(moved) if again else read_round_links(view, closed, by_test)
     return replace(
         moved,
-        nodes=advance_nodes(view, moved, closed, event.verdicts),
+        nodes=advance_nodes(view, moved, closed),
         carried=carried,
-        links=apply_findings(carried, event.findings),
+        links=apply_findings(carried, closed.findings),
     )
 
 
@@ -233,15 +230,14 @@ def _stopped(view: RunView, closed: ClosedRound) -> Mapping[int, str]:
     return view.stopped
 
 
-def _closing_line(event: RoundJudged) -> Line:
-    closed = event.closed
+def _closing_line(closed: ClosedRound) -> Line:
     failed = sum(result.failure is not None for result in closed.results)
-    states = {state_of(verdict) for verdict in event.verdicts} | {State.UNKNOWN if failed else State.PASS}
+    states = {state_of(verdict) for verdict in closed.verdicts} | {State.UNKNOWN if failed else State.PASS}
     measured = len(closed.results) - failed
     how = "closed"
     if closed.reason is CloseReason.STOPPED:
         states.add(State.HELD)
         how = f"stopped, {closed.because}" if closed.because else "stopped"
     words = f"round {closed.round.number} {how}: {measured:,} of {len(closed.results):,} tests measured"
-    low = sum(verdict.level in (Level.FAIL, Level.WATCH) for verdict in event.verdicts)
+    low = sum(verdict.level in (Level.FAIL, Level.WATCH) for verdict in closed.verdicts)
     return Line(closed.ended, worst(states), words + (f", {low:,} below what is asked" if low else ""))

@@ -13,8 +13,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view import wording
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, superseding
-from benchconsole.probes.judging.verdict import Verdict
-from benchconsole.probes.model.measuring import Failure, Labels, Measurement, Result, Test
+from benchconsole.probes.model.judgement import Verdict
+from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
 from benchconsole.topology.units import Shown, Unit, percent
 
 Cell = str | float | int | None
@@ -47,7 +47,7 @@ class ResultRow:
     test: str
     because: str
     verdict: Verdict | None = None
-    measurement: Measurement | None = None
+    measurement: Reading | None = None
     shown: Shown = Shown.PLAIN
     affected_by: str = ""
 
@@ -150,7 +150,7 @@ def _unjudged(
         measured = replace(blank, state=State.MEASURED, outcome=RowOutcome.TESTED, because=because)
         for measurement in result.measurements:
             # A reading does not say whether its rate is bits or bytes; the verdicts of its probe do.
-            how = shown.get((test.probe, measurement.reading.unit), Shown.PLAIN)
+            how = shown.get((test.probe, measurement.unit), Shown.PLAIN)
             yield replace(measured, measurement=measurement, shown=how)
     else:
         because = "facts only" if result.facts else "gave nothing to measure"
@@ -200,25 +200,25 @@ def format_labels(labels: Labels) -> str:
 def _metric(row: ResultRow) -> str:
     if row.verdict:
         return row.verdict.metric
-    return row.measurement.reading.metric if row.measurement else ""
+    return row.measurement.metric if row.measurement else ""
 
 
 def _labels(row: ResultRow) -> str:
     if row.verdict:
         return format_labels(row.verdict.labels)
-    return format_labels(row.measurement.reading.labels) if row.measurement else ""
+    return format_labels(row.measurement.labels) if row.measurement else ""
 
 
 def _value(row: ResultRow) -> Cell:
     if row.verdict:
         return row.verdict.value
-    return row.measurement.reading.value if row.measurement else None
+    return row.measurement.value if row.measurement else None
 
 
 def _unit(row: ResultRow) -> str:
     if row.verdict:
         return row.verdict.unit or ""
-    return row.measurement.reading.unit if row.measurement else ""
+    return row.measurement.unit if row.measurement else ""
 
 
 def _measured(row: ResultRow) -> str:
@@ -227,7 +227,7 @@ def _measured(row: ResultRow) -> str:
     if row.verdict:
         return wording.format_measured(row.verdict) or wording.NOT_MEASURED
     if row.measurement:
-        reading = row.measurement.reading
+        reading = row.measurement
         return wording.format_quantity(reading.value, reading.unit, row.shown)
     return wording.NOT_MEASURED
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from benchconsole.probes.judging.verdict import Finding, Level, Verdict
+from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Failure, Labels, Proof, Result, Round, Test
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
@@ -259,7 +259,7 @@ def folded(found: Mapping[tuple[FailedAt, str], Mapping[str, int]]) -> tuple[Not
 
 def unjudged_metrics(view: RunView) -> tuple[str, ...]:
     """Metrics that were measured and that no criterion speaks of."""
-    measured = {m.reading.metric for result in view.results.values() for m in result.measurements}
+    measured = {m.metric for result in view.results.values() for m in result.measurements}
     judged = {verdict.metric for found in view.verdicts.values() for verdict in found}
     return tuple(sorted(measured - judged))
 

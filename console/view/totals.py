@@ -22,7 +22,7 @@ from benchconsole.console.view.run_view import (
     state_of,
     worst,
 )
-from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Result, Round
 
 _Reasons = dict[tuple[FailedAt, str], dict[str, int]]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import State
-from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Fact
 from benchconsole.topology.analysis.static_finding import Severity
 from benchconsole.topology.units import Shown, Unit, digits3, percent, show

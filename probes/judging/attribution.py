@@ -18,7 +18,7 @@ import numpy as np
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.link_loads import LinkLoads
 from benchconsole.probes.judging.round_flows import MeasuredFlow
-from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import FULL
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.model.fabric import Direction

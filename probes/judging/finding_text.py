@@ -10,7 +10,7 @@ from benchconsole.probes.judging.attribution import Cause, Observation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.link_state import count_members
 from benchconsole.probes.judging.round_flows import MeasuredFlow
-from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Verdict
+from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict
 from benchconsole.topology.element_names import direction_name, is_nic, link_name
 from benchconsole.topology.model.fabric import Direction, Link, LinkId, NodeId, NodeRole
 from benchconsole.topology.selection import fold

@@ -20,19 +20,17 @@ from benchconsole.probes.judging.finding_text import (
 )
 from benchconsole.probes.judging.link_loads import LinkLoads
 from benchconsole.probes.judging.round_flows import MeasuredFlow, RoundFlows
-from benchconsole.probes.judging.verdict import Finding, Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import ClosedRound
+from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.topology.model.fabric import LinkId
 
-Judged = tuple[ClosedRound, Sequence[Verdict]]
 _Subject = tuple[object, ...]
 
 
-def list_findings(context: JudgingContext, rounds: Iterable[Judged]) -> tuple[Finding, ...]:
+def list_findings(context: JudgingContext, rounds: Iterable[ClosedRound]) -> tuple[Finding, ...]:
     """Everything that is wrong in a session so far: worst level first, then by nodes affected."""
     made = Findings(context)
-    for closed, verdicts in rounds:
-        made.add_round(closed, verdicts)
+    for judged in rounds:
+        made.add_round(judged)
     return made.rank()
 
 
@@ -46,7 +44,7 @@ class Findings:
 
     def __init__(self, context: JudgingContext) -> None:
         self._context = context
-        self._rounds: dict[int, Judged] = {}
+        self._rounds: dict[int, ClosedRound] = {}
         self._low: dict[tuple[str, str, Yardstick], dict[_Subject, _Low]] = {}
         self._last: dict[tuple[str, str, Yardstick], int] = {}
         self._loads = LinkLoads(context.routes.graph)
@@ -54,19 +52,20 @@ class Findings:
         self._observed: dict[int, dict[int, Observation]] = {}
         self._kept = _Kept()
 
-    def add_round(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> None:
+    def add_round(self, judged: ClosedRound) -> None:
         """Take in one more judged round without asking what it means, as for a session that is read back."""
-        number = closed.round.number
+        number = judged.round.number
         again = number in self._rounds
-        self._rounds[number] = (closed, verdicts)
+        self._rounds[number] = judged
         if again:
             self._start_over()
             return
-        self._carry(closed, verdicts)
-        if any(self._last.get(key, 0) > number for key in _keys(closed, verdicts)):
+        self._carry(judged)
+        keys = {(verdict.probe, judged.round.stage, verdict.kind) for verdict in judged.verdicts}
+        if any(self._last.get(key, 0) > number for key in keys):
             self._read_again()
         else:
-            self._read(closed, verdicts)
+            self._read(judged)
 
     def rank(self) -> tuple[Finding, ...]:
         """Everything that is wrong so far, worst level first, then by nodes affected."""
@@ -85,28 +84,28 @@ class Findings:
     def _start_over(self) -> None:
         self._loads.proven[:] = 0.0
         self._observed.clear()
-        for closed, verdicts in self._rounds.values():
-            self._carry(closed, verdicts)
+        for judged in self._rounds.values():
+            self._carry(judged)
         self._read_again()
 
-    def _carry(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> None:
+    def _carry(self, judged: ClosedRound) -> None:
         """Take in what the flows of a round carried; its verdicts name metrics of probes that are gone, too."""
-        held = (criterion.metric for criterion in self._context.capacity_criteria(closed.round.probe))
-        judged = (verdict.metric for verdict in verdicts if verdict.kind is Yardstick.CAPACITY)
-        for metric in dict.fromkeys((*held, *judged)):
-            self._loads.add(self._context.flows.read(closed, metric))
+        held = (criterion.metric for criterion in self._context.capacity_criteria(judged.round.probe))
+        named = (verdict.metric for verdict in judged.verdicts if verdict.kind is Yardstick.CAPACITY)
+        for metric in dict.fromkeys((*held, *named)):
+            self._loads.add(self._context.flows.read(judged, metric))
 
     def _read_again(self) -> None:
         """Rounds in the order of their numbers, which is that of being newer."""
         self._low.clear()
         self._last.clear()
         for number in sorted(self._rounds):
-            self._read(*self._rounds[number])
+            self._read(self._rounds[number])
 
-    def _read(self, closed: ClosedRound, verdicts: Sequence[Verdict]) -> None:
+    def _read(self, judged: ClosedRound) -> None:
         """Put what is low in a round beside the rest; a repeat replaces what it repeats, better or worse."""
-        number, stage = closed.round.number, closed.round.stage
-        for verdict in verdicts:
+        number, stage = judged.round.number, judged.round.stage
+        for verdict in judged.verdicts:
             key = (verdict.probe, stage, verdict.kind)
             self._last[key] = number
             low = self._low.get(key)
@@ -136,11 +135,11 @@ class Findings:
 
     def _observe(self, number: int) -> dict[int, Observation]:
         """Every low throughput of a round, by the identity of its verdict."""
-        closed, verdicts = self._rounds[number]
+        judged = self._rounds[number]
         made: dict[int, Observation] = {}
-        for verdict in verdicts:
+        for verdict in judged.verdicts:
             if verdict.kind is Yardstick.CAPACITY and _is_low(verdict):
-                flows = self._context.flows.read(closed, verdict.metric)
+                flows = self._context.flows.read(judged, verdict.metric)
                 made[id(verdict)] = _observe(verdict, flows, flows.of_measurements(verdict.evidence))
         return made
 
@@ -222,7 +221,3 @@ def _observe(verdict: Verdict, flows: RoundFlows, own: tuple[MeasuredFlow, ...])
 def _is_low(verdict: Verdict) -> bool:
     """Whether a finding may speak of it."""
     return verdict.level in (Level.FAIL, Level.WATCH)
-
-
-def _keys(closed: ClosedRound, verdicts: Iterable[Verdict]) -> set[tuple[str, str, Yardstick]]:
-    return {(verdict.probe, closed.round.stage, verdict.kind) for verdict in verdicts}

@@ -2,8 +2,8 @@
 
 import math
 
-from benchconsole.probes.judging.verdict import Level
-from benchconsole.probes.model.measuring import Measurement, Result
+from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.measuring import Reading, Result
 from benchconsole.topology.model.fabric import Comparator, Criterion, NodeId
 
 POSSIBLE = 1.05
@@ -50,7 +50,7 @@ def grade_range(value: tuple[float, float], required: tuple[float, float]) -> Le
     return Level.UNKNOWN if grade(value[1], required[0]) is Level.PASS else Level.FAIL
 
 
-def matching(criterion: Criterion, result: Result) -> tuple[Measurement, ...]:
+def matching(criterion: Criterion, result: Result) -> tuple[Reading, ...]:
     """The measurements of ``result`` that ``criterion`` speaks of."""
     if criterion.nodes and result.test.target.node.id not in criterion.nodes:
         return ()
@@ -59,7 +59,7 @@ def matching(criterion: Criterion, result: Result) -> tuple[Measurement, ...]:
     return tuple(
         measurement
         for measurement in result.measurements
-        if measurement.reading.metric == criterion.metric and set(criterion.where) <= set(measurement.reading.labels)
+        if measurement.metric == criterion.metric and set(criterion.where) <= set(measurement.labels)
     )
 
 

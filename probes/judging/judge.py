@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.verdict import Verdict
 from benchconsole.probes.judging.yardsticks import capacity, criteria, hardware
-from benchconsole.probes.model.measuring import ClosedRound
+from benchconsole.probes.model.judgement import ClosedRound, Verdict
 
 YARDSTICKS: tuple[Callable[[JudgingContext, ClosedRound], Iterator[Verdict]], ...] = (
     hardware.give_verdicts,

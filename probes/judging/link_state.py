@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchconsole.probes.judging.grading import POSSIBLE
-from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import FULL, Bundle, Result
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node
 

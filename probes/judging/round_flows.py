@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchconsole.probes.judging.grading import matching
-from benchconsole.probes.model.measuring import INWARD, ClosedRound, Measurement, Result, Test
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import INWARD, Reading, Result, Test
 from benchconsole.probes.model.sending import Directions
 from benchconsole.probes.planning.stream_placement import StreamPaths, compute_fastest_stream
 from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
@@ -25,7 +26,7 @@ class MeasuredFlow:
     """One flow that gave a number, in byte/s of payload, with its links and what ``model`` expects of it."""
 
     result: Result
-    measurement: Measurement
+    measurement: Reading
     flow: Flow
     route: Route
     expected: Expectation
@@ -34,7 +35,7 @@ class MeasuredFlow:
     @property
     def value(self) -> float:
         """byte/s that arrived."""
-        return self.measurement.reading.value
+        return self.measurement.value
 
     @property
     def missing(self) -> float:
@@ -61,7 +62,7 @@ class RoundFlows:
         self._routes = routes
         self._walks = walks
         self.results: list[Result] = []
-        self.measurements: list[tuple[Measurement, ...]] = []
+        self.measurements: list[tuple[Reading, ...]] = []
         self.flows: list[Flow] = []
         for result in closed.results:
             for measurements in _by_direction(result, metric):
@@ -89,7 +90,7 @@ class RoundFlows:
     @cached_property
     def values(self) -> NDArray[np.float64]:
         """byte/s that each flow reached."""
-        return np.array([measurements[0].reading.value for measurements in self.measurements])
+        return np.array([measurements[0].value for measurements in self.measurements])
 
     @cached_property
     def loads(self) -> NDArray[np.float64]:
@@ -104,7 +105,7 @@ class RoundFlows:
         return {
             place: members
             for place, (result, flow) in enumerate(zip(self.results, self.flows, strict=True))
-            if INWARD not in self.measurements[place][0].reading.labels
+            if INWARD not in self.measurements[place][0].labels
             if (members := chosen_members(self._walks, result.test, flow))
         }
 
@@ -131,10 +132,10 @@ class RoundFlows:
         return tuple(self._measured(place, measurement) for place, measurement in known)
 
     @cached_property
-    def _places(self) -> Mapping[str, tuple[int, Measurement]]:
+    def _places(self) -> Mapping[str, tuple[int, Reading]]:
         return {each.id: (place, each) for place, group in enumerate(self.measurements) for each in group}
 
-    def _measured(self, place: int, measurement: Measurement) -> MeasuredFlow:
+    def _measured(self, place: int, measurement: Reading) -> MeasuredFlow:
         model = Model.STEERED.value if place in self._members else MODEL
         return MeasuredFlow(
             self.results[place], measurement, self.flows[place], self.routes[place], self.expectations[place], model
@@ -147,28 +148,28 @@ class FlowReader:
     def __init__(self, routes: Routes) -> None:
         self._routes = routes
         self._walks = StreamPaths(routes)
-        self._closed: ClosedRound | None = None
+        self._results: Sequence[Result] | None = None
         self._flows: dict[str, RoundFlows] = {}
 
     def read(self, closed: ClosedRound, metric: str) -> RoundFlows:
         """The flows of a round that gave a number of ``metric``."""
-        if closed is not self._closed:
-            self._closed, self._flows = closed, {}
+        if closed.results is not self._results:
+            self._results, self._flows = closed.results, {}
         if metric not in self._flows:
             self._flows[metric] = RoundFlows(self._routes, self._walks, closed, metric)
         return self._flows[metric]
 
 
-def _by_direction(result: Result, metric: str) -> Sequence[tuple[Measurement, ...]]:
+def _by_direction(result: Result, metric: str) -> Sequence[tuple[Reading, ...]]:
     """The measurements of ``metric``, those of each direction together."""
-    groups: dict[bool, list[Measurement]] = {}
+    groups: dict[bool, list[Reading]] = {}
     for each in result.measurements:
-        if each.reading.metric == metric:
-            groups.setdefault(INWARD in each.reading.labels, []).append(each)
+        if each.metric == metric:
+            groups.setdefault(INWARD in each.labels, []).append(each)
     return [tuple(group) for group in groups.values()]
 
 
-def read_flow(routes: Routes, test: Test, measurement: Measurement | None = None) -> Flow | None:
+def read_flow(routes: Routes, test: Test, measurement: Reading | None = None) -> Flow | None:
     """The flow of a test between two nodes that ``measurement`` is of (None: the first); None for other tests.
 
     Its demand is the rate that it is held to, or what its streams can reach at most: each
@@ -177,7 +178,7 @@ def read_flow(routes: Routes, test: Test, measurement: Measurement | None = None
     if not test.flows:
         return None
     flow = test.flows[0]
-    if measurement is not None and INWARD in measurement.reading.labels:
+    if measurement is not None and INWARD in measurement.labels:
         _, peer = test.target.nodes
         flow = Flow(peer.id, test.target.node.id, flow.demand)
     demands = [

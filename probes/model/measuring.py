@@ -52,13 +52,18 @@ INWARD = ("direction", "in")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One number that a parser read, with the text it was read from."""
+    """One number that a parser read, with the text it was read from.
+
+    The end of its test makes it a measurement: only then it has an ``id`` and a time ``at`` (UTC, seconds since 1970).
+    """
 
     metric: str
     value: float
     unit: Unit
     labels: Labels = ()
     raw: str = ""
+    id: str = ""
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,16 +326,6 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
-    """A reading tied to the test, the target and the moment (UTC, seconds since 1970)."""
-
-    id: str
-    test: Test
-    reading: Reading
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
     """Everything one test gave: outputs always, then measurements and facts, or a failure.
 
@@ -340,7 +335,7 @@ class Result:
 
     test: Test
     outputs: Sequence[Output] = ()
-    measurements: tuple[Measurement, ...] = ()
+    measurements: tuple[Reading, ...] = ()
     facts: Sequence[Fact] = ()
     failure: Failure | None = None
     started: float = 0.0
@@ -353,30 +348,16 @@ class Result:
         return TestOutcome.TESTED if self.failure is None else self.failure.stage.outcome
 
     @property
+    def ended(self) -> float:
+        """The moment of its end (UTC seconds), by the clock that nobody sets."""
+        return self.started + self.seconds
+
+    @property
     def ran(self) -> float:
         """Seconds that the longest of its commands took, 0 without one."""
         if isinstance(self.outputs, KeptOutputs):
             return self.outputs.ran
         return max((output.seconds for output in self.outputs), default=0.0)
-
-
-class CloseReason(StrEnum):
-    """Why a round ended. ``STOPPED``: a rule ended it for the cluster's sake."""
-
-    COMPLETE = "all answered"
-    STOPPED = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class ClosedRound:
-    """A round with its results; only now are there peers to compare with. ``because`` says why it was stopped."""
-
-    round: Round
-    results: tuple[Result, ...]
-    reason: CloseReason
-    started: float
-    ended: float
-    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,8 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from benchconsole.probes.api import Probe
-from benchconsole.probes.model.measuring import (
-    ClosedRound,
-    FailedAt,
-    Failure,
-    Labels,
-    Result,
-    Round,
-    Swept,
-    TestOutcome,
-)
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import FailedAt, Failure, Labels, Result, Round, Swept, TestOutcome
 from benchconsole.probes.planning.sweep_points import REPETITION
 from benchconsole.topology.model.sweep import Ending
 from benchconsole.topology.units import Unit, percent
@@ -124,9 +116,9 @@ class SweepEndings:
                 if result.failure is not None:
                     return {}
                 for found in result.measurements:
-                    if found.reading.metric == metric:
-                        times = sums.setdefault(found.reading.labels, {})
-                        times[turn] = times.get(turn, 0.0) + found.reading.value
+                    if found.metric == metric:
+                        times = sums.setdefault(found.labels, {})
+                        times[turn] = times.get(turn, 0.0) + found.value
         repetitions: dict[Labels, list[float]] = {}
         for labels, times in sums.items():
             for turn, value in times.items():

@@ -7,25 +7,14 @@ counted by a clock that nobody can set; the wall clock only says when something 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import ProbeOutputError
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.log_records import ModuleLog, current_test
-from benchconsole.probes.model.measuring import (
-    ClosedRound,
-    CloseReason,
-    Fact,
-    FailedAt,
-    Failure,
-    Measurement,
-    Output,
-    Reading,
-    Result,
-    Round,
-    Test,
-)
+from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Output, Reading, Result, Round, Test
 from benchconsole.probes.model.remote import Reach, Remote, RemoteError
 from benchconsole.probes.model.secret import is_secret_name, mask_values
 from benchconsole.probes.plugins.loop_watchdog import BlockingCode, LoopWatch
@@ -337,7 +326,7 @@ class _Timer:
         drift = self._runner.clock() - self._started - seconds
         now = self._started + seconds
         measurements = tuple(
-            Measurement(f"{self._test.id}#{index}", self._test, reading, now) for index, reading in enumerate(readings)
+            replace(reading, id=f"{self._test.id}#{index}", at=now) for index, reading in enumerate(readings)
         )
         drift = drift if abs(drift) > DRIFT else 0.0
         return Result(self._test, outputs, measurements, facts, failure, self._started, seconds, drift)

@@ -13,7 +13,6 @@ from benchconsole.probes.model.measuring import (
     FailedAt,
     Failure,
     Labels,
-    Measurement,
     Output,
     Reading,
     Result,
@@ -97,18 +96,15 @@ class ResultRows(NamedTuple):
 def make_result_rows(result: Result) -> ResultRows:
     """The rows of a result.
 
-    RefusedError for a number that cannot be kept; ConflictError when a measurement comes twice or
-    is of another test.
+    RefusedError for a number that cannot be kept; ConflictError when a measurement comes twice or has no id.
     """
     test = result.test.id
-    keys = set()
-    for measurement in result.measurements:
-        if measurement.test.id != test or measurement.id in keys:
-            raise ConflictError(
-                f"measurement {measurement.id} in the result of {test} comes twice or is of {measurement.test.id}",
-                _FAULT,
-            )
-        keys.add(measurement.id)
+    keys = [measurement.id for measurement in result.measurements]
+    if "" in keys:
+        raise ConflictError(f"a measurement in the result of {test} has no id", _FAULT)
+    if len(set(keys)) < len(keys):
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ConflictError(f"measurement {twice} comes twice in the result of {test}", _FAULT)
     return ResultRows(
         replace_surrogates(test),
         make_result_row(result),
@@ -156,7 +152,7 @@ def parse_result(
     row: ResultRow,
     test: Test,
     outputs: Sequence[Output],
-    measurements: tuple[Measurement, ...],
+    measurements: tuple[Reading, ...],
     facts: Sequence[Fact],
 ) -> Result:
     """The result of a row, with its parts."""
@@ -184,24 +180,23 @@ def parse_output(row: OutputRow) -> Output:
     return Output(parse_strings(argv), stdout, stderr, status, signal, seconds, bool(truncated), node)
 
 
-def make_measurement_row(measurement: Measurement) -> MeasurementRow:
+def make_measurement_row(reading: Reading) -> MeasurementRow:
     """The row of a measurement."""
-    reading = measurement.reading
     return MeasurementRow(
         replace_surrogates(reading.metric),
         reading.unit.value,
         clean_labels(reading.labels),
-        replace_surrogates(measurement.id),
-        _require_finite(reading.value, reading.metric, measurement.id),
+        replace_surrogates(reading.id),
+        _require_finite(reading.value, reading.metric, reading.id),
         replace_surrogates(reading.raw),
-        _require_finite(measurement.at, "the time", measurement.id),
+        _require_finite(reading.at, "the time", reading.id),
     )
 
 
-def parse_measurement(row: MeasurementRow, test: Test) -> Measurement:
+def parse_measurement(row: MeasurementRow) -> Reading:
     """The measurement of a row."""
     metric, unit, labels, key, value, raw, at = row
-    return Measurement(key, test, Reading(metric, value, _UNITS[unit], labels, raw), at)
+    return Reading(metric, value, _UNITS[unit], labels, raw, key, at)
 
 
 def make_fact_row(fact: Fact) -> FactRow:

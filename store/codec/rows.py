@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, Labels, Proof, Round, Swept, Target, Test
 from benchconsole.probes.model.sending import Sending
 from benchconsole.store.codec.documents import dump_document, parse_document

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
 from benchconsole.store.errors import LockedError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.connection import connect
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import BegunRound, ChangeMark, FreshResult, SessionChanges, SessionState, StoredRound
+from benchconsole.store.model import BegunRound, ChangeMark, FreshResult, SessionChanges, SessionState
 from benchconsole.store.reading import session_reading
 from benchconsole.store.reading.lazy_parts import ResultAddress
 from benchconsole.store.reading.session_list import find_number
@@ -132,7 +133,7 @@ class ChangeReader:
 
     def _read_closed(
         self, connection: sqlite3.Connection, session: int, since: ChangeMark
-    ) -> tuple[tuple[StoredRound, ...], bool, int]:
+    ) -> tuple[tuple[ClosedRound, ...], bool, int]:
         """Rounds that were closed, whether others were judged again, and the number of the last judgement."""
         rows = connection.execute(
             """SELECT judging.id, attempt_id,

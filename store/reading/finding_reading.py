@@ -2,7 +2,7 @@
 
 import json
 
-from benchconsole.probes.judging.verdict import Finding
+from benchconsole.probes.model.judgement import Finding
 from benchconsole.store.codec.documents import parse_document
 from benchconsole.store.files.database import Database
 from benchconsole.store.reading.session_list import find_number

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from benchconsole.probes.judging.verdict import Verdict
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Measurement, Proof, Result, Round, Test
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Verdict
+from benchconsole.probes.model.measuring import Proof, Reading, Result, Round
 from benchconsole.store.codec.result_rows import MeasurementRow, ResultRow, parse_measurement, parse_result
 from benchconsole.store.codec.rows import (
     NamedVerdictRow,
@@ -28,7 +28,7 @@ from benchconsole.store.codec.rows import (
 from benchconsole.store.codec.values import parse_strings
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import OpenRound, ProofSet, SessionNote, StoredRound
+from benchconsole.store.model import OpenRound, ProofSet, SessionNote
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_list import find_number
 from benchconsole.topology.model.fabric import Fabric
@@ -122,8 +122,8 @@ def _list_attempts(connection: sqlite3.Connection, session: int) -> list[_Attemp
     return [_AttemptRow._make(row) for row in connection.execute(_ATTEMPTS, (session,))]
 
 
-def read_rounds(database: Database, key: str, fabric: Fabric) -> Iterator[StoredRound]:
-    """The closed rounds of a session in the order in which they were stored, every attempt.
+def read_rounds(database: Database, key: str, fabric: Fabric) -> Iterator[ClosedRound]:
+    """The closed rounds of a session in the order in which they were stored, every attempt, with their last judgement.
 
     ConflictError when ``fabric`` lacks a node of the plan.
     """
@@ -140,7 +140,7 @@ def read_rounds(database: Database, key: str, fabric: Fabric) -> Iterator[Stored
 
 def read_round(
     connection: sqlite3.Connection, number: int, planned: Mapping[int, Round], *, database: Database, key: str
-) -> StoredRound:
+) -> ClosedRound:
     """The closed round with this number of an attempt in the file; ValueError when it is not closed."""
     row = connection.execute(
         f"SELECT {_ATTEMPT} FROM attempt WHERE id = ?",  # noqa: S608 - names of ours
@@ -156,7 +156,7 @@ def _read_round(
     *,
     database: Database,
     key: str,
-) -> StoredRound:
+) -> ClosedRound:
     if attempt.ended is None or attempt.reason is None:
         raise ValueError("a round without an end")
     planned = plan[attempt.round_id]
@@ -164,15 +164,17 @@ def _read_round(
         "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
     ).fetchone() or (None, "")
     results = read_results(connection, attempt.id, planned, partial(ResultAddress, database, key, attempt.number))
-    closed = ClosedRound(
+    return ClosedRound(
         planned,
         tuple(results.values()),
         CloseReason(attempt.reason),
         attempt.started,
         attempt.ended,
         attempt.because,
+        _read_verdicts(connection, judging, planned.number),
+        attempt=attempt.number,
+        judged_by=judged_by,
     )
-    return StoredRound(closed, _read_verdicts(connection, judging, planned.number), attempt.number, judged_by)
 
 
 def read_results(
@@ -184,7 +186,7 @@ def read_results(
     """
     tests = {test.id: test for test in planned.tests}
     outputs = {number: row for number, *row in connection.execute(_OUTPUTS, (attempt, after))}
-    measurements = _read_measurements(connection, attempt, tests, after=after)
+    measurements = _read_measurements(connection, attempt, after=after)
     facts = dict(connection.execute(_FACTS, (attempt, after)))
     results = {}
     for number, key, *row in connection.execute(_RESULTS, (attempt, after)):
@@ -204,23 +206,19 @@ _RESULTS = f"""SELECT result.id, test.key, {_columns("result", ResultRow._fields
     FROM result JOIN test ON test.id = result.test_id {_OF_ATTEMPT} ORDER BY result.id"""  # noqa: S608
 _OUTPUTS = f"""SELECT result_id, count(*), max(output.seconds)
     FROM result JOIN output ON output.result_id = result.id {_OF_ATTEMPT} GROUP BY result_id"""  # noqa: S608
-_MEASUREMENTS = f"""SELECT result_id, test.key, metric.name, metric.unit, pairs, measurement.key, value, raw, at
-    FROM result JOIN test ON test.id = result.test_id JOIN measurement ON measurement.result_id = result.id
+_MEASUREMENTS = f"""SELECT result_id, metric.name, metric.unit, pairs, measurement.key, value, raw, at
+    FROM result JOIN measurement ON measurement.result_id = result.id
     JOIN metric ON metric.id = metric_id JOIN labels ON labels.id = labels_id
     {_OF_ATTEMPT} ORDER BY measurement.id"""  # noqa: S608
 _FACTS = f"""SELECT result_id, count(*) FROM result JOIN fact ON fact.result_id = result.id
     {_OF_ATTEMPT} GROUP BY result_id"""  # noqa: S608
 
 
-def _read_measurements(
-    connection: sqlite3.Connection, attempt: int, tests: Mapping[str, Test], *, after: int
-) -> Mapping[int, list[Measurement]]:
+def _read_measurements(connection: sqlite3.Connection, attempt: int, *, after: int) -> Mapping[int, list[Reading]]:
     """The measurements of an attempt by the number of their result."""
-    measurements: defaultdict[int, list[Measurement]] = defaultdict(list)
-    for result, test, metric, unit, pairs, *row in connection.execute(_MEASUREMENTS, (attempt, after)):
-        measurements[result].append(
-            parse_measurement(MeasurementRow(metric, unit, parse_labels(pairs), *row), tests[test])
-        )
+    measurements: defaultdict[int, list[Reading]] = defaultdict(list)
+    for result, metric, unit, pairs, *row in connection.execute(_MEASUREMENTS, (attempt, after)):
+        measurements[result].append(parse_measurement(MeasurementRow(metric, unit, parse_labels(pairs), *row)))
     return measurements
 
 

@@ -19,8 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from benchconsole.probes.judging.verdict import Finding, Verdict
-from benchconsole.probes.model.measuring import ClosedRound, Proof, Result
+from benchconsole.probes.model.judgement import ClosedRound, Finding
+from benchconsole.probes.model.measuring import Proof, Result
 from benchconsole.store.errors import SpoolError
 from benchconsole.store.files.filesystem import make_directory, make_private
 from benchconsole.store.files.paths import spool_places
@@ -92,14 +92,12 @@ class Spool:
         """Keep one result."""
         await self._keep(lambda: [make_result_record(self._address(number, attempt), result)])
 
-    async def close_round(
-        self, closed: ClosedRound, verdicts: Sequence[Verdict], *, attempt: int, judged_by: str
-    ) -> None:
+    async def close_round(self, closed: ClosedRound) -> None:
         """Keep the end of a round, its verdicts and all its results; a result that is stored already is no conflict."""
-        address = self._address(closed.round.number, attempt)
+        address = self._address(closed.round.number, closed.attempt)
 
         def make_records() -> list[Record]:
-            end = make_close_record(address, closed, verdicts, judged_by=judged_by, at=self._clock())
+            end = make_close_record(address, closed, at=self._clock())
             return [*(make_result_record(address, result) for result in closed.results), end]
 
         await self._keep(make_records)

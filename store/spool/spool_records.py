@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from benchconsole.probes.judging.verdict import Verdict
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Proof, Result
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import Proof, Result
 from benchconsole.store.codec.result_rows import (
     ResultRows,
     make_result_rows,
@@ -127,11 +127,9 @@ def make_result_record(address: AttemptAddress, result: Result) -> ResultRecord:
     return ResultRecord(address, make_result_rows(result))
 
 
-def make_close_record(
-    address: AttemptAddress, closed: ClosedRound, verdicts: Sequence[Verdict], *, judged_by: str, at: float
-) -> CloseRecord:
+def make_close_record(address: AttemptAddress, closed: ClosedRound, *, at: float) -> CloseRecord:
     """The record of a closed round, without its results."""
-    judgement = make_judgement(verdicts, judged_by=judged_by, at=at)
+    judgement = make_judgement(closed.verdicts, judged_by=closed.judged_by, at=at)
     return CloseRecord(address, make_round_end(closed), len(closed.results), judgement)
 
 

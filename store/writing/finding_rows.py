@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from benchconsole.probes.judging.verdict import Finding
+from benchconsole.probes.model.judgement import Finding
 from benchconsole.store.codec.documents import dump_document
 from benchconsole.store.errors import RefusedError
 from benchconsole.store.reading.finding_reading import NEWEST_JUDGING

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from benchconsole.probes.model.measuring import ClosedRound, Result, Round, TestOutcome
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Result, Round, TestOutcome
 from benchconsole.store.codec.result_rows import (
     FactRow,
     MeasurementRow,
@@ -134,7 +135,7 @@ class ResultJob(RowJob):
         append_results(cache, [(job.attempt, job.rows) for job in jobs])
 
 
-def close_round(cache: WriteCache, session: int, closed: ClosedRound, *, attempt: int) -> int:
+def close_round(cache: WriteCache, session: int, closed: ClosedRound) -> int:
     """Write what is missing of a closed round, and its end; the number of the attempt in the file.
 
     ConflictError when it is not the round of the plan, was not begun, is closed already, or a
@@ -144,7 +145,7 @@ def close_round(cache: WriteCache, session: int, closed: ClosedRound, *, attempt
     twice = [test for test, count in Counter(result.test.id for result in closed.results).items() if count > 1]
     if twice:
         raise ConflictError(f"the result of test {twice[0]} comes twice in a round", _RUNNER)
-    known = cache.require_open(session, closed.round.number, attempt)
+    known = cache.require_open(session, closed.round.number, closed.attempt)
     missing = [result for result in closed.results if known.find_test(result.test.id) not in known.stored]
     append_results(cache, [(known, make_result_rows(result)) for result in missing])
     write_end(cache, known, make_round_end(closed))

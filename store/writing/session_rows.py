@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import Proof, Round
 from benchconsole.store.codec.rows import (
     NamedVerdictRow,

@@ -7,7 +7,7 @@ import pytest
 from benchconsole.console.cli.drain import list_candidates, select_candidates
 from benchconsole.console.exits import BadInput
 from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict, Yardstick
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.units import Shown, Unit
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.cli.start import _make_start_model
-from benchconsole.console.view.events import RoundJudged
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.store.store import Store
 from tests.console.session.test_session import follow, session
 from tests.fabrics import SMALL
@@ -18,7 +18,7 @@ async def test_an_interrupted_session_is_offered_for_resuming(tmp_path: Path, mo
     assert _make_start_model().sessions == ()
     with Store.open(tmp_path / "s.db") as store:
         running = session(tmp_path, store, PlayedReach(), SMALL)
-        await follow(running, running.propose(), until=RoundJudged)
+        await follow(running, running.propose(), until=ClosedRound)
         running.stop(now=True)
         await running.finished()
     offered = _make_start_model()

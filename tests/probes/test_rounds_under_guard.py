@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.probes.api import Contact, Output, Probe, Shape, Target
-from benchconsole.probes.model.measuring import Bundle, CloseReason, FailedAt, Failure, Result, Round, Test
+from benchconsole.probes.model.judgement import CloseReason
+from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Result, Round, Test
 from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.running.guards.guard import Guard
 from benchconsole.probes.running.guards.stop_rule import StopRule

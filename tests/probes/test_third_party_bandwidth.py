@@ -11,9 +11,9 @@ from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Level, Suspect, Yardstick
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.model.measuring import ClosedRound, Round
+from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect, Yardstick
+from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.planning import summarise
 from benchconsole.probes.planning.option_check import find_refusal
 from benchconsole.probes.running.runner import RoundObserver, Runner
@@ -76,8 +76,8 @@ async def test_a_trunk_that_lost_a_member_is_named_and_nothing_else_fails() -> N
     for number, each in enumerate(rounds, 1):
         tests = tuple(replace(test, round=number, id=f"{number}/{test.id}") for test in each.tests)
         closed = await play_on_nodes(fabric, replace(each, number=number, tests=tests), {TRUNK: 10e9 / 8})
-        judged.append((closed, judge_round(context, closed)))
-    verdicts = [verdict for _, round_verdicts in judged for verdict in round_verdicts]
+        judged.append(replace(closed, verdicts=judge_round(context, closed)))
+    verdicts = [verdict for closed in judged for verdict in closed.verdicts]
     assert {verdict.kind for verdict in verdicts} == {Yardstick.CAPACITY}
     assert {verdict.metric for verdict in verdicts} == {"iperf2.throughput"}
     low = [verdict for verdict in verdicts if verdict.level is Level.FAIL]
@@ -95,7 +95,7 @@ async def test_without_a_fault_everything_passes_and_no_cause_is_named() -> None
     closed = await play_on_nodes(fabric, first, {})
     verdicts = judge_round(make_context(fabric), closed)
     assert [verdict.level for verdict in verdicts] == [Level.PASS] * len(first.tests)
-    assert list_findings(make_context(fabric), [(closed, verdicts)]) == ()
+    assert list_findings(make_context(fabric), [replace(closed, verdicts=verdicts)]) == ()
 
 
 def test_the_plan_counts_its_streams_and_keeps_links_apart() -> None:

@@ -75,9 +75,9 @@ def read(db: Path) -> list[Stored]:
         key = store.find_session("last")
         new = store.session(key).describe().new
         for stored in store.session(key).read_rounds(load_text(new.topology, new.topology_path)):
-            for result in stored.closed.results:
+            for result in stored.results:
                 numbers = {
-                    (one.reading.metric, *(f"{name}={value}" for name, value in one.reading.labels)): one.reading.value
+                    (one.metric, *(f"{name}={value}" for name, value in one.labels)): one.value
                     for one in result.measurements
                 }
                 if numbers:

@@ -8,7 +8,8 @@ import pytest
 
 from benchconsole import topology
 from benchconsole.probes.api import Probe
-from benchconsole.probes.model.measuring import CloseReason, FailedAt, Result, Round, Target, Test
+from benchconsole.probes.model.judgement import CloseReason
+from benchconsole.probes.model.measuring import FailedAt, Result, Round, Target, Test
 from benchconsole.probes.reach.ssh import SshReach
 from benchconsole.probes.running.guards.canary import Canary, CanaryLimits
 from benchconsole.probes.running.guards.canary_pair import choose_pairs

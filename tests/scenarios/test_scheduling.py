@@ -10,8 +10,8 @@ import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Level
-from benchconsole.probes.model.measuring import FULL, ClosedRound, Round
+from benchconsole.probes.model.judgement import ClosedRound, Level
+from benchconsole.probes.model.measuring import FULL, Round
 from benchconsole.probes.reach.ssh import SshReach
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.tools.iperf3.probe import Iperf3
@@ -48,7 +48,7 @@ class Ran:
     @property
     def seconds(self) -> float:
         """The longest that any of its commands took."""
-        return max(output.seconds for result in self.closed.results for output in result.outputs)
+        return max(output.seconds for result in self.results for output in result.outputs)
 
 
 @pytest.fixture

@@ -4,18 +4,16 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import (
     Bundle,
-    ClosedRound,
-    CloseReason,
     Fact,
     FailedAt,
     Failure,
-    Measurement,
     Output,
     Reading,
     Result,
@@ -66,7 +64,7 @@ def measured(test: Test, value: float = 1.17e9, said: bytes = b"[ 5] 9.4 Gbits/s
     return Result(
         test,
         (Output(("iperf3", "-c", "10.1.0.5"), said, b"", 0, None, 10.1, False, test.target.node.id),),
-        (Measurement(f"{test.id}#0", test, reading, 1001.5),),
+        (replace(reading, id=f"{test.id}#0", at=1001.5),),
         (Fact("tool.version", "3.12"), Fact("memory.total", 1.5e11, Unit.BYTE, labels(node="a"))),
         None,
         1001.0,
@@ -115,10 +113,12 @@ def verdicts(each: Round, level: Level = Level.PASS) -> tuple[Verdict, ...]:
     )
 
 
-async def append_round(session: SessionStore, found: ClosedRound, judged: Sequence[Verdict], *, judged_by: str) -> int:
+async def append_round(
+    session: SessionStore, found: ClosedRound, judged: tuple[Verdict, ...], *, judged_by: str
+) -> int:
     """Begin a round and close it with its results; the number of the attempt."""
     attempt = await session.begin_round(found.round.number, at=found.started)
-    await session.close_round(found, judged, attempt=attempt, judged_by=judged_by)
+    await session.close_round(replace(found, verdicts=judged, attempt=attempt, judged_by=judged_by))
     return attempt
 
 

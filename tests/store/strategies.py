@@ -1,18 +1,16 @@
 """What hypothesis draws: rounds, results and verdicts with everything that their types allow."""
 
+from dataclasses import replace
 from types import MappingProxyType
 
 from hypothesis import strategies as st
 
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import (
     Bundle,
-    ClosedRound,
-    CloseReason,
     Fact,
     FailedAt,
     Failure,
-    Measurement,
     Output,
     Reading,
     Result,
@@ -109,7 +107,7 @@ def closed_rounds(draw: st.DrawFn) -> ClosedRound:
         if draw(st.booleans()):
             continue
         found = tuple(
-            Measurement(f"{test.id}#{i}", test, reading, draw(numbers))
+            replace(reading, id=f"{test.id}#{i}", at=draw(numbers))
             for i, reading in enumerate(draw(st.lists(readings, max_size=2)))
         )
         results.append(

@@ -7,6 +7,7 @@ import random
 import select
 import signal
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,8 +84,8 @@ async def test_kill_9(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: 
             assert store.session(key).describe().state is SessionState.INTERRUPTED
     with Store.open(path, create=False) as store:
         for found in store.session(key).read_rounds(FABRIC):
-            assert len(found.closed.results) == len(found.verdicts) == 4
-            assert all(len(result.outputs) == len(result.measurements) == 1 for result in found.closed.results)
+            assert len(found.results) == len(found.verdicts) == 4
+            assert all(len(result.outputs) == len(result.measurements) == 1 for result in found.results)
         assert len(numbers(path)) == 4 * len(store.session(key).list_closed_rounds())
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -202,7 +203,9 @@ async def test_a_waiter_that_is_cancelled_leaves_no_doubt(tmp_path: Path) -> Non
     with Store.open(tmp_path / "s.db") as store:
         key = await store.create_session(new(), PLAN)
         await store.session(key).begin_round(1, at=1000.0)
-        task = asyncio.create_task(store.session(key).close_round(closed(PLAN[0]), (), attempt=1, judged_by="j"))
+        task = asyncio.create_task(
+            store.session(key).close_round(replace(closed(PLAN[0]), verdicts=(), attempt=1, judged_by="j"))
+        )
         await asyncio.sleep(0)  # it is handed over
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -217,7 +220,9 @@ def test_a_loop_that_is_gone_stops_no_write(tmp_path: Path) -> None:
 
         async def hand_over() -> None:
             await store.session(key).begin_round(1, at=1000.0)
-            task = asyncio.create_task(store.session(key).close_round(closed(PLAN[0]), (), attempt=1, judged_by="j"))
+            task = asyncio.create_task(
+                store.session(key).close_round(replace(closed(PLAN[0]), verdicts=(), attempt=1, judged_by="j"))
+            )
             await asyncio.sleep(0)
             task.cancel()
 

@@ -141,7 +141,7 @@ async def test_rows_that_make_no_sense_are_called_damage(tmp_path: Path) -> None
         ("UPDATE verdict SET level = 'good'", lambda store: list(store.session(key).read_rounds(FABRIC))),
         (
             "UPDATE output SET argv = '{}'",
-            lambda store: tuple(next(store.session(key).read_rounds(FABRIC)).closed.results[0].outputs),
+            lambda store: tuple(next(store.session(key).read_rounds(FABRIC)).results[0].outputs),
         ),
         ("UPDATE labels SET pairs = '[1]' WHERE id = 1", lambda store: list(store.session(key).read_rounds(FABRIC))),
         ("UPDATE round SET bundles = '[{}]'", lambda store: store.session(key).read_plan(FABRIC)),

@@ -134,7 +134,7 @@ async def main():
                 except FullError:
                     (disk / "ballast").unlink()
                     await store.import_spool(spool)
-            await store.session(key).close_round(closed(each, ()), verdicts(each), attempt=attempt, judged_by="j")
+            await store.session(key).close_round(replace(closed(each, ()), verdicts=verdicts(each), attempt=attempt, judged_by="j"))
             if held:
                 break
         stored = sorted({found["test"] for found in numbers(store.path)})

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.probes.judging.verdict import Level
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, FailedAt, Round
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
+from benchconsole.probes.model.measuring import FailedAt, Round
 from benchconsole.store.errors import ConflictError, DrivenError, RefusedError, StoreError, UnknownSessionError
 from benchconsole.store.files import ownership
 from benchconsole.store.model import SessionState
@@ -228,8 +228,8 @@ async def test_a_clock_that_is_set_changes_no_order_and_no_driver(path: Path, ju
         second = await drives.create_session(new("second", started=now[0]), [])
         assert [line.id for line in looks.list_sessions()] == [first, second]
         stored = list(looks.session(first).read_rounds(FABRIC))
-        assert [each.closed.round.number for each in stored] == [1, 2, 3]
-        assert {(result.seconds, result.drift) for each in stored for result in each.closed.results} == {(10.25, jump)}
+        assert [each.round.number for each in stored] == [1, 2, 3]
+        assert {(result.seconds, result.drift) for each in stored for result in each.results} == {(10.25, jump)}
 
 
 async def test_a_closed_store_says_so(path: Path) -> None:

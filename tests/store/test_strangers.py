@@ -84,7 +84,7 @@ async def test_a_huge_value_does_not_fill_the_memory(tmp_path: Path, monkeypatch
     with Store.open(path) as store:
         (stored,) = store.session(key).read_rounds(FABRIC)
         with pytest.raises(StoreError, match="larger than"):
-            list(stored.closed.results[0].outputs)
+            list(stored.results[0].outputs)
 
 
 async def test_every_connection_is_set_up_against_hostile_files(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.view.totals import TotalsCache
-from benchconsole.probes.model.measuring import Measurement
+from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.model.fabric import NodeId
 
 Answer = TypeVar("Answer")
@@ -117,7 +117,7 @@ class Navigation:
         """Open the curves of the swept metrics."""
         self._open(SweepsScreen(self._sweeps, tab=self._tab))
 
-    def open_raw(self, test: str, measurement: Measurement | None) -> None:
+    def open_raw(self, test: str, measurement: Reading | None) -> None:
         """Open the output of a test."""
         self._open(RawScreen(test, measurement, tab=self._tab))
 

@@ -11,7 +11,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import NodeView, RunView, State
 from benchconsole.console.view.wording import SIGNS
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import Shown, Unit
@@ -171,7 +171,7 @@ class NodeRow:
         """What this node sent of a sum, by all of its flows, against as many equal parts; None for a receiver."""
         name = self.view.node.id
         own = [
-            next((m.reading.value for m in result.measurements if m.reading.metric == verdict.metric), None)
+            next((m.value for m in result.measurements if m.metric == verdict.metric), None)
             for result in self.view.results
             if result.test.round == verdict.round
             and result.test.bundle == verdict.subject

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from benchconsole.console.text.sanitize import sanitize, sanitize_lines
 from benchconsole.console.tui.queries.evidence import MarkedText, OutputText
 from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.judging.verdict import Verdict
-from benchconsole.probes.model.measuring import Failure, Measurement, Output, Result
+from benchconsole.probes.model.judgement import Verdict
+from benchconsole.probes.model.measuring import Failure, Output, Reading, Result
 from benchconsole.store.errors import StoreError
 
 _MOST_LINES = 20_000
@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?")
 _KEY = re.compile(r"[A-Za-z_]\w*")
 
 
-def find_measurement(view: RunView, ids: Iterable[str], test: str = "") -> tuple[Result, Measurement] | None:
+def find_measurement(view: RunView, ids: Iterable[str], test: str = "") -> tuple[Result, Reading] | None:
     """The first of the measurements ``ids`` that is known; those of ``test`` are looked at first."""
     wanted = list(ids)
     first = view.results.get(test)
@@ -36,7 +36,7 @@ def find_output_of_verdict(view: RunView, verdict: Verdict, test: str = "") -> O
     return read_output(result) if result else None
 
 
-def read_output(result: Result, measurement: Measurement | None = None, place: int | None = None) -> OutputText:
+def read_output(result: Result, measurement: Reading | None = None, place: int | None = None) -> OutputText:
     """One output of ``result``: number ``place``, else the one that holds the value, else the last."""
     try:
         outputs = tuple(result.outputs)
@@ -44,7 +44,7 @@ def read_output(result: Result, measurement: Measurement | None = None, place: i
         return OutputText("what the commands said cannot be read now", "", tuple(sanitize_lines(str(error))))
     if not outputs:
         return OutputText("no command was run", "", tuple(_failure_lines(result.failure)))
-    raw = sanitize(measurement.reading.raw.splitlines()[0]) if measurement and measurement.reading.raw else ""
+    raw = sanitize(measurement.raw.splitlines()[0]) if measurement and measurement.raw else ""
     texts = [_lines(output) for output in outputs]
     places = [_mark(lines, raw) for lines in texts]
     if place is None:

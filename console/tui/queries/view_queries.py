@@ -11,7 +11,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of_level
 from benchconsole.probes.judging.link_state import RackLoad, estimate_rack_load
-from benchconsole.probes.judging.verdict import Finding, Level, Verdict
+from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId
 from benchconsole.topology.units import Unit
 

@@ -20,7 +20,7 @@ from benchconsole.console.tui.widgets.unjudged import Unjudged
 from benchconsole.console.view.run_view import Coverage, RunView
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import SEVERITIES
-from benchconsole.probes.judging.verdict import Finding, Level
+from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, NodeId
 

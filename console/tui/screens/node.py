@@ -115,7 +115,7 @@ class NodeScreen(Page):
         title = f"of the selected row, {sanitize(target.node.id)} to {sanitize(target.peer.id if target.peer else '')}"
         ids = chosen.verdict.evidence if chosen is not None and chosen.verdict is not None else ()
         own = raw_output.find_measurement(view, ids, result.test.id)
-        value = own[1].reading.value if own is not None else None
+        value = own[1].value if own is not None else None
         seen = {hop.link: view_queries.find_link(view, hop.link) for hop in hops}
         whole = [replace(hop, members_up=seen[hop.link].members_up) for hop in hops]
         self.path.show(title, whole, seen, value)

@@ -9,7 +9,7 @@ from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.raw import RawPane
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import format_quantity
-from benchconsole.probes.model.measuring import Measurement
+from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.units import Shown
 
 
@@ -20,7 +20,7 @@ class RawScreen(Page):
     KEYS = (("back", "back"), ("pane", "next output"), ("copy_all", "copy output"), "repeat", "command", "help")
     DEFAULT_CSS = "RawScreen RawPane { margin-top: 1; } RawScreen.-low RawPane { margin-top: 0; }"
 
-    def __init__(self, test: str, measurement: Measurement | None, *, tab: str = "Nodes") -> None:
+    def __init__(self, test: str, measurement: Reading | None, *, tab: str = "Nodes") -> None:
         super().__init__(tab=tab, subject=test)
         self.test = test
         self.measurement = measurement
@@ -41,7 +41,7 @@ class RawScreen(Page):
         target = result.test.target
         value: Row = ()
         if self.measurement is not None:
-            reading = self.measurement.reading
+            reading = self.measurement
             shown = next((v.shown for v in view.verdicts.get(self.test, ()) if v.metric == reading.metric), None)
             words = format_quantity(reading.value, reading.unit, shown or self._shown(view, reading.metric))
             value = (CellText(f"{sanitize(reading.metric)} {words}", MUTED),)

@@ -27,7 +27,7 @@ from benchconsole.console.tui.widgets.unjudged import Unjudged
 from benchconsole.console.view.run_view import Coverage, RunView, StageView, State, eta, state_of
 from benchconsole.console.view.totals import SessionTotals, TotalsCache
 from benchconsole.console.view.wording import format_share
-from benchconsole.probes.judging.verdict import Level, Verdict
+from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.units import Unit
 from benchconsole.topology.units import counted as count

@@ -10,8 +10,8 @@ from benchconsole.console.tui.rows.text_rows import BRIGHT, MUTED, TEXT, CellLin
 from benchconsole.console.tui.widgets.filtered_listing import FilteredListing
 from benchconsole.console.view.run_view import NodeView, State, state_of
 from benchconsole.console.view.wording import format_expected, format_fact
-from benchconsole.probes.judging.verdict import Verdict, Yardstick
 from benchconsole.probes.judging.yardsticks.hardware import format_hardware
+from benchconsole.probes.model.judgement import Verdict, Yardstick
 from benchconsole.probes.model.measuring import Fact
 
 COLUMNS: Mapping[str, Scale | None] = {"fact": None, "of": None, "value": None, "state": None}

@@ -23,7 +23,7 @@ from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.tui.widgets.static_detail import GUTTER, static_rows
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import format_quantity, format_share
-from benchconsole.probes.judging.verdict import Finding, Suspect
+from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.model.fabric import LinkId
 from benchconsole.topology.units import Shown, Unit
 

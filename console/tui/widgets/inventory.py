@@ -6,7 +6,7 @@ from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLin
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import NodeView, State, state_of
 from benchconsole.console.view.wording import format_expected, format_measured
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.topology.units import counted as count
 
 

@@ -32,7 +32,7 @@ def loads(view: RunView) -> tuple[TargetLoad, ...]:
     tests = Counter(test.bundle for test in view.current.tests)
     rates: dict[str, list[float]] = {}
     for result in view.fresh.values():
-        found = (m.reading.value for m in result.measurements if m.reading.unit is Unit.BYTE_RATE)
+        found = (m.value for m in result.measurements if m.unit is Unit.BYTE_RATE)
         rates.setdefault(result.test.bundle, []).append(next(found, 0.0))
     made = []
     for bundle in view.current.bundles:

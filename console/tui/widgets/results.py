@@ -10,7 +10,7 @@ from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State, state_of_failure
 from benchconsole.console.view.wording import SIGNS, format_expected, format_measured, format_share
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.model.fabric import NodeId
 

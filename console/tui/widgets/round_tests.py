@@ -14,7 +14,7 @@ from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, CellT
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
 from benchconsole.console.view.wording import format_share
-from benchconsole.probes.judging.verdict import Verdict
+from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Result, Round, Test
 from benchconsole.topology.units import Shown, Unit
 
@@ -109,7 +109,7 @@ def _judged(test: Test, verdicts: Sequence[Verdict]) -> TestLine:
 
 def _measured(test: Test, result: Result, total: TestLine | None = None) -> TestLine:
     first = next(iter(result.measurements), None)
-    value, unit = (first.reading.value, first.reading.unit) if first else (None, None)
+    value, unit = (first.value, first.unit) if first else (None, None)
     if total is None:
         return TestLine(test, State.MEASURED, value, unit, None, None, "")
     state = State.PASS if total.state is State.PASS else State.AFFECTED

@@ -13,15 +13,8 @@ from typing import NamedTuple
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, nodes_of
 from benchconsole.probes.judging.round_flows import MeasuredFlow, read_flow
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import (
-    FULL,
-    Bundle,
-    ClosedRound,
-    FailedAt,
-    Labels,
-    Test,
-)
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Labels, Test
 from benchconsole.probes.model.sending import Directions
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.model.fabric import Criterion
@@ -95,7 +88,7 @@ def _make_verdict(name: str, subject: FlowSubject, labels: Labels) -> Verdict:
     for rule in RULES:
         ruling = rule(subject, ruling)
     first = subject.flows[0]
-    reading, test = first.measurement.reading, first.result.test
+    reading, test = first.measurement, first.result.test
     return Verdict(
         test=test.id,
         round=test.round,
@@ -278,7 +271,7 @@ def _name_limits(subject: FlowSubject) -> str:
 def _common_labels(flows: Sequence[MeasuredFlow], tests: Sequence[Test]) -> Labels:
     """The labels in which the tests of a bundle agree: between two cohorts nothing is said of either."""
     asked = [dict(test.target.labels) for test in tests]
-    labels = flows[0].measurement.reading.labels
+    labels = flows[0].measurement.labels
     return tuple((name, value) for name, value in labels if len({own.get(name) for own in asked}) < 2)
 
 

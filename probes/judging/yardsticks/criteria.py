@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, nodes_of, rounded
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import ClosedRound, Measurement, Result
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import Reading, Result
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import percent, show
 
@@ -19,8 +19,7 @@ def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verd
                     yield _judge(context, criterion, result, measurement)
 
 
-def _judge(context: JudgingContext, criterion: Criterion, result: Result, measurement: Measurement) -> Verdict:
-    reading = measurement.reading
+def _judge(context: JudgingContext, criterion: Criterion, result: Result, measurement: Reading) -> Verdict:
     scale, basis = 1.0, ""
     if criterion.basis is Basis.PEAK:
         peaks = [node.hardware.peak for node in result.test.target.nodes]
@@ -28,14 +27,14 @@ def _judge(context: JudgingContext, criterion: Criterion, result: Result, measur
         if len(known) < len(peaks):
             return _verdict(context, criterion, result, measurement, Level.UNKNOWN, None, "no peak is declared")
         scale, basis = sum(known), _basis(result)
-        if reading.value > POSSIBLE * scale:
-            words = f"{percent(reading.value / scale)}{basis}: the number or the stated peak is wrong"
+        if measurement.value > POSSIBLE * scale:
+            words = f"{percent(measurement.value / scale)}{basis}: the number or the stated peak is wrong"
             return _verdict(context, criterion, result, measurement, Level.UNKNOWN, None, words)
     required = criterion.required * scale
     target = None if criterion.target is None else criterion.target * scale
     step = criterion.step(scale)
-    level = grade(reading.value, required, comparator=criterion.comparator, target=target, step=step)
-    because = _because(context, criterion, reading.value, level, scale) + basis
+    level = grade(measurement.value, required, comparator=criterion.comparator, target=target, step=step)
+    because = _because(context, criterion, measurement.value, level, scale) + basis
     return _verdict(context, criterion, result, measurement, level, required, because)
 
 
@@ -64,10 +63,10 @@ def _because(context: JudgingContext, criterion: Criterion, value: float, level:
 
 
 def _verdict(
-    context: JudgingContext, criterion: Criterion, result: Result, measurement: Measurement, level: Level,
+    context: JudgingContext, criterion: Criterion, result: Result, measurement: Reading, level: Level,
     required: float | None, because: str,
 ) -> Verdict:  # fmt: skip
-    reading = measurement.reading
+    reading = measurement
     test = result.test
     return Verdict(
         test=test.id,
@@ -82,7 +81,7 @@ def _verdict(
         because=because,
         unit=reading.unit,
         shown=context.shown(reading.metric),
-        value=reading.value,
+        value=measurement.value,
         expected=required,
         required=required,
         source=criterion.source or "criterion",

@@ -6,8 +6,8 @@ A declared fact that the node does not report is unknown, never passed.
 from collections.abc import Iterator, Sequence
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import ClosedRound, Fact, Result
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import Fact, Result
 from benchconsole.topology.units import disk_size, memory_size, network_rate
 
 KERNEL_KEEPS = 0.07

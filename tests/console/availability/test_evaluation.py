@@ -18,7 +18,7 @@ from benchconsole.console.availability.evaluation import (
     make_stretches,
     read_sample,
 )
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.store.model import ProbeOutcome
 

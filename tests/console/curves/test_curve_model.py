@@ -15,17 +15,14 @@ from benchconsole.console.curves.curve_model import Chart, Curve, Point, is_mult
 from benchconsole.console.curves.curve_text import format_chart, format_chart_name, format_sentences, make_point_rows
 from benchconsole.console.curves.sweep_series import ChartCache, is_swept
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import RoundJudged, RoundStarted, SessionEnded, SessionOpened
+from benchconsole.console.view.events import RoundStarted, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import RunView, State
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import (
-    ClosedRound,
-    CloseReason,
     FailedAt,
     Failure,
     Labels,
-    Measurement,
     Reading,
     Result,
     Round,
@@ -75,27 +72,26 @@ def _target(place: int, point: Labels, cohorts: Sequence[str]) -> Target:
     return Target(NODES[place], labels=tuple(sorted((*point, *kind))))
 
 
-def judged(each: Round, gave: Sequence[Given], unit: Unit = Unit.BYTE_RATE, required: float = 0.0) -> RoundJudged:
+def judged(each: Round, gave: Sequence[Given], unit: Unit = Unit.BYTE_RATE, required: float = 0.0) -> ClosedRound:
     results, verdicts = [], []
     for test, found in zip(each.tests, gave, strict=True):
         if isinstance(found, Failure):
             results.append(Result(test, failure=found))
             continue
         reading = Reading("ior.write", found, unit, tuple(sorted((*test.target.labels, ("operation", "write")))))
-        measurement = Measurement(f"{test.id}/0", test, reading, 1.0)
+        measurement = replace(reading, id=f"{test.id}/0", at=1.0)
         results.append(Result(test, measurements=(measurement,)))
         if required:
-            verdicts.append(verdict(measurement, required))
+            verdicts.append(verdict(test, measurement, required))
     closed = ClosedRound(each, tuple(results), CloseReason.COMPLETE, each.number * 10.0, each.number * 10.0 + 1)
-    return RoundJudged(closed, tuple(verdicts), ())
+    return replace(closed, verdicts=tuple(verdicts))
 
 
-def verdict(measurement: Measurement, required: float) -> Verdict:
-    level = Level.PASS if measurement.reading.value >= required else Level.FAIL
-    test = measurement.test
+def verdict(test: Test, measurement: Reading, required: float) -> Verdict:
+    level = Level.PASS if measurement.value >= required else Level.FAIL
     return Verdict(
         test.id, test.round, test.probe, test.target.key, (test.target.node.id,), "ior.write", (), level,
-        Yardstick.CRITERION, "", Unit.BYTE_RATE, Shown.STORAGE, measurement.reading.value, required, required,
+        Yardstick.CRITERION, "", Unit.BYTE_RATE, Shown.STORAGE, measurement.value, required, required,
         evidence=(measurement.id,),
     )  # fmt: skip
 
@@ -306,11 +302,11 @@ def with_readings(told: Mapping[str, Sequence[tuple[float, Labels]]]) -> RunView
     for each, readings in zip(rounds, told.values(), strict=True):
         (test,) = each.tests
         found = tuple(
-            Measurement(f"{test.id}/{place}", test, Reading("ior.write", value, Unit.BYTE_RATE, more), 1.0)
+            Reading("ior.write", value, Unit.BYTE_RATE, more, "", f"{test.id}/{place}", 1.0)
             for place, (value, more) in enumerate(readings)
         )
         closed = ClosedRound(each, (Result(test, measurements=found),), CloseReason.COMPLETE, 1.0, 2.0)
-        view = advance(view, RoundJudged(closed, (), ()))
+        view = advance(view, closed)
     return view
 
 

@@ -15,12 +15,12 @@ from benchconsole.console.exits import BadInput
 from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import Event, Noticed, RoundJudged, SessionEnded
+from benchconsole.console.view.events import Event, Noticed, SessionEnded
 from benchconsole.console.view.plan_text import format_plan
 from benchconsole.console.view.reducer import advance
 from benchconsole.console.view.run_view import RunView, State, coverage, exit_code, not_judged, superseding
 from benchconsole.probes.api import Target
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round
 from benchconsole.probes.planning import summarise
 from benchconsole.store.store import Store
@@ -74,7 +74,7 @@ async def follow(running: Session, rounds: Sequence[Round], rounds_judged: int =
         view = advance(view, event)
         if isinstance(event, SessionEnded):
             break
-        if rounds_judged and sum(isinstance(each, RoundJudged) for each in seen) == rounds_judged:
+        if rounds_judged and sum(isinstance(each, ClosedRound) for each in seen) == rounds_judged:
             running.stop(now=True)
             rounds_judged = 0
     await running.finished()

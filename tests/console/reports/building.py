@@ -6,12 +6,11 @@ from types import MappingProxyType
 
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of, test_key, worst
-from benchconsole.probes.judging.verdict import Finding, Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import (
     Fact,
     FailedAt,
     Failure,
-    Measurement,
     Output,
     Reading,
     Result,
@@ -123,14 +122,12 @@ class Story:
         self.rounds.append(Round(number, stage, probe, tuple(tests), 10.0, because or f"{stage} on {len(tests)}"))
         return tests
 
-    def answer(
-        self, test: Test, metric: str, value: float, unit: Unit, *, raw: str = "", **tags: object
-    ) -> Measurement:
+    def answer(self, test: Test, metric: str, value: float, unit: Unit, *, raw: str = "", **tags: object) -> Reading:
         """One number of one test, kept beside those it has."""
         before = self.results.get(test.id)
         kept = before.measurements if before else ()
         reading = Reading(metric, value, unit, labels(**tags), raw)
-        measurement = Measurement(f"m{test.id}-{len(kept) + 1}", test, reading, START + test.round * 60)
+        measurement = replace(reading, id=f"m{test.id}-{len(kept) + 1}", at=START + test.round * 60)
         outputs = (Output((test.probe, "--of", test.target.key), (raw or "done").encode(), seconds=9.8),)
         self.results[test.id] = Result(
             test, outputs, (*kept, measurement), started=START + test.round * 60, seconds=9.8
@@ -199,22 +196,21 @@ def _node_view(item: Node, results: list[Result], verdicts: list[Verdict], blame
     return NodeView(item, worst(states), tuple(verdicts), tuple(results), failures)
 
 
-def verdict(test: Test, measurement: Measurement | None, level: Level, **fields: object) -> Verdict:
+def verdict(test: Test, measurement: Reading | None, level: Level, **fields: object) -> Verdict:
     """A verdict on one measurement; fields not given come from the test and the reading."""
-    reading = measurement.reading if measurement else None
     given: dict[str, object] = {
         "test": test.id,
         "round": test.round,
         "probe": test.probe,
         "subject": test.target.key,
         "nodes": tuple(item.id for item in test.target.nodes),
-        "metric": reading.metric if reading else "",
-        "labels": reading.labels if reading else (),
+        "metric": measurement.metric if measurement else "",
+        "labels": measurement.labels if measurement else (),
         "level": level,
         "kind": Yardstick.CAPACITY,
         "because": "",
-        "unit": reading.unit if reading else None,
-        "value": reading.value if reading else None,
+        "unit": measurement.unit if measurement else None,
+        "value": measurement.value if measurement else None,
         "evidence": (measurement.id,) if measurement else (),
     }
     return Verdict(**{**given, **fields})  # type: ignore[arg-type]

@@ -5,8 +5,8 @@ from types import MappingProxyType
 
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.view.run_view import RunView, State
-from benchconsole.probes.judging.verdict import Level, Yardstick
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
+from benchconsole.probes.model.judgement import Level, Yardstick
 from benchconsole.probes.model.measuring import FailedAt, Output, Proof
 from benchconsole.store.model import SessionNote
 from benchconsole.topology.model.fabric import NodeId
@@ -108,10 +108,7 @@ def poisoned(text: str) -> RunView:
         )
         failure = replace(result.failure, detail=text) if result.failure else None
         facts = tuple(replace(fact, fact=text, value=text, labels=tags) for fact in result.facts)
-        measurements = tuple(
-            replace(item, id=text, reading=replace(item.reading, metric=text, labels=tags, raw=text))
-            for item in result.measurements
-        )
+        measurements = tuple(replace(item, id=text, metric=text, labels=tags, raw=text) for item in result.measurements)
         results[name] = replace(
             result, outputs=(output,), failure=failure, facts=facts, measurements=measurements
         )  # fmt: skip

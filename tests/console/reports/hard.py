@@ -5,8 +5,8 @@ from types import MappingProxyType
 
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.view.run_view import LinkView, RunView, State
-from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Yardstick
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Mark, Step, StepState
+from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import Fact, FailedAt, Output, Proof
 from benchconsole.store.model import SessionNote
 from benchconsole.topology.model.fabric import NodeId

@@ -13,7 +13,7 @@ from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.reports.json_records import SCHEMA, make_number, make_text
 from benchconsole.console.view.run_view import RunView, State, coverage
-from benchconsole.probes.judging.verdict import Confidence, Level, Suspect, Yardstick
+from benchconsole.probes.model.judgement import Confidence, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.units import Unit
 from tests.console.reports import fixture

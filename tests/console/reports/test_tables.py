@@ -3,10 +3,11 @@
 import pytest
 
 from benchconsole.console.reports.tables import find_unlike_class
-from benchconsole.console.view.events import RoundJudged, SessionOpened
+from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Fact, Result, Round, Target, Test
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import Fact, Result, Round, Target, Test
 from benchconsole.topology.description.resolve import load_text
 
 TEXT = """\
@@ -28,7 +29,7 @@ def told(*answers: str) -> RunView:
     )
     each = Round(1, "inventory", "inventory", tests, 1.0, "")
     view = opened(SessionOpened("s", "", described, "default", (each,), 0.0, False))
-    return advance(view, RoundJudged(ClosedRound(each, results, CloseReason.COMPLETE, 0.0, 1.0), (), ()))
+    return advance(view, ClosedRound(each, results, CloseReason.COMPLETE, 0.0, 1.0))
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from benchconsole.console.session.availability_watch import (
     find_watched_suite,
 )
 from benchconsole.console.session.metadata import SessionChoice
-from benchconsole.probes.judging.verdict import Level
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.probe_names import AVAILABILITY
 from benchconsole.probes.tools.availability.probe import Availability as Probe
@@ -106,8 +106,8 @@ async def test_every_sample_is_a_round_of_one_session_taken_when_it_is_due(memor
     assert read_schedule(store.session(line.id).describe()) == SampleSchedule(line.started, 1800.0, LONG)
     rounds = list(store.session(line.id).read_rounds(played.fabric))
     due = [T0 + number * 1800.0 for number in range(25)]
-    assert [each.closed.started for each in rounds] == pytest.approx(due, abs=1.0)
-    assert rounds[17].closed.round.because == "sample 17 of 24, due 2023-11-15T06:43:20Z"
+    assert [each.started for each in rounds] == pytest.approx(due, abs=1.0)
+    assert rounds[17].round.because == "sample 17 of 24, due 2023-11-15T06:43:20Z"
     found = played.evaluated()
     assert (found.level, found.system.time.worst, len(found.nodes)) == (Level.PASS, 1.0, 10)
 

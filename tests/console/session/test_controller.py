@@ -15,12 +15,13 @@ from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.safety import InUseError, SafetyPolicy
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import Event, RoundJudged, SessionEnded, SessionOpened
+from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.latest_view import LatestView
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.api import Demands, Metric, Probe, Safety, Target, Unit
 from benchconsole.probes.blank_devices import require_agreement
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.store.model import SessionState
 from benchconsole.store.store import Store
 from tests.fabrics import SMALL, fabric
@@ -65,7 +66,7 @@ class Loading(Pair):
 
 
 def over(events: list[Event]) -> bool:
-    return any(isinstance(event, RoundJudged) for event in events)
+    return any(isinstance(event, ClosedRound) for event in events)
 
 
 def conducted(

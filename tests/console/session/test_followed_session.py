@@ -11,9 +11,10 @@ from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.followed_session import FollowedSession, FollowedSessionError, open_followed
 from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import Event, RoundJudged, SessionEnded
+from benchconsole.console.view.events import Event, SessionEnded
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import RunView, coverage
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.store.store import Store
 from tests.fabrics import SMALL, fabric
 from tests.probes.played import PROBES, PlayedReach
@@ -58,7 +59,7 @@ async def begun(session: Session) -> None:
     session.pause()
     session.go_on()
     async for event in session.live():
-        if isinstance(event, RoundJudged):
+        if isinstance(event, ClosedRound):
             session.pause()
             return
 
@@ -86,7 +87,7 @@ async def test_a_session_that_somebody_drives_is_followed_to_its_end(
         name: node.state for name, node in wanted.nodes.items()
     }
     assert coverage(view) == coverage(wanted)
-    assert len([event for event in seen if isinstance(event, RoundJudged)]) == len(wanted.closed)
+    assert len([event for event in seen if isinstance(event, ClosedRound)]) == len(wanted.closed)
 
 
 async def test_no_order_is_taken_and_the_refusal_says_why(tmp_path: Path, stores: tuple[Store, Store]) -> None:
@@ -95,7 +96,7 @@ async def test_no_order_is_taken_and_the_refusal_says_why(tmp_path: Path, stores
     await begun(session)
     looking = open_followed(other, session.id, PROBES)
     assert looking is not None
-    await watch(looking, [], RoundJudged)
+    await watch(looking, [], ClosedRound)
     control = SessionController(looking, LoopThread())
     assert control.follows == looking.driver
     for order in (control.pause, control.go_on, lambda: control.stop(now=True)):
@@ -133,7 +134,7 @@ async def test_an_interruption_and_a_resumption_elsewhere_are_told(tmp_path: Pat
     ended = 0
     async for event in stream:
         seen.append(event)
-        if isinstance(event, RoundJudged) and not ended:
+        if isinstance(event, ClosedRound) and not ended:
             session.stop(now=True)
             await session.finished()
         if isinstance(event, SessionEnded):

@@ -9,8 +9,9 @@ import pytest
 
 from benchconsole.console.session import persistence
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import Event, Held, Resumed, RoundJudged, RoundStarted, SessionEnded
-from benchconsole.console.view.events import TestEnded as Ended
+from benchconsole.console.view.events import Event, Held, Resumed, RoundStarted, SessionEnded
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Result
 from benchconsole.store.store import Store
 from tests.console.session.test_session import SUITE
 from tests.fabrics import fabric
@@ -46,8 +47,8 @@ async def test_a_lock_that_somebody_forgot_holds_the_run_and_loses_nothing(tmp_p
         foreign = sqlite3.connect(store.path, isolation_level=None)
         async for event in running.live():
             told.append(event)
-            if isinstance(event, Ended):
-                ended.add(event.result.test.id)
+            if isinstance(event, Result):
+                ended.add(event.test.id)
             if isinstance(event, RoundStarted) and event.round.number == 2:
                 foreign.execute("BEGIN IMMEDIATE")
             if isinstance(event, Held) and event.spool:
@@ -75,9 +76,9 @@ async def test_no_round_begins_while_the_database_refuses(tmp_path: Path) -> Non
         running.start(running.propose())
         judged = 0
         async for event in running.live():
-            if isinstance(event, Ended) and not foreign.in_transaction:
+            if isinstance(event, Result) and not foreign.in_transaction:
                 foreign.execute("BEGIN IMMEDIATE")
-            if isinstance(event, RoundJudged):
+            if isinstance(event, ClosedRound):
                 judged += 1
                 break
         held = asyncio.ensure_future(anext(running.live()))
@@ -102,7 +103,7 @@ async def test_what_a_console_finished_before_it_was_stopped_is_not_run_again(tm
         running.start(running.propose())
         ended = 0
         async for event in running.live():
-            ended += isinstance(event, Ended)
+            ended += isinstance(event, Result)
             if ended == 3:
                 break
         running.stop(now=True)

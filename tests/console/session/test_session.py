@@ -13,11 +13,12 @@ import pytest
 from benchconsole.console.reports import render
 from benchconsole.console.session.rejudging import judge_again
 from benchconsole.console.session.session import Session
-from benchconsole.console.view.events import Event, RoundJudged, SessionEnded, SessionOpened
+from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance
 from benchconsole.console.view.run_view import RunView, State, coverage, exit_code, not_judged, stages, tally
 from benchconsole.probes.judging.attribution import Attributor
 from benchconsole.probes.judging.findings import Findings
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
 from benchconsole.store.errors import StoreError
 from benchconsole.store.model import SessionState
@@ -61,8 +62,8 @@ async def test_what_is_told_as_judged_is_in_the_store(tmp_path: Path, store: Sto
     told: list[int] = []
     running.start(running.propose())
     async for event in running.live():
-        if isinstance(event, RoundJudged):
-            told.append(event.closed.round.number)
+        if isinstance(event, ClosedRound):
+            told.append(event.round.number)
             assert {number for number, _ in store.session(running.id).list_closed_rounds()} >= set(told)
         if isinstance(event, SessionEnded):
             assert event.complete
@@ -97,7 +98,7 @@ async def test_unreachable_nodes_are_told_and_give_exit_code_3(tmp_path: Path, s
 
 async def test_stop_now_stores_no_half_round_and_resume_repeats_nothing(tmp_path: Path, store: Store) -> None:
     running = session(tmp_path, store, PlayedReach())
-    await follow(running, running.propose(), until=RoundJudged)
+    await follow(running, running.propose(), until=ClosedRound)
     running.stop(now=True)
     await running.finished()
     done = {number for number, _ in store.session(running.id).list_closed_rounds()}
@@ -106,7 +107,7 @@ async def test_stop_now_stores_no_half_round_and_resume_repeats_nothing(tmp_path
     left = again.unfinished()
     assert {each.number for each in left}.isdisjoint(done)
     view, seen = await follow(again, left)
-    judged = [event.closed.round.number for event in seen if isinstance(event, RoundJudged)]
+    judged = [event.round.number for event in seen if isinstance(event, ClosedRound)]
     assert set(judged).isdisjoint(done)
     assert view.complete
     assert coverage(view).complete
@@ -240,7 +241,7 @@ async def test_findings_are_computed_where_a_round_was_judged_after_they_were_st
     live, _ = await follow(running, running.propose())
     stored = store.session(running.id)
     last = list(stored.read_rounds(running.fabric))[-1]
-    await stored.append_verdicts({(last.closed.round.number, last.attempt): ()}, judged_by="silent")
+    await stored.append_verdicts({(last.round.number, last.attempt): ()}, judged_by="silent")
     assert stored.read_findings() is None
     view = Session.stored(store, running.id, PROBES).view()
     assert view.findings != live.findings

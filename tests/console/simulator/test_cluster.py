@@ -57,9 +57,9 @@ def value(result: Result, metric: str, **wanted: str) -> float:
     """The one value of ``metric`` with these labels."""
     assert result.failure is None, result.failure
     (found,) = (
-        measurement.reading.value
+        measurement.value
         for measurement in result.measurements
-        if measurement.reading.metric == metric and wanted.items() <= dict(measurement.reading.labels).items()
+        if measurement.metric == metric and wanted.items() <= dict(measurement.labels).items()
     )
     return found
 

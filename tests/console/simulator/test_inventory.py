@@ -7,9 +7,9 @@ import pytest
 
 from benchconsole.console.simulator.inventory import SOURCES
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.verdict import Level, Verdict
 from benchconsole.probes.judging.yardsticks import hardware
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Fact, Output, Result, Round, Target, Test
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict
+from benchconsole.probes.model.measuring import Fact, Output, Result, Round, Target, Test
 from benchconsole.probes.tools.inventory.probe import Inventory
 from benchconsole.probes.tools.inventory.script import SCRIPT
 from benchconsole.topology.model.fabric import Fabric, NodeId

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -11,8 +12,8 @@ from benchconsole.console.simulator.scenarios import SCENARIOS, find_scenario
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Finding
-from benchconsole.probes.model.measuring import ClosedRound, FailedAt, Failure, Output
+from benchconsole.probes.model.judgement import ClosedRound, Finding
+from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.planning import find_suite, plan
 from benchconsole.probes.running.runner import RoundObserver, Runner
@@ -81,7 +82,7 @@ async def run(
     context = JudgingContext(fabric, {metric.name: metric for probe in probes.values() for metric in probe.metrics})
     runner = Runner(_Reach(scenario, machines), probes)
     closed = [await runner.run(each, RoundObserver()) for each in plan(fabric, find_suite(fabric, None), probes)]
-    return closed, list_findings(context, [(each, judge_round(context, each)) for each in closed])
+    return closed, list_findings(context, [replace(each, verdicts=judge_round(context, each)) for each in closed])
 
 
 def planted(faults: Sequence[PlantedFault]) -> set[tuple[object, str]]:

@@ -5,21 +5,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchconsole.console.view.events import (
-    Event,
-    RoundJudged,
-    RoundStarted,
-    SessionEnded,
-    SessionOpened,
-    TestEnded,
-    TestStarted,
-)
+from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened, TestStarted
 from benchconsole.console.view.hop import FlowHop
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import AskPassword, Hear, PlanNotes, Proposal
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Result, Round, Test
 from tests.console.tui.story import Story
 
 
@@ -153,6 +146,6 @@ class Player:
 
 
 def _weight(event: Event) -> float:
-    if isinstance(event, (SessionOpened, RoundJudged)):
+    if isinstance(event, (SessionOpened, ClosedRound)):
         return 20.0
-    return {RoundStarted: 10.0, TestStarted: 0.0, TestEnded: 1.0}.get(type(event), 1.0)
+    return {RoundStarted: 10.0, TestStarted: 0.0, Result: 1.0}.get(type(event), 1.0)

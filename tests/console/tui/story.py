@@ -3,27 +3,25 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from benchconsole.console.view.events import (
-    Event,
-    RoundJudged,
-    RoundStarted,
-    SessionEnded,
-    SessionOpened,
-    TestEnded,
-    TestStarted,
-)
+from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened, TestStarted
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import RunView
-from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Verdict, Yardstick
 from benchconsole.probes.judging.yardsticks import hardware
-from benchconsole.probes.model.measuring import (
-    Bundle,
+from benchconsole.probes.model.judgement import (
     ClosedRound,
     CloseReason,
+    Confidence,
+    Finding,
+    Level,
+    Suspect,
+    Verdict,
+    Yardstick,
+)
+from benchconsole.probes.model.measuring import (
+    Bundle,
     Fact,
     FailedAt,
     Failure,
-    Measurement,
     Output,
     Reading,
     Result,
@@ -79,7 +77,7 @@ class Story:
     label: str = "acceptance 12"
     began: float = EPOCH
     rounds: list[Round] = field(default_factory=list)
-    closed: list[RoundJudged] = field(default_factory=list)
+    closed: list[ClosedRound] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()
 
     def view(self) -> RunView:
@@ -97,11 +95,11 @@ class Story:
         fabric = self.fabric
         yield SessionOpened("s12", self.label, fabric, "acceptance", tuple(self.rounds), self.began)
         for judged in self.closed:
-            at = judged.closed.started
-            yield RoundStarted(judged.closed.round, at)
+            at = judged.started
+            yield RoundStarted(judged.round, at)
             if tests:
-                yield from (TestStarted(test, at) for test in judged.closed.round.tests)
-                yield from (TestEnded(result, at + result.seconds) for result in judged.closed.results)
+                yield from (TestStarted(test, at) for test in judged.round.tests)
+                yield from judged.results
             yield judged
         yield SessionEnded(self.began + 600, complete=True)
 
@@ -146,7 +144,7 @@ class Teller:
             verdicts = tuple(self._judge(results, number))
             closed = ClosedRound(made, results, CloseReason.COMPLETE, self.at, self.at + seconds)
             self.at += seconds
-            self.story.closed.append(RoundJudged(closed, verdicts, ()))
+            self.story.closed.append(replace(closed, verdicts=verdicts, findings=()))
 
     def _uplinks(self, tests: list[Test]) -> tuple[Direction, ...]:
         fabric = self.story.fabric
@@ -165,7 +163,7 @@ class Teller:
             return Result(test, failure=failure, started=self.at, seconds=5.0)
         value, unit, metric, raw, text = self._reading(test)
         reading = Reading(metric, value, unit, labels(), raw)
-        measurement = Measurement(f"{test.id}/0", test, reading, self.at)
+        measurement = replace(reading, id=f"{test.id}/0", at=self.at)
         output = Output(self._argv(test), text.encode(), seconds=seconds, node=node)
         facts = told(value) if test.probe == "memory" else ()
         return Result(test, (output,), (measurement,), facts, started=self.at, seconds=seconds - 0.1)
@@ -227,8 +225,8 @@ class Teller:
             because=because, limiting=name, evidence=tuple(m for each in parts for m in each.evidence),
         )  # fmt: skip
 
-    def _verdict(self, test: Test, measurement: Measurement, number: int) -> Verdict:
-        reading, faults, name = measurement.reading, self.story.faults, test.target.node.id
+    def _verdict(self, test: Test, measurement: Reading, number: int) -> Verdict:
+        reading, faults, name = measurement, self.story.faults, test.target.node.id
         base = Verdict(
             test=test.id, round=number, probe=test.probe, subject=test.target.key,
             nodes=tuple(node.id for node in test.target.nodes), metric=reading.metric, labels=(),

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.console.view.events import Held, NodesProven, Noticed, Resumed, RoundJudged
-from benchconsole.probes.model.measuring import CloseReason, FailedAt, Failure, Proof
+from benchconsole.console.view.events import Held, NodesProven, Noticed, Resumed
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import FailedAt, Failure, Proof
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.looking import Look, faulty, looking
 from tests.console.tui.story import Story
@@ -82,14 +83,14 @@ async def test_a_clean_end_is_one_quiet_row() -> None:
 def stopped(because: str) -> Story:
     story = replace(faulty(), closed=list(faulty().closed))
     last = story.closed[-1]
-    story.closed[-1] = replace(last, closed=replace(last.closed, reason=CloseReason.STOPPED, because=because))
+    story.closed[-1] = replace(last, reason=CloseReason.STOPPED, because=because)
     return story
 
 
 async def test_a_round_that_a_rule_stopped_says_which_and_why() -> None:
     async with looking(stopped("7 of 20 tests failed, 25 % are too many"), (200, 60)) as look:
         await look.press("3")
-        number = faulty().closed[-1].closed.round.number
+        number = faulty().closed[-1].round.number
         assert any(f"round {number} stopped: 7 of 20 tests failed" in line for line in look.lines)
         assert any("stopped, 7 of 20 tests failed" in line for line in look.lines[-6:])
 
@@ -133,9 +134,9 @@ async def test_every_reason_for_no_number_is_said_in_words(stage: FailedAt) -> N
     first = story.closed[0]
     failed = tuple(
         replace(result, measurements=(), failure=Failure(stage, "as seen in the test", result.test.target.node.id))
-        for result in first.closed.results
+        for result in first.results
     )
-    story.closed = [replace(first, closed=replace(first.closed, results=failed), verdicts=())]
+    story.closed = [replace(first, results=failed, verdicts=())]
     story.rounds = story.rounds[:1]
     async with looking(story) as look:
         for key in ("2", "3", "4"):
@@ -163,7 +164,7 @@ async def test_hostile_text_stays_text_in_every_new_place(kind: str) -> None:
 
 async def test_a_thousand_events_between_two_looks_are_one_view() -> None:
     story = faulty()
-    events = [event for event in story.events() if not isinstance(event, RoundJudged)]
+    events = [event for event in story.events() if not isinstance(event, ClosedRound)]
     async with looking(story, until=1) as look:
         look.app.session.latest.take(events[1:])
         view = look.app.session.latest.view

@@ -11,7 +11,7 @@ from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.widgets.fact_table import list_node_facts
 from benchconsole.console.view.run_view import NodeView
 from benchconsole.console.view.wording import format_fact
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Fact, labels
 from benchconsole.store.errors import StoreError
 from benchconsole.topology.model.fabric import NodeId

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchconsole.console.view.events import RoundJudged
-from benchconsole.probes.judging.verdict import Finding, Verdict
+from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Result
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
@@ -35,11 +34,11 @@ def poisoned(text: str) -> Story:
     return story
 
 
-def _judged(judged: RoundJudged, text: str) -> RoundJudged:
-    results = tuple(_result(result, text) for result in judged.closed.results)
+def _judged(judged: ClosedRound, text: str) -> ClosedRound:
+    results = tuple(_result(result, text) for result in judged.results)
     return replace(
         judged,
-        closed=replace(judged.closed, results=results),
+        results=results,
         verdicts=tuple(_verdict(verdict, text) for verdict in judged.verdicts),
         findings=tuple(_finding(finding, text) for finding in judged.findings),
     )
@@ -48,7 +47,7 @@ def _judged(judged: RoundJudged, text: str) -> RoundJudged:
 def _result(result: Result, text: str) -> Result:
     raw = text.encode("utf-8", "replace")
     outputs = tuple(Output((text, text), raw, raw, 1, text, 1.0, node=text) for _ in result.outputs)
-    measurements = tuple(replace(m, reading=replace(m.reading, raw=text)) for m in result.measurements)
+    measurements = tuple(replace(m, raw=text) for m in result.measurements)
     failure = result.failure and Failure(result.failure.stage, text, result.failure.node)
     return replace(result, outputs=outputs, measurements=measurements, failure=failure)
 

@@ -1,12 +1,13 @@
 """What a lone flow says of the cables at its ends: of those that it can have used, and of no others."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from benchconsole.console.view.events import RoundJudged, SessionOpened
+from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import State
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Result, Round, Target, Test
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import Result, Round, Target, Test
 from benchconsole.topology.model.fabric import NodeId
 from tests.fabrics import fabric
 
@@ -35,7 +36,7 @@ def measured(folder: Path, source: str, sink: str) -> set[str]:
     )  # fmt: skip
     view = opened(SessionOpened("", "", shown, "default", (each,), 0.0, False))
     closed = ClosedRound(each, (Result(test),), CloseReason.COMPLETE, 0.0, 10.0)
-    view = advance(view, RoundJudged(closed, (verdict,), ()))
+    view = advance(view, replace(closed, verdicts=(verdict,), findings=()))
     return {link for link, seen in view.links.items() if seen.state is State.PASS}
 
 

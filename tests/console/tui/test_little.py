@@ -39,14 +39,14 @@ def lone() -> Story:
     first = tell(mini(leaves=1, per_leaf=2), Faults())
     judged = first.closed[0]
     node = next(iter(story.fabric.nodes.values()))
-    test = replace(judged.closed.round.tests[0], target=replace(judged.closed.round.tests[0].target, node=node))
-    each = replace(judged.closed.round, tests=(test,), bundles=())
-    result = replace(judged.closed.results[0], test=test)
+    test = replace(judged.round.tests[0], target=replace(judged.round.tests[0].target, node=node))
+    each = replace(judged.round, tests=(test,), bundles=())
+    result = replace(judged.results[0], test=test)
     verdicts = tuple(
         replace(verdict, subject="n1", nodes=("n1",)) for verdict in judged.verdicts if verdict.test == test.id
     )
     story.rounds = [each]
-    story.closed = [replace(judged, closed=replace(judged.closed, round=each, results=(result,)), verdicts=verdicts)]
+    story.closed = [replace(judged, round=each, results=(result,), verdicts=verdicts)]
     return story
 
 
@@ -56,9 +56,9 @@ def all_failed(stage: FailedAt) -> Story:
     for judged in story.closed:
         failed = tuple(
             replace(r, measurements=(), outputs=(), failure=Failure(stage, "it failed", r.test.target.node.id))
-            for r in judged.closed.results
+            for r in judged.results
         )
-        made.append(replace(judged, closed=replace(judged.closed, results=failed), verdicts=(), findings=()))
+        made.append(replace(judged, results=failed, verdicts=(), findings=()))
     story.closed = made
     return story
 
@@ -68,14 +68,13 @@ def alike() -> Story:
     story = tell(mini(leaves=2, per_leaf=4), Faults())
     made = []
     for judged in story.closed:
-        first = judged.closed.results[0].measurements[0].reading
+        first = judged.results[0].measurements[0]
         results = tuple(
-            replace(r, measurements=tuple(replace(m, reading=first) for m in r.measurements), seconds=0.0)
-            for r in judged.closed.results
+            replace(r, measurements=tuple(replace(first, id=m.id, at=m.at) for m in r.measurements), seconds=0.0)
+            for r in judged.results
         )
         verdicts = tuple(replace(verdict, value=0.0, expected=0.0) for verdict in judged.verdicts)
-        closed = replace(judged.closed, results=results, ended=judged.closed.started)
-        made.append(replace(judged, closed=closed, verdicts=verdicts, findings=()))
+        made.append(replace(judged, results=results, ended=judged.started, verdicts=verdicts, findings=()))
     story.closed = made
     return story
 

@@ -6,7 +6,7 @@ from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.raw import RawScreen
-from benchconsole.probes.model.measuring import Measurement, Output, Reading, Result
+from benchconsole.probes.model.measuring import Output, Reading, Result
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 from tests.console.tui.looking import faulty, healthy, looking
@@ -97,9 +97,9 @@ async def test_the_raw_screen_turns_through_the_outputs() -> None:
         assert isinstance(look.app.screen, NodeScreen)
 
 
-def _result(stdout: bytes, raw: str) -> tuple[Result, Measurement]:
+def _result(stdout: bytes, raw: str) -> tuple[Result, Reading]:
     test = faulty().rounds[0].tests[0]
-    measurement = Measurement("m", test, Reading("x", 1.0, Unit.ONE, (), raw), 0.0)
+    measurement = Reading("x", 1.0, Unit.ONE, (), raw, "m")
     return Result(test, (Output(("a b", "c"), stdout),), (measurement,)), measurement
 
 

@@ -40,7 +40,7 @@ async def test_a_node_that_sends_two_of_the_flows_shows_their_sum() -> None:
         verdict = next(v for some in view.verdicts.values() for v in some if is_shared(v) and v.expected)
         one = next(r for r in view.results.values() if r.test.bundle == verdict.subject and r.measurements)
         test = replace(one.test, id="second")
-        other = replace(one, test=test, measurements=tuple(replace(m, test=test) for m in one.measurements))
+        other = replace(one, test=test)
         node = view.nodes[one.test.target.node.id]
         alone = NodeRow(replace(node, results=(one,)), "", ())._own_part(verdict)
         both = NodeRow(replace(node, results=(one, other)), "", ())._own_part(verdict)

@@ -104,7 +104,7 @@ async def test_the_password_reaches_sudo_alone(
         (result,) = session.view().results.values()
         await conductor.close()
     if is_given:
-        assert [found.reading.value for found in result.measurements] == [0.0, 0.0]
+        assert [found.value for found in result.measurements] == [0.0, 0.0]
         assert [line.split()[1] for line in played.asked] == ["-n", "-S", "-S"]
     else:
         assert result.failure is not None

@@ -7,6 +7,7 @@ from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.view import events
+from benchconsole.probes.model.measuring import Result
 from tests.console.tui.looking import faulty, looking
 
 
@@ -16,7 +17,7 @@ def events_until_the_middle_of(stage: str) -> int:
     for number, event in enumerate(faulty().events(), 1):
         if isinstance(event, events.RoundStarted) and event.round.stage == stage:
             inside = len(event.round.tests)
-        if inside and isinstance(event, events.TestEnded):
+        if inside and isinstance(event, Result):
             seen += 1
             if seen == inside // 2:
                 return number

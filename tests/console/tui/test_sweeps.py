@@ -12,7 +12,8 @@ from benchconsole.console.tui.rows.themes import Depth
 from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.tui.widgets.curve import MARKS
-from benchconsole.console.view.events import RoundJudged, RoundStarted, SessionEnded
+from benchconsole.console.view.events import RoundStarted, SessionEnded
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.topology.units import Unit
 from tests.console.curves.test_curve_model import FABRIC, Given, Told, failed, judged, rounds_of
@@ -125,7 +126,7 @@ async def test_points_appear_while_the_sweep_runs() -> None:
 async def test_the_cursor_stays_on_its_chart_and_its_point_while_others_appear() -> None:
     story = told()
     events = list(story.events())
-    half = next(i for i, each in enumerate(events) if isinstance(each, RoundJudged) and each.closed.round.number == 9)
+    half = next(i for i, each in enumerate(events) if isinstance(each, ClosedRound) and each.round.number == 9)
     async with looking(story, (120, 40), until=half) as look:
         screen = await page(look)
         await look.press("tab", "down", "down")
@@ -179,12 +180,11 @@ async def test_filter_copy_and_the_way_back() -> None:
 def two_metrics() -> Story:
     """Throughput and a latency that spans decades."""
     story = told({"1": [[1e9]], "2": [[2e9]], "4": [[2e9]]}, ("",))
-    story.closed = [replace(each, closed=replace(each.closed, results=tuple(
+    story.closed = [replace(each, results=tuple(
         replace(result, measurements=(*result.measurements, *(
-            replace(found, id=f"{found.id}+", reading=replace(
-                found.reading, metric="ior.latency", unit=Unit.SECOND, value=10.0 ** (index - 5)))
+            replace(found, id=f"{found.id}+", metric="ior.latency", unit=Unit.SECOND, value=10.0 ** (index - 5))
             for found in result.measurements)))
-        for result in each.closed.results))) for index, each in enumerate(story.closed)]  # fmt: skip
+        for result in each.results)) for index, each in enumerate(story.closed)]  # fmt: skip
     return story
 
 

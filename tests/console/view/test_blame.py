@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.view.blame import Blame
-from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict, Yardstick
 
 LAG = Finding(
     Suspect.LAG, "leaf1--spine", "leaf1 to spine", "half", Level.FAIL, Confidence.CERTAIN, ("n1", "n2"), ("t1",),

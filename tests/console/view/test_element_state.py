@@ -1,16 +1,18 @@
 """The state of links: the lowest share counts, only filled links pass, members come from findings."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from benchconsole.console.view.events import RoundJudged, SessionOpened
+from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import LinkView, RunView, State
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.model.measuring import Bundle, ClosedRound
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Bundle
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId
 from tests.fabrics import METRICS
@@ -25,8 +27,8 @@ def watch(described: Fabric, *rounds: ClosedRound) -> RunView:
     view = opened(SessionOpened("s", "", described, "default", plan, 0.0, True))
     for each in rounds:
         verdicts = judge_round(context, each)
-        findings.add_round(each, verdicts)
-        view = advance(view, RoundJudged(each, verdicts, findings.rank()))
+        findings.add_round(replace(each, verdicts=verdicts))
+        view = advance(view, replace(each, verdicts=verdicts, findings=findings.rank()))
     return view
 
 

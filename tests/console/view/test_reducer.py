@@ -15,12 +15,10 @@ from benchconsole.console.view.events import (
     NodesProven,
     Noticed,
     Resumed,
-    RoundJudged,
     RoundStarted,
     SessionEnded,
     SessionOpened,
 )
-from benchconsole.console.view.events import TestEnded as Ended
 from benchconsole.console.view.events import TestStarted as Started
 from benchconsole.console.view.reducer import advance, advance_all, opened, repeats_of
 from benchconsole.console.view.run_view import (
@@ -33,8 +31,8 @@ from benchconsole.console.view.run_view import (
     superseding,
 )
 from benchconsole.console.view.totals import TotalsCache
-from benchconsole.probes.judging.verdict import Finding
-from benchconsole.probes.model.measuring import CloseReason, FailedAt, Failure, Proof, Result, Round
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
+from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
 from tests.console.tui.story import Faults, Story, tell
@@ -55,16 +53,16 @@ def again(told: Story, places: Sequence[int]) -> Iterator[Event]:
     for place in places:
         judged = told.closed[place % len(told.closed)]
         number = len(plan) + 1
-        each = _renumbered(judged.closed.round, number)
+        each = _renumbered(judged.round, number)
         plan.append(each)
         yield replace(opening, plan=tuple(plan))
-        tests = dict(zip((test.id for test in judged.closed.round.tests), each.tests, strict=True))
-        results = tuple(_failing(replace(r, test=tests[r.test.id])) for r in judged.closed.results)
+        tests = dict(zip((test.id for test in judged.round.tests), each.tests, strict=True))
+        results = tuple(_failing(replace(r, test=tests[r.test.id])) for r in judged.results)
         yield RoundStarted(each, 5.0)
         yield from (Started(test, 5.0) for test in each.tests)
-        yield from (Ended(result, 6.0) for result in results)
-        closed = replace(judged.closed, round=each, results=results)
-        yield RoundJudged(closed, (), told.findings)
+        yield from results
+        closed = replace(judged, verdicts=(), round=each, results=results)
+        yield replace(closed, findings=told.findings)
     yield end
 
 
@@ -113,7 +111,7 @@ def test_sums_and_links_are_kept_as_they_would_be_counted_anew(places: list[int]
     view, sums = opened(first), TotalsCache()
     for event in events:
         view = advance(view, event)
-        if isinstance(event, (RoundJudged, SessionOpened, SessionEnded)):
+        if isinstance(event, (ClosedRound, SessionOpened, SessionEnded)):
             found = sums.compute(view)
             assert found.covered == coverage(view)
             assert found.reasons == not_judged(view)
@@ -126,14 +124,14 @@ def test_sums_and_links_are_kept_as_they_would_be_counted_anew(places: list[int]
 def test_a_round_touches_its_own_nodes_and_those_that_findings_speak_of() -> None:
     view = story().view()
     judged = story().closed[0]
-    far = _renumbered(judged.closed.round, 99)
+    far = _renumbered(judged.round, 99)
     only = far.tests[0].target.node.id
     each = replace(far, tests=far.tests[:1])
-    closed = replace(judged.closed, round=each, results=(Result(each.tests[0], started=1.0),))
-    after = advance(view, RoundJudged(closed, (), view.findings))
+    closed = replace(judged, verdicts=(), round=each, results=(Result(each.tests[0], started=1.0),))
+    after = advance(view, replace(closed, findings=view.findings))
     changed = {name for name in view.nodes if view.nodes[name] is not after.nodes[name]}
     assert changed == {only}
-    fewer = advance(after, RoundJudged(replace(closed, round=replace(each, number=100)), (), view.findings[1:]))
+    fewer = advance(after, replace(closed, round=replace(each, number=100), verdicts=(), findings=view.findings[1:]))
     gone = view.findings[0]
     assert {name for name in view.nodes if after.nodes[name] is not fewer.nodes[name]} >= set(gone.nodes)
 
@@ -161,11 +159,11 @@ def test_what_holds_a_run_is_there_until_it_goes_on() -> None:
 
 def test_a_stopped_round_says_why_and_its_repeat_takes_that_back() -> None:
     judged = story().closed[-1]
-    stopped = replace(judged.closed, reason=CloseReason.STOPPED, because="the canary lost 20 %")
+    stopped = replace(judged, verdicts=(), findings=(), reason=CloseReason.STOPPED, because="the canary lost 20 %")
     first, *_ = story().events()
     assert isinstance(first, SessionOpened)
-    view = advance(opened(first), RoundJudged(stopped, (), ()))
-    assert dict(view.stopped) == {judged.closed.round.number: "the canary lost 20 %"}
+    view = advance(opened(first), replace(stopped, verdicts=(), findings=()))
+    assert dict(view.stopped) == {judged.round.number: "the canary lost 20 %"}
     assert "stopped, the canary lost 20 %" in view.log[-1].text
     assert not advance(view, judged).stopped
 

@@ -12,7 +12,7 @@ from benchconsole.console.view.result_rows import (
     select_columns,
 )
 from benchconsole.console.view.run_view import RunView, State, coverage
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.units import Shown, Unit
 from tests.console.reports import fixture

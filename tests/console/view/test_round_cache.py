@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from benchconsole.console.view.events import RoundJudged, SessionOpened
+from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
 from tests.console.tui.fabrics import mini
 from tests.console.tui.story import Faults, tell
@@ -14,7 +15,7 @@ from tests.console.tui.story import Faults, tell
 def test_only_changed_rounds_are_read_again() -> None:
     first, *events = tell(mini(leaves=2, per_leaf=4), Faults()).events(tests=False)
     assert isinstance(first, SessionOpened)
-    judged = [event for event in events if isinstance(event, RoundJudged)]
+    judged = [event for event in events if isinstance(event, ClosedRound)]
     asked: list[int] = []
 
     def read(_view: RunView, each: Round) -> object:
@@ -32,9 +33,9 @@ def test_only_changed_rounds_are_read_again() -> None:
     assert read_again(view) == every
     assert read_again(view) == []
     view = advance(view, judged[0])
-    assert read_again(view) == [judged[0].closed.round.number]
+    assert read_again(view) == [judged[0].round.number]
     view = advance(view, judged[0])  # judged again: closed at the same times
-    assert read_again(view) == [judged[0].closed.round.number]
+    assert read_again(view) == [judged[0].round.number]
     assert read_again(replace(view, session="another")) == every
     kept = cache.update(view, view.plan[:1])
     assert cache.update(view, view.plan[:1]) == kept

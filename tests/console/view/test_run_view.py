@@ -1,12 +1,14 @@
 """What a whole session comes to: its exit code by the levels of its verdicts and by what was tested."""
 
+from dataclasses import replace
+
 import pytest
 
-from benchconsole.console.view.events import RoundJudged, SessionOpened
+from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import RunView, exit_code
-from benchconsole.probes.judging.verdict import Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import ClosedRound, Round
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import Round
 from tests.probes.judging.rounds import close, flow, star
 
 
@@ -28,7 +30,7 @@ def replay(closed: ClosedRound, levels: tuple[Level, ...], *, waiting: bool) -> 
     )  # fmt: skip
     more: tuple[Round, ...] = (close(described, 2, flow("n3", "n4", 0.9)).round,) if waiting else ()
     view = opened(SessionOpened("s", "", described, "default", (closed.round, *more), 0.0, True))
-    return advance(view, RoundJudged(closed, verdicts, ()))
+    return advance(view, replace(closed, verdicts=verdicts, findings=()))
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,15 @@
 
 from dataclasses import replace
 
-from benchconsole.console.view.events import RoundJudged, SessionOpened
+from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import LinkView, RunView, State
 from benchconsole.probes.api import Against, Metric, Shown, Unit
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.model.measuring import ClosedRound, Result
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.model.fabric import Fabric
 from tests.probes.judging.rounds import RATE, close, flow, star
 
@@ -21,9 +22,7 @@ def of_iperf2(closed: ClosedRound) -> ClosedRound:
 
     def change(result: Result) -> Result:
         test = replace(result.test, probe="iperf2")
-        measured = (
-            replace(each, test=test, reading=replace(each.reading, metric=METRIC.name)) for each in result.measurements
-        )
+        measured = (replace(each, metric=METRIC.name) for each in result.measurements)
         return replace(result, test=test, measurements=tuple(measured))
 
     results = tuple(map(change, closed.results))
@@ -35,7 +34,8 @@ def watch(described: Fabric, closed: ClosedRound, metric: Metric) -> RunView:
     context = JudgingContext(described, {metric.name: metric})
     verdicts = judge_round(context, closed)
     view = opened(SessionOpened("s", "", described, "default", (closed.round,), 0.0, True))
-    return advance(view, RoundJudged(closed, verdicts, list_findings(context, [(closed, verdicts)])))
+    judged = replace(closed, verdicts=verdicts)
+    return advance(view, replace(judged, findings=list_findings(context, [judged])))
 
 
 def drawn(view: RunView) -> dict[str, LinkView]:

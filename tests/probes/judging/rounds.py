@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchconsole.probes.api import Output, Reading, Target, Unit, labels
-from benchconsole.probes.model.measuring import Bundle, ClosedRound, CloseReason, Measurement, Result, Round, Test
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import Bundle, Result, Round, Test
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId, NodeId
@@ -72,9 +73,9 @@ def close(described: Fabric, number: int, *sent: Sent, bundles: Sequence[Bundle]
         ends = described.nodes[NodeId(each.source)], described.nodes[NodeId(each.sink)]
         test = Test(f"{number}/{index}", "iperf3", Target(*ends), number, each.bundle, each.sending)
         measured = tuple(
-            Measurement(
-                f"{test.id}#{place}", test,
-                Reading("iperf3.throughput", rate, Unit.BYTE_RATE, labels(direction=direction)), each.at,
+            Reading(
+                "iperf3.throughput", rate, Unit.BYTE_RATE, labels(direction=direction),
+                id=f"{test.id}#{place}", at=each.at,
             )
             for place, (direction, rate) in enumerate(each.rates)
         )  # fmt: skip

@@ -1,12 +1,14 @@
 """The bounds of attribution: at each bound, one step below it, one above it."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Confidence, Finding, Suspect
-from benchconsole.probes.model.measuring import Bundle, ClosedRound
+from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Suspect
+from benchconsole.probes.model.measuring import Bundle
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import close, flow, into, out_of, star
@@ -14,7 +16,7 @@ from tests.probes.judging.rounds import close, flow, into, out_of, star
 
 def find(described: Fabric, *rounds: ClosedRound) -> tuple[Finding, ...]:
     context = JudgingContext(described, METRICS)
-    return list_findings(context, [(each, judge_round(context, each)) for each in rounds])
+    return list_findings(context, [replace(each, verdicts=judge_round(context, each)) for each in rounds])
 
 
 @pytest.mark.parametrize(

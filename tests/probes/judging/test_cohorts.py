@@ -10,9 +10,8 @@ import pytest
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Level, Suspect, Verdict
+from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect
 from benchconsole.probes.model.labels import add_labels
-from benchconsole.probes.model.measuring import ClosedRound
 from benchconsole.probes.planning import plan
 from benchconsole.topology.model.fabric import Direction, Fabric
 from tests.fabrics import METRICS, SMALL, fabric, play
@@ -32,7 +31,7 @@ def described(folder: Path, criteria: str = CRITERIA, stage: str = "") -> Fabric
     return fabric(folder, re.sub(r"(?s)(  default:\n).*", rf"\1{stage}", text) if stage else text)
 
 
-def judged(found: Fabric, faults: Mapping[Direction, float]) -> list[tuple[ClosedRound, tuple[Verdict, ...]]]:
+def judged(found: Fabric, faults: Mapping[Direction, float]) -> list[ClosedRound]:
     context = JudgingContext(found, METRICS)
     done = []
     for each in plan(found, found.suites["default"], PROBES):
@@ -40,14 +39,12 @@ def judged(found: Fabric, faults: Mapping[Direction, float]) -> list[tuple[Close
         results = tuple(
             replace(
                 result,
-                measurements=tuple(
-                    replace(each, reading=add_labels(each.reading, result.test.target)) for each in result.measurements
-                ),
+                measurements=tuple(add_labels(each, result.test.target) for each in result.measurements),
             )
             for result in closed.results
         )
         closed = replace(closed, results=results)
-        done.append((closed, judge_round(context, closed)))
+        done.append(replace(closed, verdicts=judge_round(context, closed)))
     return done
 
 
@@ -59,8 +56,8 @@ def slow(found: Fabric, share: float, *names: str) -> dict[Direction, float]:
 def test_each_cohort_is_held_to_its_own_bound(tmp_path: Path) -> None:
     found = described(tmp_path)
     levels: dict[str, set[Level]] = {}
-    for _, verdicts in judged(found, slow(found, 0.7)):
-        for verdict in verdicts:
+    for closed in judged(found, slow(found, 0.7)):
+        for verdict in closed.verdicts:
             kind = dict(verdict.labels).get("kind", "")
             levels.setdefault(kind, set()).add(verdict.level)
     assert levels["virtual"] == {Level.PASS}
@@ -70,7 +67,7 @@ def test_each_cohort_is_held_to_its_own_bound(tmp_path: Path) -> None:
 def test_what_is_low_in_one_cohort_is_explained_by_the_flows_of_both(tmp_path: Path) -> None:
     found = described(tmp_path)
     rounds = judged(found, slow(found, 0.5, "n3"))
-    low = [verdict.subject for _, verdicts in rounds for verdict in verdicts if verdict.level is Level.FAIL]
+    low = [verdict.subject for closed in rounds for verdict in closed.verdicts if verdict.level is Level.FAIL]
     assert low
     assert all("n3" in subject for subject in low)
     (cause,) = list_findings(JudgingContext(found, METRICS), rounds)
@@ -81,7 +78,7 @@ def test_a_round_in_which_the_first_criterion_speaks_of_nobody_is_explained_too(
     stage = "    - {probe: iperf3, nodes: 'n[3-4]'}\n"
     found = described(tmp_path, stage=stage)
     rounds = judged(found, slow(found, 0.5, "n3"))
-    assert {dict(verdict.labels)["kind"] for _, verdicts in rounds for verdict in verdicts} == {"bare metal"}
+    assert {dict(verdict.labels)["kind"] for closed in rounds for verdict in closed.verdicts} == {"bare metal"}
     assert list_findings(JudgingContext(found, METRICS), rounds)
 
 
@@ -89,8 +86,8 @@ def test_a_point_has_its_own_bound_and_company(tmp_path: Path) -> None:
     criteria = CRITERION.replace("}", ", where: {clients: 8}}")
     found = described(tmp_path, criteria, SWEPT)
     (one, four, eight) = judged(found, {})
-    assert (one[1], four[1]) == ((), ())
-    (verdict,) = eight[1]
+    assert (one.verdicts, four.verdicts) == ((), ())
+    (verdict,) = eight.verdicts
     assert (verdict.subject, verdict.level) == ("clients=8", Level.PASS)
     assert ("clients", "8") in verdict.labels
     assert "kind" not in dict(verdict.labels)
@@ -104,7 +101,7 @@ def test_a_part_of_a_shared_load_is_never_failed_by_itself(tmp_path: Path, share
     criteria = CRITERION.replace("}", ", where: {kind: virtual to bare metal}}")
     found = described(tmp_path, criteria, SWEPT.replace("permutation", "permutation, shift: 3"))
     eight = judged(found, slow(found, share))[-1]
-    (verdict,) = eight[1]
+    (verdict,) = eight.verdicts
     assert verdict.level is level
     assert 0 < len(verdict.evidence) < 8
     assert ("these are" in verdict.because) == (level is Level.UNKNOWN)
@@ -112,5 +109,5 @@ def test_a_part_of_a_shared_load_is_never_failed_by_itself(tmp_path: Path, share
 
 def test_points_are_series_of_their_own(tmp_path: Path) -> None:
     found = described(tmp_path, CRITERION, SWEPT)
-    keys = [(v.subject, v.metric, v.labels) for _, verdicts in judged(found, {}) for v in verdicts]
+    keys = [(v.subject, v.metric, v.labels) for closed in judged(found, {}) for v in closed.verdicts]
     assert len(set(keys)) == len(keys) == 3

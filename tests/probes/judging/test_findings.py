@@ -9,7 +9,7 @@ from benchconsole.probes.api import Output, Probe, Shape
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect
+from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
 from benchconsole.probes.planning import find_suite, plan
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId
 from tests.fabrics import METRICS, SMALL, fabric, play
@@ -34,7 +34,7 @@ def diagnose(described: Fabric, faults: dict[Direction, float], seed: int = 1) -
     context = JudgingContext(described, METRICS)
     rounds = plan(described, find_suite(described, None), {"iperf3": _Pair()})
     closed = [play(described, each, faults, seed) for each in rounds]
-    return list_findings(context, [(each, judge_round(context, each)) for each in closed])
+    return list_findings(context, [replace(each, verdicts=judge_round(context, each)) for each in closed])
 
 
 @pytest.mark.parametrize("seed", range(5))

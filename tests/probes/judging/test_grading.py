@@ -3,7 +3,7 @@
 import pytest
 
 from benchconsole.probes.judging.grading import grade, grade_range, rounded
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import Level
 from benchconsole.topology.model.fabric import Comparator
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, Probe, Shape
 from benchconsole.probes.judging.attribution import Attributor
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.findings import Findings, Judged, list_findings
+from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.link_loads import LinkLoads
-from benchconsole.probes.judging.verdict import Level, Suspect, Yardstick
 from benchconsole.probes.judging.yardsticks.capacity import overlap
-from benchconsole.probes.model.measuring import FULL, ClosedRound, Round
+from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect, Yardstick
+from benchconsole.probes.model.measuring import FULL, Round
 from benchconsole.probes.planning import find_suite, plan
 from benchconsole.topology.model.fabric import Basis, Direction, Fabric, LinkId
 from tests.fabrics import METRICS, fabric, play
@@ -56,12 +56,12 @@ def planned() -> tuple[Round, ...]:
 
 
 @cache
-def judged(place: int, number: int, faults: int) -> Judged:
+def judged(place: int, number: int, faults: int) -> ClosedRound:
     """A round of the plan under a number of its own, on a fabric with some of the faults."""
     each = planned()[place]
     tests = tuple(replace(test, id=f"{number}/{test.id}", round=number) for test in each.tests)
     closed = play(described(), replace(each, number=number, tests=tests), FAULTS[faults])
-    return closed, judge_round(JudgingContext(described(), METRICS), closed)
+    return replace(closed, verdicts=judge_round(JudgingContext(described(), METRICS), closed))
 
 
 STEPS = st.lists(
@@ -76,7 +76,7 @@ def test_one_by_one_is_all_at_once(steps: Sequence[tuple[int, int, int]]) -> Non
     for place, number, faults in steps:
         each = judged(place % len(planned()), number, faults)
         rounds[number] = each
-        kept.add_round(*each)
+        kept.add_round(each)
         found = kept.rank()
         assert found == list_findings(JudgingContext(described(), METRICS), rounds.values())
         assert found == list_findings(JudgingContext(described(), METRICS), [rounds[key] for key in sorted(rounds)])
@@ -85,11 +85,10 @@ def test_one_by_one_is_all_at_once(steps: Sequence[tuple[int, int, int]]) -> Non
 def test_what_did_not_change_is_the_same_object() -> None:
     kept = Findings(JudgingContext(described(), METRICS))
     for place in range(len(planned())):
-        kept.add_round(*judged(place, place + 1, 3))
+        kept.add_round(judged(place, place + 1, 3))
     first = kept.rank()
     assert first
-    empty = replace(judged(0, 50, 0)[0], results=())
-    kept.add_round(empty, ())
+    kept.add_round(replace(judged(0, 50, 0), results=(), verdicts=()))
     assert all(before is after for before, after in zip(first, kept.rank(), strict=True))
 
 
@@ -97,18 +96,18 @@ def test_taking_rounds_in_is_asking_once() -> None:
     kept = Findings(JudgingContext(described(), METRICS))
     rounds = [judged(place, place + 1, 1) for place in range(len(planned()))]
     for each in rounds:
-        kept.add_round(*each)
+        kept.add_round(each)
     assert kept.rank() == list_findings(JudgingContext(described(), METRICS), rounds)
 
 
 def test_a_repeat_that_passes_takes_the_finding_back() -> None:
     kept = Findings(JudgingContext(described(), METRICS))
     for place in range(len(planned())):
-        kept.add_round(*judged(place, place + 1, 1))
+        kept.add_round(judged(place, place + 1, 1))
         kept.rank()
     assert kept.rank()
     for place in range(len(planned())):
-        kept.add_round(*judged(place, place + 20, 0))
+        kept.add_round(judged(place, place + 20, 0))
         kept.rank()
     assert kept.rank() == ()
 
@@ -137,7 +136,7 @@ def certain(context: JudgingContext, closed: ClosedRound) -> dict[Direction, flo
 def test_what_is_proven_is_what_flows_show_one_by_one(place: int, apart: float) -> None:
     context = JudgingContext(described(), METRICS)
     criterion = next(each for each in context.criteria if each.basis is Basis.CAPACITY)
-    closed, _ = judged(place % len(planned()), 1, 3)
+    closed = judged(place % len(planned()), 1, 3)
     results = tuple(
         replace(
             result,
@@ -160,14 +159,14 @@ def test_what_no_lost_link_crosses_is_not_dragged_along() -> None:
     context = JudgingContext(described(), METRICS)
     kept = Findings(context)
     for place in range(len(planned())):
-        closed, verdicts = judged(place, place + 1, 2)
+        closed = judged(place, place + 1, 2)
         watched = tuple(
             replace(verdict, level=Level.WATCH)
             if verdict.kind is Yardstick.CAPACITY and verdict.subject == "n1>n2"
             else verdict
-            for verdict in verdicts
+            for verdict in closed.verdicts
         )
-        kept.add_round(closed, watched)
+        kept.add_round(replace(closed, verdicts=watched))
     suspects = {finding.suspect for finding in kept.rank() if "n1>n2" in " ".join(finding.because)}
     nic = next(finding for finding in kept.rank() if finding.where == "n6 in")
     assert all("n1>n2" not in line for line in nic.because)
@@ -179,7 +178,7 @@ def test_groups_that_share_no_link_are_explained_apart() -> None:
     kept = Findings(context)
     for place in range(len(planned())):
         if not planned()[place].bundles:
-            kept.add_round(*judged(place, place + 1, 4))
+            kept.add_round(judged(place, place + 1, 4))
     low = list(kept._observations())
     attributor = Attributor(context, kept._loads)
     together = attributor.explain(low)

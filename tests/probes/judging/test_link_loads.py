@@ -1,12 +1,13 @@
 """What links are known to have carried: both ways of a test, each by its first measurement."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Finding
-from benchconsole.probes.model.measuring import ClosedRound
+from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, star
@@ -14,7 +15,7 @@ from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, star
 
 def find(described: Fabric, *rounds: ClosedRound) -> tuple[Finding, ...]:
     context = JudgingContext(described, METRICS)
-    return list_findings(context, [(each, judge_round(context, each)) for each in rounds])
+    return list_findings(context, [replace(each, verdicts=judge_round(context, each)) for each in rounds])
 
 
 def both_ways(*rates: tuple[str, float]) -> Sent:

@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.round_flows import chosen_members
-from benchconsole.probes.judging.verdict import Level
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt, Failure, Round
 from benchconsole.probes.planning.stream_placement import (
     FIRST_PORT,

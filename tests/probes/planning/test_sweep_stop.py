@@ -7,17 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.probes.model.measuring import (
-    ClosedRound,
-    CloseReason,
-    FailedAt,
-    Failure,
-    Measurement,
-    Reading,
-    Result,
-    Round,
-    Test,
-)
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import FailedAt, Failure, Reading, Result, Round, Test
 from benchconsole.probes.planning import plan
 from benchconsole.probes.planning.sweep_stop import (
     SweepEndings,
@@ -45,7 +36,7 @@ def played(each: Round, rate: Callable[[Test], float]) -> ClosedRound:
         value = rate(test)
         reading = Reading("ior.write", value, Unit.BYTE_RATE, test.target.labels)
         failure = None if value else Failure(FailedAt.TOOL, "exit status 1", test.target.node.id)
-        found = (Measurement(f"{test.id}#0", test, reading, 0.0),) if value else ()
+        found = (replace(reading, id=f"{test.id}#0"),) if value else ()
         results.append(Result(test, measurements=found, failure=failure))
     return ClosedRound(each, tuple(results), CloseReason.COMPLETE, 0.0, 1.0)
 

@@ -8,7 +8,8 @@ import pytest
 
 from benchconsole.probes.api import Contact, Fact, Output, Probe, Reading, Target, Unit
 from benchconsole.probes.model.errors import ProbeOutputError
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, FailedAt, Failure, Result, Round, Test
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.plugins import probe_call
 from benchconsole.probes.running.runner import RoundObserver, Runner

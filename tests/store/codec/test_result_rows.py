@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Proof, Result, Round, Target, Test
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import Proof, Reading, Result, Round, Target, Test
 from benchconsole.store.errors import ConflictError, DrivenError, LockedError, RefusedError, StoreError
 from benchconsole.store.model import OpenRound, ProofSet, SessionNote
 from benchconsole.store.store import Store
@@ -22,6 +23,7 @@ from benchconsole.store.writing import write_queue
 from benchconsole.store.writing.write_jobs import FunctionJob, WriteJob
 from benchconsole.store.writing.write_queue import Loop
 from benchconsole.topology.model.fabric import NodeId
+from benchconsole.topology.units import Unit
 from tests.store import strategies
 from tests.store.played import FABRIC, NODES, closed, ended, failed, fork, measured, new, numbers, planned, verdicts
 
@@ -47,9 +49,9 @@ async def test_a_round_is_begun_filled_and_closed(path: Path) -> None:
         assert store.list_sessions()[0].rounds_closed == 0
         assert [found["current"] for found in numbers(path)] == [False, False]
         whole = replace(closed(each, results, CloseReason.STOPPED), because="the canary lost packets")
-        await store.session(key).close_round(whole, verdicts(each), attempt=attempt, judged_by="j")
+        await store.session(key).close_round(replace(whole, verdicts=verdicts(each), attempt=attempt, judged_by="j"))
         (stored,) = store.session(key).read_rounds(FABRIC)
-        assert (stored.closed, stored.verdicts, stored.attempt) == (whole, verdicts(each), 1)
+        assert stored == replace(whole, verdicts=verdicts(each), judged_by="j")
         assert store.session(key).read_open_rounds(FABRIC) == ()
         assert [found["current"] for found in numbers(path)] == [True] * 4
         assert (store.list_sessions()[0].rounds_closed, store.list_sessions()[0].tested) == (1, 4)
@@ -68,7 +70,11 @@ async def test_what_does_not_fit_is_refused(path: Path) -> None:
         for bad, why in (
             (measured(each.tests[0]), "stored already"),
             (measured(planned(2).tests[0]), "is not of this round"),
-            (Result(each.tests[1], measurements=measured(each.tests[2]).measurements), "comes twice or is of 1.2"),
+            (
+                Result(each.tests[1], measurements=measured(each.tests[2]).measurements * 2),
+                "1.2#0 comes twice in the result of 1.1",
+            ),
+            (Result(each.tests[1], measurements=(Reading("x", 1.0, Unit.ONE),)), "has no id"),
         ):
             with pytest.raises(ConflictError, match=why):
                 await store.session(key).append_result(1, first, bad)
@@ -76,10 +82,10 @@ async def test_what_does_not_fit_is_refused(path: Path) -> None:
         assert second == 2
         with pytest.raises(ConflictError, match="given up for a later one"):
             await store.session(key).append_result(1, first, measured(each.tests[1]))
-        await store.session(key).close_round(closed(each), (), attempt=second, judged_by="j")
+        await store.session(key).close_round(replace(closed(each), verdicts=(), attempt=second, judged_by="j"))
         for late in (
             store.session(key).append_result(1, second, measured(each.tests[1])),
-            store.session(key).close_round(closed(each), (), attempt=second, judged_by="again"),
+            store.session(key).close_round(replace(closed(each), verdicts=(), attempt=second, judged_by="again")),
         ):
             with pytest.raises(ConflictError, match="closed already"):
                 await late
@@ -115,10 +121,12 @@ async def test_what_a_dead_console_left_open_is_taken_over_and_counted_once(path
         rest = [failed(test) for test in each.tests[2:]]
         for result in rest:
             await store.session(key).append_result(1, attempt, result)
-        await store.session(key).close_round(closed(each, [*left.results, *rest]), (), attempt=attempt, judged_by="j")
+        await store.session(key).close_round(
+            replace(closed(each, [*left.results, *rest]), verdicts=(), attempt=attempt, judged_by="j")
+        )
         (stored,) = store.session(key).read_rounds(FABRIC)
-        assert stored.closed.results == (*left.results, *rest)
-        assert stored.closed.reason is CloseReason.COMPLETE
+        assert stored.results == (*left.results, *rest)
+        assert stored.reason is CloseReason.COMPLETE
 
 
 async def _together(store: Store, key: str, attempt: int, results: Sequence[Result]) -> list[object]:
@@ -238,9 +246,9 @@ def test_one_by_one_is_the_same_as_at_once(
                 await store.session(key).append_result(found.round.number, attempt, result)
             if found.round.tests:
                 assert store.session(key).read_open_rounds(FABRIC)[0].results == found.results[:early]
-            await store.session(key).close_round(found, (), attempt=attempt, judged_by="j")
+            await store.session(key).close_round(replace(found, verdicts=(), attempt=attempt, judged_by="j"))
             (stored,) = store.session(key).read_rounds(FABRIC)
-            assert stored.closed == found
+            assert stored == replace(found, attempt=attempt, judged_by="j")
 
     asyncio.run(main())
 

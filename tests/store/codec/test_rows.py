@@ -3,14 +3,15 @@
 import asyncio
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.probes.judging.verdict import Level, Verdict
-from benchconsole.probes.model.measuring import ClosedRound, Measurement, Output, Reading, Result, Round, Target, Test
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict
+from benchconsole.probes.model.measuring import Output, Reading, Result, Round, Target, Test
 from benchconsole.store.codec import result_rows, rows, values
 from benchconsole.store.errors import RefusedError
 from benchconsole.store.model import NewSession
@@ -49,9 +50,8 @@ def test_a_whole_session_comes_back_as_it_went_in(
     assert store.session(key).describe().new == session
     assert store.session(key).read_plan(FABRIC) == (found.round,)
     (stored,) = store.session(key).read_rounds(FABRIC)
-    assert stored.closed == found
-    assert stored.verdicts == given_verdicts
-    for result, back in zip(found.results, stored.closed.results, strict=True):
+    assert stored == replace(found, verdicts=tuple(given_verdicts), judged_by="first")
+    for result, back in zip(found.results, stored.results, strict=True):
         assert tuple(result.outputs) == tuple(back.outputs)
         assert (back.ran, len(back.outputs)) == (result.ran, len(result.outputs))
 
@@ -91,7 +91,7 @@ async def test_a_lone_surrogate_is_kept_as_a_replacement(tmp_path: Path) -> None
         key = await store.create_session(new("caf\udce9"), [each])
         await append_round(store.session(key), closed(each, [Result(result.test, (odd,))]), (), judged_by="j")
         (stored,) = store.session(key).read_rounds(FABRIC)
-        assert stored.closed.results[0].outputs[0].argv == ("cat", "name\ufffd")
+        assert stored.results[0].outputs[0].argv == ("cat", "name\ufffd")
         assert store.find_session("caf\ufffd") == key
 
 
@@ -130,7 +130,7 @@ async def test_options_with_nan_and_integers_beyond_64_bits_are_refused(tmp_path
 async def test_a_measurement_is_never_null_for_a_number(tmp_path: Path) -> None:
     each = planned(1, pairs=1)
     test = each.tests[0]
-    zero = Measurement("m", test, Reading("x", 0.0, Unit.ONE), 0.0)
+    zero = Reading("x", 0.0, Unit.ONE, id="m")
     with Store.open(tmp_path / "s.db") as store:
         key = await store.create_session(new(), [each])
         await append_round(store.session(key), closed(each, [Result(test, measurements=(zero,))]), (), judged_by="j")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.probes.judging.verdict import Level
+from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Proof
 from benchconsole.store.errors import MissingError, UnknownSessionError
 from benchconsole.store.model import BegunRound, FreshResult, ProofSet, SessionNote, SessionState
@@ -48,9 +48,9 @@ async def test_everything_is_told_once_and_in_order(
         assert (seen.results, seen.planned, seen.begun) == ((FreshResult(1, 1, results[1]),), (SECOND,), ())
 
         whole = closed(FIRST, results)
-        await runs.session(key).close_round(whole, verdicts(FIRST), attempt=1, judged_by="j")
+        await runs.session(key).close_round(replace(whole, verdicts=verdicts(FIRST), attempt=1, judged_by="j"))
         seen = looks.session(key).read_changes(FABRIC, seen.mark)
-        assert [(each.closed, each.verdicts) for each in seen.closed] == [(whole, verdicts(FIRST))]
+        assert seen.closed == (replace(whole, verdicts=verdicts(FIRST), judged_by="j"),)
         assert (seen.results, seen.judged) == ((), False)
 
         await runs.session(key).append_verdicts({(1, 1): verdicts(FIRST, Level.FAIL)}, judged_by="again")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect
+from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
 from benchconsole.store.errors import DamagedError
 from benchconsole.store.store import Store
 from benchconsole.topology.units import Unit

@@ -30,7 +30,9 @@ async def stored(store: Store) -> tuple[str, list[Result], list[Result]]:
     given = [replace(measured(test), outputs=OUTPUTS) for test in each.tests]
     given[-1] = Result(each.tests[-1])
     held = [await store.session(key).append_result(1, attempt, result) for result in given]
-    await store.session(key).close_round(closed(each, held), verdicts(each), attempt=attempt, judged_by="j")
+    await store.session(key).close_round(
+        replace(closed(each, held), verdicts=verdicts(each), attempt=attempt, judged_by="j")
+    )
     return key, given, held
 
 
@@ -38,7 +40,7 @@ async def test_what_is_held_of_a_stored_result_says_the_same(tmp_path: Path) -> 
     with Store.open(tmp_path / "s.db") as store:
         key, given, held = await stored(store)
         (again,) = store.session(key).read_rounds(FABRIC)
-    for results in (held, again.closed.results):
+    for results in (held, again.results):
         assert list(results) == given
         assert [result.ran for result in results] == [10.25, 10.25, 10.25, 0.0]
         assert [len(result.outputs) for result in results] == [2, 2, 2, 0]
@@ -84,12 +86,14 @@ async def test_a_repeat_does_not_change_what_the_first_attempt_said(tmp_path: Pa
             results = [
                 await store.session(key).append_result(1, attempt, measured(test, said=said)) for test in each.tests
             ]
-            await store.session(key).close_round(closed(each, results), (), attempt=attempt, judged_by=said.decode())
+            await store.session(key).close_round(
+                replace(closed(each, results), verdicts=(), attempt=attempt, judged_by=said.decode())
+            )
             held += results
         assert [result.outputs[0].stdout for result in held] == [b"first"] * 4 + [b"second"] * 4
-        assert [
-            output.stdout for output in list(store.session(key).read_rounds(FABRIC))[-1].closed.results[0].outputs
-        ] == [b"second"]
+        assert [output.stdout for output in list(store.session(key).read_rounds(FABRIC))[-1].results[0].outputs] == [
+            b"second"
+        ]
 
 
 async def test_a_file_that_has_gone_is_told_and_nothing_is_made_up(tmp_path: Path) -> None:
@@ -146,9 +150,11 @@ async def test_what_nodes_told_says_the_same_before_and_after_the_end_of_the_rou
         (unclosed,) = store.session(key).read_open_rounds(FABRIC)
         assert list(unclosed.results) == given
         each = planned(1)
-        await store.session(key).close_round(closed(each, held), verdicts(each), attempt=attempt, judged_by="j")
+        await store.session(key).close_round(
+            replace(closed(each, held), verdicts=verdicts(each), attempt=attempt, judged_by="j")
+        )
         (again,) = store.session(key).read_rounds(FABRIC)
-        for results in (held, again.closed.results):
+        for results in (held, again.results):
             assert list(results) == given
             assert [len(result.facts) for result in results] == [3, 3, 3, 0]
             assert (results[0].facts[1], tuple(results[0].facts[:1])) == (FACTS[1], FACTS[:1])
@@ -168,7 +174,9 @@ async def test_no_fact_is_held_once_the_round_is_closed(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         key, given, held, attempt = await told(store)
         each = planned(1)
-        await store.session(key).close_round(closed(each, held), verdicts(each), attempt=attempt, judged_by="j")
+        await store.session(key).close_round(
+            replace(closed(each, held), verdicts=verdicts(each), attempt=attempt, judged_by="j")
+        )
         assert all(result.facts._at_hand is None for result in held if isinstance(result.facts, StoredFacts))
         assert sum(isinstance(result.facts, StoredFacts) for result in held) == 3
         lazy_parts.read_facts.cache_clear()

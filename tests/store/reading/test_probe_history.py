@@ -3,19 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from benchconsole.probes.model.measuring import (
-    ClosedRound,
-    CloseReason,
-    Fact,
-    FailedAt,
-    Failure,
-    Measurement,
-    Reading,
-    Result,
-    Round,
-    Target,
-    Test,
-)
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Reading, Result, Round, Target, Test
 from benchconsole.store.model import ProbeOutcome
 from benchconsole.store.store import Store
 from benchconsole.topology.units import Unit
@@ -30,7 +19,7 @@ def planned(number: int, probe: str) -> Round:
 def up(test: Test, at: float) -> Result:
     reading = Reading("availability.up", 1.0, Unit.ONE)
     facts = (Fact("boot.id", "b"), Fact("boot.uptime", 5.0, Unit.SECOND))
-    return Result(test, (), (Measurement(f"{test.id}#0", test, reading, at),), facts, started=at)
+    return Result(test, (), (replace(reading, id=f"{test.id}#0", at=at),), facts, started=at)
 
 
 def lost(test: Test, at: float) -> Result:

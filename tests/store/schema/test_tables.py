@@ -9,6 +9,7 @@ import shutil
 import signal
 import sqlite3
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -126,7 +127,8 @@ async def test_an_upgrade_keeps_everything_and_a_copy(tmp_path: Path) -> None:
     Database.open(path, steps=LATER)  # nothing is left to do
     assert [name for name in names(tmp_path) if "backup" in name] == [backup.name]
     with Store.open(backup) as store:
-        assert next(store.session(key).read_rounds(FABRIC)).closed == closed(planned(1))
+        stored = next(store.session(key).read_rounds(FABRIC))
+        assert stored == replace(closed(planned(1)), verdicts=verdicts(planned(1)), judged_by="j")
 
 
 async def test_an_older_copy_is_never_replaced(tmp_path: Path) -> None:

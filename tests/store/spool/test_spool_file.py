@@ -10,15 +10,15 @@ import shutil
 import sqlite3
 import stat
 import uuid
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.probes.judging.verdict import Verdict
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Proof, Result
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import Proof, Result
 from benchconsole.store.errors import (
     ConflictError,
     DrivenError,
@@ -83,7 +83,7 @@ async def test_all_that_can_be_kept_comes_back_once(path: Path) -> None:
     with Store.open(path) as store:
         key, kept = await _held(store)
         await kept.append_result(1, 1, results[1])
-        await kept.close_round(whole, verdicts(PLAN[0]), attempt=1, judged_by="j")
+        await kept.close_round(replace(whole, verdicts=verdicts(PLAN[0]), attempt=1, judged_by="j"))
         await kept.begin_round(2, 1, at=1020.0)
         await kept.append_note("held", "no room", 1021.0)
         await kept.append_proofs(proofs, 1022.0)
@@ -100,7 +100,7 @@ async def test_all_that_can_be_kept_comes_back_once(path: Path) -> None:
         assert again == SpoolImport(known=10)
     with Store.open(path) as store:
         (stored,) = store.session(key).read_rounds(FABRIC)
-        assert (stored.closed, stored.verdicts) == (whole, verdicts(PLAN[0]))
+        assert stored == replace(whole, verdicts=verdicts(PLAN[0]), judged_by="j")
         assert [each.round.number for each in store.session(key).read_open_rounds(FABRIC)] == [2]
         assert store.session(key).read_notes() == (SessionNote("held", "no room", 1021.0),)
         assert store.session(key).read_proofs() == (ProofSet(1022.0, proofs),)
@@ -151,10 +151,11 @@ async def test_a_session_that_somebody_drives_is_left_to_him(path: Path) -> None
 @given(strategies.closed_rounds(), st.data())
 def test_every_record_comes_back_from_its_line(found: ClosedRound, data: st.DataObject) -> None:
     place = spool_records.AttemptAddress("12345678", found.round.number, 1)
-    judged: Sequence[Verdict] = data.draw(st.lists(strategies.verdicts(found.round.number), max_size=3))
+    given_verdicts = data.draw(st.lists(strategies.verdicts(found.round.number), max_size=3).map(tuple))
+    judged = replace(found, verdicts=given_verdicts, judged_by="j")
     whole: list[spool_records.Record] = [
         *(spool_records.make_result_record(place, result) for result in found.results),
-        spool_records.make_close_record(place, found, judged, judged_by="j", at=1.0),
+        spool_records.make_close_record(place, judged, at=1.0),
         spool_records.BeginRecord(place, 2.0),
         spool_records.NoteRecord("12345678", "held", "why", 3.0),
         spool_records.make_proof_record("12345678", [Proof(NodeId("n1"), False, ("a", "b"), 3, "gone")], 4.0),
@@ -300,7 +301,7 @@ def _with_key(line: bytes, key: str) -> bytes:
 async def test_a_round_is_not_closed_without_its_results(path: Path) -> None:
     with Store.open(path) as store:
         key, kept = await _held(store)
-        await kept.close_round(closed(PLAN[0]), verdicts(PLAN[0]), attempt=1, judged_by="j")
+        await kept.close_round(replace(closed(PLAN[0]), verdicts=verdicts(PLAN[0]), attempt=1, judged_by="j"))
         kept.close()
         lines = _lines(kept.path)
         kept.path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
@@ -417,8 +418,10 @@ async def test_a_stranger_holds_the_lock_and_nothing_is_lost(path: Path) -> None
             stranger.execute("ROLLBACK")
         await write_nothing(store)
         assert (await store.import_spool(kept[0])).results == 3
-        await store.session(key).close_round(closed(PLAN[0], results), verdicts(PLAN[0]), attempt=1, judged_by="j")
-        assert next(store.session(key).read_rounds(FABRIC)).closed.results[0] == results[0]
+        await store.session(key).close_round(
+            replace(closed(PLAN[0], results), verdicts=verdicts(PLAN[0]), attempt=1, judged_by="j")
+        )
+        assert next(store.session(key).read_rounds(FABRIC)).results[0] == results[0]
         assert store.session(key).list_closed_rounds() == {(1, 1)}
 
 

@@ -8,7 +8,7 @@ import pytest
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.view.run_view import LinkView, RunView, State
 from benchconsole.probes.judging.link_state import RackLoad
-from benchconsole.probes.judging.verdict import Confidence, Finding, Level, Suspect
+from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import LinkId
 

@@ -8,8 +8,8 @@ import pytest
 from benchconsole.probes.api import Directions, Output, Reading, Sending, Target, Unit, labels
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Level
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Measurement, Result, Round, Test
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
+from benchconsole.probes.model.measuring import Result, Round, Test
 from benchconsole.probes.planning import find_suite, plan
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.description.resolve import load_text
@@ -36,9 +36,7 @@ def faster(closed: ClosedRound, times: float) -> ClosedRound:
     results = [
         replace(
             result,
-            measurements=tuple(
-                replace(m, reading=replace(m.reading, value=m.reading.value * times)) for m in result.measurements
-            ),
+            measurements=tuple(replace(m, value=m.value * times) for m in result.measurements),
         )
         for result in closed.results
     ]
@@ -182,8 +180,7 @@ def both_ways(described: Fabric, out: float, inward: float) -> ClosedRound:
     test = Test("t", "iperf3", Target(*two(described)), 1, sending=Sending(2, directions=Directions.BOTH))
     rates = (("out", out), ("in", inward))
     found = tuple(
-        Measurement(f"t#{way}", test, Reading("iperf3.throughput", rate, Unit.BYTE_RATE, labels(direction=way)), 0.0)
-        for way, rate in rates
+        Reading("iperf3.throughput", rate, Unit.BYTE_RATE, labels(direction=way), id=f"t#{way}") for way, rate in rates
     )
     each = Round(1, "iperf3 sample", "iperf3", (test,), 1.0, "")
     return ClosedRound(each, (Result(test, measurements=found),), CloseReason.COMPLETE, 0.0, 1.0)

@@ -6,8 +6,8 @@ import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Level, Verdict
-from benchconsole.probes.model.measuring import Bundle, ClosedRound, FailedAt, Failure
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict
+from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure
 from benchconsole.probes.model.sending import Sending
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS

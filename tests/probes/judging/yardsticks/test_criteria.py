@@ -8,8 +8,8 @@ import pytest
 from benchconsole.probes.api import Metric, Reading, Target, Unit
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Level
-from benchconsole.probes.model.measuring import ClosedRound, CloseReason, Measurement, Result, Round, Test
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
+from benchconsole.probes.model.measuring import Result, Round, Test
 from benchconsole.topology.model.fabric import (
     Access,
     Basis,
@@ -55,7 +55,7 @@ def judged(nodes: tuple[Node, ...], share: float, rounding: float = 0.0) -> tupl
     )
     target = Target(nodes[0], members=nodes if len(nodes) > 1 else ())
     test = Test("t", "hpl", target, 1)
-    measured = Measurement("t#0", test, Reading("hpl.rate", share * PEAK, Unit.FLOP_RATE, ()), 0.0)
+    measured = Reading("hpl.rate", share * PEAK, Unit.FLOP_RATE, id="t#0")
     each = Round(1, "hpl", "hpl", (test,), 1.0, "")
     closed = ClosedRound(each, (Result(test, measurements=(measured,)),), CloseReason.COMPLETE, 0.0, 1.0)
     (verdict,) = judge_round(JudgingContext(fabric, {"hpl.rate": METRIC}), closed)

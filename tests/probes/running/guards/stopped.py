@@ -42,7 +42,7 @@ async def main() -> None:
     each = Round(1, "s", "inventory", (Test("t", "inventory", Target(a_node()), 1),), 1.0, "x")
     closed = await Runner(Reaching(), {"inventory": Instant()}).run(each, RoundObserver(on_notice=print))
     (result,) = closed.results
-    print(result.failure.detail if result.failure else f"read {result.measurements[0].reading.value:g}")
+    print(result.failure.detail if result.failure else f"read {result.measurements[0].value:g}")
 
 
 asyncio.run(main())

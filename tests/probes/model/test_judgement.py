@@ -1,11 +1,13 @@
 """Findings as plain values: they go to JSON and back unchanged, and their key tells one cause from another."""
 
+from dataclasses import replace
+
 from pydantic import TypeAdapter
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.verdict import Finding, Level
+from benchconsole.probes.model.judgement import Finding, Level
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import close, flow, star
 
@@ -18,7 +20,7 @@ def found(low: float) -> tuple[Finding, ...]:
         close(described, 2, flow("n1", "n3", low), flow("n4", "n6", low)),
     ]
     context = JudgingContext(described, METRICS)
-    return list_findings(context, [(each, judge_round(context, each)) for each in rounds])
+    return list_findings(context, [replace(each, verdicts=judge_round(context, each)) for each in rounds])
 
 
 def test_a_finding_goes_to_json_and_back() -> None:

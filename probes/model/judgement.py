@@ -1,9 +1,9 @@
-"""The forms of a judgement: the verdict on one subject, and the finding that names one cause. Plain frozen values."""
+"""The vocabulary of judging: a closed round, the verdict on one subject, the finding that names one cause. All frozen."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchconsole.probes.model.measuring import Labels
+from benchconsole.probes.model.measuring import Labels, Result, Round
 from benchconsole.topology.units import Shown, Unit
 
 
@@ -127,3 +127,30 @@ class Finding:
     def key(self) -> str:
         """The identity of the cause: the same while numbers and evidence change, unique within a session."""
         return f"{self.suspect}/{self.element}/{self.where}/{self.probe}"
+
+
+class CloseReason(StrEnum):
+    """Why a round ended. ``STOPPED``: a rule ended it for the cluster's sake."""
+
+    COMPLETE = "all answered"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRound:
+    """A round with its results; only now are there peers to compare with. ``because`` says why it was stopped.
+
+    ``verdicts`` come when it is judged, under the name ``judged_by``. ``attempt`` is its number in the store.
+    ``findings`` are those of the whole session so far, where it is told as an event.
+    """
+
+    round: Round
+    results: tuple[Result, ...]
+    reason: CloseReason
+    started: float
+    ended: float
+    because: str = ""
+    verdicts: tuple[Verdict, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    attempt: int = 1
+    judged_by: str = ""
