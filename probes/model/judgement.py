@@ -1,4 +1,4 @@
-"""The vocabulary of judging: a closed round, the verdict on one subject, the finding that names one cause. All frozen."""
+"""The vocabulary of judging, all frozen: a closed round, the verdict on one subject, the finding on one cause."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -48,7 +48,7 @@ class Ran:
     @property
     def seconds(self) -> float:
         """The longest that any of its commands took."""
-        return max(output.seconds for result in self.results for output in result.outputs)
+        return max(output.seconds for result in self.closed.results for output in result.outputs)
 
 
 @pytest.fixture
