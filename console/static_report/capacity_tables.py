@@ -42,7 +42,7 @@ def make_tables(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     )
     yield make_table(
         "End to end",
-        report.end_to_end.networks,
+        report.end_to_end,
         (number("nodes"), lambda each: f"{each.nodes:,}"),
         (number("product"), lambda each: ratio(each.worst.ratio)),
         (words("on the way of", 16), lambda each: " > ".join((each.worst.node, *each.worst.switches))),

@@ -41,7 +41,7 @@ _LAG = {
 }  # fmt: skip
 _LINE = {
     "link": "link", "rtt_s": "rtt", "capacity_bps": "capacity", "in_flight_B": "line_in_flight",
-    "flow_in_flight_B": "flow_in_flight", "loss_allowed": "loss", "loss_allowed_at_bps": "wanted",
+    "flow_in_flight_B": "flow_in_flight", "loss_allowed": "loss", "loss_allowed_at_bps": "flow",
 }  # fmt: skip
 _WINDOW = {"nodes": "nodes", "window_B": "size", "stream_bps": "rate", "streams": "streams"}
 _CEILING = {
@@ -60,17 +60,17 @@ def make_check_record(fabric: Fabric, report: StaticReport) -> Record:
             "tiers": [select_fields(each, _TIER) for each in report.oversubscription.tiers],
             "switches": _list_switches(fabric, report),
             "groups": [select_fields(each, _GROUP) for each in report.oversubscription.groups],
-            "end_to_end": [select_fields(each, _NETWORK, model="fluid") for each in report.end_to_end.networks],
-            "redundancy": [select_fields(each, _LOSS) for each in report.redundancy.losses],
-            "peer_links": [select_fields(each, _PEER_LINK) for each in report.redundancy.peers],
+            "end_to_end": [select_fields(each, _NETWORK, model="fluid") for each in report.end_to_end],
+            "redundancy": [select_fields(each, _LOSS) for each in report.losses],
+            "peer_links": [select_fields(each, _PEER_LINK) for each in report.peers],
             "bisection": _describe_bisection(report),
-            "lags": [{**select_fields(each, _LAG), "model": "hash"} for each in report.hashing.lags],
+            "lags": [{**select_fields(each, _LAG), "model": "hash"} for each in report.lags],
             "vlans": _list_lanes(report),
             "wan": [
                 {**select_fields(line, _LINE), "windows": [select_fields(each, _WINDOW) for each in line.windows]}
-                for line in report.wan.lines
+                for line in report.wan
             ],
-            "storage": [_describe_storage(group) for group in report.storage.groups],
+            "storage": [_describe_storage(group) for group in report.storage],
             "claims": _list_claims(report),
             "findings": [select_fields(each, _FINDING) for each in report.findings],
         }
@@ -96,7 +96,7 @@ def _describe_fabric(fabric: Fabric) -> Record:
 
 
 def _list_switches(fabric: Fabric, report: StaticReport) -> list[Record]:
-    needed = {each.switch: each for each in report.ports.switches}
+    needed = {each.switch: each for each in report.ports}
     return [
         {
             **select_fields(each, _SWITCH, role=fabric.switches[each.switch].role),
@@ -121,7 +121,7 @@ def _describe_bisection(report: StaticReport) -> Record:
 def _list_lanes(report: StaticReport) -> list[Record]:
     return [
         {
-            "link": split.link,
+            "link": split.link.id,
             "vlan": lane.vlan,
             "capacity_bps": lane.capacity,
             "members": [len(side.members) for side in lane.sides],
@@ -129,7 +129,7 @@ def _list_lanes(report: StaticReport) -> list[Record]:
             "ratio": lane.oversubscription,
             "flows_that_fill": lane.fill,
         }
-        for split in report.vlans.split
+        for split in report.vlans
         for lane in split.lanes
     ]
 
@@ -155,5 +155,5 @@ def _list_claims(report: StaticReport) -> list[Record]:
             "computed": encode_value(each.computed, bits=each.claim.what != "oversubscription"),
             "outcome": each.outcome,
         }
-        for each in report.claims.comparisons
+        for each in report.claims
     ]

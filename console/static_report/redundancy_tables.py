@@ -20,7 +20,7 @@ def make_tables(_fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     """Single losses, then peer links."""
     yield make_table(
         "Redundancy: every single loss",
-        report.redundancy.losses,
+        report.losses,
         (words("loss of one", 22), lambda each: f"{each.kind} {_format_elements(each)}"),
         (number("alike"), lambda each: f"{len(each.elements):,}"),
         (number("nodes cut off"), lambda each: f"{each.effect.cut:,}" if each.effect.cut else NOTHING),
@@ -39,7 +39,7 @@ def make_tables(_fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     )
     yield make_table(
         "Peer links, when all nodes of a role lose one leg",
-        report.redundancy.peers,
+        report.peers,
         (words("MLAG pair", 10), lambda each: fold(each.pairs)),
         (words("nodes", 10), lambda each: f"{each.nodes:,} {each.role}"),
         (words("leg lost on", 7), lambda each: each.lost),

@@ -15,7 +15,7 @@ def make_tables(_fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     """LAGs, split links, lines over distance."""
     yield make_table(
         "LAGs and what a hash makes of them",
-        report.hashing.lags,
+        report.lags,
         (words("LAGs", 14), lambda kind: f"{kind.lower} to {kind.upper}"),
         (number("number"), lambda kind: str(len(kind.links))),
         (number("members"), lambda kind: f"{kind.members} x {network_rate(kind.speed)}"),
@@ -28,7 +28,7 @@ def make_tables(_fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     )
     yield make_table(
         "Links split into VLANs",
-        [(split.link, lane, _find_fuller(lane)) for split in report.vlans.split for lane in split.lanes],
+        [(split.link.id, lane, _find_fuller(lane)) for split in report.vlans for lane in split.lanes],
         (words("link", 12), lambda row: row[0].replace("--", " to ")),
         (number("VLAN"), lambda row: str(row[1].vlan)),
         (number("capacity"), lambda row: network_rate(row[1].capacity)),
@@ -39,7 +39,7 @@ def make_tables(_fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     )
     yield make_table(
         "Lines over distance",
-        [(line, window) for line in report.wan.lines for window in line.windows],
+        [(line, window) for line in report.wan for window in line.windows],
         (words("line", 12), lambda row: row[0].link.replace("--", " to ")),
         (number("RTT"), lambda row: duration(row[0].rtt)),
         (number("capacity"), lambda row: network_rate(row[0].capacity)),
@@ -48,7 +48,7 @@ def make_tables(_fabric: Fabric, report: StaticReport) -> Iterator[Table]:
         (words("buffers of"), lambda row: row[1].nodes if "[" in row[1].nodes else fold([row[1].nodes])),
         (number("one stream gets"), lambda row: NOTHING if row[1].rate is None else network_rate(row[1].rate)),
         (number("streams to fill"), lambda row: NOTHING if row[1].streams is None else str(row[1].streams)),
-        (number("loss allowed"), lambda row: f"{row[0].loss:.2g} for {network_rate(row[0].wanted)}"),
+        (number("loss allowed"), lambda row: f"{row[0].loss:.2g} for {network_rate(row[0].flow)}"),
     )
 
 

@@ -45,7 +45,7 @@ def _format_rate(value: float | None) -> str:
 
 
 def _list_ceilings(report: StaticReport) -> Iterator[tuple[str, ...]]:
-    for group in report.storage.groups:
+    for group in report.storage:
         alike: dict[tuple[str, ...], list[str]] = {}
         for operation in OPERATIONS:
             alike.setdefault(_format_ceiling(group.of(operation)), []).append(operation)
@@ -68,7 +68,7 @@ def _format_limits(first: LayerCeiling | None, second: LayerCeiling | None) -> s
 
 def _list_layers(report: StaticReport) -> Iterator[tuple[str, ...]]:
     alike: dict[tuple[str, ...], list[str]] = {}
-    for group in report.storage.groups:
+    for group in report.storage:
         for layer in _describe_layers(group):
             alike.setdefault((group.storage, *layer), []).append(group.clients)
     return ((f"{storage} {', '.join(clients)}".rstrip(), *layer) for (storage, *layer), clients in alike.items())

@@ -28,7 +28,7 @@ def llnl() -> Fabric:
 
 @pytest.fixture(scope="module")
 def groups(llnl: Fabric) -> dict[str, GroupCeilings]:
-    return {group.clients: group for group in compute_ceilings(llnl).groups}
+    return {group.clients: group for group in compute_ceilings(llnl)}
 
 
 def limit(ceiling: Ceiling) -> tuple[str, Origin]:
@@ -64,7 +64,7 @@ def test_llnl_slic_writes_at_the_speed_of_its_network(groups: dict[str, GroupCei
 
 
 def test_llnl_slic_is_stated_wrong_and_nothing_else(llnl: Fabric) -> None:
-    found = list_findings(compute_ceilings(llnl))
+    found = list(list_findings(compute_ceilings(llnl)))
     assert [(finding.severity, finding.code, finding.where) for finding in found] == [
         (Severity.ERROR, "storage-stated-above", "levi")
     ]
@@ -101,7 +101,7 @@ def test_llnl_traffic_of_alc_crosses_its_gateways(groups: dict[str, GroupCeiling
 
 def test_jetstream_is_limited_by_the_ports_of_its_servers() -> None:
     described = topology.load(EXAMPLES / "jetstream.yaml")
-    found = compute_ceilings(described).groups[0].read
+    found = compute_ceilings(described)[0].read
     wire = {part.name: part.rate / described.goodput * 8 / 1e9 for part in found.parts}
     assert wire == pytest.approx(
         {"client ports": 6400, "chassis to leaf links": 3200, "leaf to spine links": 800, "server ports": 400},
@@ -118,7 +118,7 @@ def test_jetstream_is_limited_by_the_ports_of_its_servers() -> None:
 
 def test_jetstream_with_two_switches_is_limited_above_them() -> None:
     described = topology.load(EXAMPLES / "jetstream.yaml", None, {"per_tor": 10})
-    found = compute_ceilings(described).groups[0].read
+    found = compute_ceilings(described)[0].read
     assert limit(found) == ("leaf to spine links", Origin.COMPUTED)
     assert (found.value or 0.0) / described.goodput * 8 == pytest.approx(320e9, rel=TIGHT)
 
@@ -126,7 +126,7 @@ def test_jetstream_with_two_switches_is_limited_above_them() -> None:
 def test_desy_has_eight_systems_of_which_two_are_known() -> None:
     described = topology.load(EXAMPLES / "desy.yaml")
     assert len(described.storage) == 8
-    found = {group.storage: group for group in compute_ceilings(described).groups}
+    found = {group.storage: group for group in compute_ceilings(described)}
     assert [name for name, group in found.items() if group.read.value is not None] == ["fhgfs-2011", "fhgfs-2012"]
     assert found["fhgfs-2012"].write.value == pytest.approx(4 * 2200 * MB, rel=TIGHT)
     assert found["fhgfs-2011"].read.value == pytest.approx(64 * 1000 * MB, rel=TIGHT)
@@ -155,7 +155,7 @@ def test_desy_sheets_are_kept_as_written() -> None:
 @pytest.mark.parametrize("replicas", [1, 2, 3])
 def test_fermilab_writes_a_copy_to_each_replica(replicas: int) -> None:
     described = topology.load(EXAMPLES / "fermilab.yaml", None, {"replicas": replicas})
-    found = {(group.storage, group.clients): group for group in compute_ceilings(described).groups}
+    found = {(group.storage, group.clients): group for group in compute_ceilings(described)}
     external = found["hadoop", "external-vm"]
     ports = {part.name: part.rate for part in external.write.parts}
     assert ports["server ports"] == pytest.approx(3 * 1.25e9 * described.goodput / replicas, rel=TIGHT)
@@ -164,7 +164,7 @@ def test_fermilab_writes_a_copy_to_each_replica(replicas: int) -> None:
 
 def test_fermilab_clients_on_board_reach_part_of_the_data_without_a_cable() -> None:
     described = topology.load(EXAMPLES / "fermilab.yaml")
-    found = {(group.storage, group.clients): group for group in compute_ceilings(described).groups}
+    found = {(group.storage, group.clients): group for group in compute_ceilings(described)}
     wire = 1.25e9 * described.goodput
     assert found["orangefs", "on-board-vm"].read.value == pytest.approx(3 * wire * 3 / 2, rel=TIGHT)
     assert found["bluearc", "on-board-vm"].read.value == pytest.approx(wire, rel=TIGHT)

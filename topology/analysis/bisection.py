@@ -204,17 +204,15 @@ def _cut_tiers(cabled: Tables) -> Iterator[TierCut]:
             yield TierCut(_ROLES[tier], float(up))
 
 
-def list_findings(report: BisectionReport) -> list[StaticFinding]:
+def list_findings(report: BisectionReport) -> Iterator[StaticFinding]:
     """The cut between the default halves, or why there is none."""
-    if report.halves is None:
-        return [StaticFinding(Severity.NOTE, "no-bisection", report.fabric, f"no bisection: {report.refused}")]
     halves = report.halves
-    places = (
-        ", ".join(f"{counted(each.cables, 'cable')} {each.low} to {each.high}" for each in halves.where)
-        or "no cable at all"
-    )
+    if halves is None:
+        yield StaticFinding(Severity.NOTE, "no-bisection", report.fabric, f"no bisection: {report.refused}")
+        return
+    places = ", ".join(f"{counted(each.cables, 'cable')} {each.low} to {each.high}" for each in halves.where)
     text = (
         f"{counted(halves.near, 'node')} and {counted(halves.far, 'node')} (by switches) can exchange at most "
-        f"{network_rate(halves.bound)} in each direction: {places}"
+        f"{network_rate(halves.bound)} in each direction: {places or 'no cable at all'}"
     )
-    return [StaticFinding(Severity.NOTE, "bisection", report.fabric, text)]
+    yield StaticFinding(Severity.NOTE, "bisection", report.fabric, text)

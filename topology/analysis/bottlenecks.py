@@ -6,107 +6,50 @@ Byte/s on the wire inside, bits on the screen.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.analysis.folded_names import fold_names
-from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
+from benchconsole.topology.arrays import Indices
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, SwitchId
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables, sum_at
-from benchconsole.topology.units import counted, network_rate
-from benchconsole.topology.units import ratio as shown
+from benchconsole.topology.units import counted, network_rate, ratio
 
 _MORE = 1 + 1e-9
 """From this quotient on one rate is more than another; below it is rounding."""
 
-
-@dataclass(frozen=True, slots=True)
-class Narrow:
-    """Equal ``switches``, each with ``offered`` byte/s coming in and ``passed`` leading on.
-
-    ``aside``: it leads to switches of the same tier, which alone join what is below them.
-    """
-
-    switches: tuple[str, ...]
-    what: str
-    offered: float
-    passed: float
-    aside: bool
-
-    @property
-    def cost(self) -> float:
-        """What a share is divided by."""
-        return self.offered / self.passed
+_Costly = Iterator[tuple[float, StaticFinding]]
+"""Findings, each with its cost."""
 
 
-@dataclass(frozen=True, slots=True)
-class FabricExit:
-    """All that leads out above the ``top`` of a network, against what its ``nodes`` can send."""
-
-    top: tuple[str, ...]
-    nodes: int
-    offered: float
-    passed: float
-
-    @property
-    def cost(self) -> float:
-        """What a share is divided by."""
-        return self.offered / self.passed
-
-
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """A bottleneck that one stream per node cannot show, since each fills one leg only.
-
-    Equal places of ``nodes`` nodes with ``legs`` legs each of which one cable is ``speed``;
-    ``switches`` are those of all places, ``up`` leads up from each. ``streams`` are needed per
-    node, spread over its legs, to offer more than ``up``.
-    """
-
-    switches: tuple[str, ...]
-    places: int
-    nodes: int
-    legs: int
-    speed: float
-    offered: float
-    up: float
-    streams: int
-
-    @property
-    def single(self) -> float:
-        """What one stream of each node offers, byte/s."""
-        return self.nodes * self.speed
-
-
-@dataclass(frozen=True, slots=True)
-class BottleneckReport:
-    """Each kind in order of cost."""
-
-    narrow: tuple[Narrow, ...]
-    exits: tuple[FabricExit, ...]
-    hidden: tuple[Hidden, ...]
-
-
-def find_bottlenecks(fabric: Fabric, *, cabled: Tables | None = None) -> BottleneckReport:
-    """The obvious bottlenecks of ``fabric``."""
+def find_bottlenecks(fabric: Fabric, *, cabled: Tables | None = None) -> list[StaticFinding]:
+    """One sentence for each bottleneck of ``fabric``, of each kind the costliest first."""
     cabled = cabled or make_tables(fabric)
-    return BottleneckReport(
-        narrow=tuple(sorted(_find_narrow(cabled), key=lambda each: -each.cost)),
-        exits=tuple(sorted(_find_exits(cabled), key=lambda each: -each.cost)),
-        hidden=tuple(sorted(_find_hidden(cabled), key=lambda each: -each.offered / each.up)),
-    )
+    kinds = (_find_narrow(cabled), _find_exits(cabled), _find_hidden(cabled))
+    return [finding for kind in kinds for _, finding in sorted(kind, key=lambda each: -each[0])]
 
 
-def _find_narrow(cabled: Tables) -> Iterator[Narrow]:
+def _find_narrow(cabled: Tables) -> _Costly:
+    """Switches that pass on less than they take from below, and those that only cables of their own tier join."""
     uplinks = cabled.uplinks
     upward = np.flatnonzero((uplinks.up > 0) & (uplinks.down > uplinks.up))
-    yield from _group_equal(cabled, upward, (uplinks.down, uplinks.up), aside=False)
-    only = _find_joined_aside(cabled)
-    yield from _group_equal(
-        cabled, only[uplinks.down[only] > cabled.side[only]], (uplinks.down, cabled.side), aside=True
-    )
+    aside = _find_joined_aside(cabled)
+    aside = aside[uplinks.down[aside] > cabled.side[aside]]
+    for devices, onward, verb in (
+        (upward, uplinks.up, "passes on"),
+        (aside, cabled.side, "has for the other switches of its tier"),
+    ):
+        alike = group_by_key(
+            ((_name_model(cabled, name), float(uplinks.down[device]), float(onward[device])), name)
+            for device, name in zip(devices.tolist(), cabled.devices(devices), strict=True)
+        )
+        for (model, offered, passed), names in alike.items():
+            text = (
+                f"{_name_switches(names, model)} takes {network_rate(offered)} from below and {verb} "
+                f"{network_rate(passed)}: {ratio(offered / passed)}"
+            )
+            yield offered / passed, StaticFinding(Severity.WARNING, "bottleneck", fold_names(names), text)
 
 
 def _find_joined_aside(cabled: Tables) -> Indices:
@@ -122,19 +65,19 @@ def _find_joined_aside(cabled: Tables) -> Indices:
     return beside[(beside >= cabled.nodes) & ~below[beside]]
 
 
-def _group_equal(cabled: Tables, devices: Indices, rates: tuple[Floats, Floats], *, aside: bool) -> Iterator[Narrow]:
-    """Fold switches with the same model and role and the same numbers."""
-    alike: dict[tuple[str, float, float], list[str]] = {}
-    for device in devices.tolist():
-        name = cabled.names[device]
-        switch = cabled.fabric.switches[SwitchId(name)]
-        what = switch.model or f"{switch.role} switch"
-        alike.setdefault((what, float(rates[0][device]), float(rates[1][device])), []).append(name)
-    for (what, offered, passed), names in alike.items():
-        yield Narrow(tuple(names), what, offered, passed, aside)
+def _name_model(cabled: Tables, name: str) -> str:
+    switch = cabled.fabric.switches[SwitchId(name)]
+    return switch.model or f"{switch.role} switch"
 
 
-def _find_exits(cabled: Tables) -> Iterator[FabricExit]:
+def _name_switches(names: Sequence[str], model: str) -> str:
+    if len(names) == 1:
+        return f"{names[0]} ({model})"
+    return f"Each of {len(names):,} {model}{'es' if model.endswith(' switch') else ''} ({fold_names(names)})"
+
+
+def _find_exits(cabled: Tables) -> _Costly:
+    """Networks whose nodes can send more than leads out above their top."""
     uplinks, groups = cabled.uplinks, cabled.node_groups
     size = len(uplinks.meet)
     network = uplinks.network[cabled.trunks.low[uplinks.exits]]
@@ -143,13 +86,19 @@ def _find_exits(cabled: Tables) -> Iterator[FabricExit]:
     offered = sum_at(legs, uplinks.network[groups.switch], size)
     nodes = sum_at(groups.nodes[uplinks.group], uplinks.inside, size)
     for each in np.flatnonzero((passed > 0) & (offered > passed)).tolist():
-        top = np.unique(cabled.trunks.low[uplinks.exits][network == each])
-        yield FabricExit(cabled.devices(top), int(nodes[each]), float(offered[each]), float(passed[each]))
+        top = fold_names(cabled.devices(np.unique(cabled.trunks.low[uplinks.exits][network == each])))
+        cost = float(offered[each] / passed[each])
+        text = (
+            f"{counted(int(nodes[each]), 'node')} can send {network_rate(offered[each])}, and "
+            f"{network_rate(passed[each])} lead out of the fabric above {top}: {ratio(cost)}"
+        )
+        yield cost, StaticFinding(Severity.NOTE, "way-out", top, text)
 
 
-def _find_hidden(cabled: Tables) -> Iterator[Hidden]:
-    """Places: switches whose only traffic from below is that of nodes with legs on all of them and nowhere else.
+def _find_hidden(cabled: Tables) -> _Costly:
+    """Bottlenecks that one stream per node cannot show, since each fills one leg only.
 
+    Their places: switches whose only traffic from below is that of nodes with legs on all of them and nowhere else.
     Arrays have one entry for each group of nodes cabled alike, but for ``legs``, ``owner``, ``switch`` and ``once``.
     """
     uplinks, groups, size = cabled.uplinks, cabled.node_groups, len(cabled.node_groups)
@@ -158,10 +107,7 @@ def _find_hidden(cabled: Tables) -> Iterator[Hidden]:
     # Legs of a group are in the order of their switches: each switch counts once.
     once = np.append(True, (owner[1:] != owner[:-1]) | (switch[1:] != switch[:-1]))[: len(legs)]
     switches = np.bincount(owner[once], minlength=size)
-    up, down = (
-        sum_at(uplinks.up[switch[once]], owner[once], size),
-        sum_at(uplinks.down[switch[once]], owner[once], size),
-    )
+    up, down = (sum_at(rates[switch[once]], owner[once], size) for rates in (uplinks.up, uplinks.down))
     offered = sum_at(groups.capacity[legs], owner, size) * groups.size
     # One stream of a node is on one cable only, so its fastest member bounds it.
     speed = np.zeros(size)
@@ -170,56 +116,21 @@ def _find_hidden(cabled: Tables) -> Iterator[Hidden]:
     blind = (switches > 1) & (up > 0) & (offered > up * _MORE) & (groups.size * speed <= up * _MORE)
     # Where ``down`` is more than the group offers, others send through these switches too, and streams of theirs count.
     start = np.searchsorted(owner, np.arange(size + 1)).tolist()
-    alike: dict[tuple[int, int, float, float, float], list[Indices]] = {}
-    for group in np.flatnonzero(blind & (np.abs(down - offered) < offered * (_MORE - 1))).tolist():
-        numbers = (int(groups.size[group]), int(switches[group]), float(speed[group]), float(offered[group]))
-        alike.setdefault((*numbers, float(up[group])), []).append(switch[start[group] : start[group + 1]])
-    for (nodes, legs_each, one, taken, passed), places in alike.items():
-        devices = np.unique(np.concatenate(places))
-        streams = int(passed * _MORE // (nodes * one)) + 1
-        yield Hidden(cabled.devices(devices), len(places), nodes, legs_each, one, taken, passed, streams)
-
-
-def list_findings(report: BottleneckReport) -> list[StaticFinding]:
-    """One sentence for each bottleneck, the costliest first."""
-    return [
-        *(_describe_narrow(each) for each in report.narrow),
-        *(_describe_exit(each) for each in report.exits),
-        *(_describe_hidden(each) for each in report.hidden),
-    ]
-
-
-def _name_switches(names: Sequence[str], what: str) -> str:
-    if len(names) == 1:
-        return f"{names[0]} ({what})"
-    return f"Each of {len(names):,} {what}{'es' if what.endswith(' switch') else ''} ({fold_names(names)})"
-
-
-def _describe_narrow(each: Narrow) -> StaticFinding:
-    onward = "has for the other switches of its tier" if each.aside else "passes on"
-    text = (
-        f"{_name_switches(each.switches, each.what)} takes {network_rate(each.offered)} from below and {onward} "
-        f"{network_rate(each.passed)}: {shown(each.cost)}"
+    numbers = np.column_stack((groups.size, switches, speed, offered, up))
+    alike = group_by_key(
+        (tuple(numbers[group].tolist()), switch[start[group] : start[group + 1]])
+        for group in np.flatnonzero(blind & (np.abs(down - offered) < offered * (_MORE - 1))).tolist()
     )
-    return StaticFinding(Severity.WARNING, "bottleneck", fold_names(each.switches), text)
-
-
-def _describe_exit(each: FabricExit) -> StaticFinding:
-    text = (
-        f"{counted(each.nodes, 'node')} can send {network_rate(each.offered)}, and {network_rate(each.passed)} "
-        f"lead out of the fabric above {fold_names(each.top)}: {shown(each.cost)}"
-    )
-    return StaticFinding(Severity.NOTE, "way-out", fold_names(each.top), text)
-
-
-def _describe_hidden(each: Hidden) -> StaticFinding:
-    where = fold_names(each.switches)
-    much = "as much as" if np.isclose(each.single, each.up) else f"not more than the {network_rate(each.up)} of"
-    legs = "both legs" if each.legs == 2 else f"all {each.legs} legs"
-    places = "" if each.places == 1 else f" in each of {each.places} places"
-    text = (
-        f"A single stream of {network_rate(each.speed)} per node offers {each.nodes} x {network_rate(each.speed)} = "
-        f"{network_rate(each.single)}{places}, {much} the uplinks of {where}: it cannot show the "
-        f"{shown(each.offered / each.up)}; {each.streams} streams per node on {legs} are needed"
-    )
-    return StaticFinding(Severity.NOTE, "single-stream", where, text)
+    for (nodes, legs_each, speed_each, offer, passed), places in alike.items():
+        where = fold_names(cabled.devices(np.unique(np.concatenate(places))))
+        single = nodes * speed_each
+        streams = int(passed * _MORE // single) + 1
+        much = "as much as" if np.isclose(single, passed) else f"not more than the {network_rate(passed)} of"
+        on = "both legs" if legs_each == 2 else f"all {legs_each:.0f} legs"
+        several = "" if len(places) == 1 else f" in each of {len(places)} places"
+        text = (
+            f"A single stream of {network_rate(speed_each)} per node offers {nodes:.0f} x {network_rate(speed_each)} = "
+            f"{network_rate(single)}{several}, {much} the uplinks of {where}: it cannot show the "
+            f"{ratio(offer / passed)}; {streams} streams per node on {on} are needed"
+        )
+        yield offer / passed, StaticFinding(Severity.NOTE, "single-stream", where, text)

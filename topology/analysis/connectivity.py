@@ -6,13 +6,12 @@ when more than half of its peers, or all but one, have it; peers are the switche
 switches of another role above them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.analysis.folded_names import fold_names
-from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
@@ -29,85 +28,19 @@ class Island:
     outside: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class MissingTrunk:
-    """``switches`` lack a trunk to ``upper`` that ``having`` of ``peers`` switches have."""
-
-    switches: tuple[str, ...]
-    upper: str
-    having: int
-    peers: int
-
-
-@dataclass(frozen=True, slots=True)
-class ThinTrunk:
-    """The trunk ``low`` to ``high`` carries ``capacity`` byte/s, most of its like ``usual``."""
-
-    low: str
-    high: str
-    capacity: float
-    usual: float
-
-
-@dataclass(frozen=True, slots=True)
-class MixedLag:
-    """A LAG of members of different speeds: ``capacity`` is their sum, byte/s.
-
-    ``even`` is what it carries when a hash gives each member the same: members times the
-    slowest, which is full first while the others wait.
-    """
-
-    link: str
-    members: tuple[float, ...]
-    capacity: float
-
-    @property
-    def even(self) -> float:
-        """Members times the slowest."""
-        return len(self.members) * min(self.members)
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectivityReport:
-    """``islands`` is every network with nodes, the largest first; ``together`` whether it holds every cabled node.
-
-    ``uncabled`` are devices without a cable (virtual machines use those of their host), ``unused``
-    switches under which no node is, ``direct`` links between two nodes, which no switch routes.
-    """
-
-    islands: tuple[Island, ...]
-    together: bool
-    uncabled: tuple[str, ...]
-    unused: tuple[str, ...]
-    direct: tuple[str, ...]
-    missing: tuple[MissingTrunk, ...]
-    thin: tuple[ThinTrunk, ...]
-    mixed: tuple[MixedLag, ...]
-
-
-def analyse_connectivity(fabric: Fabric, *, cabled: Tables | None = None) -> ConnectivityReport:
-    """What is not joined, not used or not symmetric in ``fabric``."""
+def check_connectivity(fabric: Fabric, *, cabled: Tables | None = None) -> list[StaticFinding]:
+    """One sentence for each thing that is not joined, not used or not symmetric in ``fabric``."""
     cabled = cabled or make_tables(fabric)
-    islands = tuple(_find_islands(cabled))
-    missing, thin = _find_asymmetric(cabled)
-    kinds = [number for number, kind in enumerate(cabled.kinds) if kind.mixed]
-    mixed = np.flatnonzero(np.isin(cabled.kind, kinds)) if kinds else np.zeros(0, np.intp)
-    return ConnectivityReport(
-        islands=islands,
-        together=not any(len(island.outside) for island in islands),
-        uncabled=_find_uncabled(cabled),
-        unused=cabled.devices(_find_unused(cabled)),
-        direct=tuple(cabled.links(np.flatnonzero(cabled.high < cabled.nodes))),
-        missing=missing,
-        thin=thin,
-        mixed=tuple(
-            MixedLag(cabled.ids[link], cabled.kinds[cabled.kind[link]].mixed, float(cabled.capacity[link]))
-            for link in mixed.tolist()
-        ),
-    )
+    return [
+        *_describe_islands(find_islands(cabled)),
+        *_describe_devices(cabled),
+        *_find_asymmetric(cabled),
+        *_find_mixed(cabled),
+    ]
 
 
 def _find_uncabled(cabled: Tables) -> tuple[str, ...]:
+    """Devices without a cable; virtual machines use those of their host."""
     size = len(cabled.names)
     cables = np.bincount(cabled.low, minlength=size) + np.bincount(cabled.high, minlength=size)
     machine = cabled.machines > 0
@@ -115,7 +48,8 @@ def _find_uncabled(cabled: Tables) -> tuple[str, ...]:
     return cabled.devices(np.flatnonzero((cables == 0) & machine))
 
 
-def _find_islands(cabled: Tables) -> Iterator[Island]:
+def find_islands(cabled: Tables) -> Iterator[Island]:
+    """Every network with nodes, the largest first."""
     uplinks, groups = cabled.uplinks, cabled.node_groups
     if not len(groups):
         return
@@ -146,10 +80,35 @@ def _find_unused(cabled: Tables) -> Indices:
     return np.flatnonzero(~used)
 
 
-def _find_asymmetric(cabled: Tables) -> tuple[tuple[MissingTrunk, ...], tuple[ThinTrunk, ...]]:
+def _describe_islands(islands: Iterable[Island]) -> Iterator[StaticFinding]:
+    largest = None
+    for island in islands:
+        largest = largest or island
+        if len(island.outside):
+            where = fold_names(island.outside)
+            text = f"{where} cannot reach the {largest.nodes:,} nodes around {largest.switches[0]}"
+            yield StaticFinding(Severity.WARNING, "island", where, text)
+
+
+def _describe_devices(cabled: Tables) -> Iterator[StaticFinding]:
+    for names, code, lacking in (
+        (_find_uncabled(cabled), "no-cable", "no cable"),
+        (cabled.devices(_find_unused(cabled)), "no-node-below", "no node below"),
+    ):
+        if names:
+            where = fold_names(names)
+            verb = "has" if len(names) == 1 else "have"
+            yield StaticFinding(Severity.WARNING, code, where, f"{where} {verb} {lacking}")
+    for link in cabled.links(np.flatnonzero(cabled.high < cabled.nodes)):
+        text = f"{link} joins two nodes without a switch: no path of the fabric uses it"
+        yield StaticFinding(Severity.NOTE, "node-to-node", link, text)
+
+
+def _find_asymmetric(cabled: Tables) -> list[StaticFinding]:
+    """Trunks that switches lack, then trunks that are thinner than their like."""
     trunks, tier = cabled.trunks, cabled.tier
-    missing: list[MissingTrunk] = []
-    thin: list[ThinTrunk] = []
+    missing: list[StaticFinding] = []
+    thin: list[StaticFinding] = []
     steps = tier[trunks.low] * (tier.max(initial=0) + 1) + tier[trunks.high]
     for step in np.unique(steps[tier[trunks.low] < tier[trunks.high]]).tolist():
         layer = np.flatnonzero(steps == step)
@@ -158,10 +117,10 @@ def _find_asymmetric(cabled: Tables) -> tuple[tuple[MissingTrunk, ...], tuple[Th
         label = find_components(len(ends), low, high)
         missing += _find_missing(cabled, ends, (low, high, label))
         thin += _find_thin(cabled, layer, label[low])
-    return tuple(missing), tuple(thin)
+    return missing + thin
 
 
-def _find_missing(cabled: Tables, ends: Indices, layer: tuple[Indices, Indices, Indices]) -> Iterator[MissingTrunk]:
+def _find_missing(cabled: Tables, ends: Indices, layer: tuple[Indices, Indices, Indices]) -> Iterator[StaticFinding]:
     """What switches lack in one layer, whose devices are ``ends`` and whose trunks run from low to high."""
     low, high, label = layer
     lower = np.unique(low)
@@ -170,12 +129,15 @@ def _find_missing(cabled: Tables, ends: Indices, layer: tuple[Indices, Indices, 
     upper = np.unique(high)
     usual = (2 * having[upper] > peers[upper]) | (having[upper] == peers[upper] - 1)
     for each in upper[usual & (having[upper] < peers[upper])].tolist():
-        without = np.setdiff1d(lower[label[lower] == label[each]], low[high == each])
-        names = cabled.devices(ends[without])
-        yield MissingTrunk(names, cabled.names[ends[each]], int(having[each]), int(peers[each]))
+        names = cabled.devices(ends[np.setdiff1d(lower[label[lower] == label[each]], low[high == each])])
+        where, missed = fold_names(names), cabled.names[ends[each]]
+        text = f"{where} is not cabled to {missed}, {having[each]} of its {peers[each] - 1} peers are"
+        if len(names) > 1:
+            text = f"{where} are not cabled to {missed}, the other {having[each]} of {peers[each]} are"
+        yield StaticFinding(Severity.WARNING, "missing-trunk", where, text)
 
 
-def _find_thin(cabled: Tables, layer: Indices, label: Indices) -> Iterator[ThinTrunk]:
+def _find_thin(cabled: Tables, layer: Indices, label: Indices) -> Iterator[StaticFinding]:
     """Trunks of one layer with less than what more than half of the trunks among the same switches have."""
     capacity = cabled.trunks.capacity[layer]
     rates, rate = np.unique(capacity, return_inverse=True)
@@ -187,52 +149,19 @@ def _find_thin(cabled: Tables, layer: Indices, label: Indices) -> Iterator[ThinT
     most = 2 * count > total[pairs // len(rates)]
     usual[pairs[most] // len(rates)] = rates[pairs[most] % len(rates)]
     for each in np.flatnonzero(capacity < usual[label]).tolist():
-        low, high = cabled.trunks.low[layer[each]], cabled.trunks.high[layer[each]]
-        yield ThinTrunk(cabled.names[low], cabled.names[high], float(capacity[each]), float(usual[label[each]]))
+        low, high = (cabled.names[ends[layer[each]]] for ends in (cabled.trunks.low, cabled.trunks.high))
+        less, more = network_rate(capacity[each]), network_rate(usual[label[each]])
+        text = f"{low} to {high} carries {less}, most of its like {more}"
+        yield StaticFinding(Severity.WARNING, "thin-trunk", low, text)
 
 
-def list_findings(report: ConnectivityReport) -> list[StaticFinding]:
-    """One sentence for each thing that is not joined, not used or not symmetric."""
-    return [*_describe_islands(report), *_describe_devices(report), *_describe_trunks(report)]
-
-
-def _describe_islands(report: ConnectivityReport) -> Iterator[StaticFinding]:
-    for island in report.islands:
-        if len(island.outside):
-            where = fold_names(island.outside)
-            text = f"{where} cannot reach the {report.islands[0].nodes:,} nodes around {report.islands[0].switches[0]}"
-            yield StaticFinding(Severity.WARNING, "island", where, text)
-
-
-def _describe_devices(report: ConnectivityReport) -> Iterator[StaticFinding]:
-    for names, code, what in (
-        (report.uncabled, "no-cable", "no cable"),
-        (report.unused, "no-node-below", "no node below"),
-    ):
-        if names:
-            where = fold_names(names)
-            verb = "has" if len(names) == 1 else "have"
-            yield StaticFinding(Severity.WARNING, code, where, f"{where} {verb} {what}")
-    for link in report.direct:
-        text = f"{link} joins two nodes without a switch: no path of the fabric uses it"
-        yield StaticFinding(Severity.NOTE, "node-to-node", link, text)
-
-
-def _describe_trunks(report: ConnectivityReport) -> Iterator[StaticFinding]:
-    for lack in report.missing:
-        where = fold_names(lack.switches)
-        text = f"{where} is not cabled to {lack.upper}, {lack.having} of its {lack.peers - 1} peers are"
-        if len(lack.switches) > 1:
-            text = f"{where} are not cabled to {lack.upper}, the other {lack.having} of {lack.peers} are"
-        yield StaticFinding(Severity.WARNING, "missing-trunk", where, text)
-    for trunk in report.thin:
-        less, usual = network_rate(trunk.capacity), network_rate(trunk.usual)
-        text = f"{trunk.low} to {trunk.high} carries {less}, most of its like {usual}"
-        yield StaticFinding(Severity.WARNING, "thin-trunk", trunk.low, text)
-    for lag in report.mixed:
-        speeds = " + ".join(network_rate(member) for member in lag.members)
+def _find_mixed(cabled: Tables) -> Iterator[StaticFinding]:
+    """LAGs of members of different speeds: the slowest is full first while the others wait."""
+    kinds = [number for number, kind in enumerate(cabled.kinds) if kind.mixed]
+    for link in np.flatnonzero(np.isin(cabled.kind, kinds)).tolist() if kinds else ():
+        members = cabled.kinds[cabled.kind[link]].mixed
         text = (
-            f"{lag.link} is {network_rate(lag.capacity)} ({speeds}); "
-            f"a hash that gives each member the same fills it at {network_rate(lag.even)}"
+            f"{cabled.ids[link]} is {network_rate(cabled.capacity[link])} ({' + '.join(map(network_rate, members))}); "
+            f"a hash that gives each member the same fills it at {network_rate(len(members) * min(members))}"
         )
-        yield StaticFinding(Severity.WARNING, "mixed-lag", lag.link, text)
+        yield StaticFinding(Severity.WARNING, "mixed-lag", cabled.ids[link], text)

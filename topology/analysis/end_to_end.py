@@ -12,22 +12,27 @@ A failure replaces the ratio of one switch on the way by that after the failure.
 last way up is gone goes over its cables to switches of its own tier, where these have one left.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.analysis.folded_names import fold_names
-from benchconsole.topology.analysis.oversubscription import WorstFailure
-from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.analysis.oversubscription import WorstFailure, name_failures
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables, sum_at
 from benchconsole.topology.tables.fair_shares import compute_fair_shares
-from benchconsole.topology.tables.ratios import divide, find_dead_switches, find_largest, subtract_loss
+from benchconsole.topology.tables.ratios import (
+    Worst,
+    divide,
+    find_dead_switches,
+    find_largest,
+    find_worst,
+    subtract_loss,
+)
 from benchconsole.topology.tables.uplink_paths import UplinkPaths
-from benchconsole.topology.units import network_rate
-from benchconsole.topology.units import ratio as shown
+from benchconsole.topology.units import network_rate, ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +62,16 @@ class Share:
 class EndToEnd:
     """One network: how many nodes, its top, the worst way and the worst share, and the worst single failures.
 
-    ``exits`` is what leads out above the top, byte/s. Failures are of one cable and of one switch,
-    for the nodes that still reach the top (who does not: ``topology.analysis.redundancy``), None
-    where no way would be left or there is nothing to fail.
+    Failures are of one cable and of one switch, for the nodes that still reach the top (who does not:
+    ``topology.analysis.redundancy``), None where no way would be left or there is nothing to fail.
     """
 
     nodes: int
     top: tuple[str, ...]
     worst: WorstPath
     share: Share
-    exits: float
     cable: WorstFailure | None
     switch_lost: WorstFailure | None
-
-
-@dataclass(frozen=True, slots=True)
-class EndToEndReport:
-    """Every network with nodes, the one with most nodes first; networks are joined by forwarding nodes."""
-
-    networks: tuple[EndToEnd, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +88,15 @@ class _Products:
         return self.own * self.above
 
 
-def analyse_end_to_end(fabric: Fabric, *, cabled: Tables | None = None) -> EndToEndReport:
-    """The worst way, the worst share and the worst failures of each network of ``fabric``."""
+def analyse_end_to_end(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[EndToEnd, ...]:
+    """The worst way, the worst share and the worst failures of each network of ``fabric`` with nodes.
+
+    The one with most nodes first; networks are joined by forwarding nodes.
+    """
     cabled = cabled or make_tables(fabric)
     uplinks, groups = cabled.uplinks, cabled.node_groups
     if not len(groups):
-        return EndToEndReport(())
+        return ()
     products = _multiply_ratios(cabled)
     legs = np.flatnonzero(groups.capacity > 0)
     size = len(uplinks.meet)
@@ -108,7 +107,6 @@ def analyse_end_to_end(fabric: Fabric, *, cabled: Tables | None = None) -> EndTo
     cables = _analyse_cables(cabled, products, worst)
     switches = _analyse_switches(cabled, products, worst)
     count = sum_at(groups.nodes[uplinks.group], uplinks.inside, size)
-    exits = sum_at(cabled.trunks.capacity[uplinks.exits], uplinks.network[cabled.trunks.low[uplinks.exits]], size)
     top = np.flatnonzero(uplinks.top & (cabled.tier == uplinks.meet[uplinks.network]))
     found = []
     for each in np.flatnonzero(at >= 0).tolist():
@@ -118,8 +116,8 @@ def analyse_end_to_end(fabric: Fabric, *, cabled: Tables | None = None) -> EndTo
         name = cabled.names[groups.first[uplinks.group[poorest]]]
         share = Share(name, float(shares.own[poorest]), float(shares.rate[poorest]))
         tops = cabled.devices(top[uplinks.network[top] == each])
-        found.append(EndToEnd(int(count[each]), tops, way, share, float(exits[each]), cables[each], switches[each]))
-    return EndToEndReport(tuple(sorted(found, key=lambda each: -each.nodes)))
+        found.append(EndToEnd(int(count[each]), tops, way, share, cables[each], switches[each]))
+    return tuple(sorted(found, key=lambda each: -each.nodes))
 
 
 def _multiply_ratios(cabled: Tables) -> _Products:
@@ -146,20 +144,17 @@ def _find_worst_path(cabled: Tables, products: _Products, switch: int) -> tuple[
         found.append(int(uplinks.high[ways[np.argmax(products.onward[uplinks.high[ways]])]]))
 
 
-def _analyse_failures(
-    worst: Floats, after: tuple[Floats, Indices], element: Indices, names: tuple[str, ...]
+def _name_failures(
+    worst: Floats, products: tuple[Floats, Floats], at: Indices, element: Indices, names: Sequence[str]
 ) -> list[WorstFailure | None]:
-    ratio, index = np.maximum(after[0], worst), after[1]
-    return [
-        None if i < 0 else WorstFailure(names[element[i]], value)
-        for value, i in zip(ratio.tolist(), index.tolist(), strict=True)
-    ]
+    """Per network the failure that makes most of the ``worst`` ratio.
 
-
-def _scale_ratio(below: Floats, onward: Floats) -> Floats:
-    """The product along a way; 0 where no node is below and where nothing leads on."""
-    found: Floats = below * np.where(np.isfinite(onward), onward, 0.0)
-    return found
+    ``products`` of the ways after each ``element`` is lost: below, and onward; 0 where no node is below and where
+    nothing leads on.
+    """
+    below, onward = products
+    found = find_worst(below * np.where(np.isfinite(onward), onward, 0.0), at, element, len(worst))
+    return name_failures(Worst(np.maximum(found.ratio, worst), found.element), names)
 
 
 def _analyse_cables(cabled: Tables, products: _Products, worst: Floats) -> list[WorstFailure | None]:
@@ -171,8 +166,8 @@ def _analyse_cables(cabled: Tables, products: _Products, worst: Floats) -> list[
     left = subtract_loss(uplinks.up[low], lost[uplinks.trunk])
     onward = np.maximum(divide(uplinks.down[low], left), 1.0) * products.above[low]
     onward = np.where(left > 0, onward, _move_aside(uplinks, products, lost=False)[low])
-    after = find_largest(_scale_ratio(products.below[low], onward), uplinks.network[low], len(uplinks.meet))
-    return _analyse_failures(worst, after, inner[place[uplinks.trunk]], cabled.ids)
+    element = inner[place[uplinks.trunk]]
+    return _name_failures(worst, (products.below[low], onward), uplinks.network[low], element, cabled.ids)
 
 
 def _analyse_switches(cabled: Tables, products: _Products, worst: Floats) -> list[WorstFailure | None]:
@@ -192,8 +187,7 @@ def _analyse_switches(cabled: Tables, products: _Products, worst: Floats) -> lis
     onward[uplinks.up[at] == 0] = 1.0  # at the top the path ends
     # Nodes that come over by a standby leg begin their path here, also where no node was before.
     below = np.where(dead.more > 0, np.maximum(products.below[at], 1.0), products.below[at])
-    after = find_largest(_scale_ratio(below, onward), uplinks.network[at], len(uplinks.meet))
-    return _analyse_failures(worst, after, dead.switch, cabled.names)
+    return _name_failures(worst, (below, onward), uplinks.network[at], dead.switch, cabled.names)
 
 
 def _move_aside(uplinks: UplinkPaths, products: _Products, *, lost: bool) -> Floats:
@@ -207,20 +201,17 @@ def _move_aside(uplinks: UplinkPaths, products: _Products, *, lost: bool) -> Flo
     return found
 
 
-def list_findings(report: EndToEndReport) -> list[StaticFinding]:
+def list_findings(networks: Iterable[EndToEnd]) -> Iterator[StaticFinding]:
     """The way up of each network that is oversubscribed, and where the product is not the fair share."""
-    return [found for network in report.networks for found in _describe_network(network)]
-
-
-def _describe_network(network: EndToEnd) -> Iterator[StaticFinding]:
-    way, share = network.worst, network.share
-    if way.ratio > 1:
-        text = f"{way.node} to {way.switches[-1]}: {shown(way.ratio)} end to end, by {', '.join(way.switches)}"
-        yield StaticFinding(Severity.WARNING, "end-to-end", way.node, text)
-    if not np.isclose(share.ratio, way.ratio, rtol=1e-6):
-        text = (
-            f"when all {network.nodes} nodes send to {fold_names(network.top)}, {share.node} gets "
-            f"{network_rate(share.fair)} of {network_rate(share.legs)}: {shown(share.ratio)}, "
-            f"not {shown(way.ratio)} as the product says"
-        )
-        yield StaticFinding(Severity.NOTE, "not-uniform", share.node, text)
+    for network in networks:
+        way, share = network.worst, network.share
+        if way.ratio > 1:
+            text = f"{way.node} to {way.switches[-1]}: {ratio(way.ratio)} end to end, by {', '.join(way.switches)}"
+            yield StaticFinding(Severity.WARNING, "end-to-end", way.node, text)
+        if not np.isclose(share.ratio, way.ratio, rtol=1e-6):
+            text = (
+                f"when all {network.nodes} nodes send to {fold_names(network.top)}, {share.node} gets "
+                f"{network_rate(share.fair)} of {network_rate(share.legs)}: {ratio(share.ratio)}, "
+                f"not {ratio(way.ratio)} as the product says"
+            )
+            yield StaticFinding(Severity.NOTE, "not-uniform", share.node, text)

@@ -11,17 +11,17 @@ failure that matters most. Along a whole path: ``topology.analysis.end_to_end``.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchconsole.topology.analysis.folded_names import fold_names
-from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, SwitchId, SwitchRole
 from benchconsole.topology.units import ratio as shown
 
 if TYPE_CHECKING:  # numpy is imported by the first question, not by the first screen
-    from benchconsole.topology.analysis.ports import PortsReport
+    from benchconsole.topology.analysis.ports import SwitchPorts
     from benchconsole.topology.tables.fabric_tables import Tables
     from benchconsole.topology.tables.ratios import Worst
 
@@ -128,7 +128,7 @@ class OversubscriptionReport:
 
 
 def analyse_oversubscription(
-    fabric: Fabric, *, cabled: "Tables | None" = None, used: "PortsReport | None" = None
+    fabric: Fabric, *, cabled: "Tables | None" = None, used: "Sequence[SwitchPorts] | None" = None
 ) -> OversubscriptionReport:
     """Every switch in file order, every role from the nodes upward, every group. ``used``: the report on ports."""
     from benchconsole.topology.analysis.ports import analyse_ports
@@ -139,7 +139,7 @@ def analyse_oversubscription(
     return OversubscriptionReport(switches, tuple(_analyse_tiers(fabric, switches)), tuple(_analyse_groups(cabled)))
 
 
-def _analyse_switches(cabled: "Tables", used: "PortsReport") -> tuple[Oversubscription, ...]:
+def _analyse_switches(cabled: "Tables", used: "Sequence[SwitchPorts]") -> tuple[Oversubscription, ...]:
     from benchconsole.topology.tables.ratios import find_worst_cables, find_worst_switches
 
     own = slice(cabled.nodes, None)
@@ -150,15 +150,15 @@ def _analyse_switches(cabled: "Tables", used: "PortsReport") -> tuple[Oversubscr
             cabled.down[own].tolist(),
             cabled.up[own].tolist(),
             cabled.side[own].tolist(),
-            used.switches,
-            _list_failures(find_worst_cables(cabled), cabled.ids, cabled.nodes),
-            _list_failures(find_worst_switches(cabled), cabled.names, cabled.nodes),
+            used,
+            name_failures(find_worst_cables(cabled), cabled.ids, cabled.nodes),
+            name_failures(find_worst_switches(cabled), cabled.names, cabled.nodes),
             strict=True,
         )
     )
 
 
-def _list_failures(worst: "Worst", names: tuple[str, ...], first: int = 0) -> list[WorstFailure | None]:
+def name_failures(worst: "Worst", names: Sequence[str], first: int = 0) -> list[WorstFailure | None]:
     """The failures of the places from ``first`` on."""
     return [
         None if element < 0 else WorstFailure(names[element], ratio)
@@ -167,9 +167,7 @@ def _list_failures(worst: "Worst", names: tuple[str, ...], first: int = 0) -> li
 
 
 def _analyse_tiers(fabric: Fabric, switches: tuple[Oversubscription, ...]) -> Iterator[TierOversubscription]:
-    by_role: dict[SwitchRole, list[Oversubscription]] = {}
-    for each in switches:
-        by_role.setdefault(fabric.switches[each.switch].role, []).append(each)
+    by_role = group_by_key((fabric.switches[each.switch].role, each) for each in switches)
     for role in SwitchRole:
         members = by_role.get(role, [])
         if members:
@@ -188,74 +186,53 @@ def _analyse_tiers(fabric: Fabric, switches: tuple[Oversubscription, ...]) -> It
 
 def _analyse_groups(cabled: "Tables") -> Iterator[GroupOversubscription]:
     """The pairs, then the groups by kind, each in file order."""
-    kinds: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for pair in cabled.fabric.mlags:
-        kinds.setdefault("mlag", []).append((pair.name, pair.switches))
-    for group in cabled.fabric.groups:
-        kinds.setdefault(group.kind, []).append((group.name, group.members))
-    for kind, members in kinds.items():
-        yield from _make_shares(cabled, kind, members)
-
-
-def _make_shares(
-    cabled: "Tables", kind: str, members: list[tuple[str, tuple[str, ...]]]
-) -> Iterator[GroupOversubscription]:
     import numpy as np
 
     from benchconsole.topology.tables.ratios import sum_boundaries
 
-    member = np.full(len(cabled.names), -1)
-    devices = [cabled.index[device] for _, names in members for device in names]
-    member[devices] = np.repeat(np.arange(len(members)), [len(names) for _, names in members])
-    found = sum_boundaries(cabled, member, len(members))
-    rows = zip(
-        members,
-        found.down.tolist(),
-        found.up.tolist(),
-        found.side.tolist(),
-        _list_failures(found.cable, cabled.ids),
-        _list_failures(found.switch, cabled.names),
-        strict=True,
-    )
-    for (name, _), down, up, side, cable, switch in rows:
-        yield GroupOversubscription(kind, name, down, up, side, cable, switch)
-
-
-def list_findings(report: OversubscriptionReport) -> list[StaticFinding]:
-    """Switches of one role that are not alike, what free ports would do, what one cable does; equal switches in one."""
-    return [*_describe_uneven(report), *_describe_filled(report), *_describe_failures(report)]
-
-
-def _describe_uneven(report: OversubscriptionReport) -> Iterator[StaticFinding]:
-    for tier in report.tiers:
-        if tier.most is None or tier.least is None or tier.least.ratio == tier.most.ratio:
-            continue
-        text = (
-            f"{tier.most.switch} is oversubscribed {shown(tier.most.ratio)}, {tier.least.switch} of the same role "
-            f"{tier.role} {shown(tier.least.ratio)}; the {tier.switches} together {shown(tier.ratio)}"
+    fabric = cabled.fabric
+    pairs = (("mlag", (pair.name, pair.switches)) for pair in fabric.mlags)
+    kinds = group_by_key((*pairs, *((group.kind, (group.name, group.members)) for group in fabric.groups)))
+    for kind, members in kinds.items():
+        member = np.full(len(cabled.names), -1)
+        for number, (_, names) in enumerate(members):
+            member[[cabled.index[device] for device in names]] = number
+        found = sum_boundaries(cabled, member, len(members))
+        rows = zip(
+            members,
+            found.down.tolist(),
+            found.up.tolist(),
+            found.side.tolist(),
+            name_failures(found.cable, cabled.ids),
+            name_failures(found.switch, cabled.names),
+            strict=True,
         )
-        yield StaticFinding(Severity.WARNING, "uneven-oversubscription", tier.most.switch, text)
+        for (name, _), down, up, side, cable, switch in rows:
+            yield GroupOversubscription(kind, name, down, up, side, cable, switch)
 
 
-def _describe_filled(report: OversubscriptionReport) -> Iterator[StaticFinding]:
-    alike: dict[tuple[float, float], list[str]] = {}
-    for each in report.switches:
-        if each.free and each.filled is not None and each.ratio is not None:
-            alike.setdefault((each.ratio, each.filled), []).append(each.switch)
-    for (ratio, filled), switches in alike.items():
+def list_findings(report: OversubscriptionReport) -> Iterator[StaticFinding]:
+    """Switches of one role that are not alike, what free ports would do, what one cable does; equal switches in one."""
+    for tier in report.tiers:
+        if tier.most is not None and tier.least is not None and tier.least.ratio != tier.most.ratio:
+            text = (
+                f"{tier.most.switch} is oversubscribed {shown(tier.most.ratio)}, {tier.least.switch} of the same role "
+                f"{tier.role} {shown(tier.least.ratio)}; the {tier.switches} together {shown(tier.ratio)}"
+            )
+            yield StaticFinding(Severity.WARNING, "uneven-oversubscription", tier.most.switch, text)
+    filled = group_by_key(((each.ratio, each.filled), each.switch) for each in report if each.free and each.up)
+    for (ratio, full), switches in filled.items():
         where = fold_names(switches)
-        text = f"{where}: {shown(ratio)} as cabled, {shown(filled)} once the free ports are filled with nodes"
+        text = f"{where}: {shown(ratio)} as cabled, {shown(full)} once the free ports are filled with nodes"
         yield StaticFinding(Severity.NOTE, "free-ports", where, text)
-
-
-def _describe_failures(report: OversubscriptionReport) -> Iterator[StaticFinding]:
-    alike: dict[tuple[float, float], list[str]] = {}
-    for each in report.switches:
-        if each.cable is not None and each.ratio is not None and each.cable.ratio > each.ratio:
-            alike.setdefault((each.ratio, each.cable.ratio), []).append(each.switch)
-    for (ratio, worse), switches in alike.items():
+    less = group_by_key(
+        ((each.ratio, each.cable.ratio), each.switch)
+        for each in report
+        if each.cable is not None and each.ratio is not None and each.cable.ratio > each.ratio
+    )
+    for (ratio, worse), switches in less.items():
         where = fold_names(switches)
         after = "nothing upward is left" if math.isinf(worse) else f"it is {shown(worse)}"
-        text = f"{where}: {shown(ratio)} as cabled; without one upward cable {after}"
         severity = Severity.WARNING if math.isinf(worse) else Severity.NOTE
+        text = f"{where}: {shown(ratio)} as cabled; without one upward cable {after}"
         yield StaticFinding(severity, "one-cable-less", where, text)

@@ -9,15 +9,14 @@ nodes receive at once, each as much as its remaining leg takes, shares are max-m
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
 
 import numpy as np
 
-from benchconsole.topology.analysis.folded_names import fold_names
-from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.units import network_rate
@@ -58,10 +57,6 @@ class PeerCheck:
         return None if self.load is None else self.load <= 1 + 1e-9
 
 
-_ROLE = attrgetter("role")
-_Number = tuple[float, ...]
-
-
 @dataclass(slots=True)
 class _Pair:
     """One pair as numbers: what is compared to find pairs that are alike.
@@ -70,8 +65,8 @@ class _Pair:
     counts nodes by role and byte/s of their legs on the two.
     """
 
-    around: list[_Number] = field(default_factory=list)
-    legs: dict[tuple[str, tuple[float, float]], int] = field(default_factory=dict)
+    around: list[tuple[float, ...]] = field(default_factory=list)
+    legs: Counter[tuple[str, tuple[float, float]]] = field(default_factory=Counter)
     peer: float | None = None
 
     def key(self) -> tuple[object, ...]:
@@ -81,12 +76,8 @@ class _Pair:
 
 def check_peer_links(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[PeerCheck, ...]:
     """Each kind of MLAG pair with nodes, each role on it, then all roles together where there are several."""
-    cabled = cabled or make_tables(fabric)
-    alike: dict[tuple[object, ...], list[int]] = {}
-    pairs = _list_pairs(cabled)
-    for number, pair in enumerate(pairs):
-        if pair.legs:
-            alike.setdefault(pair.key(), []).append(number)
+    pairs = _list_pairs(cabled or make_tables(fabric))
+    alike = group_by_key((pair.key(), number) for number, pair in enumerate(pairs) if pair.legs)
     found: list[PeerCheck] = []
     for members in alike.values():
         names = tuple(fabric.mlags[number].name for number in members)
@@ -124,18 +115,12 @@ def _list_pairs(cabled: Tables) -> list[_Pair]:
             numbers[2 + place] += capacity
     for (mine, _), numbers in around.items():
         found[mine].around.append(tuple(numbers))
-    for mine, legs in _list_legs(cabled, pair, side):
-        for role, count in legs[1].items():
-            key = (role, legs[0])
-            found[mine].legs[key] = found[mine].legs.get(key, 0) + count
+    _add_legs(cabled, found, pair, side)
     return found
 
 
-_Legs = tuple[tuple[float, float], Mapping[str, int]]
-
-
-def _list_legs(cabled: Tables, pair: Indices, side: Indices) -> Iterator[tuple[int, _Legs]]:
-    """Per node group and pair that it is cabled to: byte/s on the two switches, standby legs in full, and its roles."""
+def _add_legs(cabled: Tables, found: Sequence[_Pair], pair: Indices, side: Indices) -> None:
+    """Enter the nodes of each node group into the pairs that it is cabled to, standby legs in full."""
     groups = cabled.node_groups
     full = np.array([kind.capacity for kind in cabled.kinds], float)[groups.kind]
     legs: dict[tuple[int, int], list[float]] = {}
@@ -143,19 +128,14 @@ def _list_legs(cabled: Tables, pair: Indices, side: Indices) -> Iterator[tuple[i
     columns = (groups.owner[mine], pair[groups.switch[mine]], side[groups.switch[mine]], full[mine])
     for group, number, place, capacity in zip(*(column.tolist() for column in columns), strict=True):
         legs.setdefault((group, number), [0.0, 0.0])[place] += capacity
-    roles = _count_roles(cabled, {group for group, _ in legs})
+    nodes = (node.role.value for node in cabled.fabric.nodes.values())
+    roles: dict[int, Counter[str]] = {group: Counter() for group, _ in legs}
+    for (group, role), count in Counter(zip(groups.group.tolist(), nodes, strict=True)).items():
+        if group in roles:
+            roles[group][role] = count
     for (group, number), (first, second) in legs.items():
-        yield number, ((first, second), roles[group])
-
-
-def _count_roles(cabled: Tables, wanted: set[int]) -> Mapping[int, dict[str, int]]:
-    """Per node group how many of its nodes have each role."""
-    found: dict[int, dict[str, int]] = {group: {} for group in wanted}
-    counted = Counter(zip(cabled.node_groups.group.tolist(), map(_ROLE, cabled.fabric.nodes.values()), strict=True))
-    for (group, role), nodes in counted.items():
-        if group in found:
-            found[group][role.value] = nodes
-    return found
+        for role, count in roles[group].items():
+            found[number].legs[role, (first, second)] += count
 
 
 def _check_case(pair: _Pair, role: str, lost: int, named: tuple[tuple[str, ...], str]) -> PeerCheck:
@@ -211,24 +191,23 @@ def _find_arriving(pair: _Pair, role: str, lost: int) -> tuple[float, float]:
     return part, min(limits)
 
 
-def list_findings(report: tuple[PeerCheck, ...]) -> list[StaticFinding]:
+def list_findings(checks: Iterable[PeerCheck]) -> Iterator[StaticFinding]:
     """Pairs whose peer link is too small or not described; where it is enough for some roles but not for all."""
-    return [found for check in report for found in _describe_check(check)]
-
-
-def _describe_check(check: PeerCheck) -> Iterator[StaticFinding]:
-    where = fold_names(check.pairs)
-    who = "nodes" if check.role == ALL else f"{check.role} nodes"
-    if check.load is None:
-        text = f"{where}: no peer link is described; what comes for {who} without a leg on {check.lost} has no way on"
-        yield StaticFinding(Severity.NOTE, "no-peer-link", where, text)
-        return
-    what = (
-        f"{where}: with the legs of all {check.nodes} {who} on {check.lost} lost, {network_rate(check.offered)} cross "
-        f"the peer link of {network_rate(check.capacity or 0.0)}"
-    )
-    if check.enough:
-        yield StaticFinding(Severity.NOTE, "peer-link-enough", where, what)
-    else:
-        text = f"{what}: each gets {network_rate(check.share)} of {network_rate(check.leg)}"
-        yield StaticFinding(Severity.WARNING, "peer-link-too-small", where, text)
+    for check in checks:
+        where = fold_names(check.pairs)
+        who = "nodes" if check.role == ALL else f"{check.role} nodes"
+        if check.load is None:
+            text = (
+                f"{where}: no peer link is described; what comes for {who} without a leg on {check.lost} has no way on"
+            )
+            yield StaticFinding(Severity.NOTE, "no-peer-link", where, text)
+            continue
+        text = (
+            f"{where}: with the legs of all {check.nodes} {who} on {check.lost} lost, {network_rate(check.offered)}"
+            f" cross the peer link of {network_rate(check.capacity or 0.0)}"
+        )
+        if check.enough:
+            yield StaticFinding(Severity.NOTE, "peer-link-enough", where, text)
+        else:
+            text += f": each gets {network_rate(check.share)} of {network_rate(check.leg)}"
+            yield StaticFinding(Severity.WARNING, "peer-link-too-small", where, text)

@@ -6,14 +6,14 @@ Fastest cables first. Ports that the file names at a link are taken as named. Wi
 counts as a port of its own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchconsole.topology.analysis.folded_names import fold_names
-from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
-from benchconsole.topology.arrays import Indices
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
+from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, PortSet, SwitchId
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.units import network_rate
@@ -46,18 +46,6 @@ class SwitchPorts:
     def needed(self) -> int:
         """Ports for all cables."""
         return sum(need.ports for need in self.needs)
-
-    @property
-    def short(self) -> int:
-        """Ports that are missing."""
-        return 0 if self.declared is None else max(self.needed - self.declared, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class PortsReport:
-    """Every switch, in file order."""
-
-    switches: tuple[SwitchPorts, ...]
 
 
 @dataclass(slots=True)
@@ -102,25 +90,24 @@ class _Filling:
         return (self.total - self.used) * self.parts(speed) + self.split.get(speed, 0)
 
 
-def analyse_ports(fabric: Fabric, *, cabled: Tables | None = None) -> PortsReport:
-    """The ports of every switch of ``fabric``."""
+def analyse_ports(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[SwitchPorts, ...]:
+    """The ports of every switch of ``fabric``, in file order."""
     cabled = cabled or make_tables(fabric)
     cables = _count_cables(cabled)
     fastest = _find_node_speeds(cabled)
-    known: dict[object, SwitchPorts] = {}
+    known: dict[_Cables, tuple[Need, ...]] = {}
     named = _list_named_ports(fabric)
     found = []
     for number, switch in enumerate(fabric.switches.values(), start=cabled.nodes):
         mine, at = cables.get(number, ()), named.get(switch.id, ())
         if not switch.ports:
             # Switches that are cabled alike share one tuple of needs.
-            like = known.get(mine)
-            if like is None:
-                like = known[mine] = SwitchPorts(switch.id, tuple(Need(v, n, n) for v, n in mine), None)
-            found.append(SwitchPorts(switch.id, like.needs, None))
+            if mine not in known:
+                known[mine] = tuple(Need(speed, count, count) for speed, count in mine)
+            found.append(SwitchPorts(switch.id, known[mine], None))
         else:
-            found.append(_fill_declared(switch.id, switch.ports, (mine, at), fastest[number - cabled.nodes]))
-    return PortsReport(tuple(found))
+            found.append(_fill_declared(switch.id, switch.ports, (mine, at), float(fastest[number])))
+    return tuple(found)
 
 
 _Cables = tuple[tuple[float, int], ...]
@@ -151,26 +138,25 @@ def _count_keys(keys: Indices) -> tuple[Indices, Indices]:
     return np.unique(keys, return_counts=True)
 
 
-def _find_node_speeds(cabled: Tables) -> list[float]:
-    """Per switch the speed of its fastest node link, 0 without one."""
+def _find_node_speeds(cabled: Tables) -> Floats:
+    """Per device the speed of the fastest node link of a switch, 0 without one."""
     groups = cabled.node_groups
     found = np.zeros(len(cabled.names))
-    speeds = np.array([each.speed for each in cabled.kinds], float)
-    np.maximum.at(found, groups.switch, speeds[groups.kind])
-    speeds_found: list[float] = found[cabled.nodes :].tolist()
-    return speeds_found
+    np.maximum.at(found, groups.switch, np.array([each.speed for each in cabled.kinds], float)[groups.kind])
+    return found
 
 
 def _list_named_ports(fabric: Fabric) -> Mapping[str, Sequence[tuple[str, float]]]:
     """Per switch with declared ports: the ports that links name, each with the speed of its cable."""
     if not any(switch.ports for switch in fabric.switches.values()):
         return {}
-    found: dict[str, list[tuple[str, float]]] = {}
-    for link in [link for link in fabric.links.values() if link.ports_a or link.ports_b]:
-        for device, names in ((link.a, link.ports_a), (link.b, link.ports_b)):
-            if names:
-                found.setdefault(device, []).extend(zip(names, link.members, strict=True))
-    return found
+    return group_by_key(
+        (device, port)
+        for link in fabric.links.values()
+        for device, names in ((link.a, link.ports_a), (link.b, link.ports_b))
+        if names
+        for port in zip(names, link.members, strict=True)
+    )
 
 
 def _fill_declared(
@@ -209,22 +195,20 @@ def _place(fitting: Sequence[_Filling], speed: float, cables: int) -> int:
     return total + fitting[0].take(speed, cables, beyond=True)[1]
 
 
-def list_findings(report: PortsReport) -> list[StaticFinding]:
+def list_findings(switches: Iterable[SwitchPorts]) -> Iterator[StaticFinding]:
     """Switches that have too few ports or none fast enough; switches with the same numbers in one sentence."""
-    alike: dict[tuple[tuple[Need, ...], int, int], list[SwitchPorts]] = {}
-    for each in report.switches:
-        if each.declared is not None and (each.short or each.unfit):
-            alike.setdefault((each.needs, each.declared, each.unfit), []).append(each)
-    return [found for members in alike.values() for found in _describe_switches(members)]
-
-
-def _describe_switches(members: Sequence[SwitchPorts]) -> Iterable[StaticFinding]:
-    one, where = members[0], fold_names([each.switch for each in members])
-    if one.short:
-        parts = ", ".join(f"{need.ports} for {need.cables} x {network_rate(need.speed)}" for need in one.needs)
-        verb = "needs" if len(members) == 1 else "each need"
-        text = f"{where} {verb} {one.needed} ports ({parts}), {one.declared} are declared"
-        yield StaticFinding(Severity.ERROR, "too-few-ports", where, text)
-    if one.unfit:
-        text = f"{where}: no declared port is fast enough for {one.unfit} of the cables"
-        yield StaticFinding(Severity.ERROR, "port-too-slow", where, text)
+    alike = group_by_key(
+        ((each.needs, each.declared, each.unfit), each)
+        for each in switches
+        if each.declared is not None and (each.needed > each.declared or each.unfit)
+    )
+    for members in alike.values():
+        one, where = members[0], fold_names([each.switch for each in members])
+        if one.needed > (one.declared or 0):
+            parts = ", ".join(f"{need.ports} for {need.cables} x {network_rate(need.speed)}" for need in one.needs)
+            verb = "needs" if len(members) == 1 else "each need"
+            text = f"{where} {verb} {one.needed} ports ({parts}), {one.declared} are declared"
+            yield StaticFinding(Severity.ERROR, "too-few-ports", where, text)
+        if one.unfit:
+            text = f"{where}: no declared port is fast enough for {one.unfit} of the cables"
+            yield StaticFinding(Severity.ERROR, "port-too-slow", where, text)

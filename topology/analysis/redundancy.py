@@ -5,21 +5,19 @@ and what is left to the worst of them of its capacity toward the top, every devi
 ways up by their capacity (``topology.tables.uplink_shares``); the worst oversubscription of a switch that loses
 something; and the load of what has to take over. A way is redundant only if nobody is cut off
 *and* what is left can carry what went over all of it before: min(down, up) before over what is
-left of up. Elements that fail alike are one entry. The peer links of MLAG pairs are asked for
-their own case in ``topology.analysis.peer_links``.
+left of up. Elements that fail alike are one entry. Whether the peer link of an MLAG pair could carry the traffic
+of a failure: ``topology.analysis.peer_links``.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.analysis.folded_names import fold_names
-from benchconsole.topology.analysis.peer_links import PeerCheck, check_peer_links
-from benchconsole.topology.analysis.peer_links import list_findings as peer_findings
-from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.tables.single_failures import (
@@ -45,69 +43,52 @@ class ElementLoss:
     effect: Effect
 
 
-@dataclass(frozen=True, slots=True)
-class RedundancyReport:
-    """Every kind of loss, switches first; the cut vertices and bridges of the switches; the check of peer links."""
-
-    losses: tuple[ElementLoss, ...]
-    points: tuple[str, ...]
-    bridges: tuple[str, ...]
-    peers: tuple[PeerCheck, ...]
-
-
-def analyse_redundancy(fabric: Fabric, *, cabled: Tables | None = None) -> RedundancyReport:
-    """What each single failure in ``fabric`` does."""
+def analyse_redundancy(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[ElementLoss, ...]:
+    """What each single failure in ``fabric`` does, switches first."""
     cabled = cabled or make_tables(fabric)
     failures = Failures(cabled)
-    devices, links = (
-        _merge_cases(list_device_failures(failures)),
-        _merge_cases((*list_link_failures(failures), *list_leg_failures(failures))),
-    )
-    trunks, bridges = cabled.trunks, failures.apart.bridges
-    return RedundancyReport(
-        losses=(
-            *(ElementLoss(kind, role, cabled.devices(some), effect) for (kind, role, effect), some in devices),
-            *(ElementLoss(kind, role, cabled.links(some), effect) for (kind, role, effect), some in links),
-        ),
-        points=cabled.devices(failures.apart.points),
-        bridges=tuple(cabled.links(trunks.first[bridges[trunks.links[bridges] == 1]])),
-        peers=check_peer_links(fabric, cabled=cabled),
+    links = (*list_link_failures(failures), *list_leg_failures(failures))
+    return (
+        *_merge_cases(list_device_failures(failures), cabled.devices),
+        *_merge_cases(links, cabled.links),
     )
 
 
-def _merge_cases(found: Iterable[tuple[Case, Indices]]) -> list[tuple[Case, Indices]]:
-    """One entry for each class, its elements in their order."""
-    together: dict[Case, list[Indices]] = {}
-    for key, some in found:
-        together.setdefault(key, []).append(some)
-    return [(key, some[0] if len(some) == 1 else np.sort(np.concatenate(some))) for key, some in together.items()]
+def _merge_cases(
+    found: Iterable[tuple[Case, Indices]], name: Callable[[Indices], Sequence[str]]
+) -> Iterator[ElementLoss]:
+    """One entry for each case; where it was found several times, its elements in their order."""
+    for (kind, role, effect), some in group_by_key(found).items():
+        elements = some[0] if len(some) == 1 else np.sort(np.concatenate(some))
+        yield ElementLoss(kind, role, name(elements), effect)
 
 
-def list_findings(report: RedundancyReport) -> list[StaticFinding]:
-    """Single points of failure, what is left of the rest, nodes with one leg, and the peer links."""
-    said = [found for loss in report.losses for found in _describe_loss(loss)]
-    return [*said, *peer_findings(report.peers)]
-
-
-def _describe_loss(loss: ElementLoss) -> Iterator[StaticFinding]:
-    effect = loss.effect
-    if loss.kind is FailureKind.LEG:
-        yield from _describe_legs(loss)
-    elif effect.cut:
-        text = (
-            f"{_name_loss(loss)} cuts off {counted(effect.cut, 'node')}{_describe_degraded(effect, ' and degrades ')}"
+def list_findings(losses: Iterable[ElementLoss]) -> Iterator[StaticFinding]:
+    """Single points of failure, what is left of the rest, and nodes with one leg."""
+    for loss in losses:
+        effect, number = loss.effect, len(loss.elements)
+        devices = loss.kind in (FailureKind.SWITCH, FailureKind.GATEWAY)
+        # Names of links do not fold: of these the first.
+        where = fold_names(loss.elements) if devices else loss.elements[0]
+        alike = f"{loss.role} {loss.kind}" if devices else f"{loss.kind} {loss.role}"
+        title = f"the loss of {where}" if number == 1 else f"the loss of one {alike} of {number} ({where})"
+        degraded = (
+            f"{counted(effect.degraded, 'node')}, the worst to {percent(effect.left)} of their capacity upward"
+            if effect.degraded
+            else ""
         )
-        yield StaticFinding(Severity.WARNING, "single-point-of-failure", _name_elements(loss), text)
-    elif effect.degraded and loss.kind in (FailureKind.SWITCH, FailureKind.LINK, FailureKind.PEER):
-        text = f"{_name_loss(loss)}{_describe_degraded(effect, ' degrades ')}{_describe_ratio(effect)}"
-        yield StaticFinding(Severity.NOTE, "degraded-by-one", _name_elements(loss), text)
-
-
-def _describe_legs(loss: ElementLoss) -> Iterator[StaticFinding]:
-    if loss.effect.cut:
-        have = "has" if len(loss.elements) == 1 else "have"
-        text = f"{counted(len(loss.elements), 'node')} {have} no second leg ({loss.role})"
-        yield StaticFinding(Severity.NOTE, "single-leg", loss.elements[0], text)
+        if loss.kind is FailureKind.LEG:
+            if effect.cut:
+                have = "has" if number == 1 else "have"
+                text = f"{counted(number, 'node')} {have} no second leg ({loss.role})"
+                yield StaticFinding(Severity.NOTE, "single-leg", loss.elements[0], text)
+        elif effect.cut:
+            further = f" and degrades {degraded}" if degraded else ""
+            text = f"{title} cuts off {counted(effect.cut, 'node')}{further}"
+            yield StaticFinding(Severity.WARNING, "single-point-of-failure", where, text)
+        elif degraded and loss.kind in (FailureKind.SWITCH, FailureKind.LINK, FailureKind.PEER):
+            text = f"{title} degrades {degraded}{_describe_ratio(effect)}"
+            yield StaticFinding(Severity.NOTE, "degraded-by-one", where, text)
 
 
 def _describe_ratio(effect: Effect) -> str:
@@ -116,30 +97,3 @@ def _describe_ratio(effect: Effect) -> str:
     if math.isinf(effect.ratio):
         return "; a switch is left without a way up"
     return f"; the worst oversubscription is {shown(effect.ratio)}"
-
-
-def _name_loss(loss: ElementLoss) -> str:
-    number = len(loss.elements)
-    what = (
-        f"the {loss.role} {loss.kind}"
-        if loss.kind in (FailureKind.SWITCH, FailureKind.GATEWAY)
-        else f"the {loss.kind} {loss.role}"
-    )
-    return (
-        f"the loss of {_name_elements(loss)}"
-        if number == 1
-        else f"the loss of one {what[4:]} of {number} ({_name_elements(loss)})"
-    )
-
-
-def _name_elements(loss: ElementLoss) -> str:
-    """Switches folded; of links the first, since names of links do not fold."""
-    if loss.kind in (FailureKind.SWITCH, FailureKind.GATEWAY):
-        return fold_names(loss.elements)
-    return loss.elements[0]
-
-
-def _describe_degraded(effect: Effect, verb: str) -> str:
-    if not effect.degraded:
-        return ""
-    return f"{verb}{counted(effect.degraded, 'node')}, the worst to {percent(effect.left)} of their capacity upward"

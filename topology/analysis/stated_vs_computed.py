@@ -6,17 +6,16 @@ least cut between the halves of the nodes, between two groups, or of a tier (``t
 cut is an upper bound, so it can refute a claim, never prove it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 
-from benchconsole.topology.analysis.bisection import BisectionReport, FabricCut, TierCut, analyse_bisection, find_cut
-from benchconsole.topology.analysis.end_to_end import EndToEnd, EndToEndReport, analyse_end_to_end
-from benchconsole.topology.analysis.oversubscription import OversubscriptionReport, analyse_oversubscription
+from benchconsole.topology.analysis.bisection import BisectionReport, FabricCut, TierCut, find_cut
+from benchconsole.topology.analysis.end_to_end import EndToEnd
+from benchconsole.topology.analysis.oversubscription import OversubscriptionReport
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.errors import SelectionError
-from benchconsole.topology.model.fabric import Claim, Fabric, Group, SwitchId
+from benchconsole.topology.model.fabric import Claim, Fabric
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError
 from benchconsole.topology.units import network_rate
 from benchconsole.topology.units import ratio as shown
@@ -59,65 +58,26 @@ class Comparison:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimsReport:
-    """Every claim of the named ``fabric``, in file order."""
-
-    fabric: str
-    comparisons: tuple[Comparison, ...]
+_Found = tuple[float | None, tuple[ClaimStep, ...], str]
+"""What was computed for a claim, the steps that it is made of, and what is missing where nothing was."""
 
 
 def compare_claims(
-    fabric: Fabric,
-    *,
-    ratios: OversubscriptionReport | None = None,
-    ways: EndToEndReport | None = None,
-    cuts: BisectionReport | None = None,
-) -> ClaimsReport:
-    """Every claim of ``fabric``; the keywords are the reports that they are held against, where they are at hand."""
-    found = _Computed(fabric, ratios, ways, cuts)
-    return ClaimsReport(fabric.name, tuple(_compare_claim(found, claim) for claim in fabric.claims))
-
-
-class _Computed:
-    """What the other analyses say, each asked by the first claim that needs it."""
-
-    def __init__(
-        self,
-        fabric: Fabric,
-        ratios: OversubscriptionReport | None,
-        ways: EndToEndReport | None,
-        cuts: BisectionReport | None,
-    ) -> None:
-        self.fabric = fabric
-        self._ratios, self._ways, self._cuts = ratios, ways, cuts
-
-    @cached_property
-    def ratios(self) -> OversubscriptionReport:
-        return self._ratios or analyse_oversubscription(self.fabric)
-
-    @cached_property
-    def ways(self) -> EndToEndReport:
-        return self._ways or analyse_end_to_end(self.fabric)
-
-    @cached_property
-    def cuts(self) -> BisectionReport:
-        return self._cuts or analyse_bisection(self.fabric)
-
-
-def _compare_claim(found: _Computed, claim: Claim) -> Comparison:
-    steps: tuple[ClaimStep, ...] = ()
-    if claim.what == "bisection":
-        return _compare_bisection(found, claim)
-    if claim.scope == END_TO_END:
-        worst = max(found.ways.networks, key=lambda network: network.share.ratio, default=None)
-        computed, why = (None, "no node has a way up") if worst is None else (worst.share.ratio, "")
-        steps = () if worst is None else tuple(_list_path_steps(found, worst))
-    else:
-        steps = tuple(_list_scope_steps(found, claim.scope))
-        computed = max((step.value for step in steps), default=None)
-        why = "" if steps else f"nothing leads up from {claim.scope}"
-    return Comparison(claim, computed, steps, _find_outcome(claim, computed), why)
+    fabric: Fabric, ratios: OversubscriptionReport, ways: Sequence[EndToEnd], cuts: BisectionReport
+) -> tuple[Comparison, ...]:
+    """Every claim of ``fabric`` in file order, held against the reports of the other analyses."""
+    found: list[Comparison] = []
+    for claim in fabric.claims:
+        if claim.what == "bisection":
+            computed, steps, why = _find_least(fabric, claim.scope, cuts)
+        elif claim.scope == END_TO_END:
+            computed, steps, why = _find_worst_way(fabric, ratios, ways)
+        else:
+            steps = tuple(_list_scope_steps(fabric, claim.scope, ratios))
+            computed = max((step.value for step in steps), default=None)
+            why = "" if steps else f"nothing leads up from {claim.scope}"
+        found.append(Comparison(claim, computed, steps, _find_outcome(claim, computed), why))
+    return tuple(found)
 
 
 def _find_outcome(claim: Claim, computed: float | None) -> ClaimOutcome:
@@ -130,76 +90,58 @@ def _find_outcome(claim: Claim, computed: float | None) -> ClaimOutcome:
     return ClaimOutcome.CONTRADICTED if above else ClaimOutcome.BETTER if below else ClaimOutcome.HOLDS
 
 
-def _compare_bisection(found: _Computed, claim: Claim) -> Comparison:
-    """A stated bisection beside the least cut, where its scope has one."""
-    computed, steps, why = _find_least(found, claim.scope)
-    return Comparison(claim, computed, steps, _find_outcome(claim, computed), why)
-
-
-_Least = tuple[float | None, tuple[ClaimStep, ...], str]
-"""The least cut in byte/s and what it cuts, or what is missing."""
-
-
-def _find_least(found: _Computed, scope: str) -> _Least:
-    tiers = [_halve_tier(tier) for tier in found.cuts.tiers if scope in (END_TO_END, tier.below)]
+def _find_least(fabric: Fabric, scope: str, cuts: BisectionReport) -> _Found:
+    """The least cut in byte/s where ``scope`` has one."""
+    tiers = [_halve_tier(tier) for tier in cuts.tiers if scope in (END_TO_END, tier.below)]
     if scope == END_TO_END:
-        known = [each for each in (_list_narrowest(found.cuts.halves), *tiers) if each[0] is not None]
-        return min(known, key=lambda each: each[0] or 0.0, default=(None, (), found.cuts.refused))
-    groups = [group for group in found.fabric.groups if group.kind == scope]
+        known = [*([] if cuts.halves is None else [_list_narrowest(cuts.halves)]), *tiers]
+        return min(known, key=lambda each: each[0] or 0.0, default=(None, (), cuts.refused))
+    groups = [group for group in fabric.groups if group.kind == scope]
     if len(groups) == 2:
+        # Members that have cables, or share those of a host.
+        sides = [[member for member in group.members if fabric.legs(member)] for group in groups]
         try:
-            return _list_narrowest(find_cut(found.fabric, *(_list_cabled(found.fabric, group) for group in groups)))
+            return _list_narrowest(find_cut(fabric, *sides))
         except (SelectionError, UnitTooFineError) as error:
             return None, (), str(error)
     why = "a cut is known end to end, of a role, and between the groups of a kind that has two"
     return tiers[0] if tiers else (None, (), why)
 
 
-def _halve_tier(tier: TierCut) -> _Least:
+def _halve_tier(tier: TierCut) -> _Found:
     below = "nodes" if tier.below == "node" else f"{tier.below} switches"
     return tier.bound, (ClaimStep(f"half of what leads up from the {below}", tier.below, tier.up),), ""
 
 
-def _list_narrowest(found: FabricCut | None) -> _Least:
-    if found is None:
-        return None, (), ""
+def _list_narrowest(found: FabricCut) -> _Found:
+    places = ((f"{each.cables} cables {each.low} to {each.high}", each.low, each.capacity) for each in found.where)
+    return found.bound, tuple(ClaimStep(*place) for place in places), ""
+
+
+def _find_worst_way(fabric: Fabric, ratios: OversubscriptionReport, ways: Sequence[EndToEnd]) -> _Found:
+    """The worst share of all networks, and the switches of the worst way below the top, each with its own ratio."""
+    network = max(ways, key=lambda network: network.share.ratio, default=None)
+    if network is None:
+        return None, (), "no node has a way up"
     steps = (
-        ClaimStep(f"{each.cables} cables {each.low} to {each.high}", each.low, each.capacity) for each in found.where
+        ClaimStep(each.switch, fabric.switches[each.switch].role.value, each.ratio)
+        for switch in network.worst.switches
+        for each in ratios
+        if each.switch == switch and switch not in network.top and each.ratio is not None
     )
-    return found.bound, tuple(steps), ""
+    return network.share.ratio, tuple(steps), ""
 
 
-def _list_cabled(fabric: Fabric, group: Group) -> list[str]:
-    """The members of a group that have cables, or share those of a host."""
-    return [member for member in group.members if fabric.legs(member)]
-
-
-def _list_path_steps(found: _Computed, network: EndToEnd) -> Iterator[ClaimStep]:
-    """The switches of the worst way below the top, each with its own ratio."""
-    ratios = {each.switch: each.ratio for each in found.ratios}
-    for switch in network.worst.switches:
-        ratio = ratios[SwitchId(switch)]
-        if switch not in network.top and ratio is not None:
-            yield ClaimStep(switch, found.fabric.switches[SwitchId(switch)].role.value, ratio)
-
-
-def _list_scope_steps(found: _Computed, scope: str) -> Iterator[ClaimStep]:
+def _list_scope_steps(fabric: Fabric, scope: str, ratios: OversubscriptionReport) -> Iterator[ClaimStep]:
     """Everything that ``scope`` names and that has a ratio: groups of a kind before switches of a role."""
-    groups = [group for group in found.ratios.groups if scope in (group.kind, group.name)]
+    groups = [group for group in ratios.groups if scope in (group.kind, group.name)]
     for group in groups:
         if group.ratio is not None:
             yield ClaimStep(group.name, group.kind, group.ratio)
-    if groups:
-        return
-    for each in found.ratios:
-        role = found.fabric.switches[each.switch].role.value
+    for each in () if groups else ratios:
+        role = fabric.switches[each.switch].role.value
         if scope in (role, each.switch) and each.ratio is not None:
             yield ClaimStep(each.switch, role, each.ratio)
-
-
-def list_findings(report: ClaimsReport) -> list[StaticFinding]:
-    """Claims that the cabling contradicts, those that it exceeds, and those that cannot be checked."""
-    return [finding for each in report.comparisons for finding in _describe_claim(report.fabric, each)]
 
 
 _CODES = {
@@ -209,21 +151,20 @@ _CODES = {
 }
 
 
-def _describe_claim(fabric: str, each: Comparison) -> Iterator[StaticFinding]:
-    if each.outcome is ClaimOutcome.HOLDS:
-        return
-    claim = each.claim
-    severity, code = _CODES[each.outcome]
-    where = fabric if claim.scope == END_TO_END else claim.scope
-    text = f"stated {_format_number(claim, claim.value)} {_format_scope(claim)}" + (
-        f" ({claim.source})" if claim.source else ""
-    )
-    if each.computed is None:
-        yield StaticFinding(severity, code, where, f"{text}; it cannot be checked: {each.why}")
-    else:
-        yield StaticFinding(
-            severity, code, where, f"{text}; the cabling gives {_describe_computed(each, each.computed)}"
-        )
+def list_findings(fabric: Fabric, comparisons: Iterable[Comparison]) -> Iterator[StaticFinding]:
+    """Claims that the cabling contradicts, those that it exceeds, and those that cannot be checked."""
+    for each in comparisons:
+        if each.outcome is not ClaimOutcome.HOLDS:
+            claim = each.claim
+            severity, code = _CODES[each.outcome]
+            where = fabric.name if claim.scope == END_TO_END else claim.scope
+            source = f" ({claim.source})" if claim.source else ""
+            if each.computed is None:
+                outcome = f"it cannot be checked: {each.why}"
+            else:
+                outcome = f"the cabling gives {_describe_computed(each, each.computed)}"
+            text = f"stated {_format_number(claim, claim.value)} {_format_scope(claim)}{source}; {outcome}"
+            yield StaticFinding(severity, code, where, text)
 
 
 def _format_number(claim: Claim, value: float) -> str:

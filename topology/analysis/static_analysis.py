@@ -13,6 +13,7 @@ from benchconsole.topology.analysis import (
     end_to_end,
     hashing,
     oversubscription,
+    peer_links,
     ports,
     redundancy,
     stated_vs_computed,
@@ -30,17 +31,16 @@ class StaticReport:
     """What each question found, and ``findings``: errors first, then warnings, then notes."""
 
     oversubscription: oversubscription.OversubscriptionReport
-    end_to_end: end_to_end.EndToEndReport
-    redundancy: redundancy.RedundancyReport
+    end_to_end: tuple[end_to_end.EndToEnd, ...]
+    losses: tuple[redundancy.ElementLoss, ...]
+    peers: tuple[peer_links.PeerCheck, ...]
     bisection: bisection.BisectionReport
-    ports: ports.PortsReport
-    connectivity: connectivity.ConnectivityReport
-    bottlenecks: bottlenecks.BottleneckReport
-    vlans: vlans.VlanReport
-    hashing: hashing.HashingReport
-    wan: wan.WanReport
-    storage: storage_ceilings.StorageReport
-    claims: stated_vs_computed.ClaimsReport
+    ports: tuple[ports.SwitchPorts, ...]
+    vlans: tuple[vlans.SplitLink, ...]
+    lags: tuple[hashing.LagKind, ...]
+    wan: tuple[wan.WanLine, ...]
+    storage: tuple[storage_ceilings.GroupCeilings, ...]
+    claims: tuple[stated_vs_computed.Comparison, ...]
     findings: tuple[StaticFinding, ...]
 
 
@@ -53,36 +53,30 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
     used = ports.analyse_ports(fabric, cabled=cabled)
     ratios = oversubscription.analyse_oversubscription(fabric, cabled=cabled, used=used)
     ways = end_to_end.analyse_end_to_end(fabric, cabled=cabled)
-    lost = redundancy.analyse_redundancy(fabric, cabled=cabled)
+    losses = redundancy.analyse_redundancy(fabric, cabled=cabled)
+    peers = peer_links.check_peer_links(fabric, cabled=cabled)
     cuts = bisection.analyse_bisection(fabric, cabled=cabled)
-    joined = connectivity.analyse_connectivity(fabric, cabled=cabled)
-    narrow = bottlenecks.find_bottlenecks(fabric, cabled=cabled)
     split = vlans.analyse_vlans(fabric)
-    hashed = hashing.analyse_hashing(fabric, cabled=cabled)
+    lags = hashing.analyse_hashing(fabric, cabled=cabled)
     lines = wan.analyse_wan(fabric, buffers=buffers)
     ceilings = storage_ceilings.compute_ceilings(fabric)
-    said = stated_vs_computed.compare_claims(fabric, ratios=ratios, ways=ways, cuts=cuts)
-    found: list[StaticFinding] = [
-        *stated_vs_computed.list_findings(said),
-        *connectivity.list_findings(joined),
-        *bottlenecks.list_findings(narrow),
+    claims = stated_vs_computed.compare_claims(fabric, ratios, ways, cuts)
+    found = (
+        *stated_vs_computed.list_findings(fabric, claims),
+        *connectivity.check_connectivity(fabric, cabled=cabled),
+        *bottlenecks.find_bottlenecks(fabric, cabled=cabled),
         *oversubscription.list_findings(ratios),
         *end_to_end.list_findings(ways),
-        *redundancy.list_findings(lost),
+        *redundancy.list_findings(losses),
+        *peer_links.list_findings(peers),
         *ports.list_findings(used),
         *bisection.list_findings(cuts),
         *storage_ceilings.list_findings(ceilings),
-        *vlans.list_findings(split),
-        *hashing.list_findings(hashed),
+        *vlans.list_findings(fabric, split),
+        *hashing.list_findings(lags),
+        *hashing.find_repeated_hashes(fabric),
         *wan.list_findings(lines),
-    ]
+    )
     order = list(Severity)
-    return StaticReport(
-        ratios, ways, lost, cuts, used, joined, narrow, split, hashed, lines, ceilings, said,
-        tuple(sorted(found, key=lambda each: order.index(each.severity))),
-    )  # fmt: skip
-
-
-def list_static_findings(fabric: Fabric) -> tuple[StaticFinding, ...]:
-    """The findings of ``make_static_report``."""
-    return make_static_report(fabric).findings
+    findings = tuple(sorted(found, key=lambda each: order.index(each.severity)))
+    return StaticReport(ratios, ways, losses, peers, cuts, used, split, lags, lines, ceilings, claims, findings)

@@ -3,8 +3,13 @@
 Facts and numbers only, in the units of the screen; how it is coloured or sorted is the reader's.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+
+FOLDED = 1000
+"""More names than this are counted: folding would take long."""
 
 
 class Severity(StrEnum):
@@ -23,3 +28,17 @@ class StaticFinding:
     code: str
     where: str
     text: str
+
+
+def fold_names(names: Sequence[str]) -> str:
+    """``mxl[01-20]-[1-2]``, or ``leaf1 and 4,999 more``; the same set is folded once for all that speak of it."""
+    if len(names) > FOLDED:
+        return f"{names[0]} and {len(names) - 1:,} more"
+    return _fold_cached(tuple(names))
+
+
+@lru_cache(maxsize=256)
+def _fold_cached(names: tuple[str, ...]) -> str:
+    from benchconsole.topology.selection import fold  # here: it imports ClusterShell
+
+    return fold(names)

@@ -8,8 +8,9 @@ limited them. What was measured or declared is taken as it is. A layer that is n
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from benchconsole.topology.analysis.fan_in import (
     GATEWAYS,
@@ -24,6 +25,7 @@ from benchconsole.topology.analysis.fan_in import (
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.capacity.expect import MODEL
 from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.model.storage import Clients, Storage
 from benchconsole.topology.routing.routes import Routes
@@ -144,32 +146,23 @@ class GroupCeilings:
         return self.read if operation == "read" else self.write
 
 
-@dataclass(frozen=True, slots=True)
-class StorageReport:
-    """Every set of clients of every storage system, in file order."""
-
-    groups: tuple[GroupCeilings, ...]
-
-
-def compute_ceilings(fabric: Fabric, *, routes: Routes | None = None) -> StorageReport:
-    """The ceilings of every storage system of ``fabric``."""
+def compute_ceilings(fabric: Fabric, *, routes: Routes | None = None) -> tuple[GroupCeilings, ...]:
+    """The ceilings of every set of clients of every storage system of ``fabric``, in file order."""
     if not fabric.storage:
-        return StorageReport(())
+        return ()
     known = routes or Routes(fabric)
     cases = (
         _Case(fabric, known, system, clients)
         for system in fabric.storage.values()
         for clients in system.clients or (Clients("", ()),)
     )
-    return StorageReport(
-        tuple(
-            GroupCeilings(case.system.name, case.clients.name, case.ceiling("read"), case.ceiling("write"))
-            for case in cases
-        )
+    return tuple(
+        GroupCeilings(case.system.name, case.clients.name, case.ceiling("read"), case.ceiling("write"))
+        for case in cases
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Case:
     """One storage system and one set of its clients."""
 
@@ -177,31 +170,33 @@ class _Case:
     routes: Routes
     system: Storage
     clients: Clients
-    known: list[Sorts] = field(default_factory=list)
 
+    @cached_property
     def sorts(self) -> Sorts:
         """The kinds of clients and servers, found once for both operations."""
-        if not self.known:
-            self.known.append(group_nodes(self.fabric, self.clients.nodes, self.system.servers))
-        return self.known[0]
+        return group_nodes(self.fabric, self.clients.nodes, self.system.servers)
 
     def ceiling(self, operation: str) -> Ceiling:
         """Every layer that is known or missed, on the way from the clients to the disks."""
         copies = self.system.replicas if operation == "write" else 1
-        found = [*self.cables(operation, copies), *self.measured(operation), *self.interconnect(copies)]
-        found += self.layers(operation, copies)
+        found = list(self.cables(operation, copies))
+        measured = self.clients.network.of(operation)
+        if measured is not None:
+            found.append(LayerCeiling(NETWORK, measured, Origin.MEASURED, "as measured", "", True))
+        found += [*self.interconnect(copies), *self.layers(operation, copies)]
         parts = [each for each in found if isinstance(each, LayerCeiling)]
         parts += self.one_by_one(parts, operation, copies)
-        stated, source = self.clients.stated.of(operation), self.clients.source
+        claimed = self.clients.stated.of(operation)
+        stated = None
+        if claimed is not None:
+            stated = LayerCeiling("ceiling", claimed, Origin.STATED, "as stated", self.clients.source, False)
         return Ceiling(
             operation=operation,
             parts=tuple(parts),
             missing=tuple(each for each in found if isinstance(each, UnknownLayer)),
             required_share=self.system.required,
             target_share=self.system.target,
-            stated=None
-            if stated is None
-            else LayerCeiling("ceiling", stated, Origin.STATED, "as stated", source, False),
+            stated=stated,
         )
 
     def cables(self, operation: str, copies: int) -> Iterator[LayerCeiling | UnknownLayer]:
@@ -211,7 +206,7 @@ class _Case:
             writing, striped = operation == "write", self.system.striped
             pattern = Pattern(self.clients.nodes, self.system.servers, writing, striped, copies)
             try:
-                yield from self.by_links(FanIn(self.fabric, self.routes, pattern, self.sorts()))
+                yield from self.by_links(FanIn(self.fabric, self.routes, pattern, self.sorts))
                 return
             except RoutingError as error:
                 why = str(error)
@@ -242,12 +237,6 @@ class _Case:
             yield UnknownLayer("clients to servers", "every path stays inside one machine")
         elif self.clients.gateways and GATEWAYS not in crossed:
             yield UnknownLayer(GATEWAYS, f"not every path crosses {fold(self.clients.gateways)}: do they forward?")
-
-    def measured(self, operation: str) -> Iterator[LayerCeiling]:
-        """What was measured between the clients and the servers."""
-        rate = self.clients.network.of(operation)
-        if rate is not None:
-            yield LayerCeiling(NETWORK, rate, Origin.MEASURED, "as measured", "", True)
 
     def interconnect(self, copies: int) -> Iterator[LayerCeiling | UnknownLayer]:
         """What the servers reach over their interconnect: the best ping-pong of two hosts, else the stated speed."""
@@ -303,31 +292,31 @@ def _describe_ports(rates: Sequence[float]) -> str:
     return ", ".join(f"{number} x {storage_rate(rate)}" for rate, number in Counter(rates).items())
 
 
-def list_findings(report: StorageReport) -> list[StaticFinding]:
+def list_findings(groups: Sequence[GroupCeilings]) -> Iterator[StaticFinding]:
     """Stated ceilings that differ from the layers, measurements above them, and what is not known."""
-    found: list[StaticFinding] = []
-    for group in report.groups:
-        title = " ".join(word for word in (group.storage, group.clients) if word)
+    for group in groups:
         for ceiling in (group.read, group.write):
-            found += _describe_stated(group.storage, f"{title} {ceiling.operation}", ceiling)
-            found += _describe_faster(group.storage, f"{title} {ceiling.operation}", ceiling)
-    return [*found, *_describe_unknown(report)]
-
-
-def _describe_unknown(report: StorageReport) -> Iterator[StaticFinding]:
-    """What is missing, once for the groups of a system that miss the same."""
-    same: dict[tuple[str, str, str], list[str]] = {}
-    for group in report.groups:
-        for known, code in ((False, "storage-ceiling-unknown"), (True, "storage-layer-unknown")):
-            chosen = [ceiling for ceiling in (group.read, group.write) if (ceiling.value is not None) is known]
-            why = "; ".join(dict.fromkeys(missing.why for ceiling in chosen for missing in ceiling.missing))
-            if why:
-                operations = " and ".join(ceiling.operation for ceiling in chosen)
-                what = "is not complete" if known else f"for {operations} is unknown"
-                same.setdefault((group.storage, code, f"the ceiling {what}: {why}"), []).append(group.clients)
+            title = " ".join(word for word in (group.storage, group.clients, ceiling.operation) if word)
+            yield from _describe_stated(group.storage, title, ceiling)
+            yield from _describe_faster(group.storage, title, ceiling)
+    # What is missing, once for the groups of a system that miss the same.
+    same = group_by_key(
+        ((group.storage, *missing), group.clients) for group in groups for missing in _list_missing(group)
+    )
     for (where, code, text), clients in same.items():
         of = f" ({', '.join(clients)})" if any(clients) else ""
         yield StaticFinding(Severity.NOTE, code, where, f"{where}{of}: {text}")
+
+
+def _list_missing(group: GroupCeilings) -> Iterator[tuple[str, str]]:
+    """Code and text of what is not known of a ceiling that has no layer, then of one that has some."""
+    for known, code in ((False, "storage-ceiling-unknown"), (True, "storage-layer-unknown")):
+        chosen = [ceiling for ceiling in (group.read, group.write) if (ceiling.value is not None) is known]
+        why = "; ".join(dict.fromkeys(missing.why for ceiling in chosen for missing in ceiling.missing))
+        if why:
+            operations = " and ".join(ceiling.operation for ceiling in chosen)
+            lack = "is not complete" if known else f"for {operations} is unknown"
+            yield code, f"the ceiling {lack}: {why}"
 
 
 def _describe_stated(where: str, title: str, ceiling: Ceiling) -> Iterator[StaticFinding]:

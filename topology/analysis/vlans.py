@@ -1,15 +1,15 @@
-"""Members of each VLAN, and the capacity that a link that is split into VLANs has for each.
+"""The capacity that a link that is split into VLANs has for each.
 
 Rates are byte/s on the wire, as the ports are sold.
 """
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
-from benchconsole.topology.model.fabric import Channel, Fabric, Link, LinkId, NodeId
+from benchconsole.topology.model.fabric import Channel, Fabric, Link, NodeId
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import network_rate, ratio
 
@@ -51,48 +51,20 @@ class Lane:
 class SplitLink:
     """A link that is split into VLANs. ``carried`` is what all members together get across from each side.
 
-    ``stranded`` are VLANs with members on both sides that have no part of the link and no way around.
-    ``ends`` are those of the link, ``cabled`` is byte/s of its members.
+    ``channels`` is the sum of its parts in byte/s. ``stranded`` are VLANs with members on both sides that have no
+    part of the link and no way around.
     """
 
-    link: LinkId
-    capacity: float
+    link: Link
     channels: float
     lanes: tuple[Lane, ...]
     carried: tuple[float, float]
     stranded: tuple[int, ...]
-    ends: tuple[str, str]
-    cabled: float
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
-    """One VLAN and its members, in the order of the nodes."""
-
-    vlan: int
-    name: str
-    members: tuple[NodeId, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class VlanReport:
-    """Every VLAN, the nodes that are in several, and the links that are split."""
-
-    vlans: tuple[Membership, ...]
-    in_several: tuple[NodeId, ...]
-    split: tuple[SplitLink, ...]
-
-
-def analyse_vlans(fabric: Fabric) -> VlanReport:
-    """The VLANs of ``fabric`` and the links that are split into them."""
-    return VlanReport(
-        vlans=tuple(
-            Membership(vlan.id, vlan.name, tuple(node for node in fabric.nodes if node in vlan.members))
-            for vlan in fabric.vlans.values()
-        ),
-        in_several=tuple(node for node in fabric.nodes if len(fabric.vlans_of.get(node, ())) > 1),
-        split=tuple(_split(fabric, link) for link in fabric.links.values() if link.channels),
-    )
+def analyse_vlans(fabric: Fabric) -> tuple[SplitLink, ...]:
+    """The links of ``fabric`` that are split into VLANs."""
+    return tuple(_split(fabric, link) for link in fabric.links.values() if link.channels)
 
 
 def _split(fabric: Fabric, link: Link) -> SplitLink:
@@ -102,14 +74,11 @@ def _split(fabric: Fabric, link: Link) -> SplitLink:
     apart = near_a.keys().isdisjoint(near_b)
     carried = [sum(min(lane.sides[end].offered, lane.capacity) for lane in lanes) for end in (0, 1)]
     return SplitLink(
-        link=link.id,
-        capacity=link.capacity,
+        link=link,
         channels=sum(channel.capacity for channel in link.channels),
         lanes=lanes,
         carried=(min(carried[0], link.capacity), min(carried[1], link.capacity)),
         stranded=tuple(_find_stranded(fabric, link, sides)) if apart else (),
-        ends=(link.a, link.b),
-        cabled=sum(link.members),
     )
 
 
@@ -166,52 +135,48 @@ def _find_stranded(fabric: Fabric, link: Link, sides: Mapping[NodeId, int | None
             yield vlan.id
 
 
-def list_findings(report: VlanReport) -> list[StaticFinding]:
+def list_findings(fabric: Fabric, split: Iterable[SplitLink]) -> Iterator[StaticFinding]:
     """VLANs without members, nodes in several, and for split links: mistakes, fill and balance."""
-    found = [
-        StaticFinding(
-            Severity.WARNING, "vlan-empty", f"VLAN {vlan.vlan}", f"VLAN {vlan.vlan} ({vlan.name}) has no members"
-        )
-        for vlan in report.vlans
-        if not vlan.members
-    ]
-    if report.in_several:
-        nodes = fold(report.in_several)
+    for vlan in fabric.vlans.values():
+        if vlan.members.isdisjoint(fabric.nodes):
+            text = f"VLAN {vlan.id} ({vlan.name}) has no members"
+            yield StaticFinding(Severity.WARNING, "vlan-empty", f"VLAN {vlan.id}", text)
+    several = [node for node in fabric.nodes if len(fabric.vlans_of.get(node, ())) > 1]
+    if several:
+        nodes = fold(several)
         text = f"{nodes} are in several VLANs: flows between two of them use the first that both share"
-        found.append(StaticFinding(Severity.NOTE, "vlan-several", nodes, text))
-    for split in report.split:
-        found.extend(_describe_mistakes(split))
-        found.extend(finding for lane in split.lanes for finding in _describe_fill(split, lane))
-        found.extend(_describe_balance(split))
-    return found
+        yield StaticFinding(Severity.NOTE, "vlan-several", nodes, text)
+    for each in split:
+        yield from _describe_mistakes(each)
+        yield from _describe_fill(each)
+        yield from _describe_balance(each)
 
 
 def _describe_mistakes(split: SplitLink) -> Iterator[StaticFinding]:
+    link, cabled = split.link.id, sum(split.link.members)
     for lane in split.lanes:
         if not lane.known:
-            text = f"{split.link} has a part for VLAN {lane.vlan}, which is not described"
-            yield StaticFinding(Severity.ERROR, "channel-vlan-unknown", split.link, text)
-    if split.channels > split.cabled * (1 + 1e-9):
-        text = (
-            f"the VLANs of {split.link} add up to {network_rate(split.channels)}, it has {network_rate(split.cabled)}"
-        )
-        yield StaticFinding(Severity.ERROR, "channels-exceed-link", split.link, text)
+            text = f"{link} has a part for VLAN {lane.vlan}, which is not described"
+            yield StaticFinding(Severity.ERROR, "channel-vlan-unknown", link, text)
+    if split.channels > cabled * (1 + 1e-9):
+        text = f"the VLANs of {link} add up to {network_rate(split.channels)}, it has {network_rate(cabled)}"
+        yield StaticFinding(Severity.ERROR, "channels-exceed-link", link, text)
     for vlan in split.stranded:
-        text = f"VLAN {vlan} has members on both sides of {split.link}, no part of it and no other way"
-        yield StaticFinding(Severity.WARNING, "vlan-stranded", split.link, text)
+        text = f"VLAN {vlan} has members on both sides of {link}, no part of it and no other way"
+        yield StaticFinding(Severity.WARNING, "vlan-stranded", link, text)
 
 
-def _describe_fill(split: SplitLink, lane: Lane) -> Iterator[StaticFinding]:
-    if lane.port is None or lane.oversubscription <= 1:
-        return
-    fuller = max(lane.sides, key=lambda side: side.offered)
-    room = "fill" if lane.exact else "fit into"
-    text = (
-        f"{lane.fill} flows of {network_rate(lane.port)} {room} the {network_rate(lane.capacity)} of VLAN {lane.vlan}:"
-        f" flow {lane.fill + 1} is over; its {len(fuller.members)} members on one side offer"
-        f" {network_rate(fuller.offered)} ({ratio(lane.oversubscription)})"
-    )
-    yield StaticFinding(Severity.NOTE, "vlan-fill", split.link, text)
+def _describe_fill(split: SplitLink) -> Iterator[StaticFinding]:
+    for lane in split.lanes:
+        if lane.port is not None and lane.oversubscription > 1:
+            fuller = max(lane.sides, key=lambda side: side.offered)
+            text = (
+                f"{lane.fill} flows of {network_rate(lane.port)} {'fill' if lane.exact else 'fit into'} the"
+                f" {network_rate(lane.capacity)} of VLAN {lane.vlan}: flow {lane.fill + 1} is over; its"
+                f" {len(fuller.members)} members on one side offer {network_rate(fuller.offered)}"
+                f" ({ratio(lane.oversubscription)})"
+            )
+            yield StaticFinding(Severity.NOTE, "vlan-fill", split.link.id, text)
 
 
 def _describe_balance(split: SplitLink) -> Iterator[StaticFinding]:
@@ -222,15 +187,13 @@ def _describe_balance(split: SplitLink) -> Iterator[StaticFinding]:
         return
     counts = ":".join(str(len(lane.sides[end].members)) for lane in split.lanes)
     numbers = ", ".join(str(lane.vlan) for lane in split.lanes)
-    shares = [_format_share(lane, end) for lane in split.lanes]
-    text = (
-        f"{counts} members in the VLANs {numbers} on the side of {split.ends[end]}: all together get"
-        f" {network_rate(split.carried[end])} of {network_rate(split.capacity)} across, one gets {', '.join(shares)}"
+    # When all on the side of a member send.
+    shares = ", ".join(
+        network_rate(min(side.offered, lane.capacity) / len(side.members)) if side.members else "nothing"
+        for lane, side in ((lane, lane.sides[end]) for lane in split.lanes)
     )
-    yield StaticFinding(Severity.WARNING, "vlan-unbalanced", split.link, text)
-
-
-def _format_share(lane: Lane, end: int) -> str:
-    """What one member gets when all on its side send."""
-    side = lane.sides[end]
-    return network_rate(min(side.offered, lane.capacity) / len(side.members)) if side.members else "nothing"
+    text = (
+        f"{counts} members in the VLANs {numbers} on the side of {(split.link.a, split.link.b)[end]}: all together get"
+        f" {network_rate(split.carried[end])} of {network_rate(split.link.capacity)} across, one gets {shares}"
+    )
+    yield StaticFinding(Severity.WARNING, "vlan-unbalanced", split.link.id, text)

@@ -7,10 +7,11 @@ not follow it at all.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node, NodeId
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import digits3, disk_size, duration, network_rate
@@ -45,7 +46,7 @@ class WanLine:
 
     ``flow`` is byte/s of the fastest NIC that a single flow can use on it, ``flow_in_flight`` and
     ``line_in_flight`` are the bandwidth-delay products in bytes; ``loss`` is the highest share of
-    lost packets at which one flow still reaches ``wanted`` byte/s.
+    lost packets at which one flow still reaches ``flow``.
     """
 
     link: LinkId
@@ -55,16 +56,8 @@ class WanLine:
     flow: float
     flow_in_flight: float
     line_in_flight: float
-    wanted: float
     loss: float
     windows: tuple[Window, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WanReport:
-    """Every link of a fabric that has a round trip."""
-
-    lines: tuple[WanLine, ...]
 
 
 def tolerable_loss(rate: float, rtt: float, mtu: int) -> float:
@@ -72,31 +65,22 @@ def tolerable_loss(rate: float, rtt: float, mtu: int) -> float:
     return min(1.0, (MATHIS * (mtu - HEADERS) / (rtt * rate)) ** 2)
 
 
-def analyse_wan(
-    fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None, wanted: float | None = None
-) -> WanReport:
-    """Every line of ``fabric``.
+def analyse_wan(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None) -> tuple[WanLine, ...]:
+    """Every link of ``fabric`` that has a round trip.
 
-    ``buffers`` are windows in bytes that were measured on nodes; they replace what their class
-    declares. ``wanted`` is the rate of one flow whose tolerable loss is asked, byte/s; the
-    rate of the fastest NIC by default.
+    ``buffers`` are windows in bytes that were measured on nodes; they replace what their class declares.
     """
-    known = buffers or {}
-    return WanReport(
-        tuple(
-            _make_line(fabric, link, rtt=link.wan.rtt, buffers=known, wanted=wanted)
-            for link in fabric.links.values()
-            if link.wan is not None and link.wan.rtt
-        )
+    return tuple(
+        _make_line(fabric, link, link.wan.rtt, buffers or {})
+        for link in fabric.links.values()
+        if link.wan is not None and link.wan.rtt
     )
 
 
-def _make_line(
-    fabric: Fabric, link: Link, *, rtt: float, buffers: Mapping[NodeId, float], wanted: float | None
-) -> WanLine:
+def _make_line(fabric: Fabric, link: Link, rtt: float, buffers: Mapping[NodeId, float]) -> WanLine:
     network = fabric.networks.get(link.network)
     mtu = fabric.mtu if network is None else network.mtu
-    flow = min([_find_fastest(fabric), max(link.members), link.capacity])
+    flow = min(_find_fastest(fabric), max(link.members), link.capacity)
     return WanLine(
         link=link.id,
         rtt=rtt,
@@ -105,8 +89,7 @@ def _make_line(
         flow=flow,
         flow_in_flight=flow * rtt,
         line_in_flight=link.capacity * rtt,
-        wanted=wanted or flow,
-        loss=tolerable_loss(wanted or flow, rtt, mtu),
+        loss=tolerable_loss(flow, rtt, mtu),
         windows=tuple(_list_windows(fabric, buffers, rtt=rtt, flow=flow, capacity=link.capacity)),
     )
 
@@ -120,10 +103,8 @@ def _find_fastest(fabric: Fabric) -> float:
 def _list_windows(
     fabric: Fabric, buffers: Mapping[NodeId, float], *, rtt: float, flow: float, capacity: float
 ) -> Iterator[Window]:
-    kinds: dict[tuple[float | None, str], list[NodeId]] = {}
-    for node in fabric.nodes.values():
-        if fabric.legs(node.id):
-            kinds.setdefault(_find_node_window(node, buffers), []).append(node.id)
+    cabled = (node for node in fabric.nodes.values() if fabric.legs(node.id))
+    kinds = group_by_key((_find_node_window(node, buffers), node.id) for node in cabled)
     for (size, basis), nodes in kinds.items():
         rate = None if size is None else min(flow, size / rtt)
         streams = None if rate is None else math.ceil(capacity / rate - 1e-9)
@@ -167,32 +148,25 @@ def _find_limit(facts: Mapping[str, str | float], name: str) -> float:
     return float(written[-1]) if written and written[-1].isdecimal() else 0.0
 
 
-def list_findings(report: WanReport) -> list[StaticFinding]:
+def list_findings(lines: Iterable[WanLine]) -> Iterator[StaticFinding]:
     """For each line: windows that are too small for it or unknown, and the loss that one flow survives."""
-    return [finding for line in report.lines for finding in _describe_line(line)]
-
-
-def _describe_line(line: WanLine) -> Iterator[StaticFinding]:
-    in_flight = (
-        f"one {network_rate(line.flow)} flow over {duration(line.rtt)} has {disk_size(line.flow_in_flight)} in flight"
-    )
-    for window in line.windows:
-        if window.size is None or window.rate is None or window.streams is None:
-            text = f"{in_flight}; the TCP buffers of {window.nodes} are not known: declare {_MISSING}"
-            yield StaticFinding(Severity.NOTE, "wan-buffers-unknown", line.link, text)
-        elif window.size < line.flow_in_flight:
-            allowed = f"{window.nodes} may have {disk_size(window.size)} ({window.basis})"
-            text = (
-                f"{in_flight}, {allowed}: {network_rate(window.rate)} per stream,"
-                f" {window.streams} streams to fill {network_rate(line.capacity)}"
-            )
-            yield StaticFinding(Severity.WARNING, "wan-window", line.link, text)
-    text = (
-        f"one flow reaches {network_rate(line.wanted)} over {duration(line.rtt)} only if at most 1 packet in"
-        f" {digits3(1.0 / line.loss)} is lost (Mathis, MTU {line.mtu}); the whole line holds"
-        f" {disk_size(line.line_in_flight)}"
-    )
-    yield StaticFinding(Severity.NOTE, "wan-loss", line.link, text)
-
-
-_MISSING = "sysctl net.ipv4.tcp_rmem and tcp_wmem of their class"
+    for line in lines:
+        rate, rtt = network_rate(line.flow), duration(line.rtt)
+        in_flight = f"one {rate} flow over {rtt} has {disk_size(line.flow_in_flight)} in flight"
+        for window in line.windows:
+            if window.size is None or window.rate is None or window.streams is None:
+                missing = "sysctl net.ipv4.tcp_rmem and tcp_wmem of their class"
+                text = f"{in_flight}; the TCP buffers of {window.nodes} are not known: declare {missing}"
+                yield StaticFinding(Severity.NOTE, "wan-buffers-unknown", line.link, text)
+            elif window.size < line.flow_in_flight:
+                text = (
+                    f"{in_flight}, {window.nodes} may have {disk_size(window.size)} ({window.basis}):"
+                    f" {network_rate(window.rate)} per stream,"
+                    f" {window.streams} streams to fill {network_rate(line.capacity)}"
+                )
+                yield StaticFinding(Severity.WARNING, "wan-window", line.link, text)
+        text = (
+            f"one flow reaches {rate} over {rtt} only if at most 1 packet in {digits3(1.0 / line.loss)} is lost"
+            f" (Mathis, MTU {line.mtu}); the whole line holds {disk_size(line.line_in_flight)}"
+        )
+        yield StaticFinding(Severity.NOTE, "wan-loss", line.link, text)

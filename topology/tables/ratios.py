@@ -57,7 +57,8 @@ def find_largest(values: Floats, at: Indices, size: int) -> tuple[Floats, Indice
     return best, index
 
 
-def _find_worst(ratio: Floats, at: Indices, element: Indices, size: int) -> Worst:
+def find_worst(ratio: Floats, at: Indices, element: Indices, size: int) -> Worst:
+    """Per place the highest ``ratio`` and the ``element`` whose loss leads to it."""
     found, index = find_largest(ratio, at, size)
     return Worst(found, np.where(index >= 0, element[index], -1) if len(element) else index)
 
@@ -67,7 +68,7 @@ def find_worst_cables(tables: Tables) -> Worst:
     links = np.flatnonzero(tables.climbing & (tables.usable > 0) & (tables.low >= tables.nodes))
     low = tables.low[links]
     ratio = divide(tables.down[low], subtract_loss(tables.up[low], tables.fastest[links]))
-    return _find_worst(ratio, low, links, len(tables.names))
+    return find_worst(ratio, low, links, len(tables.names))
 
 
 def find_worst_switches(tables: Tables) -> Worst:
@@ -80,7 +81,7 @@ def find_worst_switches(tables: Tables) -> Worst:
     dead = find_dead_switches(tables, trunks.low[rises], trunks.high[rises], trunks.capacity[rises])
     ratio = divide(tables.down[dead.at] + dead.more, subtract_loss(tables.up[dead.at], dead.less))
     ratio[tables.up[dead.at] == 0] = 0.0
-    return _find_worst(ratio, dead.at, dead.switch, len(tables.names))
+    return find_worst(ratio, dead.at, dead.switch, len(tables.names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ def sum_boundaries(tables: Tables, member: Indices, size: int) -> Boundary:
     side = sum_at(np.concatenate((tables.usable[level],) * 2)[inside], ends[inside], size)
     trunks = rising[tables.low[rising] >= tables.nodes]
     at = one[trunks]
-    cable = _find_worst(divide(down[at], subtract_loss(up[at], tables.fastest[trunks])), at, trunks, size)
+    cable = find_worst(divide(down[at], subtract_loss(up[at], tables.fastest[trunks])), at, trunks, size)
     return Boundary(down, up, side, cable, _find_switch_lost(tables, member, (down, up), (rising, falling)))
 
 
@@ -195,7 +196,7 @@ def _find_switch_lost(
     at, switch = pairs // len(tables.names), pairs % len(tables.names)
     ratio = divide(subtract_loss(down[at], lost_down), subtract_loss(up[at], lost_up))
     ratio[up[at] == 0] = 0.0
-    return _find_worst(ratio, at, switch, len(down))
+    return find_worst(ratio, at, switch, len(down))
 
 
 def _list_gains(tables: Tables, member: Indices) -> Iterator[tuple[tuple[Indices, Indices, Floats], bool]]:

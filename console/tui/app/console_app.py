@@ -45,9 +45,9 @@ Analyse = Callable[[Fabric], Iterable[StaticFinding]]
 
 def static_findings(fabric: Fabric) -> Iterable[StaticFinding]:
     """The whole static analysis; imported here, for it brings what start-up must not wait for."""
-    from benchconsole.topology.analysis.static_analysis import list_static_findings
+    from benchconsole.topology.analysis.static_analysis import make_static_report
 
-    return list_static_findings(fabric)
+    return make_static_report(fabric).findings
 
 
 class ConsoleApp(ThemedApp[int]):

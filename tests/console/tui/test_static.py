@@ -15,7 +15,7 @@ from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, described, opened
 from benchconsole.console.view.run_view import coverage, exit_code, tally
-from benchconsole.topology.analysis.static_analysis import list_static_findings
+from benchconsole.topology.analysis.static_analysis import make_static_report
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 from tests.console.tui.fabrics import mini
@@ -297,7 +297,9 @@ async def test_copied_they_are_plain_text_with_their_place(tmp_path: Path) -> No
 
 async def test_the_real_analysis_of_a_real_file(tmp_path: Path) -> None:
     story = described_story(tmp_path)
-    async with running(Player(story, until=LAST), (120, 40), list_static_findings) as look:
+    async with running(
+        Player(story, until=LAST), (120, 40), lambda fabric: make_static_report(fabric).findings
+    ) as look:
         await look.until(lambda: "description: " in look.text)
         await look.press("4")
         view = look.app.navigation.findings.run_view

@@ -44,7 +44,7 @@ def test_halves_by_leaf_and_the_tiers(tmp_path: Path) -> None:
     assert [(each.below, each.up / GIGABIT, each.bound / GIGABIT) for each in report.tiers] == [
         ("node", 160, 80), ("leaf", 80, 40)
     ]  # fmt: skip
-    assert list_findings(report)[0].text == (
+    assert next(list_findings(report)).text == (
         "9 nodes and 8 nodes (by switches) can exchange at most 40.0 Gb/s in each direction: 4 cables leaf to spine"
     )
 
@@ -92,7 +92,7 @@ def test_one_place_has_no_halves(tmp_path: Path) -> None:
     described = fabric(tmp_path, text)
     report = analyse_bisection(described)
     assert report.halves is None
-    assert list_findings(report)[0].code == "no-bisection"
+    assert next(list_findings(report)).code == "no-bisection"
 
 
 def test_capacities_that_have_no_common_unit_are_refused_in_words(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ def switch(folder: Path, ports_text: str, links: str, name: str = "s") -> Switch
         f"schema: 1\nfabric: x\nswitches: {{s: {{role: leaf{ports_text}}}, t: {{role: spine}}}}\n"
         f'nodes: {{"n[01-20]": {{}}}}\nlinks:\n{links}'
     )
-    return next(each for each in analyse_ports(fabric(folder, text)).switches if each.switch == name)
+    return next(each for each in analyse_ports(fabric(folder, text)) if each.switch == name)
 
 
 def test_without_declared_ports_every_cable_is_one(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_without_declared_ports_every_cable_is_one(tmp_path: Path) -> None:
         tmp_path, "", '  - {from: "n[01-10]", to: s, speed: 10G}\n  - {from: s, to: t, speed: 40G, count: 3}\n'
     )
     assert found == SwitchPorts(SwitchId("s"), (Need(5e9, 3, 3), Need(1.25e9, 10, 10)), None)
-    assert (found.needed, found.short, found.free) == (13, 0, None)
+    assert (found.needed, found.free) == (13, None)
 
 
 def test_a_split_port_carries_four(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_a_split_port_carries_four(tmp_path: Path) -> None:
         '  - {from: "n[01-10]", to: s, speed: 10G}\n  - {from: s, to: t, speed: 40G, count: 3}\n',
     )
     assert found.needs == (Need(5e9, 3, 3), Need(1.25e9, 10, 3))
-    assert (found.needed, found.declared, found.short) == (6, 8, 0)
+    assert (found.needed, found.declared) == (6, 8)
     # Two ports are free, and two parts of the third split one.
     assert found.free == 10 * 1.25e9
 
@@ -52,7 +52,7 @@ def test_ports_of_the_very_speed_are_taken_first_then_faster_ones(tmp_path: Path
         ', ports: {"e[1-8]": 10 Gb/s, "q[1-4]": 40 Gb/s}',
         '  - {from: "n[01-10]", to: s, speed: 10G}\n  - {from: s, to: t, speed: 40G}\n',
     )
-    assert (found.needed, found.declared, found.short, found.unfit) == (11, 12, 0, 0)
+    assert (found.needed, found.declared, found.unfit) == (11, 12, 0)
     assert found.free == 0
 
 
@@ -64,8 +64,8 @@ def test_too_few_and_too_slow(tmp_path: Path) -> None:
     )
     described = fabric(tmp_path, text)
     report = analyse_ports(described)
-    found = report.switches[0]
-    assert (found.needed, found.declared, found.short, found.unfit, found.free) == (11, 8, 3, 1, 0)
+    found = report[0]
+    assert (found.needed, found.declared, found.unfit, found.free) == (11, 8, 1, 0)
     assert [each.text for each in list_findings(report)] == [
         "s needs 11 ports (1 for 1 x 40.0 Gb/s, 10 for 10 x 10.0 Gb/s), 8 are declared",
         "s: no declared port is fast enough for 1 of the cables",
@@ -107,5 +107,5 @@ def test_split_ports_are_counted_upward(number: int, tmp_path: Path) -> None:
         f'  - {{from: "n[01-{number:02}]", to: s, speed: 10G}}\n',
     )
     assert found.needed == -(-number // 4)
-    assert found.short == max(found.needed - 2, 0)
+    assert found.declared == 2
     assert found.free == (8 - number) * 1.25e9 if number <= 8 else found.free == 0

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchconsole import topology
-from benchconsole.topology.analysis import bisection, end_to_end
+from benchconsole.topology.analysis.bisection import BisectionReport, analyse_bisection
+from benchconsole.topology.analysis.end_to_end import analyse_end_to_end
+from benchconsole.topology.analysis.oversubscription import analyse_oversubscription
 from benchconsole.topology.analysis.stated_vs_computed import ClaimOutcome, Comparison, compare_claims, list_findings
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.model.fabric import Fabric
@@ -40,12 +42,17 @@ def tree(folder: Path, claim: str, speed: str = "10G") -> Fabric:
     return fabric(folder, TREE.format(claim=claim, speed=speed))
 
 
+def compare_all(described: Fabric) -> tuple[Comparison, ...]:
+    reports = analyse_oversubscription(described), analyse_end_to_end(described), analyse_bisection(described)
+    return compare_claims(described, *reports)
+
+
 def compared(described: Fabric) -> Comparison:
-    return compare_claims(described).comparisons[0]
+    return compare_all(described)[0]
 
 
 def said(described: Fabric) -> StaticFinding:
-    (found,) = list_findings(compare_claims(described))
+    (found,) = list_findings(described, compare_all(described))
     return found
 
 
@@ -53,7 +60,7 @@ def test_a_true_ratio_is_no_finding(tmp_path: Path) -> None:
     described = tree(tmp_path, '{oversubscription: "2:1", source: the offer}')
     assert compared(described).outcome is ClaimOutcome.HOLDS
     assert compared(described).computed == pytest.approx(2.0)
-    assert list_findings(compare_claims(described)) == []
+    assert list(list_findings(described, compare_all(described))) == []
 
 
 def test_end_to_end_means_the_worst_way(tmp_path: Path) -> None:
@@ -148,12 +155,8 @@ def test_half_of_the_ports_bounds_what_halves_exchange(tmp_path: Path) -> None:
 )
 def test_without_a_cable_nothing_can_be_checked(tmp_path: Path, claim: str, why: str) -> None:
     described = fabric(tmp_path, f'schema: 1\nfabric: none\nnodes: {{"n[1-2]": {{}}}}\nstated: [{claim}]\n')
-    nothing = compare_claims(
-        described,
-        ways=end_to_end.EndToEndReport(()),
-        cuts=bisection.BisectionReport("none", None, "there are no halves", ()),
-    )
-    (found,) = nothing.comparisons
+    cuts = BisectionReport("none", None, "there are no halves", ())
+    (found,) = compare_claims(described, analyse_oversubscription(described), (), cuts)
     assert (found.outcome, found.computed, found.why) == (ClaimOutcome.UNKNOWN, None, why)
 
 
@@ -171,4 +174,4 @@ def test_jetstream_is_two_to_one_for_one_chassis_on_a_switch_only(per_tor: int, 
 
 
 def test_nothing_stated_is_nothing_computed(tmp_path: Path) -> None:
-    assert compare_claims(fabric(tmp_path)).comparisons == ()
+    assert compare_all(fabric(tmp_path)) == ()

@@ -44,7 +44,7 @@ def small(
 
 
 def ceiling(described: Fabric, operation: str = "write") -> Ceiling:
-    return compute_ceilings(described).groups[0].of(operation)
+    return compute_ceilings(described)[0].of(operation)
 
 
 def rates(found: Ceiling) -> dict[str, float]:

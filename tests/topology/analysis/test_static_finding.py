@@ -1,4 +1,4 @@
-from benchconsole.topology.analysis.folded_names import FOLDED, fold_names
+from benchconsole.topology.analysis.static_finding import FOLDED, fold_names
 
 
 def test_names_are_folded_and_very_many_are_counted() -> None:

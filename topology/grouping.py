@@ -1,0 +1,15 @@
+"""Values grouped by a key."""
+
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
+
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
+
+
+def group_by_key(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
+    """The values of each key in their order; keys in the order in which they are first met."""
+    found: dict[_K, list[_V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
