@@ -48,8 +48,9 @@ class Reaching:
         """Nothing was opened."""
 
 
-async def stored(result: Result) -> None:
+async def stored(result: Result) -> Result:
     await asyncio.sleep(0)
+    return result
 
 
 def a_round(size: int) -> Round:
