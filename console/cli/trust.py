@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchconsole.console.cli.common import (
-    exclude_option,
-    nodes_option,
-    read_topology,
-    topology_argument,
-)
+from benchconsole.console.cli.common import exclude_option, nodes_option, read_topology, topology_argument
 from benchconsole.console.exits import Exit, complain
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.store.files.paths import trusted_hosts_path

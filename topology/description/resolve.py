@@ -228,10 +228,7 @@ def load_text(text: str, path: Path | str, vocabulary: Vocabulary | None = None)
 
 
 def resolve(
-    document: Document,
-    path: Path,
-    vocabulary: Vocabulary | None = None,
-    parameters: Mapping[str, int] | None = None,
+    document: Document, path: Path, vocabulary: Vocabulary | None = None, parameters: Mapping[str, int] | None = None
 ) -> Fabric:
     """The fabric that ``document`` describes, whichever format it was read from. Raises TopologyError."""
     document = unfold(document, parameters)
