@@ -39,6 +39,11 @@ class TopologyError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+def refuse(where: Position, found: str, expected: str, near_match: str | None = None) -> TopologyError:
+    """The error for a source that cannot be read any further."""
+    return TopologyError([Problem(where, found, expected, near_match)])
+
+
 class SelectionError(Exception):
     """A node selection that is empty, malformed, or names what the topology does not have."""
 

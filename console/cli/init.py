@@ -10,7 +10,7 @@ from benchconsole.console.exits import BadInput
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.topology import load
 from benchconsole.topology.description.document import Imported, source_text
-from benchconsole.topology.importers import FORMATS, SEVERAL, find_importer, list_formats, sniff
+from benchconsole.topology.importers import FORMATS, SEVERAL, import_sources, list_formats, sniff
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import UnitError, parse_link_speed
@@ -138,7 +138,7 @@ def command(
     chosen = _find_format(sources) if source_format == "auto" else source_format
     if len(sources) > 1 and chosen not in SEVERAL:
         raise BadInput(f"benchconsole: {len(sources)} sources, expected one for {chosen}")
-    imported = find_importer(chosen)(sources, _parse_speed(link_speed))
+    imported = import_sources(chosen, sources, _parse_speed(link_speed))
     described = _resolve_import(imported, file)
     more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
     _write_file(file, _format_topology(imported, described, f"{sources[0]}{more} ({chosen})", file), copy=schema)

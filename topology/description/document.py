@@ -5,6 +5,7 @@ positions. Reports non-core tags, and files that are too large, too deep or mult
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from benchconsole.topology.errors import Position, Problem, TopologyError
+from benchconsole.topology.errors import Position, Problem, refuse
 
 Location = tuple[str | int, ...]
 
@@ -70,17 +71,29 @@ def source_text(path: Path) -> str:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
-        found = f"a file that cannot be read ({error.strerror})"
-        raise TopologyError([Problem(start, found, "a readable file")]) from None
+        raise refuse(start, f"a file that cannot be read ({error.strerror})", "a readable file") from None
     if len(raw) > MAX_BYTES:
-        raise TopologyError([Problem(start, f"a file of more than {MAX_BYTES // 2**20} MiB", "a smaller one")])
+        raise refuse(start, f"a file of more than {MAX_BYTES // 2**20} MiB", "a smaller one")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
-        found = f"the byte 0x{raw[error.start]:02x}"
-        raise TopologyError([Problem(Position(str(path), line, column), found, "text in UTF-8")]) from None
+        where = Position(str(path), line, column)
+        raise refuse(where, f"the byte 0x{raw[error.start]:02x}", "text in UTF-8") from None
+
+
+class Lines:
+    """Turns offsets of one text into positions."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.name = name
+        self._starts = [0, *(end.end() for end in re.finditer("\n", text))]
+
+    def at(self, offset: int) -> Position:
+        """The line and column of ``offset``, both from 1."""
+        line = bisect_right(self._starts, offset)
+        return Position(self.name, line, offset - self._starts[line - 1] + 1)
 
 
 class _Reader:
@@ -99,11 +112,10 @@ class _Reader:
         except yaml.MarkedYAMLError as error:
             where = self.position(error.problem_mark or error.context_mark)
             found = (error.problem or "no YAML").strip()
-            raise TopologyError([Problem(where, f"broken YAML: {found}", _describe_expected(found))]) from None
+            raise refuse(where, f"broken YAML: {found}", _describe_expected(found)) from None
         except (yaml.YAMLError, ValueError) as error:
             found = str(error).splitlines()[0] if str(error) else type(error).__name__
-            start = Position(self.document.file, 1, 1)
-            raise TopologyError([Problem(start, f"broken YAML: {found}", "one YAML document")]) from None
+            raise refuse(self.position(None), f"broken YAML: {found}", "one YAML document") from None
         return event
 
     def document_value(self) -> object:
@@ -112,13 +124,12 @@ class _Reader:
         while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
             event = self.next()
         if isinstance(event, yaml.StreamEndEvent):
-            start = Position(self.document.file, 1, 1)
-            raise TopologyError([Problem(start, "an empty file", "a topology (see: benchconsole init)")])
+            raise refuse(self.position(None), "an empty file", "a topology (see: benchconsole init)")
         found = self.read(event, ())
         self.next()
         after = self.next()
         if not isinstance(after, yaml.StreamEndEvent):
-            raise TopologyError([Problem(self.position(after.start_mark), "a second document", "one YAML document")])
+            raise refuse(self.position(after.start_mark), "a second document", "one YAML document")
         return found
 
     def position(self, mark: Any) -> Position:  # noqa: ANN401 - marks of the two parsers share no type
@@ -135,7 +146,7 @@ class _Reader:
         self.seen += 1
         where = self.position(event.start_mark)
         if self.seen > MAX_VALUES or len(location) > MAX_DEPTH:
-            raise TopologyError([Problem(where, "a file that unfolds without end", "a plain topology file")])
+            raise refuse(where, "a file that unfolds without end", "a plain topology file")
         self.document.values[location] = where
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, where)
@@ -154,7 +165,7 @@ class _Reader:
 
     def _alias(self, event: yaml.AliasEvent, where: Position) -> object:
         if event.anchor not in self.anchors:
-            raise TopologyError([Problem(where, f"the alias *{event.anchor}", f"an anchor &{event.anchor} before it")])
+            raise refuse(where, f"the alias *{event.anchor}", f"an anchor &{event.anchor} before it")
         found, size = self.anchors[event.anchor]
         self.seen += size
         return found
@@ -240,6 +251,15 @@ _TAGS: dict[str, Callable[[str], object]] = {
 }
 
 
+def describe_value(value: object) -> str:
+    """A plain value in the words of a problem."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    return "nothing" if value is None else repr(value)
+
+
 def read(path: Path) -> Document:
     """Read a file. Raises TopologyError when it is not one YAML document at all."""
     return parse(source_text(path), str(path))
@@ -253,8 +273,7 @@ def parse(text: str, name: str) -> Document:
     document = Document(name, text)
     control = _CONTROL.search(text)
     if control is not None:
-        before = text[: control.start()]
-        where = Position(name, before.count("\n") + 1, control.start() - (before.rfind("\n") + 1) + 1)
-        raise TopologyError([Problem(where, f"the control character 0x{ord(control[0]):02x}", "plain text")])
+        found = f"the control character 0x{ord(control[0]):02x}"
+        raise refuse(Lines(text, name).at(control.start()), found, "plain text")
     document.data = _Reader(document).document_value()
     return document

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from benchconsole.topology.description.arithmetic import ExpressionError, Value, fill
-from benchconsole.topology.description.document import MAX_VALUES, Document, Location
-from benchconsole.topology.errors import Problem, TopologyError, find_near
+from benchconsole.topology.description.document import MAX_VALUES, Document, Location, describe_value
+from benchconsole.topology.errors import Problem, find_near, refuse
 
 SECTIONS = (
     "switches", "nodes", "links", "mlag", "vlans", "chassis", "racks", "pods", "sites", "storage", "use",
@@ -58,7 +58,7 @@ class _Unfolding:
     def _parameters(self, written: object, given: Mapping[str, int]) -> dict[str, Value]:
         known: dict[str, Value] = {}
         if written is not None and not isinstance(written, dict):
-            self.problem(("parameters",), _describe_value(written), "a mapping of names to whole numbers")
+            self.problem(("parameters",), describe_value(written), "a mapping of names to whole numbers")
             written = None
         for name, value in (written or {}).items():
             known[name] = 1
@@ -69,19 +69,19 @@ class _Unfolding:
         for name, value in given.items():
             if name not in known:
                 expected = f"one of {', '.join(known)}" if known else "a file with parameters"
-                start = self.source.at(("parameters",))
-                raise TopologyError([Problem(start, f"unknown parameter {name!r}", expected, find_near(name, known))])
+                where = self.source.at(("parameters",))
+                raise refuse(where, f"unknown parameter {name!r}", expected, find_near(name, known))
             known[name] = value
         return known
 
     def _templates(self, written: object) -> dict[str, Mapping[str, object]]:
         found: dict[str, Mapping[str, object]] = {}
         if written is not None and not isinstance(written, dict):
-            self.problem(("templates",), _describe_value(written), "a mapping of names to templates")
+            self.problem(("templates",), describe_value(written), "a mapping of names to templates")
             return found
         for name, template in (written or {}).items():
             if not isinstance(template, dict):
-                self.problem(("templates", name), _describe_value(template), f"a mapping with {', '.join(SECTIONS)}")
+                self.problem(("templates", name), describe_value(template), f"a mapping with {', '.join(SECTIONS)}")
                 continue
             for section in template:
                 if section not in SECTIONS:
@@ -98,14 +98,14 @@ class _Unfolding:
         if written is None:
             return
         if not isinstance(written, list):
-            self.problem(here, _describe_value(written), "a list of {template: NAME, ...}")
+            self.problem(here, describe_value(written), "a list of {template: NAME, ...}")
             return
         for index, item in enumerate(written):
             self._use_one(item, (*here, index), known, chain)
 
     def _use_one(self, item: object, here: Location, known: Mapping[str, Value], chain: tuple[str, ...]) -> None:
         if not isinstance(item, dict) or not isinstance(item.get("template"), str):
-            self.problem(here, _describe_value(item) if not isinstance(item, dict) else "no template", "template: NAME")
+            self.problem(here, describe_value(item) if not isinstance(item, dict) else "no template", "template: NAME")
             return
         name = item["template"]
         if name not in self.templates:
@@ -125,7 +125,7 @@ class _Unfolding:
         if isinstance(written, list):
             return [value for index, each in enumerate(written) for value in self._axis(each, (*here, index), known)]
         if isinstance(written, bool) or not isinstance(written, str | int):
-            self.problem(here, _describe_value(written), "a number, a range such as 1-20, a word, or a list of words")
+            self.problem(here, describe_value(written), "a number, a range such as 1-20, a word, or a list of words")
             return []
         try:
             value = fill(written, known) if isinstance(written, str) else written
@@ -138,7 +138,7 @@ class _Unfolding:
         self.instances += 1
         if self.instances > MAX_INSTANCES or len(self.document.values) > MAX_VALUES:
             where = self.source.key_at(("templates", name))
-            raise TopologyError([Problem(where, "templates that write without end", f"at most {MAX_INSTANCES:,} uses")])
+            raise refuse(where, "templates that write without end", f"at most {MAX_INSTANCES:,} uses")
         for section, body in self.templates[name].items():
             here: Location = ("templates", name, section)
             if section == "use":
@@ -148,7 +148,7 @@ class _Unfolding:
             elif isinstance(body, list):
                 self._append(section, body, here, known)
             else:
-                self.problem(here, _describe_value(body), "a mapping, or a list of links")
+                self.problem(here, describe_value(body), "a mapping, or a list of links")
 
     def _merge(self, section: str, body: Mapping[str, object], here: Location, known: Mapping[str, Value]) -> None:
         target = self.out.setdefault(section, {})
@@ -214,14 +214,6 @@ def _list_values(value: Value) -> Iterator[Value]:
         if last < first or stride < 1 or (last - first) // stride > MAX_INSTANCES:
             raise ExpressionError(f"the range {part}", f"a range that runs upward, of at most {MAX_INSTANCES:,} values")
         yield from range(first, last + 1, stride)
-
-
-def _describe_value(value: object) -> str:
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    return "nothing" if value is None else repr(value)
 
 
 def fold_problems(problems: list[Problem]) -> list[Problem]:

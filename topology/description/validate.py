@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from benchconsole.topology.description import raw
-from benchconsole.topology.description.document import Document, Location
-from benchconsole.topology.errors import Problem, TopologyError, find_near
+from benchconsole.topology.description.document import Document, Location, describe_value
+from benchconsole.topology.errors import Problem, find_near, refuse
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -86,14 +86,6 @@ def _find_location(location: tuple[Any, ...], data: object, *, missing: bool) ->
     return tuple(found)
 
 
-def _describe_value(value: object) -> str:
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    return "nothing" if value is None else repr(value)
-
-
 def _make_problem(error: ErrorDetails, document: Document, shape: type[BaseModel]) -> Problem:
     kind = error["type"]
     missing = kind == "missing"
@@ -105,7 +97,7 @@ def _make_problem(error: ErrorDetails, document: Document, shape: type[BaseModel
         return Problem(document.key_at(location), f"unknown key {word!r}", expected, find_near(word, known))
     if missing:
         return Problem(document.at(location[:-1]), f"no key {location[-1]!r}", f"{location[-1]}: ...")
-    found = _describe_value(error["input"])
+    found = describe_value(error["input"])
     if kind == "literal_error":
         allowed = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         expected = allowed[0] if len(allowed) == 1 else f"one of {', '.join(allowed)}"
@@ -134,8 +126,7 @@ def validate(document: Document, shape: type[Shape], main_keys: str) -> tuple[Sh
     Items of lists that had to be cut keep their index, so that positions stay right.
     """
     if not isinstance(document.data, dict):
-        start = document.at(())
-        raise TopologyError([Problem(start, _describe_value(document.data), f"a mapping with {main_keys}")])
+        raise refuse(document.at(()), describe_value(document.data), f"a mapping with {main_keys}")
     data: Any = document.data
     problems: dict[tuple[Any, ...], Problem] = {}
     for attempt in range(6):

@@ -1,19 +1,18 @@
 """Formats that a fabric can be read from, and the detection of the format of a file.
 
 ``native`` is our own format; the others are foreign and are loaded when they are asked for.
-An importer is a function ``read(paths, speed) -> Imported``: foreign text to a Document in the
-shape of our own file, whose positions lead into the source. ``topology.description.resolve`` gives it meaning.
+An importer is a function ``fill(draft)``: it reads the text of a Draft into it, and the Draft gives a Document
+in the shape of our own file, whose positions lead into the source. ``topology.description.resolve`` gives it meaning.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from types import MappingProxyType, ModuleType
 
-if TYPE_CHECKING:
-    from benchconsole.topology.description.document import Imported
+from benchconsole.topology.description.document import Imported, source_text
+from benchconsole.topology.importers.draft import Draft
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -52,7 +51,21 @@ def sniff(text: str) -> str | None:
     return next((name for name, mark in _MARKS if mark.search(start)), None)
 
 
-def find_importer(name: str) -> "Callable[[Sequence[Path], str | None], Imported]":
-    """The function that reads ``name``, one of ``names()``."""
-    module = import_module(f"benchconsole.topology.importers.{name.replace('-', '_')}")
-    return cast("Callable[[Sequence[Path], str | None], Imported]", module.read)
+def import_sources(name: str, paths: Sequence[Path], speed: str | None = None) -> Imported:
+    """What sources in the format ``name`` say; ``speed`` is for cables without one. Raises TopologyError."""
+    if name in SEVERAL:
+        several: Imported = _load(name).read(paths, speed)
+        return several
+    (path,) = paths
+    return import_text(name, source_text(path), str(path), speed)
+
+
+def import_text(name: str, text: str, file: str, speed: str | None = None) -> Imported:
+    """What ``text``, called ``file`` in messages, says. Raises TopologyError with every problem."""
+    draft = Draft(file, text)
+    _load(name).fill(draft)
+    return draft.finish(speed)
+
+
+def _load(name: str) -> ModuleType:
+    return import_module(f"{__name__}.{name.replace('-', '_')}")

@@ -11,41 +11,151 @@ Source: Ansible, "How to build your inventory"; plugins ``ini`` and ``yaml``.
 import re
 import shlex
 import string
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from benchconsole.topology.description.document import Document, Imported, Location, source_text
+from benchconsole.topology.description.document import Document, Location
 from benchconsole.topology.description.document import parse as parse_yaml
-from benchconsole.topology.errors import Position
-from benchconsole.topology.importers.draft import Draft
-from benchconsole.topology.importers.host_groups import HostGroups
-from benchconsole.topology.importers.source_text import Lines, refuse, refuse_cut
-from benchconsole.topology.selection import MAX_NODES
+from benchconsole.topology.errors import Position, refuse
+from benchconsole.topology.importers.draft import Draft, DraftDevice
+from benchconsole.topology.importers.roles import find_node_role, split_words
+from benchconsole.topology.selection import MAX_NODES, NAME, fold
 
 _SECTION = re.compile(r"\s*\[([^:\]\s]+)(?::([^\]\s]+))?\]\s*(?:[#;].*)?")
 _YAML = re.compile(r"(?m)^(?:---|[A-Za-z_][A-Za-z0-9_-]*\s*:\s*(?:#.*)?$)")
 _RANGE = re.compile(r"\[([A-Za-z]|\d{1,12}):([A-Za-z]|\d{1,12})(?::(\d{1,9}))?\]")
 _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
 _GROUP_KEYS = ("hosts", "vars", "children")
+_SWITCHES = {"switch", "switches", "leaf", "leafs", "leaves", "spine", "spines", "router", "routers", "tor"}
+_EVERY = ("all", "ungrouped")
+_OLD = {"ansible_ssh_host": "ansible_host", "ansible_ssh_user": "ansible_user", "ansible_ssh_port": "ansible_port"}
 
 
-def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
-    """One file. There is no link in it, so ``speed`` is for nothing. Raises TopologyError."""
-    (path,) = paths
-    return parse(source_text(path), str(path), speed)
-
-
-def parse(text: str, name: str, speed: str | None = None) -> Imported:
-    """The text of one inventory of either kind. Raises TopologyError with every problem."""
-    refuse_cut(text, name, "]}")
-    draft = Draft(name, text)
-    inventory = HostGroups(draft)
-    if _is_yaml(text):
-        _Yaml(parse_yaml(text, name), inventory).whole()
+def fill(draft: Draft) -> None:
+    """Read one inventory of either kind. Raises TopologyError."""
+    draft.refuse_cut("]}")
+    inventory = _HostGroups(draft)
+    if _is_yaml(draft.text):
+        _Yaml(parse_yaml(draft.text, draft.file), inventory).whole()
     else:
-        _Ini(text, name, inventory).whole()
+        _Ini(inventory).whole()
     inventory.finish()
-    return draft.finish(speed)
+
+
+@dataclass(slots=True)
+class _Host:
+    where: Position
+    groups: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+class _HostGroups:
+    """Hosts with their variables: a host's own go before those of its groups, a child's before its parent's."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self._hosts: dict[str, _Host] = {}
+        self._told = 0
+        self._parents: dict[str, list[str]] = {}
+        self._variables: dict[str, dict[str, str]] = {}
+        self._known_above: dict[tuple[str, ...], list[str]] = {}
+
+    def group(self, name: str) -> None:
+        """Note that there is a group."""
+        self._parents.setdefault(name, [])
+
+    def child(self, group: str, name: str, where: Position) -> None:
+        """Note that the group ``name`` is below ``group``."""
+        self.group(group)
+        self.group(name)
+        if name == group or name in self._above([group]):
+            self.draft.problem(where, f"the group {name} below itself", "groups without a loop")
+        elif group not in self._parents[name]:
+            self._parents[name].append(group)
+
+    def variables(self, group: str, told: Mapping[str, str]) -> None:
+        """Note variables of a group."""
+        self._variables.setdefault(group, {}).update(told)
+
+    def host(self, group: str, name: str, told: Mapping[str, str], where: Position) -> None:
+        """Note that a host is in a group, and variables of its own."""
+        self._told += 1
+        if len(self._hosts) > MAX_NODES or self._told > 10 * MAX_NODES:
+            raise refuse(where, f"more than {MAX_NODES:,} hosts", "a smaller inventory")
+        host = self._hosts.setdefault(name, _Host(where))
+        if group not in host.groups:
+            host.groups.append(group)
+        host.variables.update(told)
+
+    def finish(self) -> None:
+        """Every host as a device of the draft, and how they are reached."""
+        reached: dict[tuple[str | None, str | None], list[str]] = {}
+        for name, host in self._hosts.items():
+            told = self._merged(host)
+            device = self._device(name, host, told)
+            self.draft.device(device)
+            if not device.switch and name in self.draft.devices:
+                reached.setdefault((told.get("ansible_user"), told.get("ansible_port")), []).append(name)
+        self._access(reached)
+        self.draft.remark("an inventory does not say how nodes are cabled: describe switches and links by hand")
+
+    def _device(self, name: str, host: _Host, told: Mapping[str, str]) -> DraftDevice:
+        groups = [group for group in [*host.groups, *self._all_above(host)] if group not in _EVERY]
+        switches = [group for group in groups if _SWITCHES.intersection(split_words(group))]
+        if switches:
+            self.draft.remark(f"hosts of groups called after switches are taken for switches: those of {switches[0]}")
+            return DraftDevice(name, host.where, switch=True)
+        roles = {group: role for group in groups if (role := find_node_role(group)) is not None}
+        group, role = next(iter(roles.items()), ("", None))
+        why = f"role inferred from its group {group}" if role else ""
+        return DraftDevice(name, host.where, switch=False, role=role, why=why, fields=dict(self._address(name, told)))
+
+    def _address(self, name: str, told: Mapping[str, str]) -> Iterator[tuple[str, object]]:
+        address = told.get("ansible_host", name)
+        if not NAME.fullmatch(address):
+            self.draft.remark(f"addresses that our file cannot hold are left out: {address!r} of {name}, and so on")
+        elif address != name:
+            yield "address", address
+
+    def _access(self, reached: Mapping[tuple[str | None, str | None], list[str]]) -> None:
+        """User and port where all nodes share them; a remark on who is told what where they differ."""
+        if len(reached) > 1:
+            each = [f"{user or '-'} {port or '-'}: {fold(names)}" for (user, port), names in reached.items()]
+            self.draft.remark(f"users and ports differ, keep them in your ssh_config: {'; '.join(each[:6])}")
+            return
+        for user, port in reached:
+            if user is not None and "{{" not in user:
+                self.draft.section("ssh", "user", user, self.draft.start)
+            if port is not None and port.isdecimal() and port.isascii():
+                self.draft.section("ssh", "port", int(port[:6]), self.draft.start)
+
+    def _merged(self, host: _Host) -> dict[str, str]:
+        """The variables that hold for a host, under their present names."""
+        found: dict[str, str] = {}
+        for told in (
+            host.variables,
+            *(self._variables.get(group, {}) for group in [*host.groups, *self._all_above(host), "all"]),
+        ):
+            for key, value in told.items():
+                found.setdefault(_OLD.get(key, key), value)
+        return found
+
+    def _all_above(self, host: _Host) -> list[str]:
+        """The groups above those of a host, found once for hosts of the same groups."""
+        groups = tuple(host.groups)
+        if groups not in self._known_above:
+            self._known_above[groups] = self._above(host.groups)
+        return self._known_above[groups]
+
+    def _above(self, groups: list[str]) -> list[str]:
+        """The groups above ``groups``, the nearest first; of equally near ones the last by name."""
+        found: dict[str, None] = {}
+        level = list(groups)
+        while level:
+            parents = {parent for group in level for parent in self._parents.get(group, ())}
+            level = sorted((parent for parent in parents if parent not in found), reverse=True)
+            found.update(dict.fromkeys(level))
+        return list(found)
 
 
 def _is_yaml(text: str) -> bool:
@@ -59,22 +169,21 @@ def _is_yaml(text: str) -> bool:
 class _Ini:
     """Walks an inventory in INI."""
 
-    def __init__(self, text: str, name: str, inventory: HostGroups) -> None:
-        self.text = text
-        self.places = Lines(text, name)
+    def __init__(self, inventory: _HostGroups) -> None:
         self.inventory = inventory
+        self.draft = inventory.draft
 
     def whole(self) -> None:
         group, kind = "ungrouped", "hosts"
         offset = 0
-        for line in self.text.split("\n"):
-            where = self.places.at(offset + len(line) - len(line.lstrip()))
+        for line in self.draft.text.split("\n"):
+            where = self.draft.lines.at(offset + len(line) - len(line.lstrip()))
             section = _SECTION.fullmatch(line)
             if section is not None:
                 group, kind = section[1], section[2] or "hosts"
                 self.inventory.group(group)
                 if kind not in _GROUP_KEYS:
-                    self.inventory.draft.problem(where, f"the section [{group}:{kind}]", "[GROUP], :children or :vars")
+                    self.draft.problem(where, f"the section [{group}:{kind}]", "[GROUP], :children or :vars")
             elif line.strip() and not line.lstrip().startswith(("#", ";")):
                 self.line(line.strip(), where, group, kind)
             offset += len(line) + 1
@@ -84,13 +193,13 @@ class _Ini:
         if kind == "vars":
             key, equals, value = line.partition("=")
             if not equals:
-                self.inventory.draft.problem(where, repr(line[:60]), "name=value")
+                self.draft.problem(where, repr(line[:60]), "name=value")
             self.inventory.variables(group, {key.strip(): _unquote(value.strip())})
             return
         try:
             words = shlex.split(line, comments=True)
         except ValueError:
-            self.inventory.draft.problem(where, repr(line[:60]), "quotes that close")
+            self.draft.problem(where, repr(line[:60]), "quotes that close")
             return
         if not words:
             return
@@ -99,8 +208,8 @@ class _Ini:
             return
         pairs = [word.partition("=") for word in words[1:]]
         if any(not equals for _, equals, _ in pairs):
-            self.inventory.draft.problem(where, repr(line[:60]), "a host and name=value pairs")
-        for host, port in _expand_range(words[0], where, self.inventory.draft):
+            self.draft.problem(where, repr(line[:60]), "a host and name=value pairs")
+        for host, port in _expand_range(words[0], where, self.draft):
             told = {key: value for key, _, value in pairs} | port
             self.inventory.host(group, host, told, where)
 
@@ -108,7 +217,7 @@ class _Ini:
 class _Yaml:
     """Walks an inventory in YAML."""
 
-    def __init__(self, source: Document, inventory: HostGroups) -> None:
+    def __init__(self, source: Document, inventory: _HostGroups) -> None:
         self.source = source
         self.inventory = inventory
         inventory.draft.problems.extend(source.problems)

@@ -10,16 +10,14 @@ TopologyError for any other file.
 Source: containerlab's manual, "Topology definition", and its ``clab.schema.json``.
 """
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
-from benchconsole.topology.description.document import Document, Imported, Location, source_text
+from benchconsole.topology.description.document import Document, Location, describe_value
 from benchconsole.topology.description.document import parse as parse_yaml
-from benchconsole.topology.errors import Position, TopologyError, find_near
+from benchconsole.topology.errors import Position, TopologyError, find_near, refuse
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_document as parse_json
-from benchconsole.topology.importers.source_text import refuse, refuse_cut
 from benchconsole.topology.model.fabric import NodeRole, SwitchRole
 
 PREFIX = "benchconsole."
@@ -44,40 +42,32 @@ _ROLES = [role.value for roles in (NodeRole, SwitchRole) for role in roles]
 _Label = tuple[str, Position]
 
 
-def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
-    """One file. ``speed`` is for links without one. Raises TopologyError."""
-    (path,) = paths
-    return parse(source_text(path), str(path), speed)
-
-
-def parse(text: str, name: str, speed: str | None = None) -> Imported:
-    """The text of one file, called ``name`` in messages. Raises TopologyError with every problem."""
-    refuse_cut(text, name, "]}")
-    source = parse_yaml(text, name)
+def fill(draft: Draft) -> None:
+    """Read one file. Raises TopologyError."""
+    draft.refuse_cut("]}")
+    source = parse_yaml(draft.text, draft.file)
     data = source.data
     topology = data.get("topology") if isinstance(data, dict) else None
     if not isinstance(data, dict) or not isinstance(topology, dict):
         raise refuse(source.at(()), "no topology", "a containerlab file with name and topology: nodes, links")
-    reader = _Reader(source, topology)
-    reader.draft.name = str(data.get("name") or "")
-    reader.whole()
-    return reader.draft.finish(speed)
+    draft.name = str(data.get("name") or "")
+    _Reader(draft, source, topology).whole()
 
 
 class _Reader:
     """Walks one file once."""
 
-    def __init__(self, source: Document, topology: Mapping[str, object]) -> None:
+    def __init__(self, draft: Draft, source: Document, topology: Mapping[str, object]) -> None:
+        self.draft = draft
         self.source = source
         self.topology = topology
-        self.draft = Draft(source.file, source.text)
         self.draft.problems.extend(source.problems)
         self.members: dict[tuple[str, str], list[str]] = {}
 
     def mapping(self, data: object, location: Location) -> Mapping[str, object]:
         """``data`` as a mapping; nothing is an empty one, anything else a problem."""
         if data is not None and not isinstance(data, dict):
-            self.draft.problem(self.source.at(location), _describe_value(data), "a mapping (key: value)")
+            self.draft.problem(self.source.at(location), describe_value(data), "a mapping (key: value)")
         return data if isinstance(data, dict) else {}
 
     def part(self, *keys: str) -> tuple[Mapping[str, object], Location]:
@@ -99,7 +89,7 @@ class _Reader:
             self.draft.section(section, name, {key: ",".join(members)}, self.source.at(("topology", "nodes")))
         links = self.topology.get("links")
         if links is not None and not isinstance(links, list):
-            self.draft.problem(self.source.at(("topology", "links")), _describe_value(links), "a list")
+            self.draft.problem(self.source.at(("topology", "links")), describe_value(links), "a list")
         for index, written in enumerate(links if isinstance(links, list) else []):
             self.link(written, ("topology", "links", index))
 
@@ -253,10 +243,4 @@ def _parse_plain(text: str) -> object:
 
 
 def _shorten(value: object) -> str:
-    return repr(value) if isinstance(value, str | int | float) else _describe_value(value)
-
-
-def _describe_value(value: object) -> str:
-    if isinstance(value, dict):
-        return "a mapping"
-    return "a list" if isinstance(value, list) else "nothing" if value is None else repr(value)
+    return repr(value) if isinstance(value, str | int | float) else describe_value(value)

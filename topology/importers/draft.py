@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from benchconsole.topology.description.document import Document, Imported, Location
-from benchconsole.topology.errors import Position, Problem, TopologyError, find_near
+from benchconsole.topology.description.document import Document, Imported, Lines, Location
+from benchconsole.topology.errors import Position, Problem, TopologyError, find_near, refuse
 from benchconsole.topology.importers.bundles import SourceCable, bundle_cables
 from benchconsole.topology.importers.roles import find_node_role, infer_switch_roles
-from benchconsole.topology.importers.source_text import refuse
 from benchconsole.topology.model.fabric import SwitchRole
 from benchconsole.topology.selection import MAX_NODES, NAME, fold
 
@@ -48,6 +47,8 @@ class Draft:
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.text = text
+        self.start = Position(file, 1, 1)
+        self.lines = Lines(text, file)
         self.name = ""
         self.devices: dict[str, DraftDevice] = {}
         self.cables: list[SourceCable] = []
@@ -67,6 +68,15 @@ class Draft:
             raise TopologyError(
                 [*self.problems, Problem(where, f"{MAX_PROBLEMS:,} problems", "a source of this format")]
             )
+
+    def refuse_cut(self, closing: str = "") -> None:
+        """Raise TopologyError when the text stops within a line: a name that was cut short is another name.
+
+        ``closing`` are characters that end something by themselves, as a bracket does in YAML.
+        """
+        if self.text and not self.text.endswith(("\n", *closing)):
+            where = self.lines.at(len(self.text))
+            raise refuse(where, "no end of the last line", "a whole file (this one may be cut)")
 
     def remark(self, text: str) -> None:
         """Note what was left out or taken for granted; of remarks that begin alike up to a colon the first is kept."""
@@ -112,7 +122,7 @@ class Draft:
         """The result; ``speed`` is for cables that have none. Raises TopologyError with every problem."""
         cables = [cable for cable in self.cables if self._sound(cable)]
         document = Document(self.file, self.text)
-        document.values[()] = Position(self.file, 1, 1)
+        document.values[()] = self.start
         known = ("ssh", "network", "networks", "classes")
         data: dict[str, object] = {"schema": 1, "fabric": self.name or _name_fabric(self.file)}
         data.update({name: self.sections[name] for name in known if name in self.sections})
@@ -121,7 +131,7 @@ class Draft:
         data["links"] = list(self._links(cables, speed, data["switches"]))
         data.update({name: value for name, value in self.sections.items() if name not in known})
         if not data["nodes"] and not self.problems:
-            self.problem(Position(self.file, 1, 1), "no node", "at least one node")
+            self.problem(self.start, "no node", "at least one node")
         if self.problems:
             raise TopologyError(self.problems)
         document.data = data

@@ -7,9 +7,8 @@ that is no Unicode (lone surrogates), and anything after the last value.
 import re
 from json import JSONDecoder
 
-from benchconsole.topology.description.document import MAX_DEPTH, MAX_VALUES, Document, Location
-from benchconsole.topology.errors import Position, Problem, TopologyError
-from benchconsole.topology.importers.source_text import Lines, refuse
+from benchconsole.topology.description.document import MAX_DEPTH, MAX_VALUES, Document, Lines, Location
+from benchconsole.topology.errors import Position, Problem, TopologyError, refuse
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,18})(\.\d{1,30})?([eE][+-]?\d{1,3})?(?![\d.])")

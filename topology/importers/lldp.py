@@ -16,12 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchconsole.topology.description.document import Document, Imported, Location, source_text
-from benchconsole.topology.errors import Position
+from benchconsole.topology.errors import Position, refuse
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_documents
 from benchconsole.topology.importers.roles import find_switch_role
-from benchconsole.topology.importers.source_text import refuse
 from benchconsole.topology.units import UnitError, parse_link_speed
 from benchconsole.topology.writing import exact_quantities
 

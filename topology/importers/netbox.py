@@ -9,15 +9,13 @@ Source: nrx, "CYJS" output; NetBox REST API, dcim/interfaces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
-from benchconsole.topology.description.document import Document, Imported, Location, source_text
-from benchconsole.topology.errors import Position
+from benchconsole.topology.description.document import Document, Location
+from benchconsole.topology.errors import Position, refuse
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_document
 from benchconsole.topology.importers.roles import find_node_role, find_switch_role, is_switch
-from benchconsole.topology.importers.source_text import refuse
 from benchconsole.topology.selection import NAME
 from benchconsole.topology.units import UnitError, parse_link_speed
 from benchconsole.topology.writing import exact_quantities
@@ -25,30 +23,22 @@ from benchconsole.topology.writing import exact_quantities
 _NOTHING = ("", "unknown", None)
 
 
-def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
-    """One file. ``speed`` is for cables without one. Raises TopologyError."""
-    (path,) = paths
-    return parse(source_text(path), str(path), speed)
-
-
-def parse(text: str, name: str, speed: str | None = None) -> Imported:
-    """The text of one file, called ``name`` in messages. Raises TopologyError with every problem."""
-    source = parse_document(text, name)
+def fill(draft: Draft) -> None:
+    """Read one file. Raises TopologyError."""
+    source = parse_document(draft.text, draft.file)
     elements = source.data.get("elements") if isinstance(source.data, dict) else None
     if not isinstance(elements, dict) or not isinstance(elements.get("nodes"), list):
         raise refuse(source.at(()), "no elements.nodes", "a graph in CYJS, as nrx writes it")
-    reader = _Reader(source, elements)
-    reader.whole()
-    return reader.draft.finish(speed)
+    _Reader(draft, source, elements).whole()
 
 
 class _Reader:
     """Walks one graph once. Vertices are known by their id, as text."""
 
-    def __init__(self, source: Document, elements: Mapping[str, object]) -> None:
+    def __init__(self, draft: Draft, source: Document, elements: Mapping[str, object]) -> None:
+        self.draft = draft
         self.source = source
         self.elements = elements
-        self.draft = Draft(source.file, source.text)
         self.draft.problems.extend(source.problems)
         self.draft.name = _find_graph_name(source.data)
         self.devices: dict[str, tuple[Mapping[str, object], Position]] = {}

@@ -13,14 +13,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from pathlib import Path
 
-from benchconsole.topology.description.document import Document, Imported, Location, source_text
+from benchconsole.topology.description.document import Document, Lines, Location
 from benchconsole.topology.description.document import parse as parse_yaml
-from benchconsole.topology.errors import Position, SelectionError, find_near
+from benchconsole.topology.errors import Position, SelectionError, find_near, refuse
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import MAX_CABLES, Draft, DraftDevice
-from benchconsole.topology.importers.source_text import Lines, refuse, refuse_cut
 from benchconsole.topology.selection import expand
 
 _KEYS = {
@@ -45,24 +43,14 @@ Line = Mapping[str, Word]
 """The keys of one line, or of one entry, by the names of ``topology.conf``."""
 
 
-def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
-    """One file. ``speed`` is for every link: Slurm knows none. Raises TopologyError."""
-    (path,) = paths
-    return parse(source_text(path), str(path), speed)
-
-
-def parse(text: str, name: str, speed: str | None = None) -> Imported:
-    """The text of one file of either kind. Raises TopologyError with every problem."""
-    refuse_cut(text, name)
-    draft = Draft(name, text)
-    if re.search(r"(?im)^\s*(SwitchName|BlockName)\s*=", text):
-        lines = list(_parse_conf(text, name, draft))
-    else:
-        lines = list(_parse_yaml(parse_yaml(text, name), draft))
+def fill(draft: Draft) -> None:
+    """Read one file of either kind. Raises TopologyError."""
+    draft.refuse_cut()
+    conf = re.search(r"(?im)^\s*(SwitchName|BlockName)\s*=", draft.text)
+    lines = list(_parse_conf(draft) if conf else _parse_yaml(parse_yaml(draft.text, draft.file), draft))
     if not lines and not draft.problems:
-        raise refuse(Position(name, 1, 1), "no switch and no block", "SwitchName=... lines, or a list of topologies")
+        raise refuse(draft.start, "no switch and no block", "SwitchName=... lines, or a list of topologies")
     _build_draft(lines, draft)
-    return draft.finish(speed)
 
 
 class _Logical:
@@ -80,24 +68,23 @@ class _Logical:
         return self._places.at(self._offsets[part] + index - self._starts[part])
 
 
-def _join_lines(text: str, name: str) -> Iterator[_Logical]:
-    places = Lines(text, name)
+def _join_lines(draft: Draft) -> Iterator[_Logical]:
     parts: list[tuple[int, str]] = []
     offset = 0
-    for written in text.split("\n"):
+    for written in draft.text.split("\n"):
         code = _COMMENT.split(written, maxsplit=1)[0].removesuffix("\r")
         parts.append((offset, code.removesuffix("\\")))
         offset += len(written) + 1
         if not code.endswith("\\"):
-            yield _Logical(parts, places)
+            yield _Logical(parts, draft.lines)
             parts = []
     if parts:
-        yield _Logical(parts, places)
+        yield _Logical(parts, draft.lines)
 
 
-def _parse_conf(text: str, name: str, draft: Draft) -> Iterator[Line]:
+def _parse_conf(draft: Draft) -> Iterator[Line]:
     """The lines of ``topology.conf`` that name a switch or a block."""
-    for logical in _join_lines(text, name):
+    for logical in _join_lines(draft):
         line = {key: word for key, word in _split_words(logical, draft) if key in _KEYS.values()}
         if line.keys() & {"SwitchName", "BlockName"}:
             yield line

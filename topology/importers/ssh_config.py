@@ -9,14 +9,12 @@ Source: ssh_config(5).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchconsole.topology.description.document import Imported, source_text
-from benchconsole.topology.errors import Position
+from benchconsole.topology.errors import Position, refuse
 from benchconsole.topology.importers.draft import Draft, DraftDevice
-from benchconsole.topology.importers.source_text import Lines, refuse, refuse_cut
 from benchconsole.topology.selection import NAME
 
 _LINE = re.compile(r"[ \t]*([A-Za-z]+)(?:[ \t]*=[ \t]*|[ \t]+)(.*)")
@@ -34,19 +32,12 @@ class _Directive:
     where: Position
 
 
-def read(paths: Sequence[Path], speed: str | None = None) -> Imported:
-    """One file. There is no link in it, so ``speed`` is for nothing. Raises TopologyError."""
-    (path,) = paths
-    return parse(source_text(path), str(path), speed)
-
-
-def parse(text: str, name: str, speed: str | None = None) -> Imported:
-    """The text of one file, called ``name`` in messages. Raises TopologyError with every problem."""
-    refuse_cut(text, name)
-    draft = Draft(name, text)
+def fill(draft: Draft) -> None:
+    """Read one file. Raises TopologyError."""
+    draft.refuse_cut()
     hosts: dict[str, tuple[Position, dict[str, str]]] = {}
     open_blocks: list[dict[str, str]] = []
-    for directive in _list_directives(text, name, draft):
+    for directive in _list_directives(draft):
         if directive.keyword == "host":
             open_blocks = [hosts.setdefault(host, (where, {}))[1] for host, where in _list_literal(directive, draft)]
         elif directive.keyword == "match":
@@ -58,43 +49,40 @@ def parse(text: str, name: str, speed: str | None = None) -> Imported:
             for settings in open_blocks:
                 settings.setdefault("hostname", directive.arguments[0][0])
     if not hosts and not draft.problems:
-        raise refuse(Position(name, 1, 1), "no Host with a plain name", "Host NAME")
+        raise refuse(draft.start, "no Host with a plain name", "Host NAME")
     for host, (where, settings) in hosts.items():
-        draft.device(
-            DraftDevice(host, where, switch=False, fields=_find_address(host, settings.get("hostname"), draft))
-        )
-    draft.section("ssh", "config", str(Path(name).absolute()), Position(name, 1, 1))
+        fields = _find_address(host, settings.get("hostname"), draft)
+        draft.device(DraftDevice(host, where, switch=False, fields=fields))
+    draft.section("ssh", "config", str(Path(draft.file).absolute()), draft.start)
     draft.remark("an ssh_config does not say how nodes are cabled: describe switches and links by hand")
-    return draft.finish(speed)
 
 
-def _list_directives(text: str, name: str, draft: Draft) -> Iterator[_Directive]:
-    places = Lines(text, name)
+def _list_directives(draft: Draft) -> Iterator[_Directive]:
     offset = 0
-    for line in text.split("\n"):
+    for line in draft.text.split("\n"):
         match = _LINE.fullmatch(line.rstrip("\r \t"))
         if match is not None:
             keyword = match[1].lower()
-            read = _split_arguments(match[2], offset + match.start(2), places, draft) if keyword in _READ else ()
-            yield _Directive(keyword, tuple(read), places.at(offset + match.start(1)))
+            read = _split_arguments(match[2], offset + match.start(2), draft) if keyword in _READ else ()
+            yield _Directive(keyword, tuple(read), draft.lines.at(offset + match.start(1)))
         elif line.strip() and not line.lstrip().startswith("#"):
-            draft.problem(places.at(offset), f"the line {line.strip()[:60]!r}", "Keyword arguments")
+            draft.problem(draft.lines.at(offset), f"the line {line.strip()[:60]!r}", "Keyword arguments")
         offset += len(line) + 1
 
 
-def _split_arguments(text: str, offset: int, places: Lines, draft: Draft) -> Iterator[tuple[str, Position]]:
+def _split_arguments(text: str, offset: int, draft: Draft) -> Iterator[tuple[str, Position]]:
     text = text.rstrip()
     end = 0
     while end < len(text):
         word = _WORD.match(text, end)
         if word is None:
             rest = text[end:].lstrip()
-            draft.problem(places.at(offset + len(text) - len(rest)), repr(rest[:60]), "quotes that close")
+            draft.problem(draft.lines.at(offset + len(text) - len(rest)), repr(rest[:60]), "quotes that close")
             return
         group = 1 if word[1] is not None else 2
         if group == 2 and word[2].startswith("#"):
             return
-        yield word[group], places.at(offset + word.start(group))
+        yield word[group], draft.lines.at(offset + word.start(group))
         end = word.end()
 
 

@@ -10,7 +10,7 @@ from benchconsole import topology
 from benchconsole.topology.description.resolve import load_text, resolve
 from benchconsole.topology.exporters import ExportError, find_exporter
 from benchconsole.topology.exporters.containerlab import export
-from benchconsole.topology.importers.containerlab import parse
+from benchconsole.topology.importers import import_text
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.writing.topology_file import write
 from tests.fabrics import fabric
@@ -20,14 +20,14 @@ EXAMPLES = sorted((Path(topology.__file__).parent / "examples").glob("*.yaml"))
 
 
 def again(described: Fabric) -> Fabric:
-    return resolve(parse(export(described), "f").document, Path("f"))
+    return resolve(import_text("containerlab", export(described), "f").document, Path("f"))
 
 
 @settings(max_examples=120, deadline=None)
 @given(text=machines())
 def test_an_export_that_is_imported_gives_an_equal_fabric(text: str) -> None:
     described = load_text(text, "t")
-    imported = parse(export(described), "f")
+    imported = import_text("containerlab", export(described), "f")
     assert carried(resolve(imported.document, Path("f"))) == carried(described)
     assert imported.remarks == ()
     assert imported.notes == {}

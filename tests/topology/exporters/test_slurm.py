@@ -12,7 +12,7 @@ from benchconsole import topology
 from benchconsole.topology.description.resolve import load_text, resolve
 from benchconsole.topology.exporters import ExportError, find_exporter
 from benchconsole.topology.exporters.slurm import export_conf, export_yaml, format_hostlist
-from benchconsole.topology.importers.slurm import parse
+from benchconsole.topology.importers import import_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import expand
 from tests.fabrics import SMALL, fabric
@@ -22,7 +22,7 @@ EXAMPLES = sorted((Path(topology.__file__).parent / "examples").glob("*.yaml"))
 
 
 def again(text: str) -> Fabric:
-    return resolve(parse(text, "f", "1 Gb/s").document, Path("f"))
+    return resolve(import_text("slurm", text, "f", "1 Gb/s").document, Path("f"))
 
 
 def edges(described: Fabric) -> set[tuple[str, str]]:

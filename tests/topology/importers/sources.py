@@ -9,7 +9,7 @@ import pytest
 from benchconsole.topology.description.document import Imported
 from benchconsole.topology.description.resolve import resolve
 from benchconsole.topology.errors import TopologyError
-from benchconsole.topology.importers import ansible, containerlab, lldp, netbox, slurm, ssh_config
+from benchconsole.topology.importers import import_text, lldp
 from benchconsole.topology.importers.draft import Draft
 from benchconsole.topology.model.fabric import Fabric
 
@@ -175,14 +175,14 @@ all:
 
 Parse = Callable[[str], Imported]
 FORMATS: dict[str, tuple[Parse, str]] = {
-    "containerlab": (lambda text: containerlab.parse(text, "f", "25 Gb/s"), CLAB),
-    "slurm": (lambda text: slurm.parse(text, "f", "25 Gb/s"), CONF),
-    "slurm-yaml": (lambda text: slurm.parse(text, "f", "25 Gb/s"), TREE),
+    "containerlab": (lambda text: import_text("containerlab", text, "f", "25 Gb/s"), CLAB),
+    "slurm": (lambda text: import_text("slurm", text, "f", "25 Gb/s"), CONF),
+    "slurm-yaml": (lambda text: import_text("slurm", text, "f", "25 Gb/s"), TREE),
     "lldp": (lambda text: lldp._combine([("n1", text, "n1")], Draft("n1", "")).finish("25 Gb/s"), LLDP),
-    "netbox": (lambda text: netbox.parse(text, "f", "25 Gb/s"), CYJS),
-    "ssh-config": (lambda text: ssh_config.parse(text, "f"), SSH),
-    "ansible": (lambda text: ansible.parse(text, "f"), INI),
-    "ansible-yaml": (lambda text: ansible.parse(text, "f"), INVENTORY),
+    "netbox": (lambda text: import_text("netbox", text, "f", "25 Gb/s"), CYJS),
+    "ssh-config": (lambda text: import_text("ssh-config", text, "f"), SSH),
+    "ansible": (lambda text: import_text("ansible", text, "f"), INI),
+    "ansible-yaml": (lambda text: import_text("ansible", text, "f"), INVENTORY),
 }
 """Name to the function that reads a text, and a text that it reads."""
 

@@ -3,13 +3,13 @@
 import pytest
 
 from benchconsole.topology.description.document import Imported
-from benchconsole.topology.importers.ansible import parse
+from benchconsole.topology.importers import import_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.topology.importers.sources import INI, INVENTORY, described, problems
 
 
 def read(text: str) -> Imported:
-    return parse(text, "hosts")
+    return import_text("ansible", text, "hosts")
 
 
 def roles(fabric: Fabric) -> dict[str, str]:
@@ -93,7 +93,7 @@ def test_ranges_are_those_of_ansible(pattern: str, hosts: list[str]) -> None:
     ],
 )
 def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
-    found = problems(lambda each: parse(each, "f"), text)
+    found = problems(lambda each: import_text("ansible", each, "f"), text)
     assert any(expected in line for line in found), found
 
 

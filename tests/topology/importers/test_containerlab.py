@@ -3,7 +3,7 @@
 import pytest
 
 from benchconsole.topology.description.document import Imported
-from benchconsole.topology.importers.containerlab import parse
+from benchconsole.topology.importers import import_text
 from benchconsole.topology.model.fabric import Fabric, HashPolicy, LinkId, NodeId, NodeRole, SwitchId, SwitchRole
 from tests.topology.importers.sources import CLAB, described, problems
 
@@ -12,7 +12,7 @@ TWO = "topology:\n  nodes: {a: {kind: linux}, s: {kind: ceos}}\n  links:\n"
 
 
 def read(text: str) -> Imported:
-    return parse(text, "lab.clab.yml", SPEED)
+    return import_text("containerlab", text, "lab.clab.yml", SPEED)
 
 
 def lab(nodes: str, links: str = "", more: str = "") -> Fabric:
@@ -41,7 +41,7 @@ def test_what_was_inferred_is_noted_beside_it() -> None:
 
 
 def test_without_a_speed_every_link_that_has_none_is_listed_folded_with_what_to_do() -> None:
-    found = problems(lambda text: parse(text, "f"), CLAB)
+    found = problems(lambda text: import_text("containerlab", text, "f"), CLAB)
     assert len(found) == 1
     assert found[0].startswith("f:18:7: no speed for n1 to leaf1; n16 to leaf12; leaf[1,12] to spine1, expected")
     assert found[0].endswith('a speed for each, or one for all of them (init --link-speed "25 Gb/s")')
@@ -152,12 +152,12 @@ def test_variables_of_ours_say_what_containerlab_cannot() -> None:
     ],
 )  # fmt: skip
 def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
-    found = problems(lambda each: parse(each, "f", SPEED), text)
+    found = problems(lambda each: import_text("containerlab", each, "f", SPEED), text)
     assert any(expected in line for line in found), found
 
 
 def test_all_mistakes_are_told_at_once() -> None:
     text = CLAB.replace("kind: arista_ceos", "kidn: arista_ceos").replace("n1:eth1", "n2:eth1").replace("e1-49", "")
-    found = problems(lambda each: parse(each, "f"), text.replace("leaf1:", "l!:", 1))
+    found = problems(lambda each: import_text("containerlab", each, "f"), text.replace("leaf1:", "l!:", 1))
     places = [line.partition(" ")[0] for line in found]
     assert places == ["f:8:5:", "f:18:7:", "f:18:7:", "f:19:7:", "f:26:11:", "f:28:19:"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchconsole.topology.description.document import Imported
-from benchconsole.topology.importers.netbox import parse
+from benchconsole.topology.importers import import_text
 from benchconsole.topology.model.fabric import LinkId, NodeId, SwitchId
 from tests.topology.importers.sources import CYJS, described, graph, problems
 
@@ -15,7 +15,7 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def read(text: str) -> Imported:
-    return parse(text, "site.cyjs", "25 Gb/s")
+    return import_text("netbox", text, "site.cyjs", "25 Gb/s")
 
 
 def changed(change: Change) -> str:
@@ -45,7 +45,7 @@ def test_speeds_are_kilobits_and_the_lag_of_an_interface_is_taken() -> None:
         for vertex in elements["nodes"]:
             vertex["data"].get("interface", {}).update(speed=10_000_000, lag={"id": 7, "name": "Port-Channel7"})
 
-    fabric = described(parse(changed(with_speeds), "f"))
+    fabric = described(import_text("netbox", changed(with_speeds), "f"))
     assert {link.speed for link in fabric.links.values()} == {1.25e9}
     assert {link.lag for link in fabric.links.values()} == {"Port-Channel7"}
 
@@ -85,5 +85,5 @@ def test_a_role_that_says_nothing_is_a_node_where_all_its_cables_lead_to_switche
     ],
 )
 def test_every_mistake_is_told(text: str, expected: str) -> None:
-    found = problems(lambda each: parse(each, "f", "1 Gb/s"), text)
+    found = problems(lambda each: import_text("netbox", each, "f", "1 Gb/s"), text)
     assert any(expected in line for line in found), found

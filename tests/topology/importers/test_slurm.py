@@ -3,7 +3,7 @@
 import pytest
 
 from benchconsole.topology.description.document import Imported
-from benchconsole.topology.importers.slurm import parse
+from benchconsole.topology.importers import import_text
 from benchconsole.topology.model.fabric import Fabric, SwitchRole
 from tests.topology.importers.sources import CONF, TREE, described, problems
 
@@ -11,7 +11,7 @@ SPEED = "25 Gb/s"
 
 
 def read(text: str) -> Imported:
-    return parse(text, "topology.conf", SPEED)
+    return import_text("slurm", text, "topology.conf", SPEED)
 
 
 def tree(text: str) -> dict[str, list[str]]:
@@ -53,7 +53,7 @@ def test_blocks_are_pods_with_and_without_a_tree() -> None:
 
 def test_a_link_speed_of_slurm_is_no_speed() -> None:
     assert any(remark.startswith("LinkSpeed is left out") for remark in read(CONF).remarks)
-    found = problems(lambda text: parse(text, "f"), CONF)
+    found = problems(lambda text: import_text("slurm", text, "f"), CONF)
     assert found[0].startswith("f:2:24: no speed for n[1-4,9] to leaf1; n[10-16] to leaf12; leaf[1,12] to spine1")
 
 
@@ -100,10 +100,10 @@ def test_hostlists_of_many_kinds_of_nodes_are_not_taken_for_too_many() -> None:
     ],
 )
 def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
-    found = problems(lambda each: parse(each, "f", SPEED), text)
+    found = problems(lambda each: import_text("slurm", each, "f", SPEED), text)
     assert any(expected in line for line in found), found
 
 
 def test_a_fabric_read_from_slurm_is_named_after_the_file() -> None:
-    fabric: Fabric = described(parse(CONF, "/etc/slurm/topology.conf", SPEED))
+    fabric: Fabric = described(import_text("slurm", CONF, "/etc/slurm/topology.conf", SPEED))
     assert fabric.name == "topology"

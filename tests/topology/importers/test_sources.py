@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchconsole.topology.description.document import MAX_BYTES, Document, source_text
 from benchconsole.topology.errors import TopologyError
-from benchconsole.topology.importers import find_importer, list_formats, sniff
+from benchconsole.topology.importers import import_sources, list_formats, sniff
 from tests.topology.importers.sources import FORMATS, cables, described, problems
 
 EVERY = pytest.mark.parametrize("name", FORMATS)
@@ -139,18 +139,17 @@ def test_tags_construct_nothing_and_aliases_do_not_multiply(name: str, plain: st
 
 @pytest.mark.parametrize("name", list_formats())
 def test_files_that_are_huge_or_not_there_or_no_text_are_refused(name: str, tmp_path: Path) -> None:
-    read = find_importer(name)
     huge = tmp_path / "huge"
     with huge.open("wb") as file:
         file.truncate(MAX_BYTES + 1)
     with pytest.raises(TopologyError, match="more than 16 MiB"):
-        read([huge], None)
+        import_sources(name, [huge])
     latin = tmp_path / "latin"
     latin.write_bytes(b"a: b\nname: caf\xe9\n")
     with pytest.raises(TopologyError, match=r"latin:2:10: the byte 0xe9, expected text in UTF-8"):
-        read([latin], None)
+        import_sources(name, [latin])
     with pytest.raises(TopologyError, match="cannot be read"):
-        read([tmp_path / "absent"], None)
+        import_sources(name, [tmp_path / "absent"])
 
 
 def test_a_file_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:

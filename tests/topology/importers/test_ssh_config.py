@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.topology.importers.ssh_config import parse, read
+from benchconsole.topology.importers import import_sources, import_text
 from benchconsole.topology.model.fabric import NodeId
 from tests.topology.importers.sources import SSH, described, problems
 
 
 def test_plain_names_are_nodes_and_tests_go_to_their_host_name() -> None:
-    fabric = described(parse(SSH, "f"))
+    fabric = described(import_text("ssh-config", SSH, "f"))
     assert {node.id: (node.address, node.data_address) for node in fabric.nodes.values()} == {
         "n1": ("n1", "n1.example.org"), "n2": ("n2", "n2.example.org"), "st1": ("st1", "10.0.0.9"),
     }  # fmt: skip
@@ -21,11 +21,11 @@ def test_plain_names_are_nodes_and_tests_go_to_their_host_name() -> None:
 def test_the_result_names_the_file_so_that_users_ports_and_jumps_hold(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text("Host n1\n  User bench\n  ProxyJump gate\n  Port 2222\n")
-    assert described(read([path])).access.config == str(path)
+    assert described(import_sources("ssh-config", [path])).access.config == str(path)
 
 
 def test_what_is_passed_over_is_said_once_with_its_line() -> None:
-    assert parse(SSH, "f").remarks == (
+    assert import_text("ssh-config", SSH, "f").remarks == (
         "Include is not followed: line 1, and so on",
         "Host patterns are passed over: '*' in line 2, and so on",
         "Match blocks are passed over: line 9, and so on",
@@ -35,7 +35,7 @@ def test_what_is_passed_over_is_said_once_with_its_line() -> None:
 
 def test_the_first_value_counts_and_a_host_may_have_several_blocks() -> None:
     text = 'host=a\n\tHostName first\nHost a b\n  hostname second\nHost c\n  HostName fe80::1\n  ProxyCommand x "y\n'
-    found = parse(text, "f")
+    found = import_text("ssh-config", text, "f")
     assert {node.id: node.data_address for node in described(found).nodes.values()} == {
         "a": "first", "b": "second", "c": "c",
     }  # fmt: skip
@@ -55,5 +55,5 @@ def test_the_first_value_counts_and_a_host_may_have_several_blocks() -> None:
     ],
 )
 def test_every_mistake_is_told_with_its_place(text: str, expected: str) -> None:
-    found = problems(lambda each: parse(each, "f"), text)
+    found = problems(lambda each: import_text("ssh-config", each, "f"), text)
     assert any(expected in line for line in found), found
