@@ -18,8 +18,7 @@ from typing import Annotated, BinaryIO
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from benchconsole.probes.model.checklist import MOST_BYTES, Checklist, Evidence, Mark, Step, StepState
-from benchconsole.topology.description.document import parse, source_text
-from benchconsole.topology.description.problems import ProblemReport
+from benchconsole.topology.description.document import ProblemReport, read_text, source_text
 from benchconsole.topology.description.raw import Quantity
 from benchconsole.topology.description.validate import validate
 from benchconsole.topology.errors import Position, Problem, TopologyError
@@ -108,7 +107,7 @@ def read_checklist_file(path: Path) -> ChecklistFile:
     text = source_text(path)
     if not text.strip():
         raise TopologyError([Problem(Position(str(path), 1, 1), "an empty file", "a checklist with steps")])
-    document = parse(text, str(path))
+    document = read_text(text, str(path))
     written, problems = validate(document, _RawChecklist, "schema, checklist, source, topology, steps")
     report = ProblemReport(document, [*document.problems, *problems])
     if written is None or report.problems:

@@ -6,8 +6,7 @@ from types import MappingProxyType
 from pydantic import BaseModel
 
 from benchconsole.topology.description import raw
-from benchconsole.topology.description.document import Location
-from benchconsole.topology.description.problems import ProblemReport
+from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.sweep_stages import SweepReader
 from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import SelectionError, find_near
@@ -30,10 +29,7 @@ def resolve_hardware(name: str, written: raw.RawClass, report: ProblemReport) ->
             number = _make_fact(section, key, value, report, (*location, key))
             if number is not None:
                 facts[f"{section}.{key}"] = number
-    peak = None
-    if written.peak is not None:
-        location = ("classes", name, "peak")
-        peak = report.quantity(written.peak, location, lambda text: parse(text, Unit.FLOP_RATE))
+    peak = report.quantity(written.peak, ("classes", name, "peak"), Unit.FLOP_RATE)
     return Hardware(name, MappingProxyType(facts), peak, written.peak_basis)
 
 
@@ -48,11 +44,11 @@ def _list_facts(section: str, part: object) -> Iterator[tuple[str, object]]:
 
 def _make_fact(section: str, key: str, value: object, report: ProblemReport, location: Location) -> str | float | None:
     if (section, key) in _SIZES:
-        return report.quantity(value, location, lambda text: parse(text, Unit.BYTE))
+        return report.quantity(value, location, Unit.BYTE)
     if (section, key) == ("nic", "speed"):
         return report.quantity(value, location, parse_link_speed)
     if (section, key) == ("cpu", "clock"):
-        return report.quantity(value, location, lambda text: parse(text, Unit.PER_SECOND))
+        return report.quantity(value, location, Unit.PER_SECOND)
     if isinstance(value, bool) or section in ("sysctl", "raid"):
         return str(value)
     return float(value) if isinstance(value, int | float) else str(value)
@@ -104,13 +100,10 @@ class Declarations:
             return None
         read = self._reader(written, unit)
         required = self.report.quantity(getattr(written, bounds[0]), (*here, bounds[0]), read)
-        target = rounding = None
-        if written.target is not None:
-            target = self.report.quantity(written.target, (*here, "target"), read)
+        target = self.report.quantity(written.target, (*here, "target"), read)
         share = written.of is not None and str(written.round).rstrip().endswith("%")
-        if written.round is not None:
-            rounds = Unit.ONE if share else unit or Unit.BYTE_RATE
-            rounding = self.report.quantity(written.round, (*here, "round"), lambda text: parse(text, rounds))
+        rounds = Unit.ONE if share else unit or Unit.BYTE_RATE
+        rounding = self.report.quantity(written.round, (*here, "round"), rounds)
         nodes = self.chosen(written.nodes, (*here, "nodes")) if written.nodes is not None else ()
         if required is None or nodes is None:
             return None
@@ -141,7 +134,7 @@ class Declarations:
         return unit
 
     @staticmethod
-    def _reader(written: raw.RawCriterion, unit: Unit | None) -> Callable[[str], float]:
+    def _reader(written: raw.RawCriterion, unit: Unit | None) -> Unit | Callable[[str], float]:
         def share(text: str) -> float:
             if not text.strip().endswith("%"):
                 raise UnitError(text, _PERCENT_ONLY)
@@ -149,7 +142,7 @@ class Declarations:
 
         if written.of is not None:
             return share
-        return lambda text: parse_any(text)[0] if unit is None else parse(text, unit)
+        return unit or (lambda text: parse_any(text)[0])
 
     def suite(self, name: str, stages: list[raw.RawStage | None]) -> Suite:
         """One suite; stages with problems are left out and reported."""

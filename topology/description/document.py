@@ -6,7 +6,7 @@ positions. Reports non-core tags, and files that are too large, too deep or mult
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from benchconsole.topology.errors import Position, Problem, refuse
+from benchconsole.topology.units import Unit, UnitError, parse
 
 Location = tuple[str | int, ...]
 
@@ -49,6 +50,40 @@ class Document:
     def key_at(self, location: Location) -> Position:
         """Where the key of ``location`` stands."""
         return self.keys.get(location) or self.at(location)
+
+
+class ProblemReport:
+    """Collects problems at locations of one document, so that one mistake does not hide the next."""
+
+    def __init__(self, document: Document, problems: Iterable[Problem] = ()) -> None:
+        self.document = document
+        self.problems = list(problems)
+
+    def add(self, location: Location, found: str, expected: str, near_match: str | None = None) -> None:
+        """Note a problem with the value at ``location``."""
+        self.problems.append(Problem(self.document.at(location), found, expected, near_match))
+
+    def add_key(self, location: Location, found: str, expected: str, near_match: str | None = None) -> None:
+        """Note a problem with the key at ``location``."""
+        self.problems.append(Problem(self.document.key_at(location), found, expected, near_match))
+
+    def quantity(self, written: object, location: Location, read: Unit | Callable[[str], float]) -> float | None:
+        """A quantity in base units; None where nothing is written, and for a problem."""
+        if written is None:
+            return None
+        try:
+            return parse(str(written), read) if isinstance(read, Unit) else read(str(written))
+        except UnitError as error:
+            self.add(location, repr(written), error.expected, error.suggestion)
+            return None
+
+    def share(self, written: object, location: Location) -> float | None:
+        """A share above 0 and up to 1; None where nothing is written, and for a problem."""
+        found = self.quantity(written, location, Unit.ONE)
+        if found is not None and not 0 < found <= 1:
+            self.add(location, repr(written), "more than 0 % and at most 100 %")
+            return None
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,10 +297,10 @@ def describe_value(value: object) -> str:
 
 def read(path: Path) -> Document:
     """Read a file. Raises TopologyError when it is not one YAML document at all."""
-    return parse(source_text(path), str(path))
+    return read_text(source_text(path), str(path))
 
 
-def parse(text: str, name: str) -> Document:
+def read_text(text: str, name: str) -> Document:
     """Read ``text``, called ``name`` in messages. TopologyError when it is not one YAML document.
 
     Problems that leave the rest readable (duplicate keys, tags) are collected in the Document.

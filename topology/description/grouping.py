@@ -1,19 +1,32 @@
-"""Resolves the groups of devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites; and the claims.
+"""Resolves the groups of devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites and cohorts; and the claims.
 
-Reports a device in two groups of a kind, a switch in two pairs, and a VLAN that is none.
+Reports a device in two groups of a kind, a switch in two pairs, a VLAN that is none, and a dimension of cohorts that
+could be taken for another label.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from benchconsole.topology.description import raw
-from benchconsole.topology.description.document import Location
+from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.description.wiring import MAX_VLAN
 from benchconsole.topology.errors import find_near
-from benchconsole.topology.model.fabric import Claim, Group, Link, LinkId, Mlag, Network, SwitchRole, Vlan, tcp_goodput
-from benchconsole.topology.units import Unit, UnitError, parse, parse_link_speed
+from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
+from benchconsole.topology.model.fabric import (
+    Claim,
+    Group,
+    Link,
+    LinkId,
+    Mlag,
+    Network,
+    NodeId,
+    SwitchRole,
+    Vlan,
+    tcp_goodput,
+)
+from benchconsole.topology.units import UnitError, parse_link_speed
 
 KINDS = {"chassis": "chassis", "racks": "rack", "pods": "pod", "sites": "site"}
 _RATIO = re.compile(r"\s*(\d+(?:\.\d+)?)\s*:\s*(\d+(?:\.\d+)?)\s*")
@@ -33,19 +46,10 @@ class Grouping:
         found = {"data": Network("data", mtu, tcp_goodput(mtu))}
         for name, each in self.written.networks.items():
             here: Location = ("networks", name)
-            goodput = None
-            if each.goodput is not None:
-                goodput = self._share(each.goodput, (*here, "goodput"))
+            goodput = self.report.share(each.goodput, (*here, "goodput"))
             if name in found:
                 self.report.add_key(here, f"a network named {name!r}", "another name (data is the one of 'network')")
             found.setdefault(name, Network(name, each.mtu, goodput or tcp_goodput(each.mtu), each.type))
-        return found
-
-    def _share(self, text: raw.Quantity, here: Location) -> float | None:
-        found = self.report.quantity(text, here, lambda each: parse(each, Unit.ONE))
-        if found is not None and not 0 < found <= 1:
-            self.report.add(here, repr(text), "more than 0 % and at most 100 %")
-            return None
         return found
 
     def mlags(self, links: Mapping[LinkId, Link]) -> list[Mlag]:
@@ -133,6 +137,35 @@ class Grouping:
                 here, f"unknown scope {scope!r}", "end-to-end, a role, a kind or a name", find_near(scope, known)
             )
         return scope in known
+
+
+def resolve_cohorts(
+    written: raw.RawTopology, report: ProblemReport, chosen: Callable[[str, Location], Collection[NodeId] | None]
+) -> dict[NodeId, tuple[tuple[str, str], ...]]:
+    """Dimension and name of every cohort of each node, sorted; ``chosen`` reads a selection of nodes."""
+    stages = (stage for suite in written.suites.values() for stage in suite if stage is not None)
+    axes = {axis for stage in stages for axis in stage.sweep or ()}
+    found: dict[NodeId, list[tuple[str, str]]] = {}
+    for dimension, values in written.cohorts.items():
+        here: Location = ("cohorts", dimension)
+        if not is_dimension(dimension, axes):
+            report.add_key(here, f"the dimension {dimension!r}", DIMENSION_WORDS)
+        elif not values:
+            report.add(here, "no cohort", "name: nodes")
+        taken: dict[NodeId, str] = {}
+        for name, text in values.items():
+            if not is_value(name):
+                report.add_key((*here, name), f"the cohort {name!r}", VALUE_WORDS)
+            for node in chosen(text, (*here, name)) or ():
+                first = taken.setdefault(node, name)
+                if first == name:
+                    found.setdefault(node, []).append((dimension, name))
+                    continue
+                line = report.document.key_at((*here, first)).line
+                also = f"{node}, which is in the cohort {first!r} (line {line})"
+                report.add((*here, name), also, f"each node in one cohort of {dimension}")
+                break
+    return {node: tuple(sorted(pairs)) for node, pairs in found.items()}
 
 
 def _parse_ratio(text: str) -> float:

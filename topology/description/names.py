@@ -2,8 +2,7 @@
 
 from collections.abc import Collection
 
-from benchconsole.topology.description.document import Location
-from benchconsole.topology.description.problems import ProblemReport
+from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.errors import Position, SelectionError, find_near
 from benchconsole.topology.model.fabric import Node, NodeId, Switch, SwitchId
 from benchconsole.topology.selection import expand

@@ -33,9 +33,7 @@ class Allowances:
         """The section ``caps``, where there is one; ``systems`` are the described storage systems."""
         if written is None:
             return Caps()
-        link = None
-        if written.link is not None:
-            link = self.report.quantity(written.link, ("caps", "link"), _parse_share)
+        link = self.report.quantity(written.link, ("caps", "link"), _parse_share)
         storage: dict[str, float] = {}
         for name, text in written.storage.items():
             here: Location = ("caps", "storage", name)

@@ -10,13 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from benchconsole.topology.description import raw
-from benchconsole.topology.description.cohort_labels import resolve_cohorts
 from benchconsole.topology.description.declarations import Declarations, resolve_hardware
-from benchconsole.topology.description.document import Document, Location, parse, read
-from benchconsole.topology.description.grouping import Grouping
+from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
+from benchconsole.topology.description.grouping import Grouping, resolve_cohorts
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.description.permissions import Allowances
-from benchconsole.topology.description.problems import ProblemReport
 from benchconsole.topology.description.storage_declarations import StorageReader
 from benchconsole.topology.description.templates import fold_problems, unfold
 from benchconsole.topology.description.validate import validate
@@ -47,7 +45,7 @@ class _Resolver:
     def __init__(self, document: Document, written: raw.RawTopology) -> None:
         self.document = document
         self.written = written
-        self.report = ProblemReport(document, [])
+        self.report = ProblemReport(document)
         self.names = DeviceNames(self.report)
         self.allowances = Allowances(self.names)
         self.addressed: dict[str, str] = {}
@@ -224,7 +222,7 @@ def load(path: Path | str, vocabulary: Vocabulary | None = None, parameters: Map
 
 def load_text(text: str, path: Path | str, vocabulary: Vocabulary | None = None) -> Fabric:
     """The same for a text that was read from ``path`` once, as the store keeps it."""
-    return resolve(parse(text, str(path)), Path(path), vocabulary)
+    return resolve(read_text(text, str(path)), Path(path), vocabulary)
 
 
 def resolve(
@@ -249,7 +247,7 @@ def resolve(
 
 def _find_gaps(document: Document, report: ProblemReport) -> list[Problem]:
     """Empty list items, which say nothing and were surely meant to."""
-    found = ProblemReport(report.document, [])
+    found = ProblemReport(report.document)
     data = document.data if isinstance(document.data, dict) else {}
     lists: dict[Location, object] = {(name,): data.get(name) for name in ("links", "criteria", "stated")}
     nodes = data.get("nodes")

@@ -1,13 +1,13 @@
 """Resolves the section ``storage``: rates, layers, clients and the fact sheet."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.model.storage import Clients, FactSheet, Interconnect, Layer, Rates, Storage
-from benchconsole.topology.units import Unit, parse, parse_link_speed
+from benchconsole.topology.units import Unit, parse_link_speed
 
 
 class StorageReader:
@@ -31,20 +31,20 @@ class StorageReader:
             vendor=written.vendor,
             version=written.version,
             protocol=written.protocol,
-            size=self._read(written.size, (*here, "size"), Unit.BYTE),
-            free=self._share(written.free, (*here, "free")),
+            size=self.report.quantity(written.size, (*here, "size"), Unit.BYTE),
+            free=self.report.share(written.free, (*here, "free")),
             interconnect=Interconnect(
                 joined.type,
-                self._by(joined.speed, (*here, "interconnect", "speed"), parse_link_speed),
-                self._read(joined.pingpong, (*here, "interconnect", "pingpong"), Unit.BYTE_RATE),
+                self.report.quantity(joined.speed, (*here, "interconnect", "speed"), parse_link_speed),
+                self.report.quantity(joined.pingpong, (*here, "interconnect", "pingpong"), Unit.BYTE_RATE),
             ),
             sheet=_make_sheet(written.facts),
             metadata_servers=metadata.servers,
             metadata=_make_sheet(metadata.facts),
             replicas=written.replicas,
             striped=written.striped,
-            required=self._share(written.required, (*here, "required")) or 0.60,
-            target=self._share(written.target, (*here, "target")) or 0.80,
+            required=self.report.share(written.required, (*here, "required")) or 0.60,
+            target=self.report.share(written.target, (*here, "target")) or 0.80,
         )
 
     def _layers(self, written: raw.RawStorage, here: Location) -> Iterator[Layer]:
@@ -52,7 +52,7 @@ class StorageReader:
             if each is None:
                 continue
             where: Location = (*here, index)
-            both = self._read(each.rate, (*where, "rate"), Unit.BYTE_RATE)
+            both = self.report.quantity(each.rate, (*where, "rate"), Unit.BYTE_RATE)
             own = self._rates(each, where)
             if both is not None and (own.read is not None or own.write is not None):
                 self.report.add(where, "a rate beside read or write", "either rate, or read and write")
@@ -75,23 +75,8 @@ class StorageReader:
     def _rates(self, written: raw.RawRates | None, here: Location) -> Rates:
         if written is None:
             return Rates()
-        return Rates(
-            self._read(written.read, (*here, "read"), Unit.BYTE_RATE),
-            self._read(written.write, (*here, "write"), Unit.BYTE_RATE),
-        )
-
-    def _read(self, written: raw.Quantity | None, here: Location, unit: Unit) -> float | None:
-        return self._by(written, here, lambda text: parse(text, unit))
-
-    def _by(self, written: raw.Quantity | None, here: Location, read: Callable[[str], float]) -> float | None:
-        return None if written is None else self.report.quantity(written, here, read)
-
-    def _share(self, written: raw.Quantity | None, here: Location) -> float | None:
-        found = self._read(written, here, Unit.ONE)
-        if found is not None and not 0 < found <= 1:
-            self.report.add(here, repr(written), "more than 0 % and at most 100 %")
-            return None
-        return found
+        read = self.report.quantity(written.read, (*here, "read"), Unit.BYTE_RATE)
+        return Rates(read, self.report.quantity(written.write, (*here, "write"), Unit.BYTE_RATE))
 
 
 def _make_sheet(facts: Mapping[str, raw.Scalar]) -> FactSheet:

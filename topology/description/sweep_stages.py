@@ -11,8 +11,7 @@ from math import prod
 from typing import Any
 
 from benchconsole.topology.description import raw
-from benchconsole.topology.description.document import Location
-from benchconsole.topology.description.problems import ProblemReport
+from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values

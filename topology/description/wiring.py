@@ -21,12 +21,11 @@ from benchconsole.topology.model.fabric import (
     LinkId,
     Network,
     NodeId,
-    PortSet,
     SwitchId,
     Wan,
 )
 from benchconsole.topology.selection import expand_ports
-from benchconsole.topology.units import Unit, parse, parse_length, parse_link_speed
+from benchconsole.topology.units import Unit, parse_length, parse_link_speed
 
 _VLAN = re.compile(r"[1-9]\d{0,3}")
 MAX_VLAN = 4094
@@ -40,49 +39,6 @@ class _End:
     ports: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Plug:
-    """One end of one link: its device, and a port for each member where the file names them."""
-
-    device: str
-    ports: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _LinkDraft:
-    """What the links of one entry have in common: all but their ends."""
-
-    speed: float
-    count: int
-    lag: str | None
-    hash: HashPolicy
-    bond: Bond | None
-    network: str
-    cable: Cable | None
-    wan: Wan | None
-    channels: tuple[Channel, ...]
-
-    def link(self, name: LinkId, lower: _Plug, upper: _Plug, *, standby: bool) -> Link:
-        """The link between two ends."""
-        return Link(
-            id=name,
-            a=lower.device,
-            b=upper.device,
-            speed=self.speed,
-            count=self.count,
-            lag=self.lag,
-            ports_a=lower.ports,
-            ports_b=upper.ports,
-            hash=self.hash,
-            bond=self.bond,
-            standby=standby,
-            network=self.network,
-            cable=self.cable,
-            wan=self.wan,
-            channels=self.channels,
-        )
-
-
 class Wiring:
     """Turns ``links`` into Link objects. ``links`` is the result, in file order."""
 
@@ -94,7 +50,9 @@ class Wiring:
         self.links: dict[LinkId, Link] = {}
         self._used: dict[tuple[str, str], Location] = {}
         self._declared = {
-            name: _list_port_names(switch.ports) for name, switch in names.switches.items() if switch.ports
+            name: frozenset(port for ports in switch.ports for port in ports.names)
+            for name, switch in names.switches.items()
+            if switch.ports
         }
 
     def add(self, index: int, written: raw.RawLink) -> None:
@@ -102,13 +60,13 @@ class Wiring:
         here: Location = ("links", index)
         lower = self._end(written.from_, (*here, "from"))
         upper = self._end(written.to, (*here, "to"))
-        draft = self._draft(written, here)
+        like = self._common(written, here)
         pairs = self._pairs(lower, upper, written, here)
         lower_ports = self._ports(lower, [a for a, _ in pairs], written.count, (*here, "from"))
         upper_ports = self._ports(upper, [b for _, b in pairs], written.count, (*here, "to"))
         for (a, b), ports_a, ports_b in zip(pairs, lower_ports, upper_ports, strict=True):
-            standby = draft.bond is Bond.BACKUP and b != upper.devices[0]
-            self._add_cable((_Plug(a, ports_a), _Plug(b, ports_b)), draft, here, standby=standby)
+            standby = like.bond is Bond.BACKUP and b != upper.devices[0]
+            self._add_link(replace(like, a=a, b=b, ports_a=ports_a, ports_b=ports_b, standby=standby), here)
 
     def _end(self, text: str, location: Location) -> _End:
         devices, _, ports = text.partition(":")
@@ -154,14 +112,18 @@ class Wiring:
             line = self.report.document.at(first).line
             self.report.add(location, f"the port {device}:{port} a second time (first in line {line})", "a free port")
 
-    def _draft(self, written: raw.RawLink, here: Location) -> _LinkDraft:
+    def _common(self, written: raw.RawLink, here: Location) -> Link:
+        """The links of one entry without their ends."""
         speed = self.report.quantity(written.speed, (*here, "speed"), parse_link_speed)
         network = written.network or "data"
         if network not in self.networks:
             hint = find_near(network, self.networks)
             expected = f"one of {', '.join(self.networks)}"
             self.report.add((*here, "network"), f"unknown network {network!r}", expected, hint)
-        return _LinkDraft(
+        rtt = self.report.quantity(written.rtt, (*here, "rtt"), Unit.SECOND)
+        available = self.report.quantity(written.available, (*here, "available"), parse_link_speed)
+        return Link(
+            LinkId(""), "", "",
             speed=speed or 1.0,
             count=written.count,
             lag=written.lag,
@@ -169,27 +131,14 @@ class Wiring:
             bond=Bond(written.bond) if written.bond else None,
             network=network,
             cable=self._material(written.cable, (*here, "cable")),
-            wan=self._wan(written, here),
+            wan=None if written.rtt is None and written.available is None else Wan(rtt, available),
             channels=tuple(self._channels(written.channels or {}, (*here, "channels"))),
-        )
+        )  # fmt: skip
 
     def _material(self, written: raw.RawCable | str | None, here: Location) -> Cable | None:
         if written is None or isinstance(written, str):
             return None if written is None else Cable(written)
-        length = None
-        if written.length is not None:
-            length = self.report.quantity(written.length, (*here, "length"), parse_length)
-        return Cable(written.type, length)
-
-    def _wan(self, written: raw.RawLink, here: Location) -> Wan | None:
-        if written.rtt is None and written.available is None:
-            return None
-        rtt = available = None
-        if written.rtt is not None:
-            rtt = self.report.quantity(written.rtt, (*here, "rtt"), lambda text: parse(text, Unit.SECOND))
-        if written.available is not None:
-            available = self.report.quantity(written.available, (*here, "available"), parse_link_speed)
-        return Wan(rtt, available)
+        return Cable(written.type, self.report.quantity(written.length, (*here, "length"), parse_length))
 
     def _channels(self, written: Mapping[str, raw.Quantity], here: Location) -> Iterator[Channel]:
         for vlan, speed in written.items():
@@ -199,55 +148,47 @@ class Wiring:
             elif capacity is not None:
                 yield Channel(int(vlan), capacity)
 
-    def _add_cable(self, ends: tuple[_Plug, _Plug], draft: _LinkDraft, here: Location, *, standby: bool) -> None:
-        """Add one link, lower end first: a new one, or more members of a LAG that has a link already."""
-        lower, upper = ends
-        if lower.device == upper.device:
-            self.report.add(here, f"a link from {lower.device} to itself", "two different devices")
+    def _add_link(self, link: Link, here: Location) -> None:
+        """Add one link: a new one, or more members of a LAG that has a link already."""
+        if link.a == link.b:
+            self.report.add(here, f"a link from {link.a} to itself", "two different devices")
             return
-        for device in (lower.device, upper.device):
+        for device in (link.a, link.b):
             node = self.names.nodes.get(NodeId(device))
             if node is not None and node.host is not None:
                 self.report.add(here, f"a cable of the virtual machine {device}", f"a cable of its host {node.host}")
                 return
-        if self.names.tier(upper.device) < self.names.tier(lower.device):
-            lower, upper = upper, lower
-        plain = LinkId(f"{lower.device}--{upper.device}")
-        turned = LinkId(f"{upper.device}--{lower.device}")
+        if self.names.tier(link.b) < self.names.tier(link.a):
+            link = replace(link, a=link.b, b=link.a, ports_a=link.ports_b, ports_b=link.ports_a)
+        plain = LinkId(f"{link.a}--{link.b}")
+        turned = LinkId(f"{link.b}--{link.a}")
         if plain not in self.links and turned in self.links:
             plain = turned
-        named = LinkId(f"{plain}/{draft.lag}")
+        named = LinkId(f"{plain}/{link.lag}")
         known = (self.links.get(name) for name in (plain, named))
-        present = next((link for link in known if link is not None and link.lag == draft.lag), None)
-        if plain not in self.links:
-            self._keep(draft.link(plain, lower, upper, standby=standby), here)
-        elif present is None and draft.lag is not None:
-            self._keep(draft.link(named, lower, upper, standby=standby), here)
-        elif present is not None and draft.lag is not None:
-            self.links[present.id] = _add_members(present, draft, lower, upper)
+        present = next((each for each in known if each is not None and each.lag == link.lag), None)
+        if plain not in self.links or (present is None and link.lag is not None):
+            name = named if plain in self.links else plain
+            self.links[name] = replace(link, id=name)
+            self.names.places[name] = self.report.document.at(here)
+        elif present is not None and link.lag is not None:
+            self.links[present.id] = _add_members(present, link)
         else:
             expected = "each link once (parallel cables are one link with a count, or LAGs with different names)"
-            self.report.add(here, f"a second link from {lower.device} to {upper.device}", expected)
-
-    def _keep(self, link: Link, here: Location) -> None:
-        self.links[link.id] = link
-        self.names.places[link.id] = self.report.document.at(here)
+            self.report.add(here, f"a second link from {link.a} to {link.b}", expected)
 
 
-def _add_members(present: Link, draft: _LinkDraft, lower: _Plug, upper: _Plug) -> Link:
+def _add_members(present: Link, further: Link) -> Link:
     """``present`` with the cables of a further entry of its LAG; members may differ in speed."""
-    if present.a != lower.device:
-        lower, upper = upper, lower
-    members = (*present.members, *(draft.speed,) * draft.count)
+    members = (*present.members, *further.members)
+    ports_a, ports_b = further.ports_a, further.ports_b
+    if present.a != further.a:
+        ports_a, ports_b = ports_b, ports_a
     return replace(
         present,
         speed=min(members),
         count=len(members),
         mixed=members if len(set(members)) > 1 else (),
-        ports_a=(*present.ports_a, *lower.ports),
-        ports_b=(*present.ports_b, *upper.ports),
+        ports_a=(*present.ports_a, *ports_a),
+        ports_b=(*present.ports_b, *ports_b),
     )
-
-
-def _list_port_names(ports: tuple[PortSet, ...]) -> frozenset[str]:
-    return frozenset(name for each in ports for name in each.names)

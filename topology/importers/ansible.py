@@ -14,8 +14,7 @@ import string
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from benchconsole.topology.description.document import Document, Location
-from benchconsole.topology.description.document import parse as parse_yaml
+from benchconsole.topology.description.document import Document, Location, read_text
 from benchconsole.topology.errors import Position, refuse
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.roles import find_node_role, split_words
@@ -36,7 +35,7 @@ def fill(draft: Draft) -> None:
     draft.refuse_cut("]}")
     inventory = _HostGroups(draft)
     if _is_yaml(draft.text):
-        _Yaml(parse_yaml(draft.text, draft.file), inventory).whole()
+        _Yaml(read_text(draft.text, draft.file), inventory).whole()
     else:
         _Ini(inventory).whole()
     inventory.finish()

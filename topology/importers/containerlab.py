@@ -12,8 +12,7 @@ Source: containerlab's manual, "Topology definition", and its ``clab.schema.json
 
 from collections.abc import Mapping
 
-from benchconsole.topology.description.document import Document, Location, describe_value
-from benchconsole.topology.description.document import parse as parse_yaml
+from benchconsole.topology.description.document import Document, Location, describe_value, read_text
 from benchconsole.topology.errors import Position, TopologyError, find_near, refuse
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
@@ -45,7 +44,7 @@ _Label = tuple[str, Position]
 def fill(draft: Draft) -> None:
     """Read one file. Raises TopologyError."""
     draft.refuse_cut("]}")
-    source = parse_yaml(draft.text, draft.file)
+    source = read_text(draft.text, draft.file)
     data = source.data
     topology = data.get("topology") if isinstance(data, dict) else None
     if not isinstance(data, dict) or not isinstance(topology, dict):

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from benchconsole.topology.description.document import Document, Lines, Location
-from benchconsole.topology.description.document import parse as parse_yaml
+from benchconsole.topology.description.document import Document, Lines, Location, read_text
 from benchconsole.topology.errors import Position, SelectionError, find_near, refuse
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import MAX_CABLES, Draft, DraftDevice
@@ -47,7 +46,7 @@ def fill(draft: Draft) -> None:
     """Read one file of either kind. Raises TopologyError."""
     draft.refuse_cut()
     conf = re.search(r"(?im)^\s*(SwitchName|BlockName)\s*=", draft.text)
-    lines = list(_parse_conf(draft) if conf else _parse_yaml(parse_yaml(draft.text, draft.file), draft))
+    lines = list(_parse_conf(draft) if conf else _parse_yaml(read_text(draft.text, draft.file), draft))
     if not lines and not draft.problems:
         raise refuse(draft.start, "no switch and no block", "SwitchName=... lines, or a list of topologies")
     _build_draft(lines, draft)

@@ -9,13 +9,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.topology.description.document import MAX_VALUES, parse
+from benchconsole.topology.description.document import MAX_VALUES, read_text
 from benchconsole.topology.errors import TopologyError
 
 
 def first(text: str) -> str:
     with pytest.raises(TopologyError) as caught:
-        parse(text, "t")
+        read_text(text, "t")
     return str(caught.value.problems[0])
 
 
@@ -29,14 +29,14 @@ def first(text: str) -> str:
     ],
 )  # fmt: skip
 def test_scalars(text: str, value: object) -> None:
-    found = parse(f"a: {text}\n", "t").data
+    found = read_text(f"a: {text}\n", "t").data
     assert found == {"a": value}
     assert isinstance(found, dict)
     assert type(found["a"]) is type(value)
 
 
 def test_every_key_and_value_has_its_place() -> None:
-    found = parse("a: 1\nb:\n  - {c: x, d: [1, 2]}\n  - y\n", "t")
+    found = read_text("a: 1\nb:\n  - {c: x, d: [1, 2]}\n  - y\n", "t")
     assert found.data == {"a": 1, "b": [{"c": "x", "d": [1, 2]}, "y"]}
     places = {location: (place.line, place.column) for location, place in found.values.items()}
     assert places["b", 0, "d", 1] == (3, 19)
@@ -46,13 +46,13 @@ def test_every_key_and_value_has_its_place() -> None:
 
 
 def test_an_alias_is_what_its_anchor_is_and_stands_where_it_is_written() -> None:
-    found = parse("a: &x {k: 1}\nb: *x\n", "t")
+    found = read_text("a: &x {k: 1}\nb: *x\n", "t")
     assert found.data == {"a": {"k": 1}, "b": {"k": 1}}
     assert found.at(("b", "k")).line == 2
 
 
 def test_all_duplicate_keys_are_seen_and_what_they_hold_is_left_out() -> None:
-    found = parse("a: 1\na: {deep: [1, {x: 2}]}\nb: 2\na: 3\n", "t")
+    found = read_text("a: 1\na: {deep: [1, {x: 2}]}\nb: 2\na: 3\n", "t")
     assert found.data == {"a": 1, "b": 2}
     assert [str(each.where) for each in found.problems] == ["t:2:1", "t:4:1"]
 
@@ -80,7 +80,7 @@ def test_what_is_no_topology_is_one_line(text: str, what: str) -> None:
 
 
 def test_tags_construct_nothing() -> None:
-    found = parse("a: !!python/object/apply:os.system [id]\nb: !evil x\nc: !!binary aGk=\n", "t")
+    found = read_text("a: !!python/object/apply:os.system [id]\nb: !evil x\nc: !!binary aGk=\n", "t")
     assert found.data == {"a": ["id"], "b": "x", "c": "aGk="}
     assert [each.found for each in found.problems] == [
         "the tag 'python/object/apply:os.system'", "the tag '!evil'", "the tag 'binary'",
@@ -88,7 +88,7 @@ def test_tags_construct_nothing() -> None:
 
 
 def test_a_tag_on_a_collection_is_a_problem() -> None:
-    assert [str(each.where) for each in parse("a: !!set {x}\nb: !x [1]\n", "t").problems] == ["t:1:4", "t:2:4"]
+    assert [str(each.where) for each in read_text("a: !!set {x}\nb: !x [1]\n", "t").problems] == ["t:1:4", "t:2:4"]
 
 
 def test_alias_bombs_cost_nothing() -> None:
@@ -113,7 +113,7 @@ def test_a_file_with_too_many_values_is_refused() -> None:
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"#%@,? \n\t\x1b\u2028", max_size=60))
 def test_any_text_is_a_document_or_one_error(text: str) -> None:
     with contextlib.suppress(TopologyError):
-        found = parse(text, "t")
+        found = read_text(text, "t")
         assert isinstance(found.data, dict | list | str | int | float | bool | None)
 
 
@@ -130,4 +130,4 @@ _plain = st.recursive(
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=3), _plain, min_size=1, max_size=4))
 def test_what_a_writer_writes_is_read_back(value: dict[str, object]) -> None:
     for flow in (True, False):
-        assert parse(yaml.safe_dump(value, default_flow_style=flow), "t").data == value
+        assert read_text(yaml.safe_dump(value, default_flow_style=flow), "t").data == value

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.topology.description.document import Imported, parse
+from benchconsole.topology.description.document import Imported, read_text
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.fabric import Caps, Fabric, NodeId
@@ -72,7 +72,7 @@ def test_a_written_file_keeps_them(tmp_path: Path) -> None:
     def told(described: Fabric) -> object:
         return described.caps, {node.id: node for node in described.nodes.values()}
 
-    written = write(Imported(parse(text, "t.yaml"), {}, ()), [])
+    written = write(Imported(read_text(text, "t.yaml"), {}, ()), [])
     assert told(load_text(written, "w.yaml")) == told(fabric(tmp_path, text))
     assert "n[1-4]: {address:" in written
 
