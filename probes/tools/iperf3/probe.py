@@ -23,8 +23,7 @@ from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.serving import PORTS
 from benchconsole.probes.tools.iperf3 import archive_reader, json_reader
 from benchconsole.probes.tools.iperf3.client_options import LINES_FLAG, ClientOptions
-from benchconsole.probes.tools.network.addresses import bind_option
-from benchconsole.probes.tools.network.pair_probe import PairProbe
+from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option
 
 _ATTEMPTS = 4
 _IDLE = 60

@@ -27,10 +27,9 @@ from benchconsole.probes.api import (
 from benchconsole.probes.readers.lines import read_lines, shorten, split_lines
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.scratch import one_line as script
-from benchconsole.probes.serving import PORTS, serving
+from benchconsole.probes.serving import PORTS
 from benchconsole.probes.tools.netperf import text_reader
-from benchconsole.probes.tools.network.addresses import find_ip_version
-from benchconsole.probes.tools.network.pair_probe import PairProbe
+from benchconsole.probes.tools.network.pair_probe import PairProbe, find_ip_version
 
 _STREAMS = ("TCP_STREAM", "TCP_MAERTS", "TCP_SENDFILE", "UDP_STREAM")
 _MEMORY_STREAMS = ("TCP_STREAM", "TCP_MAERTS")
@@ -91,11 +90,9 @@ class Netperf(PairProbe):
     )  # fmt: skip
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of sending, and the set-up."""
         return self.given(options).whole("seconds", 1) + 2.0
 
     def demands(self, target: Target) -> Demands:
-        """Nothing besides the links; PlanError for options that are out of range."""
         self.client(target, PORTS[0])
         return super().demands(target)
 
@@ -121,23 +118,18 @@ class Netperf(PairProbe):
         return [*argv, *(["-L", here] if "," in here else []), "-H", there]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Start the server, wait for the round, send over every pair at once."""
         self.client(target, PORTS[0])
-        seconds = 1.5 * self.estimate(target.options) + 15
         address = _add_family(self.peer(target).data_address)
-        async with serving(
-            contact.there,
+        said = await self.ask_server(
+            contact,
             lambda port: ["netserver", "-D", "-N", "-L", address, "-p", str(port)],
-            timeout=60 + seconds + 30,
-        ) as (port, _):
-            await contact.together()
-            return (await contact.here.run(self.client(target, port), timeout=seconds),)
+            lambda port: self.client(target, port),
+            limit=1.5 * self.estimate(target.options) + 15,
+        )
+        return (said,)
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read netperf's tables, keys or CSV; of several pairs each, and their sum when every one is whole.
-
-        ProbeOutputError when one failed, and for numbers whose unit is not told.
-        """
+        """Read netperf's tables, keys or CSV; of several pairs each, and their sum when every one is whole."""
         refuse_failed(output, "netperf")
         text_reader.refuse_complaint(split_lines(output.error_text, text_reader.LONGEST))
         lines = read_lines(output.text, text_reader.LONGEST)

@@ -1,8 +1,14 @@
-"""Probes between two nodes: the peer, and the dice for ports."""
+"""Probes between two nodes: their addresses, and servers that live as long as a client needs them."""
 
+import ipaddress
 import random
+from collections.abc import Callable, Sequence
 
-from benchconsole.probes.api import Node, PlanError, Probe, Safety, Shape, Target
+from benchconsole.probes.api import Contact, Node, Output, PlanError, Probe, Safety, Shape, Target
+from benchconsole.probes.serving import PORTS, serving
+
+_ROUND = 90.0
+"""Seconds that a server outlives its client by: it listens before the round is ready."""
 
 
 class PairProbe(Probe):
@@ -20,3 +26,43 @@ class PairProbe(Probe):
         if target.peer is None:
             raise PlanError(f"{self.name} needs a pair of nodes")
         return target.peer
+
+    async def ask_server(
+        self,
+        contact: Contact,
+        server: Callable[[int], Sequence[str]],
+        client: Callable[[int], Sequence[str]],
+        *,
+        limit: float,
+        kind: str = "tcp",
+        together: bool = True,
+    ) -> Output:
+        """What the command ``client`` of a port says within ``limit`` seconds, against a ``server`` of its own.
+
+        It waits for the round first, unless ``together`` is False.
+        """
+        async with serving(contact.there, server, timeout=limit + _ROUND, kind=kind, dice=self._ports) as (port, _):
+            if together:
+                await contact.together()
+            return await contact.here.run(client(port), timeout=limit)
+
+    def draw_port(self, control: int, count: int = 1) -> int:
+        """The first of ``count`` consecutive ports, without ``control`` among them."""
+        low, high = PORTS
+        while True:
+            port = self._ports.randrange(low, high - count)
+            if not port <= control < port + count:
+                return port
+
+
+def find_ip_version(address: str) -> int | None:
+    """4 or 6 for an IP address, None for a name."""
+    try:
+        return ipaddress.ip_address(address).version
+    except ValueError:
+        return None
+
+
+def bind_option(flag: str, address: str) -> list[str]:
+    """``flag address`` for an IP address; nothing for a name, which may mean another interface."""
+    return [flag, address] if find_ip_version(address) else []

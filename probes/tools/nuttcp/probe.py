@@ -6,6 +6,7 @@ where nothing would end it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 from benchconsole.probes.api import (
@@ -14,7 +15,6 @@ from benchconsole.probes.api import (
     Demands,
     Given,
     Metric,
-    Node,
     Output,
     Reading,
     Sending,
@@ -24,9 +24,8 @@ from benchconsole.probes.api import (
     Unit,
 )
 from benchconsole.probes.readers.readings import refuse_failed
-from benchconsole.probes.serving import PORTS, serving
-from benchconsole.probes.tools.network.addresses import find_ip_version
-from benchconsole.probes.tools.network.pair_probe import PairProbe
+from benchconsole.probes.serving import PORTS
+from benchconsole.probes.tools.network.pair_probe import PairProbe, find_ip_version
 from benchconsole.probes.tools.nuttcp import text_reader
 
 _MODES = ("tcp", "udp", "burst")
@@ -36,7 +35,6 @@ _LONGEST = 65_507
 """Bytes of the longest UDP datagram over IPv4."""
 _ENDING = 3.0
 """Seconds in which a sender of UDP says four times that it has ended, with the start of both ends."""
-_IDLE = 60
 
 
 class Nuttcp(PairProbe):
@@ -68,7 +66,6 @@ class Nuttcp(PairProbe):
     sending_options = SendingOptions(streams="streams", rate="bitrate", reverse="reverse")
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of sending, and of telling the receiver that it has ended."""
         given = self.given(options)
         if given.choice("mode", _MODES) == "burst":
             return given.whole("bursts", 1, 100) * (_ENDING + 0.5)
@@ -81,17 +78,16 @@ class Nuttcp(PairProbe):
 
     def client(self, target: Target, control: int, data: int) -> list[str]:
         """The command at the node; PlanError for options that are out of range."""
-        given, peer = self.given(target.options), self.peer(target)
+        given, peer = self.given(target.options), self.peer(target).data_address
         way = "-r" if given.flag("reverse") else "-t"
         argv = ["env", "LC_ALL=C", "nuttcp", *_list_version(peer), way, "-v", "-fparse", f"-P{control}", f"-p{data}"]
-        return [*argv, *_list_window(given), *_list_sending(given), peer.data_address]
+        return [*argv, *_list_window(given), *_list_sending(given), peer]
 
     def server(self, target: Target, control: int) -> list[str]:
         """The command at the peer, for one transfer."""
-        return ["nuttcp", "-1", "--nofork", *_list_version(self.peer(target)), f"-P{control}"]
+        return ["nuttcp", "-1", "--nofork", *_list_version(self.peer(target).data_address), f"-P{control}"]
 
     def demands(self, target: Target) -> Demands:
-        """Nothing besides the links; PlanError for options that are out of range."""
         self.client(target, *PORTS)
         return super().demands(target)
 
@@ -99,33 +95,17 @@ class Nuttcp(PairProbe):
         """Send once, or burst after burst; each against a server of its own. The first waits for the round."""
         self.client(target, *PORTS)
         given = self.given(target.options)
-        burst = given.choice("mode", _MODES) == "burst"
+        burst, streams = given.choice("mode", _MODES) == "burst", given.whole("streams", 1, 128)
+        limit = _ENDING + (0 if burst else given.whole("seconds", 1)) + 30
+
+        def client(control: int) -> list[str]:
+            return self.client(target, control, self.draw_port(control, streams))
+
         said: list[Output] = []
         for _ in range(given.whole("bursts", 1, 100) if burst else 1):
-            said.append(await self._transfer(contact, target, first=not said))
+            server = partial(self.server, target)
+            said.append(await self.ask_server(contact, server, client, limit=limit, together=not said))
         return said
-
-    async def _transfer(self, contact: Contact, target: Target, *, first: bool) -> Output:
-        given = self.given(target.options)
-        seconds = _ENDING + (0 if given.choice("mode", _MODES) == "burst" else given.whole("seconds", 1))
-        async with serving(
-            contact.there,
-            lambda port: self.server(target, port),
-            timeout=_IDLE + seconds + 30,
-            dice=self._ports,
-        ) as (control, _):
-            data = self._data_port(control, given.whole("streams", 1, 128))
-            if first:
-                await contact.together()
-            return await contact.here.run(self.client(target, control, data), timeout=seconds + 30)
-
-    def _data_port(self, control: int, streams: int) -> int:
-        """The first of as many consecutive ports as there are streams, without the control port among them."""
-        low, high = PORTS
-        while True:
-            port = self._ports.randrange(low, high - streams)
-            if not port <= control < port + streams:
-                return port
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read what the client says, versions 3 to 8, brief or verbose, for people or with ``-fparse``.
@@ -137,9 +117,9 @@ class Nuttcp(PairProbe):
         return text_reader.parse_text(output.text)
 
 
-def _list_version(peer: Node) -> list[str]:
+def _list_version(peer: str) -> list[str]:
     """``-6`` for a literal address of IPv6, which a server does not listen on by itself."""
-    return ["-6"] if find_ip_version(peer.data_address) == 6 else []
+    return ["-6"] if find_ip_version(peer) == 6 else []
 
 
 def _list_sending(given: Given) -> list[str]:

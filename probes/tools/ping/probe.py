@@ -20,8 +20,7 @@ from benchconsole.probes.api import (
     Unit,
 )
 from benchconsole.probes.readers.readings import refuse_failed
-from benchconsole.probes.tools.network.addresses import bind_option, find_ip_version
-from benchconsole.probes.tools.network.pair_probe import PairProbe
+from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option, find_ip_version
 from benchconsole.probes.tools.ping import text_reader
 
 _HEADERS = {4: 28, 6: 48}

@@ -22,7 +22,7 @@ from benchconsole.probes.api import (
     Unit,
 )
 from benchconsole.probes.readers.readings import refuse_failed
-from benchconsole.probes.serving import PORTS, serving
+from benchconsole.probes.serving import PORTS
 from benchconsole.probes.tools.network.pair_probe import PairProbe
 from benchconsole.probes.tools.qperf import text_reader
 
@@ -50,12 +50,10 @@ class Qperf(PairProbe):
     options = MappingProxyType({"tests": "tcp_bw tcp_lat udp_bw udp_lat", "seconds": 2, "message": "", "device": ""})
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of all tests one after the other, with the start of each."""
         given = self.given(options)
         return len(_list_tests(given)) * (given.whole("seconds", 1, 3600) + 0.5) + 1.0
 
     def demands(self, target: Target) -> Demands:
-        """Nothing besides the links; PlanError for options that are out of range."""
         self.client(target, *PORTS)
         return super().demands(target)
 
@@ -75,25 +73,20 @@ class Qperf(PairProbe):
         return [*argv, *_list_tests(given)]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Start the server, wait for the round, and run the tests one after the other."""
+        """Run the tests one after the other against one server."""
         self.client(target, *PORTS)
-        seconds = 1.5 * self.estimate(target.options) + _WAIT
-        async with serving(contact.there, _make_server, timeout=60 + seconds + 30, dice=self._ports) as (control, _):
-            data = self._ports.choice([port for port in range(*PORTS) if port != control])
-            await contact.together()
-            return (await contact.here.run(self.client(target, control, data), timeout=seconds),)
+        said = await self.ask_server(
+            contact,
+            lambda control: ["qperf", "-lp", str(control), "-lto", str(_WAIT)],
+            lambda control: self.client(target, control, self.draw_port(control)),
+            limit=1.5 * self.estimate(target.options) + _WAIT,
+        )
+        return (said,)
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read the blocks of qperf, with and without ``-v``, ``-uu``, ``-ub``, ``-e``.
-
-        ProbeOutputError when a test failed or a value is none.
-        """
+        """Read the blocks of qperf, with and without ``-v``, ``-uu``, ``-ub``, ``-e``."""
         refuse_failed(output, "qperf")
         return text_reader.parse_text(output.text, output.error_text)
-
-
-def _make_server(control: int) -> list[str]:
-    return ["qperf", "-lp", str(control), "-lto", str(_WAIT)]
 
 
 def _list_tests(given: Given) -> list[str]:

@@ -5,6 +5,7 @@ sent has a metric of its own, since nobody tells how much of it arrived.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -22,9 +23,7 @@ from benchconsole.probes.api import (
     Unit,
 )
 from benchconsole.probes.readers.readings import refuse_failed
-from benchconsole.probes.serving import serving
-from benchconsole.probes.tools.network.addresses import bind_option
-from benchconsole.probes.tools.network.pair_probe import PairProbe
+from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option
 from benchconsole.probes.tools.sockperf import text_reader
 
 _MODES = ("ping-pong", "under-load", "throughput")
@@ -60,7 +59,6 @@ class Sockperf(PairProbe):
     options = MappingProxyType({"mode": "ping-pong", "protocol": "udp", "seconds": 2, "size": "64 B", "messages": 0})
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of sending, and the set-up."""
         return self.given(options).whole("seconds", 1) + _SET_UP
 
     def demands(self, target: Target) -> Demands:
@@ -68,7 +66,6 @@ class Sockperf(PairProbe):
         return Demands(frozenset((Part.CPU,)))
 
     def check(self, target: Target) -> None:
-        """As every probe; PlanError for options of the client that are out of range."""
         self.client(target, 0)
         super().check(target)
 
@@ -99,19 +96,13 @@ class Sockperf(PairProbe):
         return [*(["--tcp"] if tcp else []), "-i", self.peer(target).data_address, "-p", str(port)]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Start the server, wait for the round, send, and return what the client said."""
         self.client(target, 0)
-        seconds = self.estimate(target.options)
         kind = self.given(target.options).choice("protocol", _PROTOCOLS)
-        answering = serving(
-            contact.there, lambda port: self.server(target, port), timeout=seconds + self.timeout, kind=kind
-        )
-        async with answering as (port, _):
-            await contact.together()
-            return (await contact.here.run(self.client(target, port), timeout=seconds + 20.0),)
+        limit = self.estimate(target.options) + 20.0
+        server, client = partial(self.server, target), partial(self.client, target)
+        return (await self.ask_server(contact, server, client, limit=limit, kind=kind),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read what the client printed, whatever it ended with. ProbeOutputError when it says that it failed."""
         refuse_failed(output, "sockperf")
         return text_reader.parse_text(output.text, _read_options(output.argv), output.error_text)
 

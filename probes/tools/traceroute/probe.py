@@ -17,8 +17,7 @@ from benchconsole.probes.api import (
     Unit,
 )
 from benchconsole.probes.readers.readings import refuse_failed
-from benchconsole.probes.tools.network.addresses import bind_option
-from benchconsole.probes.tools.network.pair_probe import PairProbe
+from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option
 from benchconsole.probes.tools.traceroute import text_reader
 
 _METHODS = {"udp": (), "icmp": ("-I",), "tcp": ("-T",)}

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from benchconsole.probes.tools.network.addresses import find_ip_version
+
 from benchconsole.probes.api import Fact, ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import read_lines, shorten
 from benchconsole.probes.readers.readings import add_labels, known_labels
-from benchconsole.probes.tools.network.addresses import find_ip_version
 from benchconsole.probes.tools.traceroute import archive_reader
 from benchconsole.probes.tools.traceroute.round_trips import make_round_trips
 
