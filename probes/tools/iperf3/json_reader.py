@@ -6,7 +6,6 @@ data that were sent, so the lost datagrams are taken off. Formats read off iperf
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.documents import Document, find_documents, has_document, read_array, read_mapping
@@ -21,6 +20,8 @@ _COUNTS_OMITTED = re.compile(r"iperf 3\.[01](?![0-9])")
 """Versions whose reversed runs count what was omitted as received (esnet/iperf issue 443)."""
 _OVERFLOWN = 2**31 - 1
 """Where the counters of datagrams of versions before 3.14 end (esnet/iperf issue 1534)."""
+_REVERSE = "_bidir_reverse"
+"""Ends the names of the second direction."""
 _IN_END = re.compile(r"sum|streams$|cpu_utilization")
 _IN_SUM = frozenset(("bits_per_second", "bytes", "seconds", "start", "socket"))
 """Names that stand in ``end`` only, and in its sums only."""
@@ -72,17 +73,27 @@ def _read_run(document: Document) -> Iterator[Reading]:
     start, end = read_mapping(document.get("start")), read_mapping(document.get("end"))
     if not end:
         raise ProbeOutputError("JSON without an end", "end with sum_received")
+    test, server = read_mapping(start.get("test_start")), "accepted_connection" in start
     _refuse_torn(document, end)
     _refuse_inflated(start)
-    _refuse_overwritten(read_mapping(start.get("test_start")), end)
-    server = "accepted_connection" in start
-    ways = [way for way in _split_directions(start, end) if not (server and way.unheard)]
-    if not ways:
+    _refuse_overwritten(test, end)
+    streams = [read_mapping(stream) for stream in read_array(end.get("streams"))]
+    protocol = shorten(str(test.get("protocol", "UDP" if "sum" in end else "TCP")), 20).lower()
+    directions = _name_directions(test, end, streams, server=server)
+    heard = False
+    for suffix, direction in directions.items():
+        if server and not read_number(read_mapping(end.get(f"sum_received{suffix}")).get("bytes")):
+            continue  # this end sent, and a server is not told what arrived
+        heard = True
+        own = streams
+        if len(directions) == 2:
+            own = [stream for stream in streams if _is_sender(stream) is (direction == "out")]
+            own = own if 2 * len(own) == len(streams) else []
+        marks = known_labels(direction=direction, protocol=protocol, streams=len(own) or None)
+        yield from _read_sums(end, suffix, marks, udp=protocol == "udp")
+        yield from _read_streams(own, marks, udp=protocol == "udp")
+    if not heard:
         raise ProbeOutputError("zero bytes received at this end", "the JSON of the end that received")
-    for way in ways:
-        yield from _read_throughput(way)
-        yield from _read_datagrams(way) if way.udp else _read_retransmits(way)
-        yield from _read_streams(way)
 
 
 def _refuse_torn(document: Document, end: Document) -> None:
@@ -104,115 +115,75 @@ def _refuse_inflated(start: Document) -> None:
 
 def _refuse_overwritten(test: Document, end: Document) -> None:
     """ProbeOutputError for both directions under one name, as 3.7 writes them: only the second is left of them."""
-    if any(name.endswith("_bidir_reverse") for name in end):
+    if any(name.endswith(_REVERSE) for name in end):
         return
     wanted, found = read_number(test.get("num_streams")), len(read_array(end.get("streams")))
     if read_number(test.get("bidir")) or (wanted and found == 2 * wanted):
         raise ProbeOutputError("the sums of one direction of two", "sums with _bidir_reverse in their names")
 
 
-@dataclass(frozen=True, slots=True)
-class _RunDirection:
-    """One direction of a run: out when this end sent, empty if unknown. ``suffix`` is how ``end`` names its sums."""
-
-    end: Document
-    direction: str
-    suffix: str
-    protocol: str
-    streams: tuple[Document, ...]
-
-    @property
-    def udp(self) -> bool:
-        """Whether datagrams were counted."""
-        return self.protocol == "udp"
-
-    @property
-    def marks(self) -> Labels:
-        """The labels of its readings."""
-        streams = len(self.streams) or None
-        return known_labels(direction=self.direction, protocol=self.protocol, streams=streams)
-
-    @property
-    def unheard(self) -> bool:
-        """Whether this end sent and was not told what arrived, as a server is not."""
-        return not read_number(self.sum("sum_received").get("bytes"))
-
-    def sum(self, name: str) -> Document:
-        return read_mapping(self.end.get(name + self.suffix))
-
-
-def _split_directions(start: Document, end: Document) -> Iterator[_RunDirection]:
-    test, streams = (
-        read_mapping(start.get("test_start")),
-        [read_mapping(stream) for stream in read_array(end.get("streams"))],
-    )
-    protocol = shorten(str(test.get("protocol", "UDP" if "sum" in end else "TCP")), 20).lower()
+def _name_directions(test: Document, end: Document, streams: Sequence[Document], *, server: bool) -> dict[str, str]:
+    """``out`` where this end sent, ``in`` or empty for unknown, by the suffix of the names of its sums in ``end``."""
     # from the server's side the client's sending is receiving
-    first = "out" if (test.get("reverse") == 1) == ("accepted_connection" in start) else "in"
+    first = "out" if (test.get("reverse") == 1) == server else "in"
     if not test:  # its event was cut off: the streams tell which end they are of, in versions that do
         sends = _is_sender(streams[0]) if streams else None
         first = "out" if sends is True else "in" if sends is False else ""
-    told = {_is_sender(stream) for stream in streams} & {True, False}
-    if not any(name.endswith("_bidir_reverse") for name in end):
-        agreed = told <= {first == "out"}  # else what says that the run was reversed was lost
-        yield _RunDirection(end, first if agreed else "", "", protocol, tuple(streams))
-        return
+    if not any(name.endswith(_REVERSE) for name in end):
+        told = {_is_sender(stream) for stream in streams} & {True, False}
+        return {"": first if told <= {first == "out"} else ""}  # else what says that the run was reversed was lost
     if not first:
         raise ProbeOutputError("both directions, and no word of whose they are", "iperf3 JSON with its start")
-    for direction, suffix in ((first, ""), ("in" if first == "out" else "out", "_bidir_reverse")):
-        own = [stream for stream in streams if _is_sender(stream) is (direction == "out")]
-        yield _RunDirection(end, direction, suffix, protocol, tuple(own) if 2 * len(own) == len(streams) else ())
+    return {"": first, _REVERSE: "in" if first == "out" else "out"}
 
 
 def _is_sender(stream: Document) -> object:
     return read_mapping(stream.get("udp", stream.get("receiver"))).get("sender")
 
 
-def _read_throughput(way: _RunDirection) -> Iterator[Reading]:
-    name, got = "sum_received", way.sum("sum_received")
-    if not got and way.udp and not way.sum("sum_sent"):  # versions that tell what was sent apart tell what arrived
-        name, got = "sum", way.sum("sum")
-    value = _read_rate(got, f"end.{name}{way.suffix}")
+def _read_sums(end: Document, suffix: str, marks: Labels, *, udp: bool) -> Iterator[Reading]:
+    """Throughput of one direction, and its lost datagrams or its segments that were sent again."""
+    received, sent, plain = (read_mapping(end.get(name + suffix)) for name in ("sum_received", "sum_sent", "sum"))
+    # versions that tell what was sent apart tell what arrived
+    name, got = ("sum", plain) if udp and not received and not sent else ("sum_received", received)
+    value = _read_rate(got, f"end.{name}{suffix}")
     if name == "sum":
-        value *= 1.0 - _require_loss(got, f"end.sum{way.suffix}")
+        value *= 1.0 - _require_loss(got, f"end.sum{suffix}")
     if value <= 0 or read_number(got.get("bytes")) == 0:
-        raise ProbeOutputError(f"zero bytes in end.{name}{way.suffix}", "a receiver that got data")
-    raw = f"end.{name}{way.suffix}.bits_per_second {got.get('bits_per_second')}"
-    yield Reading("iperf3.throughput", value, Unit.BYTE_RATE, way.marks, raw)
+        raise ProbeOutputError(f"zero bytes in end.{name}{suffix}", "a receiver that got data")
+    raw = f"end.{name}{suffix}.bits_per_second {got.get('bits_per_second')}"
+    yield Reading("iperf3.throughput", value, Unit.BYTE_RATE, marks, raw)
+    resent = read_number(sent.get("retransmits"))
+    if udp:
+        yield from _read_datagrams(next((each for each in (received, plain) if "packets" in each), {}), marks)
+    elif resent is not None and resent >= 0:
+        raw = f"end.sum_sent{suffix}.retransmits {resent:.0f}"
+        yield Reading("iperf3.retransmits", resent, Unit.ONE, marks, raw)
 
 
-def _read_retransmits(way: _RunDirection) -> Iterator[Reading]:
-    resent = read_number(way.sum("sum_sent").get("retransmits"))
-    if resent is not None and resent >= 0:
-        raw = f"end.sum_sent{way.suffix}.retransmits {resent:.0f}"
-        yield Reading("iperf3.retransmits", resent, Unit.ONE, way.marks, raw)
-
-
-def _read_datagrams(way: _RunDirection) -> Iterator[Reading]:
-    got = next((found for name in ("sum_received", "sum") if "packets" in (found := way.sum(name))), {})
+def _read_datagrams(got: Document, marks: Labels) -> Iterator[Reading]:
     loss, jitter = _find_loss(got), read_number(got.get("jitter_ms"))
     if loss is not None:
         raw = f"lost_packets {got.get('lost_packets')} of packets {got.get('packets')}"
-        yield Reading("iperf3.loss", loss, Unit.ONE, way.marks, raw)
-    longest = 1e3 * (
-        read_number(got.get("seconds")) or _LONGEST_MS
-    )  # beyond it, what the clocks of two hosts differ by
-    if jitter is not None and 0 <= jitter < min(longest, _LONGEST_MS):
-        yield Reading("iperf3.jitter", jitter * 1e-3, Unit.SECOND, way.marks, f"jitter_ms {jitter}")
+        yield Reading("iperf3.loss", loss, Unit.ONE, marks, raw)
+    # a jitter as long as the run is what the clocks of two hosts differ by
+    longest = min(1e3 * (read_number(got.get("seconds")) or _LONGEST_MS), _LONGEST_MS)
+    if jitter is not None and 0 <= jitter < longest:
+        yield Reading("iperf3.jitter", jitter * 1e-3, Unit.SECOND, marks, f"jitter_ms {jitter}")
 
 
-def _read_streams(way: _RunDirection) -> Iterator[Reading]:
-    for number, stream in enumerate(way.streams, start=1):
+def _read_streams(streams: Sequence[Document], marks: Labels, *, udp: bool) -> Iterator[Reading]:
+    for number, stream in enumerate(streams, start=1):
         got = read_mapping(stream.get("udp", stream.get("receiver")))
-        if "bits_per_second" not in got or (way.udp and not read_number(got.get("bytes"))):
+        if "bits_per_second" not in got or (udp and not read_number(got.get("bytes"))):
             continue  # a receiver of UDP is not told what was sent
         value = _read_rate(got, f"stream {number}")
-        if way.udp:
+        if udp:
             value *= 1.0 - _require_loss(got, f"stream {number}")  # here even new versions tell what was sent
         if not value:
             continue  # nothing of this one arrived, or it was not told
         raw = f"stream {number} bits_per_second {got['bits_per_second']}"
-        yield Reading("iperf3.stream", value, Unit.BYTE_RATE, add_labels(way.marks, stream=number), raw)
+        yield Reading("iperf3.stream", value, Unit.BYTE_RATE, add_labels(marks, stream=number), raw)
 
 
 def _read_rate(got: Document, where: str) -> float:

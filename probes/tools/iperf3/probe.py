@@ -3,12 +3,14 @@
 The node sends and the peer receives; with ``reverse`` the peer sends, with ``bidir`` both. The receiver's rate counts.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from benchconsole.probes.api import (
     Against,
     Contact,
+    Given,
     Metric,
     Output,
     Reading,
@@ -22,9 +24,16 @@ from benchconsole.probes.readers.lines import strip_colours
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.serving import PORTS
 from benchconsole.probes.tools.iperf3 import archive_reader, json_reader
-from benchconsole.probes.tools.iperf3.client_options import LINES_FLAG, ClientOptions
 from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option
 
+_LINES_FLAG = "--json-stream"
+"""One line of JSON for each interval, from 3.17 on."""
+_LOWEST_PORT, _HIGHEST_PORT = 1024, 65_535
+_MOST_STREAMS = 128
+_MOST_DATAGRAM = 65_507
+_MOST_WRITE, _MOST_WINDOW = 2**20, 512 * 2**20
+"""Bytes that iperf3 takes for ``-l`` and for ``-w`` at most (its MAX_BLOCKSIZE and MAX_TCP_BUFFER)."""
+_ALGORITHM = re.compile(r"[a-z0-9][a-z0-9_-]{0,14}")
 _ATTEMPTS = 4
 _IDLE = 60
 """Seconds after which a server without a client ends by itself; covers the wait for the round."""
@@ -66,7 +75,6 @@ class Iperf3(PairProbe):
         return float(given.whole("seconds", 1) + given.whole("omit") + 3)
 
     def check(self, target: Target) -> None:
-        """As every probe; PlanError for options of the client that are out of range or do not go together."""
         self.client(target, 0)
         self.given(target.options).flag("json_stream")
         super().check(target)
@@ -74,23 +82,15 @@ class Iperf3(PairProbe):
     def client(self, target: Target, port: int, *, lines: bool = False) -> list[str]:
         """The command that sends, printing ``lines`` of JSON or one document; PlanError for what is out of range."""
         peer, given = self.peer(target), self.given(target.options)
-        own = ClientOptions.of(given)
+        sending, streams = _list_sending(given), given.whole("streams", 1, _MOST_STREAMS)
         argv = ["iperf3", "-c", peer.data_address, *bind_option("-B", target.node.data_address), "-p", str(port)]
-        argv += ["-P", str(own.streams), "-t", str(given.whole("seconds", 1)), "-O", str(given.whole("omit"))]
-        return [*argv, *own.arguments(), LINES_FLAG if lines else "-J"]
+        argv += ["-P", str(streams), "-t", str(given.whole("seconds", 1)), "-O", str(given.whole("omit"))]
+        return [*argv, *sending, _LINES_FLAG if lines else "-J"]
 
     def server(self, target: Target, port: int, *, idle: bool = True) -> list[str]:
         """The command that receives once; ``idle`` False leaves out what versions before 3.10 lack."""
-        argv = [
-            "iperf3",
-            "-s",
-            "-1",
-            *bind_option("-B", self.peer(target).data_address),
-            "-p",
-            str(port),
-            "--forceflush",
-        ]
-        return [*argv, "--idle-timeout", str(_IDLE)] if idle else argv
+        argv = ["iperf3", "-s", "-1", *bind_option("-B", self.peer(target).data_address), "-p", str(port)]
+        return [*argv, "--forceflush", *(["--idle-timeout", str(_IDLE)] if idle else [])]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Start the server, wait for the round, send, and return what the client said."""
@@ -118,7 +118,7 @@ class Iperf3(PairProbe):
         if not self.given(target.options).flag("json_stream"):
             return False
         said = await contact.here.run(["iperf3", "--help"], timeout=15)
-        return LINES_FLAG in said.text + said.error_text
+        return _LINES_FLAG in said.text + said.error_text
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read JSON of versions 3.1 to 3.17 and later, its line-by-line form, or the text form.
@@ -131,6 +131,37 @@ class Iperf3(PairProbe):
         archive_reader.refuse_complaint(output.error_text)
         refuse_failed(output, "iperf3")
         return json_reader.parse_json(text) if json_reader.is_json(text) else archive_reader.parse_text(text)
+
+
+def _list_sending(given: Given) -> list[str]:
+    """The arguments for what is sent, none for what is left as it is; PlanError for what does not go together.
+
+    iperf3 would take that for something else: UDP without a rate for 1 Mb/s, and ports that do not hold all streams.
+    Checked with iperf3 3.12: ``-b`` holds each stream, and they take consecutive ports from ``--cport`` on.
+    """
+    streams = given.whole("streams", 1, _MOST_STREAMS)
+    udp, bidir = given.choice("protocol", ("tcp", "udp")) == "udp", given.flag("bidir")
+    if bidir and given.flag("reverse"):
+        raise given.refused("reverse", "0 beside bidir 1, which has both directions")
+    if udp and not given.text("bitrate"):
+        raise given.refused("bitrate", "a rate for udp, which would send 1 Mb/s without")
+    flags = (("-u", udp), ("-R", given.flag("reverse")), ("--bidir", bidir))
+    rate = given.rate("bitrate")
+    bits = None if rate is None else int(rate * 8 / streams)
+    if bits == 0:
+        raise given.refused("bitrate", f"more for {streams} streams")
+    port = given.whole("source_port", 0, _HIGHEST_PORT + 1 - (2 * streams if bidir else streams))
+    if 0 < port < _LOWEST_PORT:
+        raise given.refused("source_port", f"{_LOWEST_PORT} or more, or 0 for any")
+    argv = ["-b", str(bits)] if bits else []
+    argv += ["--cport", str(port)] if port else []
+    argv += [flag for flag, asked in flags if asked]
+    for flag, name, most in (("-l", "length", _MOST_DATAGRAM if udp else _MOST_WRITE), ("-w", "window", _MOST_WINDOW)):
+        argv += [flag, str(given.size(name, 16, most))] if given.text(name) else []
+    congestion = given.text("congestion")
+    if congestion and (udp or not _ALGORITHM.fullmatch(congestion)):
+        raise given.refused("congestion", "nothing for udp" if udp else "the name of an algorithm, such as cubic")
+    return [*argv, "-C", congestion] if congestion else argv
 
 
 def _says(error: RemoteError, *words: str) -> bool:

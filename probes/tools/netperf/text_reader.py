@@ -3,7 +3,7 @@
 MBytes are 2^20 bytes and 10^6bits what they say, whichever ``-f`` chose; the unit stands in the heading, so a row
 without its heading (``-P 0``) is refused, and so is a table without its banner, since complaints stand between them.
 Of UDP the second row arrived, the first was only sent; omni's THROUGHPUT is what arrived. Latencies are round trips.
-CSV and the columns of ``-O`` become keys in ``archive_reader``.
+CSV (``-o``) and columns (``-O``), which the probe never asks for, name a number in words that become its key.
 
 Formats read off netperf 2.7.0 and its source (nettest_bsd.c, nettest_omni.c: send_omni).
 """
@@ -11,12 +11,12 @@ Formats read off netperf 2.7.0 and its source (nettest_bsd.c, nettest_omni.c: se
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten
 from benchconsole.probes.readers.numbers import parse_count, parse_decimal, require_positive
 from benchconsole.probes.readers.readings import known_labels, number_runs
-from benchconsole.probes.tools.netperf.archive_reader import KeyTables
 
 LONGEST = 400
 """Characters of a line that are looked at; netperf's tables are shorter."""
@@ -58,6 +58,14 @@ _STATISTICS = {
     "RT_LATENCY": "mean", "MEAN_LATENCY": "mean", "MIN_LATENCY": "min", "MAX_LATENCY": "max",
     "P50_LATENCY": "p50", "P90_LATENCY": "p90", "P99_LATENCY": "p99",
 }  # fmt: skip
+_KEY_OF_NAME = {
+    "Throughput": "THROUGHPUT", "Throughput Units": "THROUGHPUT_UNITS", "Protocol": "PROTOCOL",
+    "Direction": "DIRECTION", "Round Trip Latency usec/tran": "RT_LATENCY",
+    "Mean Latency Microseconds": "MEAN_LATENCY", "Minimum Latency Microseconds": "MIN_LATENCY",
+    "Maximum Latency Microseconds": "MAX_LATENCY", "50th Percentile Latency Microseconds": "P50_LATENCY",
+    "90th Percentile Latency Microseconds": "P90_LATENCY", "99th Percentile Latency Microseconds": "P99_LATENCY",
+    "Transaction Rate Tran/s": "TRANSACTION_RATE",
+}  # fmt: skip
 _UNITS = {
     **{f"10^{power}bits": 10.0**power / 8 for power in (3, 6, 9)},
     **{f"{letter}Bytes": 1024.0 ** (power + 1) for power, letter in enumerate("KMG")},
@@ -86,6 +94,41 @@ def read_run(lines: Sequence[str], **marks: str) -> Iterator[Reading]:
 
 
 @dataclass(slots=True)
+class _KeyTables:
+    """The tables of one run: ``csv`` are the names of a line, ``columns`` the lines of a heading, None outside."""
+
+    csv: tuple[str, ...] = ()
+    columns: list[str] | None = None
+
+    def read_line(self, line: str) -> Iterator[tuple[str, str]]:
+        """Key and value of each number in ``line``."""
+        cells = line.split(",")
+        if self.csv and len(cells) == len(self.csv):
+            names, self.csv = self.csv, ()
+            for name, value in zip(names, cells, strict=True):
+                if name.strip() in _KEY_OF_NAME:
+                    yield _KEY_OF_NAME[name.strip()], value.strip()
+            return
+        if {"Throughput", "Throughput Units"} <= set(cells):
+            self.csv = tuple(cells)
+        yield from self._read_columns(line)
+
+    def _read_columns(self, line: str) -> Iterator[tuple[str, str]]:
+        """Each name stands in as many lines as it needs above its value."""
+        cells = list(re.finditer(r"\S+", line))
+        if not any(parse_decimal(cell[0]) is not None for cell in cells):
+            if self.columns is not None:
+                self.columns.append(line)
+            return
+        above, self.columns = self.columns or [], None
+        for cell, after in zip_longest(cells, cells[1:]):
+            start = cell.start()
+            name = " ".join(" ".join(each[start : after.start() if after else None] for each in above).split())
+            if name in _KEY_OF_NAME and not any(each[max(start - 1, 0) : start].strip() for each in above):
+                yield _KEY_OF_NAME[name], cell[0]
+
+
+@dataclass(slots=True)
 class _NetperfRun:
     """One line after the other. A banner begins a run, a heading its table, a key that comes again its next result."""
 
@@ -97,7 +140,7 @@ class _NetperfRun:
     direction: str = ""
     heading: re.Match[str] | None = None
     sent: int | None = None
-    key_tables: KeyTables = field(default_factory=KeyTables)
+    key_tables: _KeyTables = field(default_factory=_KeyTables)
     keys: dict[str, str] = field(default_factory=dict)
     seen: set[tuple[str, Labels]] = field(default_factory=set)
 
@@ -124,7 +167,7 @@ class _NetperfRun:
         """Forget the run before."""
         self.begun, self.heading, self.sent, self.keys, self.seen = True, None, None, {}, set()
         self.protocol, self.test, self.answered, self.direction = protocol, test, answered, direction
-        self.key_tables = KeyTables(columns=[])
+        self.key_tables = _KeyTables(columns=[])
 
     def _make(self, name: str, value: float, unit: Unit, raw: str, **marks: str) -> Reading:
         known = {"protocol": self.protocol, "test": self.test, "direction": self.direction, **self.marks, **marks}

@@ -9,16 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from benchconsole.probes import scratch
-from benchconsole.probes.api import (
-    Contact,
-    Given,
-    Metric,
-    Output,
-    Reading,
-    Safety,
-    Target,
-    Unit,
-)
+from benchconsole.probes.api import Contact, Given, Metric, Output, Reading, Safety, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option, find_ip_version
 from benchconsole.probes.tools.ping import text_reader

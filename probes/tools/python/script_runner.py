@@ -13,14 +13,7 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 from benchconsole.probes import scratch
-from benchconsole.probes.api import (
-    Contact,
-    Given,
-    Output,
-    ProbeOutputError,
-    RemoteError,
-    Target,
-)
+from benchconsole.probes.api import Contact, Given, Output, ProbeOutputError, RemoteError, Target
 from benchconsole.probes.readers.documents import Document, find_documents, read_array, read_mapping
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.numbers import ABSURD, read_number, require_positive

@@ -11,14 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
-from benchconsole.probes.readers.lines import (
-    find_match,
-    find_matches,
-    read_lines,
-    refuse_lines,
-    shorten,
-    split_lines,
-)
+from benchconsole.probes.readers.lines import find_match, find_matches, read_lines, refuse_lines, shorten, split_lines
 from benchconsole.probes.readers.numbers import parse_count, require_positive
 
 _MEBI = float(2**20)

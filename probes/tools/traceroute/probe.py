@@ -4,18 +4,10 @@ From the node's data address to the peer's. A path that does not arrive is an er
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 
-from benchconsole.probes.api import (
-    Contact,
-    Fact,
-    Metric,
-    Output,
-    Reading,
-    Safety,
-    Target,
-    Unit,
-)
+from benchconsole.probes.api import Contact, Fact, Metric, Output, Reading, Safety, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option
 from benchconsole.probes.tools.traceroute import text_reader
@@ -42,11 +34,9 @@ class Traceroute(PairProbe):
     safety = Safety.READS
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds where every hop answers or one keeps silent."""
         return 1.0 + self.given(options).number("wait", 0.1, 60)
 
     def command(self, target: Target) -> Sequence[str]:
-        """Traceroute with the options; PlanError for what is out of range."""
         given, there = self.given(target.options), self.peer(target).data_address
         argv = ["env", "LC_ALL=C", "traceroute", "-n", "-q", str(given.whole("queries", 1, 10))]
         argv += ["-m", str(given.whole("max_hops", 1, 255)), "-w", f"{given.number('wait', 0.1, 60):g}"]
@@ -65,11 +55,5 @@ class Traceroute(PairProbe):
     def parse(self, output: Output) -> Sequence[Reading | Fact]:
         """Read traceroute of any origin, or tracepath. ProbeOutputError when the path did not arrive."""
         refuse_failed(output, "traceroute")
-        return text_reader.parse_text(output.text, _find_queries(output.argv))
-
-
-def _find_queries(argv: Sequence[str]) -> int | None:
-    """How many probes of each hop the command asked for, where that is known."""
-    words = list(argv)
-    asked = words[words.index("-q") + 1 : words.index("-q") + 2] if "-q" in words else []
-    return int(asked[0]) if asked and asked[0].isdecimal() else None
+        queries = next((count for flag, count in pairwise(output.argv) if flag == "-q"), "")
+        return text_reader.parse_text(output.text, int(queries) if queries.isdecimal() else None)

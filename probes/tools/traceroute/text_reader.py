@@ -1,4 +1,4 @@
-"""Reader of traceroute: the hops of a path, and the round trip to its end.
+"""Reader of traceroute, and of tracepath that somebody ran by hand: hops of a path, and the round trip to its end.
 
 A path that did not arrive is an error, although the tools end with 0: the last hop must answer from the address in
 the first line, without an annotation such as ``!H``. One hop may have several addresses, on its line (traceroute for
@@ -11,28 +11,34 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from benchconsole.probes.tools.network.addresses import find_ip_version
-
-from benchconsole.probes.api import Fact, ProbeOutputError, Reading, Unit
+from benchconsole.probes.api import Fact, Labels, ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import read_lines, shorten
+from benchconsole.probes.readers.numbers import parse_decimal
 from benchconsole.probes.readers.readings import add_labels, known_labels
-from benchconsole.probes.tools.traceroute import archive_reader
-from benchconsole.probes.tools.traceroute.round_trips import make_round_trips
+from benchconsole.probes.tools.network.pair_probe import find_ip_version
 
 _USUAL_PROBES = 3
 _MOST_HOPS = 255
+_LONGEST_MS = 3.6e6
 
 _HEADER = re.compile(r"traceroute6? to \S.* \((?P<address>[0-9A-Fa-f:.%\w]+)\)(?: from [^,]+)?, [0-9]+ hops max.*")
 _HOP = re.compile(r"\s{0,4}(?P<number>[0-9]{1,3}) {1,3}(?=\S)(?P<rest>.*)")
 _MORE = re.compile(r"\s{3,}(?P<rest>\S.*)")
-_TOKENS = re.compile(
-    r"(?P<lost>\*)"
+_TOKEN = re.compile(
+    r"(?>(?P<lost>\*)"
     r"|(?P<time>[0-9]+(?:\.[0-9]+)?) ?ms(?: \(ttl=\d+!\))?"
     r"|(?P<mark>![A-Z]?[0-9-]*|!<[0-9]+(?:-[0-9]+)?>|!\?[0-9]*)"
     r"|\[(?:\*|AS[0-9/AS]+|[0-9/]+)\]|<[A-Za-z0-9_,:=/.-]+>|F=[0-9]+|'-?[0-9]+'|\[open\]|\[closed\]"
     r"|(?P<named>[^\s()<>!*]+) \((?P<address>[0-9A-Fa-f:.]+(?:%\S+)?)\)"
-    r"|(?P<bare>[0-9A-Fa-f:.]+(?:%\S+)?)"
+    r"|(?P<bare>[0-9A-Fa-f:.]+(?:%\S+)?))(?: +|$)"
 )
+_PATH_HOP = re.compile(
+    r"\s?(?P<number>[0-9]{1,3}):\s+(?P<name>\S+(?: \(\S+\))?)\s+(?P<time>[0-9]+\.[0-9]+) ?ms\s*"
+    r"(?P<reached>reached)?\s*(?:asymm\s+[0-9]+)?\s*(?:pmtu [0-9]+)?\s*"
+)
+_PATH_BEGIN = re.compile(r"\s?1\?: \[LOCALHOST\].*")
+_RESUME = re.compile(r"\s+Resume: pmtu [0-9]+ hops (?P<hops>[0-9]{1,3})(?: back [0-9]+)?\s*")
+_TOO_MANY = re.compile(r"\s+Too many hops: pmtu [0-9]+\s*")
 
 
 def parse_text(text: str, queries: int | None = None) -> Sequence[Reading | Fact]:
@@ -41,8 +47,14 @@ def parse_text(text: str, queries: int | None = None) -> Sequence[Reading | Fact
     ProbeOutputError when one did not arrive, when hops are missing, and when there is none.
     """
     lines = read_lines(text)
-    found = [item for run, path in enumerate(_read_paths(lines), start=1) for item in path.make_readings(run, queries)]
-    found += archive_reader.read_tracepath(lines)
+    paths: list[_TracedPath] = []
+    for line in lines:
+        if header := _HEADER.fullmatch(line.strip()):
+            paths.append(_TracedPath(header["address"]))
+        elif paths and not paths[-1].broken:
+            paths[-1].add_line(line.rstrip())  # also below the last hop, whose other answers may stand there
+    found = [item for run, path in enumerate(paths, start=1) for item in path.make_readings(run, queries)]
+    found += _read_tracepath(lines)
     if not found:
         raise ProbeOutputError(shorten(text) or "nothing", "the lines of traceroute, with the address that it goes to")
     return tuple(found)
@@ -72,6 +84,20 @@ class _TracedPath:
     hops: list[_PathHop] = field(default_factory=list)
     broken: str = ""
 
+    def add_line(self, line: str) -> None:
+        """Take a line of a hop; whatever is none is left alone."""
+        if match := _HOP.fullmatch(line):
+            answers = _read_answers(match["rest"])
+            if answers is None or self.arrived:
+                return
+            number = int(match["number"])
+            if not 1 <= number <= _MOST_HOPS or (self.hops and number != self.hops[-1].number + 1):
+                self.broken = line.strip()
+                return
+            self.hops.append(_PathHop(number, line, answers))
+        elif self.hops and (more := _MORE.fullmatch(line)):
+            self.hops[-1].answers += _read_answers(more["rest"]) or []
+
     def make_readings(self, run: int, queries: int | None) -> Iterator[Reading | Fact]:
         """The number of hops, the round trips to the last and the addresses on the way."""
         if self.broken or not self.arrived:
@@ -80,9 +106,10 @@ class _TracedPath:
         last, marks = self.hops[-1], known_labels(run=run if run > 1 else None)
         raw = last.line.strip()
         yield Reading("traceroute.hops", float(last.number), Unit.ONE, marks, raw)
-        if len(last.answers) == self._count_probes(last, queries):
+        # a whole hop has as many probes as were asked, as the others have, or as is usual
+        if len(last.answers) == (queries or max((len(hop.answers) for hop in self.hops[:-1]), default=_USUAL_PROBES)):
             times = [answer.milliseconds for answer in last.answers if self._is_goal(answer)]
-            yield from make_round_trips(times, marks, raw)
+            yield from _make_round_trips(times, marks, raw)
         for hop in self.hops:
             for address in dict.fromkeys(answer.address for answer in hop.answers if answer.address):
                 yield Fact("traceroute.hop", address, None, add_labels(marks, number=hop.number))
@@ -95,51 +122,16 @@ class _TracedPath:
     def _is_goal(self, answer: _HopAnswer) -> bool:
         return bool(answer.milliseconds) and not answer.mark and _is_same(answer.address, self.goal)
 
-    def _count_probes(self, last: _PathHop, queries: int | None) -> int:
-        """How many probes a whole hop has: as was asked, as the others have, or as is usual."""
-        others = {len(hop.answers) for hop in self.hops if hop is not last}
-        return queries or max(others, default=_USUAL_PROBES)
-
-
-def _read_paths(lines: Sequence[str]) -> list[_TracedPath]:
-    paths: list[_TracedPath] = []
-    for line in lines:
-        if header := _HEADER.fullmatch(line.strip()):
-            paths.append(_TracedPath(header["address"]))
-        elif paths and not paths[-1].broken:
-            _add_line(paths[-1], line.rstrip())  # also below the last hop, whose other answers may stand there
-    return paths
-
-
-def _add_line(path: _TracedPath, line: str) -> None:
-    """Take a line into ``path`` when it is one of a hop; whatever is none is left alone."""
-    if match := _HOP.fullmatch(line):
-        answers = _read_answers(match["rest"])
-        if answers is None or path.arrived:
-            return
-        expected = path.hops[-1].number + 1 if path.hops else None
-        number = int(match["number"])
-        if not 1 <= number <= _MOST_HOPS or (expected is not None and number != expected):
-            path.broken = line.strip()
-            return
-        path.hops.append(_PathHop(number, line, answers))
-    elif path.hops and (more := _MORE.fullmatch(line)) and (answers := _read_answers(more["rest"])):
-        path.hops[-1].answers += answers
-
 
 def _read_answers(text: str) -> list[_HopAnswer] | None:
     """The probes told in the rest of a line; None when it holds anything that no traceroute prints."""
     found: list[_HopAnswer] = []
     address, position = "", 0
     while position < len(text):
-        match = _TOKENS.match(text, position)
+        match = _TOKEN.match(text, position)
         if match is None:
             return None
         position = match.end()
-        spaces = len(text) - position - len(text[position:].lstrip(" "))
-        if position < len(text) and spaces == 0:
-            return None
-        position += spaces
         if match["lost"]:
             found.append(_HopAnswer())
         elif match["time"]:
@@ -162,3 +154,35 @@ def _is_same(one: str, other: str) -> bool:
     first, second = one.partition("%")[0], other.partition("%")[0]
     both = find_ip_version(first) and find_ip_version(second)
     return bool(both) and ipaddress.ip_address(first) == ipaddress.ip_address(second)
+
+
+def _read_tracepath(lines: Sequence[str]) -> Iterator[Reading | Fact]:
+    """Each path that tracepath came to the end of; of each hop the last probe that it prints."""
+    hops: dict[int, re.Match[str]] = {}
+    run = 1
+    for line in lines:
+        if _TOO_MANY.fullmatch(line):
+            raise ProbeOutputError(shorten(line), "a path that arrives")
+        if hops and _PATH_BEGIN.fullmatch(line):  # the end of the one before is lost
+            hops, run = {}, run + 1
+        if match := _PATH_HOP.fullmatch(line):
+            hops[int(match["number"])] = match
+        elif resume := _RESUME.fullmatch(line):
+            last = hops.get(int(resume["hops"]))
+            if last is None or not last["reached"]:
+                raise ProbeOutputError(shorten(line), "the line of the last hop before it, with 'reached'")
+            marks = known_labels(run=run if run > 1 else None)
+            yield Reading("traceroute.hops", float(resume["hops"]), Unit.ONE, marks, line.strip())
+            yield from _make_round_trips([last["time"]], marks, last[0].strip())
+            for number, hop in sorted(hops.items()):
+                yield Fact("traceroute.hop", hop["name"], None, add_labels(marks, number=number))
+            hops, run = {}, run + 1
+
+
+def _make_round_trips(times: Sequence[str], marks: Labels, raw: str) -> Iterator[Reading]:
+    """Least, mean and greatest of ``times`` in ms; ProbeOutputError for one that is 0 or longer than an hour."""
+    values = [parse_decimal(text) or 0.0 for text in times]
+    if not all(0 < value < _LONGEST_MS for value in values):
+        raise ProbeOutputError(shorten(raw), "round trips above 0 ms")
+    for statistic, value in (("min", min(values)), ("mean", sum(values) / len(values)), ("max", max(values))):
+        yield Reading("traceroute.rtt", value * 1e-3, Unit.SECOND, add_labels(marks, statistic=statistic), raw)
