@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import Fact, Given, Metric, Output, ProbeOutputError, Reading, Shown, Unit, labels
 from benchconsole.probes.readers.lines import shorten
+from benchconsole.probes.tools.files.node_directory import SCRATCH
 from benchconsole.probes.tools.python import script_runner
 
 FORMATS = ("hdf5", "raw")
@@ -82,7 +83,6 @@ report(
     ("seconds", seconds), ("written", os.path.getsize("aggregate")), ("fetched", since(before)),
 )
 """
-SCRIPT = script_runner.make_script(_BODY)
 
 
 class Aggregate(script_runner.NodeScript):
@@ -99,36 +99,32 @@ class Aggregate(script_runner.NodeScript):
         Metric("aggregate.time", Unit.SECOND, "until the file is on the disk"),
     )
     options = MappingProxyType(
-        {
-            "scratch": "/tmp",  # noqa: S108 - mktemp inside
-            "images": 2000,
-            "size": "256 KiB",
-            "format": "hdf5",
-            "shared": "",
-            "python": "python3",
-        }
+        {"scratch": SCRATCH, "images": 2000, "size": "256 KiB", "format": "hdf5", "shared": "", "python": "python3"}
     )
+    script = script_runner.make_script(_BODY)
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds to make the images, read them and write the file, at 100 MB/s and 1 ms for each image and way."""
-        given = self.given(options)
-        return _START + 3 * _bytes(given) / script_runner.ASSUMED + 2 * _images(given) * _SECONDS_PER_FILE
+        images, size = _read_images(self.given(options))
+        return _START + 3 * images * size / script_runner.ASSUMED + 2 * images * _SECONDS_PER_FILE
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         """The images, and the file that they are appended to."""
-        return 2.0 * _bytes(self.given(options))
+        images, size = _read_images(self.given(options))
+        return 2.0 * images * size
 
-    def argv(self, given: Given, gate: str) -> Sequence[str]:
-        """One fixed script; PlanError for options that cannot be read."""
-        values = (str(_images(given)), str(_size(given)), given.choice("format", FORMATS))
-        argv = script_runner.make_command(given.text("python"), SCRIPT, *values, gate=gate)
-        # HDF5 keeps an index of its chunks beside them
-        room = int(self.space(given.values)) + 1_000_000 + 100 * _images(given)
-        return script_runner.wrap_in_scratch(argv, given.text("scratch"), size=room, files=_images(given) + 16)
+    def words(self, given: Given) -> Sequence[object]:
+        return (*_read_images(given), given.choice("format", FORMATS))
+
+    def room(self, given: Given) -> tuple[int, int]:
+        """HDF5 keeps an index of its chunks beside them."""
+        images, _ = _read_images(given)
+        return int(self.space(given.values)) + 1_000_000 + 100 * images, images + 16
 
     def limit(self, given: Given) -> float:
         """What the slowest file system that is worth waiting for takes."""
-        return 60.0 + 3 * _bytes(given) / script_runner.SLOWEST + 2 * _images(given) * _SLOWEST_FILE
+        images, size = _read_images(given)
+        return 60.0 + 3 * images * size / script_runner.SLOWEST + 2 * images * _SLOWEST_FILE
 
     def parse(self, output: Output) -> Sequence[Reading | Fact]:
         """Read the document of the script. ProbeOutputError when it is not whole, or the file is too small."""
@@ -151,13 +147,6 @@ class Aggregate(script_runner.NodeScript):
         )
 
 
-def _images(given: Given) -> int:
-    return given.whole("images", 1, 10_000_000)
-
-
-def _size(given: Given) -> int:
-    return given.size("size", 1, 2**30)
-
-
-def _bytes(given: Given) -> float:
-    return float(_images(given) * _size(given))
+def _read_images(given: Given) -> tuple[int, int]:
+    """How many images, and the bytes of each."""
+    return given.whole("images", 1, 10_000_000), given.size("size", 1, 2**30)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import Fact, Given, Metric, Output, Reading, Shown, Unit
 from benchconsole.probes.tools.detector_stream import json_reader
+from benchconsole.probes.tools.files.node_directory import SCRATCH
 from benchconsole.probes.tools.python import script_runner
 
 LAYOUTS = ("files", "appended")
@@ -77,7 +78,6 @@ report(
     ("layout", layout), ("sync", sync), ("results", found),
 )
 """
-SCRIPT = script_runner.make_script(_BODY)
 
 
 class DetectorStream(script_runner.NodeScript):
@@ -100,63 +100,44 @@ class DetectorStream(script_runner.NodeScript):
     )
     options = MappingProxyType(
         {
-            "scratch": "/tmp",  # noqa: S108 - mktemp inside
-            "frames": 200,
-            "size": "9 MB",
-            "rate": "20 Hz",
-            "streams": 1,
-            "layout": "files",
-            "sync": "frame",
-            "shared": "",
-            "python": "python3",
+            "scratch": SCRATCH, "frames": 200, "size": "9 MB", "rate": "20 Hz", "streams": 1,
+            "layout": "files", "sync": "frame", "shared": "", "python": "python3",
         }
-    )
+    )  # fmt: skip
+    script = script_runner.make_script(_BODY)
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds of the schedule and of the start; one that falls behind takes up to twice as long and 10 s."""
-        return _length(self.given(options)) + _START
+        frames, _, rate, _ = _read_schedule(self.given(options))
+        return frames / rate + _START
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         """Every frame of every stream: they stay until the end, as a detector's do."""
-        given = self.given(options)
-        return float(_frames(given) * _streams(given) * _size(given))
+        frames, size, _, streams = _read_schedule(self.given(options))
+        return float(frames * streams * size)
 
-    def argv(self, given: Given, gate: str) -> Sequence[str]:
-        """One fixed script; PlanError for options that cannot be read."""
-        numbers = (_frames(given), _size(given), _rate(given), _streams(given))
-        ways = (given.choice("layout", LAYOUTS), given.choice("sync", SYNCS), str(_GRACE))
-        argv = script_runner.make_command(given.text("python"), SCRIPT, *map(str, numbers), *ways, gate=gate)
-        files = _frames(given) * _streams(given) + _streams(given) + 16
-        size = int(self.space(given.values))
-        return script_runner.wrap_in_scratch(argv, given.text("scratch"), size=size, files=files)
+    def words(self, given: Given) -> Sequence[object]:
+        return (*_read_schedule(given), given.choice("layout", LAYOUTS), given.choice("sync", SYNCS), _GRACE)
+
+    def room(self, given: Given) -> tuple[int, int]:
+        frames, _, _, streams = _read_schedule(given)
+        return int(self.space(given.values)), frames * streams + streams + 16
 
     def limit(self, given: Given) -> float:
         """Twice the schedule and 10 s is what a stream that falls behind may take."""
-        return 2 * _length(given) + _GRACE + _START + 60.0
+        frames, _, rate, _ = _read_schedule(given)
+        return 2 * frames / rate + _GRACE + _START + 60.0
 
     def parse(self, output: Output) -> Sequence[Reading | Fact]:
         """Read the document of the script. ProbeOutputError when it is not whole, or its times cannot be."""
         return json_reader.make_readings(script_runner.read_document(output, self.name))
 
 
-def _streams(given: Given) -> int:
-    return given.whole("streams", 1, 16)
-
-
-def _frames(given: Given) -> int:
-    return given.whole("frames", json_reader.LEAST_FRAMES, _MOST_FRAMES // _streams(given))
-
-
-def _size(given: Given) -> int:
-    return given.size("size", 1, 2**30)
-
-
-def _rate(given: Given) -> float:
-    rate = given.quantity("rate", Unit.PER_SECOND)
+def _read_schedule(given: Given) -> tuple[int, int, float, int]:
+    """Frames of each stream, bytes of a frame, frames per second, and streams."""
+    streams = given.whole("streams", 1, 16)
+    frames = given.whole("frames", json_reader.LEAST_FRAMES, _MOST_FRAMES // streams)
+    size, rate = given.size("size", 1, 2**30), given.quantity("rate", Unit.PER_SECOND)
     if not 0.1 <= rate <= 10_000:
         raise given.refused("rate", "0.1 Hz to 10 kHz")
-    return rate
-
-
-def _length(given: Given) -> float:
-    return _frames(given) / _rate(given)
+    return frames, size, rate, streams

@@ -11,6 +11,9 @@ from types import MappingProxyType
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Contact, Demands, Output, Probe, Safety, Target
 
+SCRATCH = "/tmp"  # noqa: S108 - mktemp inside
+"""Where a script makes its directory unless it is told."""
+
 
 def take_shared_space(system: str, size: float) -> Mapping[str, float]:
     """The bytes that a test takes of a storage system that all nodes share; ``system`` is empty where there is none."""

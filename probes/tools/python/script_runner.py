@@ -11,6 +11,7 @@ import secrets
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
+from typing import ClassVar
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Contact, Given, Output, ProbeOutputError, RemoteError, Target
@@ -93,14 +94,22 @@ async def run_released(contact: Contact, argv: Sequence[str], *, python: str, ga
 
 
 class NodeScript(ScratchProbe):
-    """A probe whose script works in a scratch directory of one node. Options ``scratch``, ``shared`` and ``python``."""
+    """A probe whose ``script`` works in a scratch directory of one node.
+
+    Options ``scratch``, ``shared`` and ``python``.
+    """
 
     tools = MappingProxyType({"python3": "python3"})
     versions = MappingProxyType({"python3": LEAST_PYTHON})
+    script: ClassVar[str]
 
     @abstractmethod
-    def argv(self, given: Given, gate: str) -> Sequence[str]:
-        """The command; PlanError for options that cannot be read."""
+    def words(self, given: Given) -> Sequence[object]:
+        """The words that the script is given; PlanError for options that cannot be read."""
+
+    @abstractmethod
+    def room(self, given: Given) -> tuple[int, int]:
+        """Bytes and files that there must be room for."""
 
     @abstractmethod
     def limit(self, given: Given) -> float:
@@ -108,13 +117,19 @@ class NodeScript(ScratchProbe):
 
     def command(self, target: Target) -> Sequence[str]:
         """The command as somebody would run it by hand: it waits for nobody."""
-        return self.argv(self.given(target.options), "")
+        return self._make_command(target, "")
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Prepare, wait for the other nodes, measure; RemoteError where the node refuses."""
         given, gate = self.given(target.options), draw_gate()
-        argv, limit = self.argv(given, gate), self.limit(given)
+        argv, limit = self._make_command(target, gate), self.limit(given)
         return (await run_released(contact, argv, python=given.text("python"), gate=gate, timeout=limit),)
+
+    def _make_command(self, target: Target, gate: str) -> Sequence[str]:
+        given = self.given(target.options)
+        argv = make_command(given.text("python"), self.script, *map(str, self.words(given)), gate=gate)
+        size, files = self.room(given)
+        return wrap_in_scratch(argv, given.text("scratch"), size=size, files=files)
 
 
 def wrap_in_scratch(argv: Sequence[str], root: str, *, size: int, files: int) -> list[str]:

@@ -5,12 +5,13 @@ each tells when it was done. Whether one got less than its share is for judges. 
 counted, and the label ``cache`` tells whether a cache answered.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
-from benchconsole.probes.api import Given, Labels, Metric, Output, ProbeOutputError, Reading, Shown, Unit, labels
+from benchconsole.probes.api import Given, Metric, Output, ProbeOutputError, Reading, Shown, Unit, labels
 from benchconsole.probes.readers.documents import Document
+from benchconsole.probes.tools.files.node_directory import SCRATCH
 from benchconsole.probes.tools.python import script_runner
 
 _MILLION = 10**6
@@ -64,7 +65,6 @@ report(
     ("share_ppm", share), ("kept_ppm", kept), ("results", found),
 )
 """
-SCRIPT = script_runner.make_script(_BODY)
 
 
 class Skim(script_runner.NodeScript):
@@ -85,116 +85,80 @@ class Skim(script_runner.NodeScript):
     )
     options = MappingProxyType(
         {
-            "scratch": "/tmp",  # noqa: S108 - mktemp inside
-            "clients": 4,
-            "files": 1,
-            "size": "256 MiB",
-            "event": "64 KiB",
-            "read": "100 %",
-            "keep": "10 %",
-            "shared": "",
-            "python": "python3",
+            "scratch": SCRATCH, "clients": 4, "files": 1, "size": "256 MiB", "event": "64 KiB",
+            "read": "100 %", "keep": "10 %", "shared": "", "python": "python3",
         }
-    )
+    )  # fmt: skip
+    script = script_runner.make_script(_BODY)
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         """Seconds to make the files, read them and write what is kept, at 100 MB/s for all clients together."""
-        given = self.given(options)
-        return _START + (_prepared(given) + self.space(options)) / script_runner.ASSUMED
+        return _START + (_count_bytes(self.given(options)) + self.space(options)) / script_runner.ASSUMED
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         """The files of all clients, and what they keep of them."""
         given = self.given(options)
-        return _prepared(given) * (1 + _share(given, "read") * _share(given, "keep") / _MILLION**2)
+        return _count_bytes(given) * (1 + _share(given, "read") * _share(given, "keep") / _MILLION**2)
 
-    def argv(self, given: Given, gate: str) -> Sequence[str]:
-        """One fixed script; PlanError for options that cannot be read."""
-        size, event = _size(given), given.size("event", 512, 2**30)
+    def words(self, given: Given) -> Sequence[object]:
+        clients, files, size = _read_files(given)
+        event = given.size("event", 512, 2**30)
         if size % event:
             raise given.refused("event", f"a part of the size of a file, {size} bytes, without a rest")
         shares = (_share(given, "read"), _share(given, "keep"))
-        if _files(given) * (size // event) * shares[0] < _MILLION:
+        if files * (size // event) * shares[0] < _MILLION:
             raise given.refused("read", "a share that makes one event of a client or more")
-        values = (_clients(given), _files(given), size, event, *shares)
-        argv = script_runner.make_command(given.text("python"), SCRIPT, *map(str, values), gate=gate)
-        room, files = int(self.space(given.values)) + 1, _clients(given) * (_files(given) + 2) + 16
-        return script_runner.wrap_in_scratch(argv, given.text("scratch"), size=room, files=files)
+        return (clients, files, size, event, *shares)
+
+    def room(self, given: Given) -> tuple[int, int]:
+        clients, files, _ = _read_files(given)
+        return int(self.space(given.values)) + 1, clients * (files + 2) + 16
 
     def limit(self, given: Given) -> float:
         """What the slowest file system that is worth waiting for takes."""
-        return 60.0 + (_prepared(given) + self.space(given.values)) / script_runner.SLOWEST
+        return 60.0 + (_count_bytes(given) + self.space(given.values)) / script_runner.SLOWEST
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the document of the script. ProbeOutputError when it is not whole, or a client did other work."""
-        return _readings(script_runner.read_document(output, self.name))
+        return list(_make_readings(script_runner.read_document(output, self.name)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Client:
-    number: int
-    read: int
-    written: int
-    seconds: float
-    document: Document
-
-
-def _readings(found: Document) -> Sequence[Reading]:
+def _make_readings(found: Document) -> Iterator[Reading]:
     names = ("clients", "files", "size", "event", "share_ppm", "kept_ppm")
-    numbers = {name: script_runner.read_count(found, name) for name in names}
-    events = numbers["files"] * (numbers["size"] // numbers["event"])
-    taken = events * numbers["share_ppm"] // _MILLION
-    left = taken * numbers["kept_ppm"] // _MILLION
-    clients = list(_clients_of(found, numbers["clients"], taken * numbers["event"], left * numbers["event"]))
-    shares = {"read": numbers["share_ppm"] / 1e4, "keep": numbers["kept_ppm"] / 1e4}
-    common = labels(
-        cache=script_runner.find_cache_label([(each.document, each.read) for each in clients]),
-        **{name: numbers[name] for name in ("clients", "event", "files", "size")},
-        **{name: f"{share:g}%" for name, share in shares.items()},
-    )
-    held = numbers["files"] * numbers["size"]
-    readings = [one for each in clients for one in _of_client(each, common, held)]
-    if len(clients) > 1:
-        times = [each.seconds for each in clients]
-        raw = f"{max(times)} s over {min(times)} s"
-        readings.append(Reading("skim.spread", max(times) / min(times), Unit.ONE, common, raw))
-    return readings
-
-
-def _clients_of(found: Document, expected: int, read: int, written: int) -> Iterator[_Client]:
-    for number, each in script_runner.read_results(found, expected):
+    clients, files, size, event, share, kept = (script_runner.read_count(found, name) for name in names)
+    taken = files * (size // event) * share // _MILLION
+    read, written, held = taken * event, taken * kept // _MILLION * event, files * size
+    results = list(script_runner.read_results(found, clients))
+    for number, each in results:
         work = (each.get("read"), each.get("written"))
         if work != (read, written) or not read:
             raise ProbeOutputError(f"client {number} with {work} bytes read and written", f"({read}, {written})")
-        yield _Client(number, read, written, script_runner.read_seconds(each, "seconds"), each)
+    times = [script_runner.read_seconds(each, "seconds") for _, each in results]
+    marks: dict[str, object] = {"clients": clients, "event": event, "files": files, "size": size}
+    marks |= {"read": f"{share / 1e4:g}%", "keep": f"{kept / 1e4:g}%"}
+    marks["cache"] = script_runner.find_cache_label([(each, read) for _, each in results])
+    for (number, each), seconds in zip(results, times, strict=True):
+        own = labels(**marks, client=number)
+        raw = f"client {number}: {read} bytes read, {written} written in {seconds} s"
+        yield Reading("skim.read", read / seconds, Unit.BYTE_RATE, own, raw)
+        if written:
+            yield Reading("skim.write", written / seconds, Unit.BYTE_RATE, own, raw)
+        yield Reading("skim.time", seconds, Unit.SECOND, own, raw)
+        if fetched := script_runner.read_fetched(each):
+            said = f"client {number}: {fetched:.0f} of {held} bytes fetched"
+            yield Reading("skim.fetched", fetched / held, Unit.ONE, own, said)
+    if clients > 1:
+        raw = f"{max(times)} s over {min(times)} s"
+        yield Reading("skim.spread", max(times) / min(times), Unit.ONE, labels(**marks), raw)
 
 
-def _of_client(client: _Client, common: Labels, held: int) -> Iterator[Reading]:
-    marks = labels(**dict(common), client=client.number)
-    raw = f"client {client.number}: {client.read} bytes read, {client.written} written in {client.seconds} s"
-    yield Reading("skim.read", client.read / client.seconds, Unit.BYTE_RATE, marks, raw)
-    if client.written:
-        yield Reading("skim.write", client.written / client.seconds, Unit.BYTE_RATE, marks, raw)
-    yield Reading("skim.time", client.seconds, Unit.SECOND, marks, raw)
-    fetched = script_runner.read_fetched(client.document)
-    if fetched:
-        said = f"client {client.number}: {fetched:.0f} of {held} bytes fetched"
-        yield Reading("skim.fetched", fetched / held, Unit.ONE, marks, said)
+def _read_files(given: Given) -> tuple[int, int, int]:
+    """Clients, files of each, and bytes of a file."""
+    return given.whole("clients", 1, 256), given.whole("files", 1, 10_000), given.size("size", 512, 2**44)
 
 
-def _clients(given: Given) -> int:
-    return given.whole("clients", 1, 256)
-
-
-def _files(given: Given) -> int:
-    return given.whole("files", 1, 10_000)
-
-
-def _size(given: Given) -> int:
-    return given.size("size", 512, 2**44)
-
-
-def _prepared(given: Given) -> float:
-    return float(_clients(given) * _files(given) * _size(given))
+def _count_bytes(given: Given) -> float:
+    return float(math.prod(_read_files(given)))
 
 
 def _share(given: Given, name: str) -> int:

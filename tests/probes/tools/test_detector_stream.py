@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Output, PlanError, ProbeOutputError, Target
 from benchconsole.probes.reach.slurm.local_steps import LocalRemote
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote, a_node
-from benchconsole.probes.tools.detector_stream.probe import SCRIPT, DetectorStream
+from benchconsole.probes.tools.detector_stream.probe import DetectorStream
 from benchconsole.probes.tools.python.script_runner import make_command
 from tests.probes.tools.captures import ROOT, noise, output, read, said, text, values
 
@@ -253,7 +253,7 @@ def test_what_cannot_be_written_fails_and_says_so(tmp_path: Path) -> None:
 
 def played(tmp_path: Path, slow: str, *, grace: float, sync: str) -> list[int]:
     """Times of a stream of 10 frames at 100 Hz, whose function ``slow`` takes a tenth of a second each time."""
-    script = SCRIPT.replace("\nfound = gang(", f"\n{slow} = lambda *_: time.sleep(0.1)\nfound = gang(")
+    script = DetectorStream.script.replace("\nfound = gang(", f"\n{slow} = lambda *_: time.sleep(0.1)\nfound = gang(")
     argv = make_command(sys.executable, script, "10", "1000", "100.0", "1", "appended", sync, str(grace))
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == 0, done.stderr

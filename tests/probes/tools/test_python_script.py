@@ -29,9 +29,9 @@ from benchconsole.probes.tools.python.script_runner import (
 from benchconsole.probes.tools.skim import probe as skim
 
 SCRIPTS = {
-    "detector-stream": detector_stream.SCRIPT,
-    "aggregate": aggregate.SCRIPT,
-    "skim": skim.SCRIPT,
+    "detector-stream": detector_stream.DetectorStream.script,
+    "aggregate": aggregate.Aggregate.script,
+    "skim": skim.Skim.script,
     "archive, receiver": node_script.RECEIVER,
     "archive, sender": node_script.SENDER,
 }
