@@ -1,6 +1,5 @@
 """What a launcher needs of the nodes: their names, ranks and options. Pure."""
 
-import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -8,6 +7,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.readers.numbers import parse_address
 from benchconsole.topology.model.fabric import Node
 
 MOST_NODES = 1000
@@ -58,7 +58,9 @@ class Options:
         _refuse(found["as_root"] not in (0, 1, "0", "1"), "as_root", found, "0 or 1")
         slots = str(found["slots"])
         _refuse(not re.fullmatch(r"[0-9]{1,5}", slots), "slots", found, "a whole number up to 99999, 0 for the cores")
-        _refuse(not _is_program(str(found["mpirun"])), "mpirun", found, "mpirun, or an absolute path")
+        mpirun = str(found["mpirun"])
+        is_path = mpirun.startswith("/") and mpirun.isprintable() and " " not in mpirun
+        _refuse(mpirun != "mpirun" and not is_path, "mpirun", found, "mpirun, or an absolute path")
         _refuse(not str(found["scratch"]).startswith("/"), "scratch", found, "an absolute path")
         words = {name: str(found[name]) for name in ("hosts", "network", "bind", "transport", "mpirun", "scratch")}
         options = cls(int(slots), ports=str(found["ports"]), as_root=int(found["as_root"]), **words)
@@ -84,10 +86,6 @@ def _refuse(wrong: bool, name: str, found: Mapping[str, object], expected: str) 
         raise LaunchError(f"option {name}: found {found[name]!r}, expected {expected}")
 
 
-def _is_program(text: str) -> bool:
-    return text == "mpirun" or (text.startswith("/") and text.isprintable() and " " not in text)
-
-
 def slots(node: Node, options: Options) -> int:
     """Ranks that fit ``node``: as asked, else its declared cores, else 1."""
     cores = node.hardware.facts.get("cpu.cores")
@@ -100,7 +98,7 @@ def host(node: Node, options: Options) -> str:
     from benchconsole.topology.selection import NAME  # ClusterShell is slow to load, and every command loads the probes
 
     called = {"address": node.address, "name": str(node.id), "data": node.data_address}[options.hosts]
-    if not (is_literal(called) or NAME.fullmatch(called)):
+    if not (parse_address(called) or NAME.fullmatch(called)):
         raise LaunchError(f"{node.id}: found {called!r} as its {options.hosts}, expected a host name or an IP address")
     return called
 
@@ -116,12 +114,3 @@ def tasks_per_node(nodes: Sequence[Node], options: Options) -> str:
     """The same slots as Slurm writes them: ``28(x4),32``."""
     runs = [(count, len(list(group))) for count, group in groupby(slots(node, options) for node in nodes)]
     return ",".join(f"{count}(x{length})" if length > 1 else str(count) for count, length in runs)
-
-
-def is_literal(address: str) -> bool:
-    """Whether this is an IP address and no name."""
-    try:
-        ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return True

@@ -6,11 +6,10 @@ session's marker is carried to daemons and ranks, so that a search of all nodes 
 """
 
 import asyncio
-from collections.abc import Sequence
 
 from benchconsole.probes import scratch
 from benchconsole.probes.launch.launch_result import failure
-from benchconsole.probes.launch.openmpi import SLURM_HOSTS, Job
+from benchconsole.probes.launch.openmpi import Job
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import Contact, Remote, RemoteError
@@ -77,13 +76,10 @@ def command(job: Job) -> list[str]:
     names, tasks = job.slurm()
     options = job.options
     head = [options.scratch, f"{job.writes:.0f}", str(options.as_root), names, tasks, options.mpirun]
-    files = [word for name, text in job.texts().items() for word in (name, _as_printf(text))]
+    # on one line, as printf %b turns it back: csh as a login shell takes no argument of several lines
+    texts = {name: text.replace("\\", "\\\\").replace("\n", "\\n") for name, text in job.texts().items()}
+    files = [word for file in texts.items() for word in file]
     return ["sh", "-c", _SCRIPT, "benchconsole-launch", *head, " ".join(job.results), *files, "--", *job.arguments()]
-
-
-def _as_printf(text: str) -> str:
-    """``text`` on one line, as ``printf %b`` turns it back: csh as a login shell takes no argument of several lines."""
-    return text.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 async def _after(contact: Contact, failed: Failure) -> Failure:
@@ -107,12 +103,6 @@ async def _searched(remote: Remote) -> str:
         return f"{remote.node} could not be searched: {error.failure.stage}"
     except (ProbeError, TimeoutError) as error:
         return f"{remote.node} could not be searched: {str(error) or 'no answer in time'}"
-    return _ended(remote.node, len(found), len(alive)) if found else ""
-
-
-def _ended(node: str, found: int, alive: int) -> str:
-    lives = f", {alive} live on" if alive else ""
-    return f"{found - alive} of its processes were still on {node} and were ended{lives}"
-
-
-__all__: Sequence[str] = ["MARGIN", "SLURM_HOSTS", "command", "launch"]
+    lives = f", {len(alive)} live on" if alive else ""
+    ended = f"{len(found) - len(alive)} of its processes were still on {remote.node} and were ended{lives}"
+    return ended if found else ""

@@ -9,13 +9,13 @@ interface of a node is in a named network, the name is ignored with a warning an
 (``probes.launch.launch_result`` takes that warning for a failure).
 """
 
-import ipaddress
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
 from benchconsole.probes.launch.hostfile import LaunchError
+from benchconsole.probes.readers.numbers import parse_address
 from benchconsole.topology.model.fabric import Node
 
 _WIDEST, _NARROWEST = 8, 30
@@ -44,42 +44,27 @@ def rails(nodes: Sequence[Node], network: str = "") -> Rails:
     ``network`` is the operator's own choice, a CIDR that is held against the addresses, or the name of an
     interface. Raises LaunchError.
     """
-    management = _management(nodes)
+    apart = [node for node in nodes if node.address != node.data_address]
+    management = frozenset(filter(None, (_parse_ipv4(node.address) for node in apart)))
     if network and "/" not in network:
         if not _INTERFACE.fullmatch(network):
             raise LaunchError(f"option network: found {network!r}, expected a CIDR or the name of an interface")
-        return Rails(network, _control(management, frozenset()) or network)
-    wanted = _data(nodes, strict=not network)
+        return Rails(network, _cover(management, frozenset(), "management") or network)
+    wanted = frozenset(filter(None, (_parse_ipv4(node.data_address) for node in nodes)))
     if network:
         data = _given(network, wanted, management)
     else:
-        _refuse_unknown_management(nodes)
-        data = ",".join(map(str, _cover(wanted, management, "data")))
-    return Rails(data, _control(management, wanted) or data)
+        _refuse_names(nodes, apart)
+        data = _cover(wanted, management, "data")
+    return Rails(data, _cover(management, wanted, "management") or data)
 
 
-def _control(management: frozenset[IPv4Address], data: frozenset[IPv4Address]) -> str:
-    """Networks of the launcher's talk; empty where the nodes have no network but the data network."""
-    return ",".join(map(str, _cover(management, data, "management"))) if management else ""
-
-
-def _data(nodes: Iterable[Node], *, strict: bool) -> frozenset[IPv4Address]:
-    found = {node.id: _literal(node.data_address) for node in nodes}
-    names = [name for name, address in found.items() if address is None]
-    if strict and names:
-        raise LaunchError(f"{names[0]}: found a data address that is a name, which tells no network; {_REMEDY}")
-    return frozenset(address for address in found.values() if address is not None)
-
-
-def _management(nodes: Iterable[Node]) -> frozenset[IPv4Address]:
-    """Addresses for SSH that are not the node's data address, as far as they are literal."""
-    found = (_literal(node.address) for node in nodes if node.address != node.data_address)
-    return frozenset(address for address in found if address is not None)
-
-
-def _refuse_unknown_management(nodes: Iterable[Node]) -> None:
-    for node in nodes:
-        if node.address != node.data_address and _literal(node.address) is None:
+def _refuse_names(nodes: Sequence[Node], apart: Sequence[Node]) -> None:
+    """LaunchError where a data address, or the management address of a node that has one ``apart``, is a name."""
+    if named := [node.id for node in nodes if _parse_ipv4(node.data_address) is None]:
+        raise LaunchError(f"{named[0]}: found a data address that is a name, which tells no network; {_REMEDY}")
+    for node in apart:
+        if _parse_ipv4(node.address) is None:
             raise LaunchError(
                 f"{node.id}: found the name {node.address!r} as its address: whether management lies in the data "
                 f"network cannot be told; give addresses, or the option network (CIDR or interface)"
@@ -100,10 +85,10 @@ def _given(network: str, wanted: frozenset[IPv4Address], avoid: frozenset[IPv4Ad
     return str(named)
 
 
-def _cover(wanted: frozenset[IPv4Address], avoid: frozenset[IPv4Address], what: str) -> list[IPv4Network]:
+def _cover(wanted: frozenset[IPv4Address], avoid: frozenset[IPv4Address], what: str) -> str:
     """The fewest networks, each as narrow as it can be, with every wanted address and no other that is known."""
     found: list[IPv4Network] = []
-    waiting = [sorted(wanted)]
+    waiting = [sorted(wanted)] if wanted else []
     while waiting:
         group = waiting.pop()
         network = _around(group)
@@ -118,7 +103,7 @@ def _cover(wanted: frozenset[IPv4Address], avoid: frozenset[IPv4Address], what: 
                 f"cannot be told from the other; {_REMEDY}"
             )
         waiting += [part for part in (upper, lower) if part]
-    return sorted(found)
+    return ",".join(map(str, sorted(found)))
 
 
 def _around(addresses: Sequence[IPv4Address]) -> IPv4Network:
@@ -128,9 +113,6 @@ def _around(addresses: Sequence[IPv4Address]) -> IPv4Network:
     return IPv4Network((int(addresses[0]) >> (32 - prefix) << (32 - prefix), prefix))
 
 
-def _literal(address: str) -> IPv4Address | None:
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return None
+def _parse_ipv4(address: str) -> IPv4Address | None:
+    found = parse_address(address)
     return found if isinstance(found, IPv4Address) else None

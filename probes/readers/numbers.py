@@ -1,4 +1,4 @@
-"""Numbers of a captured output: counts, decimals, and the values that were rounded to a printed decimal.
+"""Numbers as tools print them: counts, decimals, addresses, and the values that were rounded to a printed decimal.
 
 Tables of benchmarks print a rate beside the time and the size that it was computed from. A lost digit and a mistaken
 unit show as numbers that do not fit each other.
@@ -6,6 +6,7 @@ unit show as numbers that do not fit each other.
 
 import math
 import re
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from benchconsole.probes.api import ProbeOutputError
 from benchconsole.probes.readers.lines import shorten
@@ -41,6 +42,14 @@ def parse_decimal(text: str) -> float | None:
     """``text`` as a decimal number (``12``, ``1.5``, ``3e+06``) with nothing around it, else None: no nan, no inf."""
     value = float(text) if _DECIMAL.fullmatch(text) else math.nan
     return value if math.isfinite(value) else None
+
+
+def parse_address(text: str) -> IPv4Address | IPv6Address | None:
+    """``text`` as an IP address, None for a name."""
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
 
 
 def require_positive(value: object, where: str, most: float = ABSURD) -> float:

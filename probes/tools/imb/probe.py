@@ -8,21 +8,16 @@ import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from benchconsole.probes.api import Given, Metric, Output, Reading, Shape
+from benchconsole.probes.api import Given, Output, Reading, Shape
 from benchconsole.probes.launch import DEFAULTS
 from benchconsole.probes.tools.imb import text_reader
-from benchconsole.probes.tools.mpi import message_probes
-from benchconsole.probes.tools.mpi.message_probes import START, MpiMessages
-from benchconsole.probes.tools.mpi.program import read_program, refuse_died
+from benchconsole.probes.tools.mpi.program import START, MpiMessages, make_message_metrics, read_program, refuse_died
 
 _BENCHMARKS = (
     "PingPong", "PingPing", "Sendrecv", "Exchange", "Uniband", "Biband", "Allreduce", "Reduce", "Reduce_scatter",
     "Allgather", "Allgatherv", "Gather", "Gatherv", "Scatter", "Scatterv", "Alltoall", "Alltoallv", "Bcast", "Barrier",
 )  # fmt: skip
-
-
-def _make_metrics(probe: str) -> tuple[Metric, ...]:
-    return message_probes.make_metrics(probe, both="sent and received", rated="Uniband, Biband")
+_COUNTED = {"both": "sent and received", "rated": "Uniband, Biband"}
 
 
 class Imb(MpiMessages):
@@ -33,7 +28,7 @@ class Imb(MpiMessages):
     name = "imb"
     summary = "Intel MPI Benchmarks between two nodes: latency and bandwidth over the sizes of messages"
     source = "DESY storage characterisation, basic network tests"
-    metrics = _make_metrics("imb")
+    metrics = make_message_metrics("imb", **_COUNTED)
     tools = MappingProxyType({"mpirun": "openmpi-bin", "IMB-MPI1": ""})
     options = MappingProxyType(
         {"program": "IMB-MPI1", "benchmark": "PingPong", "largest": "4 MiB", "seconds": 1, "ranks": 1, **DEFAULTS}
@@ -69,6 +64,6 @@ class ImbSet(Imb):
 
     name = "imb-set"
     summary = "Intel MPI Benchmarks over a set of nodes: collective operations over the sizes of messages"
-    metrics = _make_metrics("imb-set")
+    metrics = make_message_metrics("imb-set", **_COUNTED)
     options = MappingProxyType({**Imb.options, "benchmark": "Allreduce", "largest": "1 MiB"})
     shape = Shape.SET

@@ -1,4 +1,4 @@
-"""Base of the probes of MPI programs: name, launch, input, and the words of ranks that died.
+"""Bases of the probes of MPI programs, their launch and input, and the words of ranks that died.
 
 Launchers of other MPI libraries end with 0 after ranks that died, and what somebody captured has no exit status at
 all: the words on either stream decide.
@@ -8,8 +8,22 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from benchconsole.probes.api import Contact, Given, Output, Probe, Safety, Target
-from benchconsole.probes.launch import Job, launch
+from benchconsole.probes.api import (
+    Contact,
+    Demands,
+    Given,
+    Metric,
+    Output,
+    Part,
+    PlanError,
+    Probe,
+    Safety,
+    Shape,
+    Shown,
+    Target,
+    Unit,
+)
+from benchconsole.probes.launch import Job, Options, launch
 from benchconsole.probes.readers.lines import refuse_lines, split_lines
 from benchconsole.probes.readers.readings import refuse_failed
 
@@ -21,6 +35,8 @@ _DIED = re.compile(
     r"|srun: error: \S+ tasks? \S+ (?:Exited|Killed|Aborted|Terminated|Segmentation|Bus error)"
 )
 
+START = 8.0
+"""Seconds that a launch takes until the first message."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}|/[A-Za-z0-9_./+@-]{1,400}")
 
 
@@ -38,6 +54,45 @@ class MpiProgram(Probe):
         job = self.job(target)
         await contact.together()
         return (await launch(contact, job),)
+
+
+class MpiMessages(MpiProgram):
+    """A probe of a program that times messages, size after size. Options ``program``, and ``ranks`` on each node.
+
+    Somebody built it on the nodes, and it ends with status 0 after failures too: its tables decide.
+    """
+
+    shape = Shape.PAIR
+
+    @abstractmethod
+    def words(self, given: Given, ranks: int) -> Sequence[str]:
+        """The program and what it is told when it runs as ``ranks`` processes; PlanError for what is out of range."""
+
+    def demands(self, target: Target) -> Demands:
+        """Every node to itself: ranks that wait take a whole processor each."""
+        if self.job(target).ranks < 2:
+            raise PlanError(f"{self.name} needs two ranks or more: two nodes, or the option ranks")
+        return Demands(frozenset(Part))
+
+    def job(self, target: Target) -> Job:
+        given, nodes = self.given(target.options), target.nodes
+        each = given.whole("ranks", 1, 4096)
+        options = Options.of({**given.values, "slots": given.whole("slots", 0, 99_999) or each})
+        ranks, seconds = each * len(nodes), 3 * self.estimate(target.options) + 60
+        job = Job(nodes, tuple(self.words(given, ranks)), ranks, seconds, options)
+        job.arguments()
+        return job
+
+
+def make_message_metrics(probe: str, *, both: str, rated: str) -> tuple[Metric, ...]:
+    """Those of ``probe``; ``both`` says what counts two directions together, ``rated`` what counts messages."""
+    return (
+        Metric(f"{probe}.latency", Unit.SECOND, "time of one message or operation of a size"),
+        Metric(f"{probe}.bandwidth", Unit.BYTE_RATE, "payload of messages of a size", Shown.NETWORK),
+        Metric(f"{probe}.peak", Unit.BYTE_RATE, "greatest bandwidth over all sizes, one way", Shown.NETWORK),
+        Metric(f"{probe}.peak_both", Unit.BYTE_RATE, f"the same of {both} together", Shown.NETWORK),
+        Metric(f"{probe}.message_rate", Unit.PER_SECOND, f"messages of a size ({rated})"),
+    )
 
 
 def read_program(given: Given) -> str:

@@ -1,10 +1,10 @@
 """Probes between two nodes: their addresses, and servers that live as long as a client needs them."""
 
-import ipaddress
 import random
 from collections.abc import Callable, Sequence
 
 from benchconsole.probes.api import Contact, Node, Output, PlanError, Probe, Safety, Shape, Target
+from benchconsole.probes.readers.numbers import parse_address
 from benchconsole.probes.serving import PORTS, serving
 
 _ROUND = 90.0
@@ -57,10 +57,8 @@ class PairProbe(Probe):
 
 def find_ip_version(address: str) -> int | None:
     """4 or 6 for an IP address, None for a name."""
-    try:
-        return ipaddress.ip_address(address).version
-    except ValueError:
-        return None
+    found = parse_address(address)
+    return found.version if found else None
 
 
 def bind_option(flag: str, address: str) -> list[str]:

@@ -7,19 +7,14 @@ with the wrong number of ranks: the table decides (``text_reader``).
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from benchconsole.probes.api import Given, Metric, Output, Reading, Shape, Unit
+from benchconsole.probes.api import Given, Output, Reading, Shape, Unit
 from benchconsole.probes.launch import DEFAULTS
-from benchconsole.probes.tools.mpi import message_probes
-from benchconsole.probes.tools.mpi.message_probes import START, MpiMessages
-from benchconsole.probes.tools.mpi.program import read_program, refuse_died
+from benchconsole.probes.tools.mpi.program import START, MpiMessages, make_message_metrics, read_program, refuse_died
 from benchconsole.probes.tools.osu import text_reader
 
 _WINDOW, _LARGE = 64, 20
 """Messages under way, and iterations of large messages, that the programs take unless they are told."""
-
-
-def _make_metrics(probe: str) -> tuple[Metric, ...]:
-    return message_probes.make_metrics(probe, both="both directions", rated="osu_mbw_mr")
+_COUNTED = {"both": "both directions", "rated": "osu_mbw_mr"}
 
 
 class Osu(MpiMessages):
@@ -31,7 +26,7 @@ class Osu(MpiMessages):
     name = "osu"
     summary = "OSU Micro-Benchmarks between two nodes: latency, bandwidth or message rate over the sizes of messages"
     source = "Jetstream acceptance report, 4.1.1 (large-message point-to-point transfers)"
-    metrics = _make_metrics("osu")
+    metrics = make_message_metrics("osu", **_COUNTED)
     tools = MappingProxyType({"mpirun": "openmpi-bin", "osu_bw": ""})
     options = MappingProxyType(
         {
@@ -67,7 +62,7 @@ class OsuSet(Osu):
 
     name = "osu-set"
     summary = "OSU Micro-Benchmarks over a set of nodes: collective operations over the sizes of messages"
-    metrics = _make_metrics("osu-set")
+    metrics = make_message_metrics("osu-set", **_COUNTED)
     tools = MappingProxyType({"mpirun": "openmpi-bin", "osu_allreduce": ""})
     options = MappingProxyType({**Osu.options, "program": "osu_allreduce", "smallest": "4 B", "largest": "1 MiB"})
     shape = Shape.SET

@@ -6,16 +6,14 @@ Linux, busybox) or on lines of their own below it (the BSDs, inetutils). The rou
 probes are told as for every other hop, because a line of a hop may be missing at the end. Formats read off the tools.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from benchconsole.probes.api import Fact, Labels, ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import read_lines, shorten
-from benchconsole.probes.readers.numbers import parse_decimal
+from benchconsole.probes.readers.numbers import parse_address, parse_decimal
 from benchconsole.probes.readers.readings import add_labels, known_labels
-from benchconsole.probes.tools.network.pair_probe import find_ip_version
 
 _USUAL_PROBES = 3
 _MOST_HOPS = 255
@@ -143,7 +141,7 @@ def _read_answers(text: str) -> list[_HopAnswer] | None:
                 return None
             found[-1] = _HopAnswer(found[-1].address, found[-1].milliseconds, match["mark"])
         elif named := match["address"] or match["bare"]:
-            if not find_ip_version(named):
+            if not parse_address(named):
                 return None
             address = named
     return found or None
@@ -151,9 +149,8 @@ def _read_answers(text: str) -> list[_HopAnswer] | None:
 
 def _is_same(one: str, other: str) -> bool:
     """Whether two texts are one address; a zone tells interfaces apart, not ends."""
-    first, second = one.partition("%")[0], other.partition("%")[0]
-    both = find_ip_version(first) and find_ip_version(second)
-    return bool(both) and ipaddress.ip_address(first) == ipaddress.ip_address(second)
+    first, second = parse_address(one.partition("%")[0]), parse_address(other.partition("%")[0])
+    return first is not None and first == second
 
 
 def _read_tracepath(lines: Sequence[str]) -> Iterator[Reading | Fact]:
