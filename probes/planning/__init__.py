@@ -4,14 +4,21 @@
 out what cannot be held to a cap, ``split_into_waves`` lets rounds start small.
 """
 
-from benchconsole.probes.planning.cap_exclusion import Withheld, withhold
-from benchconsole.probes.planning.coverage import LeftOut, PairCoverage, list_uncrossed_links
+from benchconsole.probes.planning.caps import Withheld, withhold
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
-from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS, format_plan, plan, rerun
-from benchconsole.probes.planning.plan_summary import HeaviestLoad, PlanSummary, StageSummary, SweepSummary, summarise
+from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS, format_plan, plan, rerun, split_into_waves
+from benchconsole.probes.planning.plan_summary import (
+    HeaviestLoad,
+    LeftOut,
+    PairCoverage,
+    PlanSummary,
+    StageSummary,
+    SweepSummary,
+    list_uncrossed_links,
+    summarise,
+)
 from benchconsole.probes.planning.resource_use import MOST_TESTS
 from benchconsole.probes.planning.suites import find_suite, make_default_suite
-from benchconsole.probes.planning.waves import split_into_waves
 
 __all__ = [
     "DEFAULT_DESIGN",

@@ -1,15 +1,24 @@
-"""The type of options, and the refusal of a name that nobody knows."""
+"""The options of a stage: their type, the refusal of an unknown name, and whether a probe would run with them."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
+from benchconsole.probes.api import Probe, Shape, Target
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.topology.errors import find_near
+from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 
 Options = Mapping[str, str | int | float]
 
-
 _LISTED = 40
 """Fewer names than this are listed in a refusal."""
+
+_ROOMY = Hardware("example", MappingProxyType({"cpu.cores": 65_536.0, "memory.total": 2.0**50}))
+"""More than any node has: what does not fit the nodes that are meant is for the plan to refuse."""
+
+_NODES = tuple(
+    Node(NodeId(f"n{number}"), NodeRole.COMPUTE, _ROOMY, f"192.0.2.{number}", f"192.0.2.{number}") for number in (1, 2)
+)
 
 
 def make_unknown_error(what: str, found: str, known: Iterable[str], expected: str = "") -> PlanError:
@@ -19,3 +28,20 @@ def make_unknown_error(what: str, found: str, known: Iterable[str], expected: st
     if not expected or len(names) < _LISTED:
         expected = f"one of {', '.join(names)}" if names else "none"
     return PlanError(f"unknown {what} {found!r}, expected {expected}" + (f"; did you mean {hint}?" if hint else ""))
+
+
+def find_refusal(probe: Probe, options: Options) -> str:
+    """Why ``probe`` would not run with ``options`` over its defaults; empty where it says nothing against them.
+
+    Asked before there are nodes, with those of documentation (RFC 5737): only pure functions of the probe are called.
+    """
+    first, second = _NODES
+    options = MappingProxyType({**probe.options, **options})
+    peer, members = second if probe.shape is Shape.PAIR else None, _NODES if probe.shape is Shape.SET else ()
+    try:
+        probe.check(Target(first, peer, options, members))
+    except PlanError as error:
+        return str(error)
+    except Exception:
+        return ""  # whatever else a probe does wrong is told by whoever runs it
+    return ""

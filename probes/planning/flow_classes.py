@@ -4,6 +4,7 @@ They make 120,000 flows cheap to schedule: a path is looked up once for each pai
 Loads are shares of what a link may carry, in payload, of the flow's nominal rate: the rate of the flow alone.
 """
 
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from math import inf
@@ -94,17 +95,14 @@ class FlowClasses:
     def _measure(self) -> None:
         """Per directed link: what it may carry, its fastest member, whether it has several, its ends."""
         fabric, links = self.routes.fabric, self.routes.graph.links
-        share = self._caps.link if self._caps.link is not None else 1.0
         number = {device: index for index, device in enumerate((*fabric.nodes, *fabric.switches))}
-        a = np.array([number[link.a] for link in links], np.intp)
-        b = np.array([number[link.b] for link in links], np.intp)
-        tier = np.array([fabric.tier(device) for device in number], np.intp)
-        self.capacity = self.routes.graph.payload * share
+        ends = np.array([(number[link.a], number[link.b]) for link in links], np.intp).reshape(-1, 2)
+        self.capacity = self.routes.graph.payload * (self._caps.link if self._caps.link is not None else 1.0)
         self._member = np.repeat([fabric.member_payload(link) for link in links], 2)
         self._hashed = np.repeat(np.array([link.count > 1 for link in links], bool), 2)
-        self._from, self._to = np.stack((a, b), axis=1).ravel(), np.stack((b, a), axis=1).ravel()
-        self._climbs = tier[self._to] - tier[self._from]
-        self._tier = tier
+        self._from, self._to = ends.ravel(), ends[:, ::-1].ravel()
+        self._tier = np.array([fabric.tier(device) for device in number], np.intp)
+        self._climbs = self._tier[self._to] - self._tier[self._from]
 
     def sending(self, streams: int | None) -> "FlowClasses":
         """The classes of tests of so many streams; paths are looked up once for all of them."""
@@ -136,6 +134,15 @@ class FlowClasses:
             return (legs.device, systems)
         speeds = tuple((fabric.payload(link), fabric.member_payload(link)) for link in legs.links)
         return (id(legs.attachment), speeds, systems)
+
+    def group_nodes(self, nodes: Iterable[NodeId]) -> dict[int, list[NodeId]]:
+        """Those of ``nodes`` that are cabled, by the number of what they share with the nodes cabled alike."""
+        groups: dict[int, list[NodeId]] = {}
+        for node in nodes:
+            side = self.find_side(node)
+            if side is not None:
+                groups.setdefault(side.number, []).append(node)
+        return groups
 
     def find_class(self, source: NodeId, sink: NodeId) -> FlowClass | None:
         """The class of a flow; None where there is no path between the two that a fabric would route."""
@@ -170,7 +177,7 @@ class FlowClasses:
         )
 
     def _has_valley(self, ways: Indices) -> bool:
-        """Whether it goes down to a switch and up from it again (``Routes.climbs_once``): no fabric routes that."""
+        """Whether it goes down to a switch and up from it again : the cables allow it, but no fabric routes that."""
         climbs = self._climbs[ways]
         entered = set(self._to[ways[climbs < 0]].tolist())
         up = ways[(climbs > 0) & (self._tier[self._from[ways]] > 0)]

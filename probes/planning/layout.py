@@ -3,7 +3,7 @@
 A design decides who sends to whom and why; the scheduler decides what runs at the same time.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -17,8 +17,6 @@ from benchconsole.topology.routing.routes import Routes
 
 Pair = tuple[NodeId, NodeId]
 """Who sends, and to whom."""
-
-NONE: Options = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +50,6 @@ class FlowLayout:
     apart: bool = False
     single: bool = False
 
-    @property
-    def flows(self) -> Iterator[Flow]:
-        """Every flow, in order."""
-        for source, sink in self.pairs:
-            yield Flow(source, sink)
-        for load in self.loads:
-            yield from load.flows
-
 
 @dataclass(frozen=True, slots=True)
 class DesignRequest:
@@ -74,7 +64,7 @@ class DesignRequest:
     nodes: Sequence[NodeId]
     flow_classes: FlowClasses
     options: Given
-    written: Options = field(default_factory=lambda: NONE)
+    written: Options = field(default_factory=lambda: MappingProxyType({}))
     sending: SendingOptions = NO_OPTIONS
 
     @property
@@ -88,5 +78,5 @@ class Design:
     """A way of choosing flows: ``lay_out`` chooses them, ``options`` are those that it reads, with their defaults."""
 
     lay_out: Callable[[DesignRequest], list[FlowLayout]]
-    options: Mapping[str, str | int | float] = field(default_factory=lambda: NONE)
+    options: Options = field(default_factory=lambda: MappingProxyType({}))
     fans_out: bool = False

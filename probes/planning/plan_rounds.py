@@ -4,7 +4,7 @@ Pure, so that ``--dry-run`` prints it. Each stage is laid out by its design and 
 that nothing is loaded beyond what it carries; stages, and points of a sweep, never share a round.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -14,17 +14,14 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Bundle, Round, Target, Test
 from benchconsole.probes.model.options import Given
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
-from benchconsole.probes.planning.cap_exclusion import withhold
-from benchconsole.probes.planning.caps import hold_to_caps
-from benchconsole.probes.planning.clients import choose_flows, take_first
+from benchconsole.probes.planning.caps import hold_to_caps, withhold
 from benchconsole.probes.planning.design_options import Options, make_unknown_error
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad
-from benchconsole.probes.planning.node_groups import SET_OPTIONS, make_sets
-from benchconsole.probes.planning.packing import first_fit
+from benchconsole.probes.planning.packing import find_shortest, first_fit
+from benchconsole.probes.planning.participants import SET_OPTIONS, choose_flows, make_sets, take_first
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, list_demands
-from benchconsole.probes.planning.shortest_schedule import find_shortest
 from benchconsole.probes.planning.sweep_points import (
     Point,
     SweepTurn,
@@ -34,7 +31,7 @@ from benchconsole.probes.planning.sweep_points import (
     list_turns,
     make_swept,
 )
-from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
+from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, Sweep
 from benchconsole.topology.routing.routes import Routes
 from benchconsole.topology.units import digits3
@@ -93,13 +90,12 @@ def plan(
 
 
 @dataclass(frozen=True, slots=True)
-class _Jobs:
-    """The targets of each job, what they send, its bundle, and the round (from 0) that it was put in."""
+class _Job:
+    """Tests that run together: their targets, what each of them sends, and the bundle that they fill."""
 
-    targets: Sequence[tuple[Target, ...]]
-    sendings: Sequence[Sending]
-    bundles: Sequence[Bundle | None]
-    places: Sequence[int]
+    targets: tuple[Target, ...]
+    sending: Sending
+    bundle: Bundle | None = None
 
 
 class _StagePlanner:
@@ -170,11 +166,11 @@ class _StagePlanner:
         )
         if self.clients is not None:
             flows = choose_flows(self.fabric, members, layouts, self.clients)
-            targets = [self._target(flow.source, flow.sink, self._own(port)) for flow, port in flows]
-            return self._together(targets, title, first)
+            jobs = [self._job((flow,), port) for flow, port in flows]
+            return self._together(jobs, title, first)
         rounds: list[Round] = []
         for layout in layouts:
-            rounds += self._numbered(self._placed(layout), title, layout.because, first + len(rounds))
+            rounds += self._placed(layout, title, first + len(rounds))
         return rounds
 
     def _refuse_unread(self, read: Options, what: str) -> None:
@@ -184,25 +180,35 @@ class _StagePlanner:
             if option not in known:
                 raise make_unknown_error(what, option, known)
 
-    def _placed(self, layout: FlowLayout) -> _Jobs:
+    def _placed(self, layout: FlowLayout, title: str, first: int) -> list[Round]:
+        """The rounds of one layout."""
         classes = self.flow_classes.sending(1 if layout.single else self.sending.streams)
         ledger = ResourceUse(classes, layout.fans_out, layout.apart, self.most)
-        targets: list[tuple[Target, ...]] = [(self._target(*pair, self.options),) for pair in layout.pairs]
-        sendings = [self.sending] * len(targets)
+        if layout.pairs and layout.loads:
+            source, sink = layout.pairs[0]
+            raise PlanError(f"a layout of both lone pairs ({source}>{sink}) and loads, expected one of them")
         if layout.loads:
-            for source, sink in layout.pairs:
-                raise PlanError(f"a layout of both lone pairs ({source}>{sink}) and loads, expected one of them")
+            jobs = []
             for load in layout.loads:
                 self._refuse_turned(load)
                 ledger.load(load)
-                own = self._own(load.port)
-                sendings.append(self._sending_of(own))
-                targets.append(tuple(self._target(flow.source, flow.sink, own) for flow in load.flows))
+                jobs.append(self._job(load.flows, load.port, load.bundle))
         else:
+            jobs = [_Job((self._target(*pair, self.options),), self.sending) for pair in layout.pairs]
             ledger.pairs(layout.pairs)
-        bundles = [None] * len(layout.pairs) + [load.bundle for load in layout.loads]
-        places = self._places(ledger, targets, any_order=layout.any_order)
-        return _Jobs(targets, sendings, bundles, places)
+        return self._numbered(
+            jobs, self._places(ledger, jobs, any_order=layout.any_order), title, layout.because, first
+        )
+
+    def _job(self, flows: Sequence[Flow], port: int, bundle: Bundle | None = None) -> _Job:
+        """The tests of flows that run together; with ``port`` each is one stream that is sent from it."""
+        options, sending = self.options, self.sending
+        if port:
+            names = self.probe.sending_options
+            one_stream = {names.streams: 1} if names.streams else {}
+            options = MappingProxyType({**options, names.source_port: port, **one_stream})
+            sending = self.probe.sending(options)
+        return _Job(tuple(self._target(flow.source, flow.sink, options) for flow in flows), sending, bundle)
 
     def _target(self, source: NodeId, sink: NodeId, options: Options) -> Target:
         """The test of a flow from ``source`` to ``sink``; where the peer is told to send, the sink runs the client."""
@@ -218,78 +224,63 @@ class _StagePlanner:
             found = f"{option}={self.options[option]}, expected 0" if option else f"a test that sends {directions}"
             raise PlanError(f"{self.probe.name} {self.options.get('design') or DEFAULT_DESIGN}: found {found}")
 
-    def _own(self, port: int) -> Options:
-        """The options of the stage; with ``port``, those of one stream that is sent from it."""
-        names = self.probe.sending_options
-        changed = {names.source_port: port, **({names.streams: 1} if names.streams else {})}
-        return MappingProxyType({**self.options, **changed}) if port else self.options
-
-    def _sending_of(self, options: Options) -> Sending:
-        return self.sending if options is self.options else self.probe.sending(options)
-
-    def _together(self, targets: Sequence[Target], stage: str, first: int) -> list[Round]:
+    def _together(self, jobs: Sequence[_Job], stage: str, first: int) -> list[Round]:
         """One round of tests that load together what they share: their sum is judged, none is repeated alone."""
-        if len(targets) > self.most:
-            raise PlanError(f"{CLIENTS}={len(targets):,}: expected at most {self.most:,} tests at once")
+        if len(jobs) > self.most:
+            raise PlanError(f"{CLIENTS}={len(jobs):,}: expected at most {self.most:,} tests at once")
         shared = ResourceUse(self.flow_classes, most=self.most)
-        shared.at_once(list_demands(self.probe, targets), self.fabric, self.options)
-        name = f"{CLIENTS}={len(targets)}"
-        tests = tuple(
-            Test(
-                make_test_id(first, self.probe.name, index, target), self.probe.name, target, first, name,
-                self._sending_of(target.options),
-            )
-            for index, target in enumerate(targets)
-        )  # fmt: skip
-        because = f"{len(targets):,} at once, spread over the switches"
-        return [Round(first, stage, self.probe.name, tests, self.probe.estimate(self.options), because)]
+        shared.at_once(list_demands(self.probe, [job.targets[0] for job in jobs]), self.fabric, self.options)
+        because = f"{len(jobs):,} at once, spread over the switches"
+        return self._numbered(jobs, [0] * len(jobs), stage, because, first, together=f"{CLIENTS}={len(jobs)}")
 
-    def _places(self, ledger: ResourceUse, targets: Sequence[tuple[Target, ...]], *, any_order: bool) -> list[int]:
-        """The round of each job, with what its tests demand besides links."""
-        demands = list_demands(self.probe, [target for job in targets for target in job])
+    def _places(self, ledger: ResourceUse, jobs: Sequence[_Job], *, any_order: bool = False) -> list[int]:
+        """The round (from 0) of each job, with what its tests demand besides links."""
+        demands = list_demands(self.probe, [target for job in jobs for target in job.targets])
         if any(wanted.alone or wanted.shared for wanted in demands):
             each = iter(demands)
-            ledger.demand([[(target, next(each)) for target in job] for job in targets], self.fabric, self.options)
+            ledger.demand([[(target, next(each)) for target in job.targets] for job in jobs], self.fabric, self.options)
         uses = ledger.closed()
         return find_shortest(uses) if any_order else first_fit(uses, range(len(uses.jobs)))
 
     def _without_design(self, members: Sequence[NodeId], first: int) -> list[Round]:
         """Rounds of tests on single nodes, or on sets of them."""
-        nodes, options = self.fabric.nodes, self.options
-        own: Options = SET_OPTIONS if self.probe.shape is Shape.SET else {}
+        nodes, is_set = self.fabric.nodes, self.probe.shape is Shape.SET
+        own: Options = SET_OPTIONS if is_set and self.clients is None else {}
         if self.clients is not None:
-            own = {}
             members = take_first(self.fabric, members, self.clients)
         self._refuse_unread(own, f"option of {self.probe.name}")
-        if self.clients is not None and self.probe.shape is Shape.NODE:
-            return self._together([Target(nodes[node], None, options) for node in members], self.probe.name, first)
-        if self.probe.shape is Shape.SET and self.clients is not None:
-            targets = [(Target(nodes[members[0]], None, options, tuple(nodes[node] for node in members)),)]
-        elif self.probe.shape is Shape.SET:
-            made = make_sets(self.fabric, members, {**own, **options})
-            targets = [(Target(nodes[each[0]], None, options, tuple(nodes[node] for node in each)),) for each in made]
+        if not is_set:
+            sets = [[node] for node in members]
         else:
-            targets = [(Target(nodes[node], None, options),) for node in members]
+            sets = make_sets(self.fabric, members, {**own, **self.options}) if self.clients is None else [list(members)]
+        jobs = []
+        for each in sets:
+            target = Target(nodes[each[0]], None, self.options, tuple(nodes[node] for node in each) if is_set else ())
+            jobs.append(_Job((target,), self.sending))
+        if self.clients is not None and not is_set:
+            return self._together(jobs, self.probe.name, first)
         ledger = ResourceUse(self.flow_classes, most=self.most)
-        ledger.targets([job[0] for job in targets], network=self.probe.shape is Shape.SET)
-        places = self._places(ledger, targets, any_order=False)
-        jobs = _Jobs(targets, [self.sending] * len(targets), [None] * len(targets), places)
-        return self._numbered(jobs, self.probe.name, self.probe.summary, first)
+        ledger.targets([job.targets[0] for job in jobs], network=is_set)
+        return self._numbered(jobs, self._places(ledger, jobs), self.probe.name, self.probe.summary, first)
 
-    def _numbered(self, jobs: _Jobs, stage: str, because: str, first: int) -> list[Round]:
-        """The rounds that the jobs were put in, in order; each keeps the order of its jobs."""
-        seconds = self.probe.estimate(self.options)
-        tests: list[list[Test]] = [[] for _ in range(max(jobs.places, default=-1) + 1)]
+    def _numbered(
+        self, jobs: Sequence[_Job], places: Sequence[int], stage: str, because: str, first: int, together: str = ""
+    ) -> list[Round]:
+        """The rounds that the jobs were put in, in order; each keeps the order of its jobs.
+
+        ``together`` is the bundle of tests that are in none.
+        """
+        seconds, name = self.probe.estimate(self.options), self.probe.name
+        tests: list[list[Test]] = [[] for _ in range(max(places, default=-1) + 1)]
         bundles: list[list[Bundle]] = [[] for _ in tests]
-        name = self.probe.name
-        every = zip(jobs.targets, jobs.sendings, jobs.bundles, jobs.places, strict=True)
-        for targets, sending, bundle, place in every:
+        for job, place in zip(jobs, places, strict=True):
             number, into = first + place, tests[place]
-            if bundle is not None:
-                bundles[place].append(bundle)
-            for target in targets:
+            if job.bundle is not None:
+                bundles[place].append(job.bundle)
+            group = job.bundle.name if job.bundle is not None else together
+            for target in job.targets:
                 key = make_test_id(number, name, len(into), target)
-                into.append(Test(key, name, target, number, bundle.name if bundle is not None else "", sending))
+                into.append(Test(key, name, target, number, group, job.sending))
         return [
             Round(first + at, stage, name, tuple(found), seconds, because, tuple(bundles[at]))
             for at, found in enumerate(tests)
@@ -321,11 +312,40 @@ def rerun(tests: Sequence[Test], rounds: Sequence[Round], *, first: int) -> tupl
     again: list[Round] = []
     for each in rounds:
         names = {test.bundle for test in each.tests if test.id in wanted and test.bundle}
-        kept = tuple(test for test in each.tests if test.id in wanted or test.bundle in names)
+        kept = [test for test in each.tests if test.id in wanted or test.bundle in names]
         if kept:
-            bundles = tuple(bundle for bundle in each.bundles if bundle.name in names)
-            again.append(replace(each, tests=kept, bundles=bundles))
+            again.append(_keep_tests(each, kept))
     return tuple(renumber(again, first))
+
+
+def split_into_waves(rounds: Sequence[Round]) -> tuple[Round, ...]:
+    """The same tests in the same order, each stage growing from one load to its full width; renumbered.
+
+    A load is a lone test, or the tests of a bundle, which stay together. The first of each stage run one by one, then
+    two, then four: where others use the cluster, a fault should show with one test running. Loads of different rounds
+    are never put together: they may share a link.
+    """
+    width: defaultdict[str, int] = defaultdict(lambda: 1)
+    found: list[Round] = []
+    for each in rounds:
+        by_load: defaultdict[str, list[Test]] = defaultdict(list)
+        for index, test in enumerate(each.tests):
+            by_load[f"b{test.bundle}" if test.bundle else f"t{index}"].append(test)
+        loads = list(by_load.values())
+        while loads:
+            wide = width[each.stage]
+            chosen, loads = loads[:wide], loads[wide:]
+            found.append(_keep_tests(each, [test for load in chosen for test in load]))
+            if len(chosen) == wide:
+                width[each.stage] = 2 * wide
+    return tuple(renumber(found, rounds[0].number if rounds else 1))
+
+
+def _keep_tests(each: Round, tests: Sequence[Test]) -> Round:
+    """A round of some of its tests, with the bundles of these."""
+    names = {test.bundle for test in tests}
+    bundles = tuple(bundle for bundle in each.bundles if bundle.name in names)
+    return replace(each, tests=tuple(tests), bundles=bundles)
 
 
 def format_plan(rounds: Sequence[Round]) -> str:

@@ -4,23 +4,26 @@ A pure function of fabric and rounds, so that a stored session is summed up like
 are computed from the flows of each stage, not taken from the scheduler.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.measuring import Bundle, Demands, Round, Test
 from benchconsole.probes.model.sending import ONE_STREAM, Directions
-from benchconsole.probes.planning.coverage import LeftOut, PairCoverage, count_pairs, list_idle_links, list_left_nodes
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
-from benchconsole.probes.planning.flow_classes import FlowClasses
-from benchconsole.probes.planning.layout import FlowLoad
+from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
+from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, find_budget, list_demands, sum_shared
 from benchconsole.probes.planning.sweep_stop import find_throughput_metric
 from benchconsole.topology.element_names import direction_name
-from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric, Flow, Link, NodeId
 from benchconsole.topology.model.sweep import Ending, sort_values
 from benchconsole.topology.routing.routes import Routes
+
+_TRIED = 5_000
+"""Pairs of groups of nodes that are asked for a path; beyond, pairs without one are counted with those not met."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,23 @@ class StageSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Nodes or links, by id, that a plan leaves out for one reason."""
+
+    what: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairCoverage:
+    """Directed pairs that send to each other, of ``every`` one; ``left``: how many do not, for each reason."""
+
+    met: int
+    every: int
+    left: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PlanSummary:
     """A plan summed up. ``nodes`` and ``links`` are those that it leaves out, ``pairs`` says how many meet."""
 
@@ -93,27 +113,19 @@ def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Prob
     for each in rounds:
         turn = (each.swept.point, each.swept.repetition) if each.swept is not None else None
         by_stage.setdefault(each.stage, {}).setdefault(turn, []).append(each)
-    planned = {
-        stage: [_StageSums(fabric, classes, own, probes.get(own[0].probe)) for own in parts.values()]
-        for stage, parts in by_stage.items()
-    }
-    stages = tuple(_joined(stage, parts) for stage, parts in planned.items())
+    stages: list[StageSummary] = []
+    for stage, parts in by_stage.items():  # points share no round
+        sums = [_StageSums(fabric, classes, own, probes.get(own[0].probe)) for own in parts.values()]
+        points = [each.summary() for each in sums]
+        stages.append(replace(points[0] if len(points) == 1 else _total(stage, points), sweep=_sweep(sums)))
     pairs = {(flow.source, flow.sink) for each in rounds for flow in each.flows}
     return PlanSummary(
-        stages=stages,
+        stages=tuple(stages),
         total=_total("in all", stages),
-        nodes=list_left_nodes(fabric, classes, rounds, pairs),
-        links=list_idle_links(fabric, classes, pairs),
-        pairs=count_pairs(fabric, classes, rounds, pairs),
+        nodes=_list_left_nodes(fabric, classes, rounds, pairs),
+        links=_list_idle_links(fabric, classes, pairs),
+        pairs=_count_pairs(fabric, classes, rounds, pairs),
     )
-
-
-def _joined(stage: str, parts: "Sequence[_StageSums]") -> StageSummary:
-    """A stage with all its points, which share no round."""
-    summaries = [each.summary() for each in parts]
-    if len(summaries) == 1:
-        return replace(summaries[0], sweep=_sweep(parts))
-    return replace(_total(stage, summaries), sweep=_sweep(parts))
 
 
 def _sweep(parts: "Sequence[_StageSums]") -> SweepSummary | None:
@@ -132,10 +144,11 @@ def _sweep(parts: "Sequence[_StageSums]") -> SweepSummary | None:
     return SweepSummary(shown, points, found[0].repeat, found[0].order, ending)
 
 
-def _total(name: str, stages: Sequence[StageSummary]) -> StageSummary:
-    def heaviest(found: Iterable[HeaviestLoad | None]) -> HeaviestLoad | None:
-        return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
+def _heaviest(found: Iterable[HeaviestLoad | None]) -> HeaviestLoad | None:
+    return max((each for each in found if each is not None), key=lambda each: each.share, default=None)
 
+
+def _total(name: str, stages: Sequence[StageSummary]) -> StageSummary:
     return StageSummary(
         stage=name,
         rounds=sum(each.rounds for each in stages),
@@ -144,8 +157,8 @@ def _total(name: str, stages: Sequence[StageSummary]) -> StageSummary:
         bound_by="",
         seconds=sum(each.seconds for each in stages),
         writes=sum(each.writes for each in stages),
-        link=heaviest(each.link for each in stages),
-        budget=heaviest(each.budget for each in stages),
+        link=_heaviest(each.link for each in stages),
+        budget=_heaviest(each.budget for each in stages),
     )
 
 
@@ -158,7 +171,10 @@ class _StageSums:
         self.rounds = rounds
         self.probe = probe
         self.options: Options = rounds[0].tests[0].target.options if rounds[0].tests else {}
-        self.demands = [list_demands(probe, [test.target for test in each.tests]) for each in rounds]
+        self.tests: list[list[tuple[Test, Demands]]] = []
+        for each in rounds:
+            demands = list_demands(probe, [test.target for test in each.tests])
+            self.tests.append(list(zip(each.tests, demands, strict=True)))
 
     def summary(self) -> StageSummary:
         """The line of the stage."""
@@ -172,8 +188,8 @@ class _StageSums:
             seconds=sum(each.seconds for each in self.rounds),
             writes=sum(
                 wanted.writes or (self.probe.space(test.target.options) if self.probe is not None else 0.0)
-                for each, demands in zip(self.rounds, self.demands, strict=True)
-                for test, wanted in zip(each.tests, demands, strict=True)
+                for tests in self.tests
+                for test, wanted in tests
             ),
             link=self._heaviest_link(),
             budget=self._heaviest_budget(),
@@ -183,53 +199,48 @@ class _StageSums:
         """The fewest rounds that the tests of the stage need, and what asks for them."""
         design = str(self.options.get("design") or DEFAULT_DESIGN)
         fans_out = design in DESIGNS and DESIGNS[design].fans_out
-        first = self.rounds[0].tests[0].sending if self.rounds[0].tests else ONE_STREAM
-        both = first.directions is Directions.BOTH
+        sending = self.rounds[0].tests[0].sending if self.rounds[0].tests else ONE_STREAM
+        both = sending.directions is Directions.BOTH
         wide = 1 if both else max(MOST_TESTS, *(len(each.tests) for each in self.rounds))
-        ledger = ResourceUse(self.flow_classes.sending(first.streams), fans_out, most=wide)
+        ledger = ResourceUse(self.flow_classes.sending(sending.streams), fans_out, most=wide)
         jobs = list(self._jobs())
         if not both and all(len(job) == 1 and not job[0][0].bundle and job[0][0].target.peer for job in jobs):
             ledger.pairs([(flow.source, flow.sink) for each in self.rounds for flow in each.flows])
         else:
+            is_set = self.probe is not None and self.probe.shape is Shape.SET
             for job in jobs:
-                self._add(ledger, job)
-        if any(wanted.alone or wanted.shared for demands in self.demands for wanted in demands):
+                first = job[0][0]
+                if first.target.peer is None:
+                    ledger.targets([first.target], network=is_set)
+                else:
+                    flows = tuple(test.flows[0] for test, _ in job)
+                    ledger.load(FlowLoad(flows, Bundle(first.bundle, ()) if first.bundle else None))
+        if any(wanted.alone or wanted.shared for job in jobs for _, wanted in job):
             ledger.demand([[(test.target, wanted) for test, wanted in job] for job in jobs], self.fabric, self.options)
         bound, key = ledger.closed().bound()
         return bound, ledger.name(key)
 
     def _jobs(self) -> Iterable[list[tuple[Test, Demands]]]:
         """The tests that run together, with what they demand."""
-        for each, demands in zip(self.rounds, self.demands, strict=True):
-            jobs: dict[str, list[tuple[Test, Demands]]] = {}
-            for test, wanted in zip(each.tests, demands, strict=True):
-                jobs.setdefault(test.bundle or test.id, []).append((test, wanted))
+        for tests in self.tests:
+            jobs: defaultdict[str, list[tuple[Test, Demands]]] = defaultdict(list)
+            for test, wanted in tests:
+                jobs[test.bundle or test.id].append((test, wanted))
             yield from jobs.values()
 
-    def _add(self, ledger: ResourceUse, job: Sequence[tuple[Test, Demands]]) -> None:
-        first = job[0][0]
-        if first.target.peer is None:
-            ledger.targets([first.target], network=self.probe is not None and self.probe.shape is Shape.SET)
-            return
-        flows = tuple(test.flows[0] for test, _ in job)
-        ledger.load(FlowLoad(flows, Bundle(first.bundle, ()) if first.bundle else None))
-
-    # -- loads
-
     def _heaviest_link(self) -> HeaviestLoad | None:
-        best: HeaviestLoad | None = None
+        found: list[HeaviestLoad] = []
         for each in self.rounds:
             load, meant = self._loads(each)
             if load:
                 way = max(load, key=load.__getitem__)
-                if best is None or load[way] > best.share:
-                    name = direction_name(self.fabric, self.flow_classes.routes.graph.direction(way))
-                    best = HeaviestLoad(name, load[way], each.number, way in meant)
-        return best
+                name = direction_name(self.fabric, self.flow_classes.routes.graph.direction(way))
+                found.append(HeaviestLoad(name, load[way], each.number, way in meant))
+        return _heaviest(found)
 
     def _loads(self, each: Round) -> tuple[dict[int, float], set[int]]:
         """What each directed link, by number, is offered as a share of its capacity; those that a bundle loads."""
-        load: dict[int, float] = {}
+        load: defaultdict[int, float] = defaultdict(float)
         meant: set[int] = set()
         for test, flow in each.sent:
             classes = self.flow_classes.sending(None if test.bundle else test.sending.streams)
@@ -239,16 +250,110 @@ class _StageSums:
             part = min(flow.demand / flow_class.nominal, 1.0) if flow.demand is not None else 1.0
             ways = classes.ways(flow.source, flow.sink)
             for way, share in ways.items():
-                load[way] = load.get(way, 0.0) + part * share
+                load[way] += part * share
             if test.bundle:
                 meant.update(ways)
         return load, meant
 
     def _heaviest_budget(self) -> HeaviestLoad | None:
-        best: HeaviestLoad | None = None
-        for each, demands in zip(self.rounds, self.demands, strict=True):
-            for name, amount in sum_shared(demands).items():
-                share = amount / find_budget(self.fabric, name, self.options)
-                if best is None or share > best.share:
-                    best = HeaviestLoad(name, share, each.number)
-        return best
+        return _heaviest(
+            HeaviestLoad(name, amount / find_budget(self.fabric, name, self.options), each.number)
+            for each, tests in zip(self.rounds, self.tests, strict=True)
+            for name, amount in sum_shared(wanted for _, wanted in tests).items()
+        )
+
+
+# -- what is left out
+
+
+def list_uncrossed_links(fabric: Fabric, rounds: Sequence[Round]) -> tuple[Link, ...]:
+    """Links that no flow of ``rounds`` crosses in one of their directions, in file order.
+
+    What no test sends over cannot be found faulty: it is told, never passed. Empty where the plan
+    has no flows at all; legs that stand by are left out.
+    """
+    classes = FlowClasses(Routes(fabric))
+    flows = {(flow.source, flow.sink) for each in rounds for flow in each.flows}
+    return tuple(link for link, _ in _list_idle(classes, flows))
+
+
+def _list_idle(classes: FlowClasses, flows: Collection[Pair]) -> list[tuple[Link, bool]]:
+    """The links of ``list_uncrossed_links``, each with whether any flow crosses it in the other direction."""
+    links = classes.routes.graph.links if flows else ()
+    crossed: set[int] = set()
+    seen: set[FlowClass] = set()
+    for source, sink in flows:
+        flow_class, one, other = classes.find_class(source, sink), classes.find_side(source), classes.find_side(sink)
+        if flow_class is None or one is None or other is None:  # no design would take it, but a file may describe it
+            crossed.update(classes.routes.route(Flow(source, sink)).ways.tolist())
+            continue
+        crossed.update(one.legs.ways[position] for position, _ in flow_class.first)
+        crossed.update(other.legs.ways[position] ^ 1 for position, _ in flow_class.last)
+        if flow_class not in seen:
+            seen.add(flow_class)
+            crossed.update(way for way, _ in flow_class.inner)
+    both = [(link, {2 * number, 2 * number + 1} & crossed) for number, link in enumerate(links) if not link.standby]
+    return [(link, bool(ways)) for link, ways in both if len(ways) < 2]
+
+
+def _list_idle_links(fabric: Fabric, classes: FlowClasses, flows: Collection[Pair]) -> tuple[LeftOut, ...]:
+    """The links of ``list_uncrossed_links``, by reason."""
+    busy = {node for pair in flows for node in pair}
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    peers = {link for pair in fabric.mlags for link in pair.peer}
+    for link, is_crossed in _list_idle(classes, flows):
+        if is_crossed:
+            why = "crossed in one direction only"
+        elif NodeId(link.a) in fabric.nodes and link.a not in busy:
+            why = "no test sends to or from its node"
+        elif link.id in peers:
+            why = "joins a pair, and carries only what one of the two cannot deliver itself"
+        else:
+            why = "on no shortest path between nodes that send to each other"
+        found[why].append(link.id)
+    return tuple(LeftOut(tuple(links), why) for why, links in found.items())
+
+
+def _list_left_nodes(
+    fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round], flows: Collection[Pair]
+) -> tuple[LeftOut, ...]:
+    """The nodes in no test, and those of a plan with flows in no flow, by reason."""
+    tested = {node.id for each in rounds for test in each.tests for node in test.target.nodes}
+    sending = {node for pair in flows for node in pair}
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for node in fabric.nodes:
+        if node not in tested:
+            found["in no test: not selected, or none that it could be in"].append(node)
+        elif sending and node not in sending:
+            cabled = classes.find_side(node) is not None
+            why = "no test between nodes has a partner for it" if cabled else "not cabled, so nothing can be sent to it"
+            found[why].append(node)
+    return tuple(LeftOut(tuple(nodes), why) for why, nodes in found.items())
+
+
+def _count_pairs(
+    fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round], flows: Collection[Pair]
+) -> PairCoverage:
+    """How many of all directed pairs of nodes meet, and why the others do not."""
+    every = len(fabric.nodes) * (len(fabric.nodes) - 1)
+    busy = {node for pair in flows for node in pair}
+    among = len(busy) * (len(busy) - 1)
+    without = _without_path(classes, busy)
+    stages = ", ".join(dict.fromkeys(each.stage for each in rounds if any(test.target.peer for test in each.tests)))
+    left = [
+        (every - among, "one of the two is in no test between nodes"),
+        (without, "there is no path between them"),
+        (among - without - len(flows), f"not among those that {stages} chooses"),
+    ]
+    return PairCoverage(len(flows), every, tuple((count, why) for count, why in left if count > 0))
+
+
+def _without_path(classes: FlowClasses, nodes: Collection[NodeId]) -> int:
+    """How many directed pairs of ``nodes`` have no path; 0 where that would be too many to ask."""
+    groups = classes.group_nodes(nodes).values()
+    if len(groups) ** 2 > _TRIED:
+        return 0
+    two_groups = ((one, other) for one in groups for other in groups if one is not other)
+    found = sum(len(one) * len(other) for one, other in two_groups if classes.find_class(one[0], other[0]) is None)
+    machines = Counter(side.device for node in nodes if (side := classes.find_side(node)) is not None)
+    return found + sum(count * (count - 1) for count in machines.values())

@@ -5,18 +5,18 @@ link the share of its nominal rate, and one side of each of its nodes; a bundle 
 directed link on its way whole.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Demands, Target
 from benchconsole.probes.model.options import Given
-from benchconsole.probes.planning.common_links import ClassUsers, find_common_links
 from benchconsole.probes.planning.design_options import Options, make_unknown_error
-from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
+from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses, Parts
 from benchconsole.probes.planning.layout import FlowLoad, Pair
-from benchconsole.probes.planning.packing import Uses
+from benchconsole.probes.planning.packing import FULL_AT, Uses
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
@@ -30,6 +30,10 @@ so many is ready well within the time that the first one waits (``probes.running
 FILESYSTEM, LICENCE = "filesystem:", "licence:"
 
 _WAY, _OUT, _IN, _ALONE, _BUDGET, _SYSTEM, _TESTS = "way", "out", "in", "alone", "budget", "storage", "tests"
+
+
+_Machines = defaultdict[FlowClass, set[str]]
+"""The machines that send, or receive, the flows of each class."""
 
 
 @dataclass(slots=True)
@@ -58,22 +62,23 @@ class ResourceUse:
             self.uses.weight.append(name[1])
         return self._slots[name]
 
-    # -- flows
-
     def pairs(self, pairs: Sequence[Pair]) -> None:
         """One job for each of ``pairs``. Call it once and without ``load``: links that cannot bind are left out."""
         classes = [self.flow_classes.find_class(source, sink) for source, sink in pairs]
         device = {node: self._device(node) for node in dict.fromkeys(node for pair in pairs for node in pair)}
-        users: dict[FlowClass, ClassUsers] = {}
+        counts = Counter(flow_class for flow_class in classes if flow_class is not None)
+        sources: _Machines = defaultdict(set)
+        sinks: _Machines = defaultdict(set)
         for (source, sink), flow_class in zip(pairs, classes, strict=True):
             if flow_class is not None:
-                users.setdefault(flow_class, ClassUsers()).add(device[source], device[sink])
-        heeded = find_common_links(users, self._inner, once=not self.fans_out)
+                sources[flow_class].add(device[source])
+                sinks[flow_class].add(device[sink])
+        heeded = _find_common_links(counts, self._inner, () if self.fans_out else (sources, sinks))
         inner = {
             flow_class: tuple(self.slot((_WAY, way), load) for way, load in links)
             for flow_class, links in heeded.items()
         }
-        if self.fans_out or any(flow_class.systems for flow_class in users):
+        if self.fans_out or any(flow_class.systems for flow_class in counts):
             ends = [self._ends(*pair, flow_class) for pair, flow_class in zip(pairs, classes, strict=True)]
         else:
             out = {node: self.slot((_OUT, machine), 1.0) for node, machine in device.items()}
@@ -99,9 +104,8 @@ class ResourceUse:
             flow_class = self.flow_classes.find_class(flow.source, flow.sink)
             taken |= {(_OUT, self._device(flow.source)), (_IN, self._device(flow.sink))}
             if flow_class is not None:
-                taken |= {(_WAY, way) for way, _ in flow_class.inner} | {
-                    (_SYSTEM, name) for name, _ in flow_class.systems
-                }
+                taken |= {(_WAY, way) for way, _ in flow_class.inner}
+                taken |= {(_SYSTEM, name) for name, _ in flow_class.systems}
         self._add(tuple(self.slot(key, 1.0) for key in sorted(taken, key=repr)), tests=len(load.flows))
 
     def _device(self, node: NodeId) -> str:
@@ -110,16 +114,18 @@ class ResourceUse:
 
     def _ends(self, source: NodeId, sink: NodeId, flow_class: FlowClass | None) -> tuple[int, ...]:
         """What a lone flow takes of its two nodes, and of the storage systems that they serve."""
-        shared = self.fans_out and flow_class is not None
-        out, into = (flow_class.out, flow_class.into) if shared and flow_class is not None else (1.0, 1.0)
-        ends = (self.slot((_OUT, self._device(source)), out), self.slot((_IN, self._device(sink)), into))
+        out, into = (flow_class.out, flow_class.into) if self.fans_out and flow_class is not None else (1.0, 1.0)
         systems = flow_class.systems if flow_class is not None else ()
-        return (*ends, *(self.slot((_SYSTEM, name), weight) for name, weight in systems)) if systems else ends
+        return (
+            self.slot((_OUT, self._device(source)), out),
+            self.slot((_IN, self._device(sink)), into),
+            *(self.slot((_SYSTEM, name), weight) for name, weight in systems),
+        )
 
-    def _inner(self, flow_class: FlowClass) -> Iterable[tuple[int, float]]:
-        return ((way, 1.0 if self.apart and way in flow_class.shared else weight) for way, weight in flow_class.inner)
-
-    # -- anything else
+    def _inner(self, flow_class: FlowClass) -> Parts:
+        if not self.apart:
+            return flow_class.inner
+        return tuple((way, 1.0 if way in flow_class.shared else weight) for way, weight in flow_class.inner)
 
     def targets(self, targets: Sequence[Target], *, network: bool) -> None:
         """One job for each target; with ``network``, the links between its nodes are its own."""
@@ -129,12 +135,7 @@ class ResourceUse:
 
     def _between(self, nodes: Sequence[NodeId]) -> set[int]:
         """The directed links between switches that flows among ``nodes`` cross."""
-        first: dict[int, list[NodeId]] = {}
-        for node in nodes:
-            side = self.flow_classes.find_side(node)
-            if side is not None:
-                first.setdefault(side.number, []).append(node)
-        ends = [node for alike in first.values() for node in alike[:2]]
+        ends = [node for alike in self.flow_classes.group_nodes(nodes).values() for node in alike[:2]]
         classes = (self.flow_classes.find_class(one, other) for one in ends for other in ends if one != other)
         return {way for flow_class in classes if flow_class is not None for way, _ in flow_class.inner}
 
@@ -185,6 +186,40 @@ class ResourceUse:
         return f"{which} {what}" if what in (_OUT, _IN, _ALONE) else str(which)
 
 
+def _find_common_links(
+    counts: Mapping[FlowClass, int], loads_of: Callable[[FlowClass], Parts], sides: Iterable[_Machines]
+) -> dict[FlowClass, list[tuple[int, float]]]:
+    """For each class of lone flows the links between switches that they can overload, and the load of a flow there.
+
+    Links that are always loaded alike are named once. A link that the machines of one of ``sides`` cannot fill with
+    one flow each is left out. On a fabric without oversubscription nothing is left.
+    """
+    columns: defaultdict[int, list[tuple[FlowClass, float]]] = defaultdict(list)
+    for flow_class in counts:
+        for way, load in loads_of(flow_class):
+            columns[way].append((flow_class, round(load, 9)))
+    first: dict[tuple[tuple[FlowClass, float], ...], int] = {}
+    for way, column in columns.items():
+        first.setdefault(tuple(column), way)
+    found: dict[FlowClass, list[tuple[int, float]]] = {flow_class: [] for flow_class in counts}
+    for loads, way in first.items():
+        in_all = sum(counts[flow_class] * load for flow_class, load in loads)
+        if in_all > FULL_AT and all(_load_at_once(loads, machines) > FULL_AT for machines in sides):
+            for flow_class, load in loads:
+                found[flow_class].append((way, load))
+    return found
+
+
+def _load_at_once(column: Iterable[tuple[FlowClass, float]], machines: _Machines) -> float:
+    """The most that a link is loaded with when each machine of one side is in one flow."""
+    most: dict[str, float] = {}
+    for flow_class, load in column:
+        for machine in machines[flow_class]:
+            if load > most.get(machine, 0.0):
+                most[machine] = load
+    return sum(most.values())
+
+
 def list_demands(probe: Probe | None, targets: Sequence[Target]) -> list[Demands]:
     """What each test demands besides links; nothing where the probe is not installed any more."""
     if probe is None or not targets:
@@ -196,10 +231,10 @@ def list_demands(probe: Probe | None, targets: Sequence[Target]) -> list[Demands
 
 def sum_shared(demands: Iterable[Demands]) -> dict[str, float]:
     """What tests that run at once take of each shared budget."""
-    taken: dict[str, float] = {}
+    taken: defaultdict[str, float] = defaultdict(float)
     for wanted in demands:
         for name, amount in wanted.shared.items():
-            taken[name] = taken.get(name, 0.0) + amount
+            taken[name] += amount
     return taken
 
 
@@ -215,10 +250,8 @@ def find_budget(fabric: Fabric, name: str, options: Options) -> float:
             raise make_unknown_error("storage system", system, fabric.storage)
         size, free = fabric.storage[system].size, fabric.storage[system].free
         if size is None or free is None:
-            lacks = "size" if size is None else "free"
-            raise PlanError(
-                f"storage system {system!r}: found no {lacks}, expected its size and free share in the file"
-            )
+            lacks = f"found no {'size' if size is None else 'free'}, expected its size and free share in the file"
+            raise PlanError(f"storage system {system!r}: {lacks}")
         return size * free / 2
     if name.startswith(LICENCE):
         return Given("stage", {"licences": 1, **options}).whole("licences", 1, 1_000_000)

@@ -4,11 +4,11 @@ They are made from the description: who computes, who stores, who manages, which
 criteria, which are the contract's and stand in the file; without any, throughput is held against the fabric.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from benchconsole.probes.model.probe_names import INVENTORY
-from benchconsole.probes.planning.design_options import Options, make_unknown_error
+from benchconsole.probes.planning.design_options import make_unknown_error
 from benchconsole.topology.model.fabric import Fabric, NodeId, NodeRole, Stage, Suite
 from benchconsole.topology.model.sweep import Sweep
 
@@ -18,9 +18,8 @@ _HEADERS = 28
 Value = str | int | float
 
 
-def _stage(probe: str, nodes: tuple[NodeId, ...], sweep: Sweep | None = None, **options: Value) -> Stage:
-    given: Options = MappingProxyType(options)
-    return Stage(probe, nodes, given, sweep)
+def _stage(probe: str, nodes: Iterable[NodeId], sweep: Sweep | None = None, **options: Value) -> Stage:
+    return Stage(probe, tuple(nodes), MappingProxyType(options), sweep)
 
 
 def _of(fabric: Fabric, *roles: NodeRole) -> tuple[NodeId, ...]:
@@ -30,73 +29,62 @@ def _of(fabric: Fabric, *roles: NodeRole) -> tuple[NodeId, ...]:
 
 
 def _default(fabric: Fabric) -> Iterator[Stage]:
-    everyone = tuple(fabric.nodes)
-    yield _stage(INVENTORY, everyone)
-    yield _stage("iperf3", everyone, design="neighbours")
-    yield _stage("iperf3", everyone, design="trunks", streams=8)
+    yield _stage("iperf3", fabric.nodes, design="neighbours")
+    yield _stage("iperf3", fabric.nodes, design="trunks", streams=8)
 
 
 def _paths(fabric: Fabric) -> Stage:
     """Whether every path carries the packets that the file says it does."""
-    return _stage("ping", tuple(fabric.nodes), design="neighbours", mtu="check", payload=f"{fabric.mtu - _HEADERS} B")
+    return _stage("ping", fabric.nodes, design="neighbours", mtu="check", payload=f"{fabric.mtu - _HEADERS} B")
 
 
 def _quick(fabric: Fabric) -> Iterator[Stage]:
-    everyone = tuple(fabric.nodes)
-    yield _stage(INVENTORY, everyone)
     yield _paths(fabric)
-    yield _stage("iperf3", everyone, design="neighbours", seconds=3)
+    yield _stage("iperf3", fabric.nodes, design="neighbours", seconds=3)
     yield _stage("fio", _of(fabric, NodeRole.COMPUTE, NodeRole.STORAGE), size="16 MiB", seconds=1)
 
 
 def _network(fabric: Fabric) -> Iterator[Stage]:
-    everyone = tuple(fabric.nodes)
-    yield _stage(INVENTORY, everyone)
     yield _paths(fabric)
-    yield _stage("sockperf", everyone, design="neighbours")
-    yield _stage("iperf3", everyone, design="neighbours", seconds=10)
-    yield _stage("iperf3", everyone, design="trunks", streams=8, seconds=10)
-    yield _stage("iperf3", everyone, design="permutation", seconds=10)
-    yield _stage("nuttcp", everyone, design="neighbours", mode="burst")
+    yield _stage("sockperf", fabric.nodes, design="neighbours")
+    yield _stage("iperf3", fabric.nodes, design="neighbours", seconds=10)
+    yield _stage("iperf3", fabric.nodes, design="trunks", streams=8, seconds=10)
+    yield _stage("iperf3", fabric.nodes, design="permutation", seconds=10)
+    yield _stage("nuttcp", fabric.nodes, design="neighbours", mode="burst")
 
 
 def _storage(fabric: Fabric) -> Iterator[Stage]:
     own = _of(fabric, NodeRole.COMPUTE, NodeRole.STORAGE)
-    yield _stage(INVENTORY, tuple(fabric.nodes))
     yield _stage("dd", own, size="2 GiB", block="1 MiB")
     yield _stage("fio", own, size="1 GiB", seconds=20)
     yield _stage("fio", own, size="1 GiB", seconds=20, jobs=4)
-    yield _stage("iperf3", tuple(fabric.nodes), design="trunks", streams=8)
+    yield _stage("iperf3", fabric.nodes, design="trunks", streams=8)
 
 
 def _acceptance(fabric: Fabric) -> Iterator[Stage]:
     """What the Jetstream acceptance report ran (4.1, 5.1), with its parameters."""
-    everyone = tuple(fabric.nodes)
     compute = _of(fabric, NodeRole.COMPUTE)
-    yield _stage(INVENTORY, everyone)
     yield _paths(fabric)
     yield _stage("hpl", compute, size=1, memory=0.5)
     yield _stage("stream", compute)
     if any(node.role is NodeRole.MANAGEMENT for node in fabric.nodes.values()):
-        yield _stage("iperf3", everyone, design="star", seconds=10)
-    yield _stage("iperf3", everyone, design="neighbours", seconds=10)
-    yield _stage("iperf3", everyone, design="trunks", streams=8, seconds=10)
-    yield _stage("nuttcp", everyone, design="neighbours", mode="udp", bitrate="1 Gb/s")
-    yield _stage("nuttcp", everyone, design="neighbours", mode="burst")
+        yield _stage("iperf3", fabric.nodes, design="star", seconds=10)
+    yield _stage("iperf3", fabric.nodes, design="neighbours", seconds=10)
+    yield _stage("iperf3", fabric.nodes, design="trunks", streams=8, seconds=10)
+    yield _stage("nuttcp", fabric.nodes, design="neighbours", mode="udp", bitrate="1 Gb/s")
+    yield _stage("nuttcp", fabric.nodes, design="neighbours", mode="burst")
     yield _stage("dd", compute, size="2 GiB", block="1 MiB")
     yield _stage("fio", compute, size="1 GiB", seconds=20)
 
 
 def _burn_in(fabric: Fabric) -> Iterator[Stage]:
     """Long loads three times over: what fails when it is warm, fails here."""
-    everyone, compute = tuple(fabric.nodes), _of(fabric, NodeRole.COMPUTE)
-    yield _stage(INVENTORY, everyone)
-    thrice = Sweep(repeat=3)
+    compute, thrice = _of(fabric, NodeRole.COMPUTE), Sweep(repeat=3)
     yield _stage("hpl", compute, thrice, size=1, memory=0.8, seconds=3600)
     yield _stage("stream", compute, thrice)
     yield _stage("fio", compute, thrice, size="1 GiB", seconds=60)
-    yield _stage("iperf3", everyone, thrice, design="trunks", streams=8, seconds=60)
-    yield _stage(INVENTORY, everyone)
+    yield _stage("iperf3", fabric.nodes, thrice, design="trunks", streams=8, seconds=60)
+    yield _stage(INVENTORY, fabric.nodes)
 
 
 OURS: Mapping[str, Callable[[Fabric], Iterator[Stage]]] = MappingProxyType(
@@ -109,12 +97,19 @@ OURS: Mapping[str, Callable[[Fabric], Iterator[Stage]]] = MappingProxyType(
         "burn-in": _burn_in,
     }
 )
-"""The suites that come with the console, by name; a suite of the file with such a name counts instead."""
+"""The stages of the suites that come with the console, after the inventory of everyone that each begins with.
+
+A suite of the file with such a name counts instead.
+"""
 
 
 def make_default_suite(fabric: Fabric) -> Suite:
     """What runs when a file declares no suite: inventory, then NICs and trunks."""
-    return Suite("default", tuple(_default(fabric)))
+    return _make_suite(fabric, "default")
+
+
+def _make_suite(fabric: Fabric, name: str) -> Suite:
+    return Suite(name, (_stage(INVENTORY, fabric.nodes), *OURS[name](fabric)))
 
 
 def find_suite(fabric: Fabric, name: str | None) -> Suite:
@@ -126,5 +121,5 @@ def find_suite(fabric: Fabric, name: str | None) -> Suite:
     if name in fabric.suites:
         return fabric.suites[name]
     if name in OURS:
-        return Suite(name, tuple(OURS[name](fabric)))
+        return _make_suite(fabric, name)
     raise make_unknown_error("suite", name, tuple(dict.fromkeys((*fabric.suites, *OURS))))

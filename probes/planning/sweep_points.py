@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from benchconsole.probes.model.measuring import Labels, Round, Swept, Target
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.topology.model.cohorts import name_cohort
-from benchconsole.topology.model.fabric import Fabric, Node, NodeId
+from benchconsole.topology.model.fabric import Node, NodeId
 from benchconsole.topology.model.sweep import CLIENTS, Order, Sweep, Value
 
 REPETITION = "repetition"
@@ -72,36 +72,6 @@ def format_stage_name(base: str, sweep: Sweep) -> str:
     """What the rounds of a sweep are called together."""
     axes = ", ".join(axis.name for axis in sweep.axes)
     return f"{base} over {axes}" if axes else f"{base} repeated"
-
-
-# -- who takes part
-
-
-def spread_over_switches(fabric: Fabric, nodes: Sequence[NodeId]) -> list[NodeId]:
-    """``nodes`` in an order whose every beginning is spread over the switches, and over what these are cabled to.
-
-    Virtual machines count as where their host stands.
-    """
-    switch = {node: next(iter(fabric.switch_of(fabric.nodes[node].host or node)), "") for node in nodes}
-    above = {name: _above(fabric, name) for name in switch.values()}
-    groups: dict[tuple[str, ...], dict[str, list[NodeId]]] = {}
-    for node in nodes:
-        groups.setdefault(above[switch[node]], {}).setdefault(switch[node], []).append(node)
-    return _in_turn([_in_turn(list(leaves.values())) for leaves in groups.values()])
-
-
-def _above(fabric: Fabric, switch: str) -> tuple[str, ...]:
-    """The switches of a higher tier that a switch is cabled to, sorted."""
-    links = fabric.links_at.get(switch, ())
-    return tuple(
-        sorted({link.other(switch) for link in links if fabric.tier(link.other(switch)) > fabric.tier(switch)})
-    )
-
-
-def _in_turn(groups: Sequence[Sequence[NodeId]]) -> list[NodeId]:
-    """The first of each group, then the second of each, and so on."""
-    rows = itertools.zip_longest(*groups)
-    return [node for row in rows for node in row if node is not None]
 
 
 # -- labels

@@ -7,6 +7,7 @@ A rule looks along the last axis, with the others held. A point counts once all 
 a point with a test that gave no number is no evidence for either side and is passed over.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -30,12 +31,8 @@ Totals = Mapping[Labels, float]
 
 def find_throughput_metric(probe: Probe) -> str:
     """The first metric of ``probe`` that is a throughput: bytes, else operations, in a second; empty without one."""
-    found = sorted(
-        (_THROUGHPUTS.index(metric.unit), place, metric.name)
-        for place, metric in enumerate(probe.metrics)
-        if metric.unit in _THROUGHPUTS
-    )
-    return found[0][2] if found else ""
+    found = [metric for metric in probe.metrics if metric.unit in _THROUGHPUTS]
+    return min(found, key=lambda metric: _THROUGHPUTS.index(metric.unit)).name if found else ""
 
 
 def make_skipped_results(each: Round, why: str) -> tuple[Result, ...]:
@@ -55,13 +52,13 @@ class SweepEndings:
     plan: Sequence[Round]
     probes: Mapping[str, Probe]
     _closed: dict[int, ClosedRound] = field(default_factory=dict)
-    _lines: dict[Line, list[Round]] = field(default_factory=dict)
+    _lines: defaultdict[Line, list[Round]] = field(default_factory=lambda: defaultdict(list))
     _needless: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for each in self.plan:
             if each.swept is not None and each.swept.ending is not None:
-                self._lines.setdefault(_line(each.swept), []).append(each)
+                self._lines[_line(each.swept)].append(each)
 
     def add_round(self, closed: ClosedRound) -> str:
         """Take in a closed round; what has ended with it, in words, empty where nothing has."""
@@ -70,7 +67,10 @@ class SweepEndings:
         line = self._lines.get(_line(swept), []) if swept is not None else []
         if swept is None or swept.ending is None or not self._needless.keys().isdisjoint(each.number for each in line):
             return ""
-        points = _points(line)
+        by_point: defaultdict[str, list[Round]] = defaultdict(list)  # in the order in which these are first run
+        for each in line:
+            by_point[_point(each)].append(each)
+        points = list(by_point.values())
         place, because = self._failed(closed.round, swept.ending, points) or self._flat(points, swept.ending)
         later = [each for point in points[place:] for each in point if each.number not in self._closed]
         self._needless.update((each.number, because) for each in later)
@@ -109,7 +109,7 @@ class SweepEndings:
 
     def _totals(self, point: Sequence[Round], metric: str) -> Totals:
         """The metric at a point by labels: summed over tests, the median of repetitions; empty where one lacks it."""
-        sums: dict[Labels, dict[int, float]] = {}
+        sums: defaultdict[Labels, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
         for each in point:
             turn = each.swept.repetition if each.swept is not None else 1
             for result in self._closed[each.number].results:
@@ -117,38 +117,37 @@ class SweepEndings:
                     return {}
                 for found in result.measurements:
                     if found.metric == metric:
-                        times = sums.setdefault(found.labels, {})
-                        times[turn] = times.get(turn, 0.0) + found.value
-        repetitions: dict[Labels, list[float]] = {}
+                        sums[found.labels][turn] += found.value
+        repetitions: defaultdict[Labels, list[float]] = defaultdict(list)
         for labels, times in sums.items():
             for turn, value in times.items():
                 same = tuple(pair for pair in labels if pair != (REPETITION, str(turn)))
-                repetitions.setdefault(same, []).append(value)
+                repetitions[same].append(value)
         return {labels: median(values) for labels, values in repetitions.items()}
 
 
 def _gained(best: Totals, found: Totals, gain: float) -> bool:
     """Whether anything grew by that share, of what both have: labels whose values differ throughout are summed over."""
-    alike = [name for name in _values(found) if _values(best).get(name) == _values(found)[name]]
+    before_values, values = _values(best), _values(found)
+    alike = [name for name in values if before_values.get(name) == values[name]]
     before, now = _over(best, alike), _over(found, alike)
     return any(value >= before[key] * (1 + gain) and value > before[key] for key, value in now.items() if key in before)
 
 
 def _values(found: Totals) -> dict[str, set[str]]:
     """The values of each label that occur."""
-    values: dict[str, set[str]] = {}
+    values: defaultdict[str, set[str]] = defaultdict(set)
     for labels in found:
         for name, value in labels:
-            values.setdefault(name, set()).add(value)
+            values[name].add(value)
     return values
 
 
 def _over(found: Totals, names: Sequence[str]) -> Totals:
     """``found`` by the labels ``names`` only, summed over all others."""
-    sums: dict[Labels, float] = {}
+    sums: defaultdict[Labels, float] = defaultdict(float)
     for labels, value in found.items():
-        key = tuple(pair for pair in labels if pair[0] in names)
-        sums[key] = sums.get(key, 0.0) + value
+        sums[tuple(pair for pair in labels if pair[0] in names)] += value
     return sums
 
 
@@ -158,11 +157,3 @@ def _line(found: Swept) -> Line:
 
 def _point(each: Round) -> str:
     return " ".join(f"{name}={value}" for name, value in each.swept.point) if each.swept is not None else ""
-
-
-def _points(rounds: Sequence[Round]) -> list[list[Round]]:
-    """The rounds of a line by their points, in the order in which these are first run."""
-    found: dict[str, list[Round]] = {}
-    for each in rounds:
-        found.setdefault(_point(each), []).append(each)
-    return list(found.values())

@@ -236,21 +236,6 @@ class Routes:
             return False
         return True
 
-    def climbs_once(self, source: str, sink: str) -> bool:
-        """Whether no path between the two goes down to a switch and up from it again.
-
-        Such a path is what the cables allow but what no fabric routes on purpose.
-        """
-        tier = self.fabric.tier
-        entered, left = set(), set()
-        for way in self.shares(source, sink):
-            there = self.fabric.links[way.link].other(way.source)
-            if tier(there) < tier(way.source):
-                entered.add(there)
-            elif tier(there) > tier(way.source) > 0:
-                left.add(way.source)
-        return entered.isdisjoint(left)
-
 
 def _add(parts: dict[_Key, float], key: _Key, part: float) -> None:
     parts[key] = parts.get(key, 0.0) + part

@@ -24,21 +24,13 @@ def lay_out_all(request: DesignRequest) -> list[FlowLayout]:
     count = len(request.nodes)
     if count * (count - 1) > MOST_PAIRS:
         raise PlanError(f"all pairs of {count:,} nodes: found {count * (count - 1):,} tests, {_LESS}")
-    pairs = _with_path(request, _shifted(list(request.nodes)))
+    nodes, classes = list(request.nodes), request.flow_classes
+    shifted = (pair for shift in range(1, count) for pair in zip(nodes, nodes[shift:] + nodes[:shift], strict=True))
+    pairs = [pair for pair in shifted if classes.find_class(*pair) is not None]
     return [FlowLayout("both directions of every pair", pairs=pairs, any_order=True)] if pairs else []
 
 
 _LESS = f"expected at most {MOST_PAIRS:,}; take design sample, or fewer nodes"
-
-
-def _shifted(nodes: list[NodeId]) -> Iterator[Pair]:
-    for shift in range(1, len(nodes)):
-        yield from zip(nodes, nodes[shift:] + nodes[:shift], strict=True)
-
-
-def _with_path(request: DesignRequest, pairs: Iterator[Pair]) -> list[Pair]:
-    classes = request.flow_classes
-    return [pair for pair in pairs if classes.find_class(*pair) is not None]
 
 
 def lay_out_sample(request: DesignRequest) -> list[FlowLayout]:
@@ -47,52 +39,38 @@ def lay_out_sample(request: DesignRequest) -> list[FlowLayout]:
     every = count * (count - 1)
     if count < 2:
         return []
-    wanted = _wanted(request, every)
+    fraction, asked = request.options.number("fraction", 0.0, 1.0), request.options.whole("pairs", 0, 10**12)
+    if bool(fraction) is bool(asked):
+        raise PlanError(f"found fraction {fraction:g} and pairs {asked}, expected one of them above 0")
+    if asked > every:
+        limit = f"expected at most the {every:,} directed pairs of the selection"
+        raise PlanError(f"option pairs: found {asked:,}, {limit}")
+    wanted = asked or max(round(fraction * every), 1)
     if wanted > MOST_PAIRS:
         raise PlanError(f"a sample of {wanted:,} pairs, {_LESS}")
     seed = request.options.whole("seed", 0, 2**31)
     pairs, groups = choose_pairs(request, wanted, seed)
     met = len({(groups[source], groups[sink]) for source, sink in pairs})
-    every_group = len(set(groups.values()))
     because = (
         f"{len(pairs):,} of {every:,} directed pairs ({len(pairs) / every:.2%}), seed {seed}; "
-        f"{met:,} of {every_group**2:,} pairs of groups of nodes cabled alike are met"
+        f"{met:,} of {len(set(groups.values())) ** 2:,} pairs of groups of nodes cabled alike are met"
     )
     return [FlowLayout(because, pairs=pairs, any_order=True)] if pairs else []
-
-
-def _wanted(request: DesignRequest, every: int) -> int:
-    """How many pairs the options ask for; PlanError unless exactly one of them does."""
-    fraction = request.options.number("fraction", 0.0, 1.0)
-    pairs = request.options.whole("pairs", 0, 10**12)
-    if bool(fraction) is bool(pairs):
-        raise PlanError(f"found fraction {fraction:g} and pairs {pairs}, expected one of them above 0")
-    if pairs > every:
-        raise PlanError(
-            f"option pairs: found {pairs:,}, expected at most the {every:,} directed pairs of the selection"
-        )
-    return pairs or max(round(fraction * every), 1)
 
 
 def choose_pairs(request: DesignRequest, wanted: int, seed: int) -> tuple[list[Pair], dict[NodeId, int]]:
     """``wanted`` directed pairs with a path, as evenly as can be, and the group of each node."""
     classes = request.flow_classes
     chance = random.Random(seed)  # noqa: S311 - to be drawn again alike, not to be kept from anyone
-    groups: dict[NodeId, int] = {}
-    members: dict[int, list[NodeId]] = {}
-    for node in request.nodes:
-        side = classes.find_side(node)
-        if side is not None:
-            groups[node] = side.number
-            members.setdefault(side.number, []).append(node)
+    members = classes.group_nodes(request.nodes)
+    groups = {node: number for number, group in members.items() for node in group}
     rows = [chance.sample(group, len(group)) for group in chance.sample(list(members.values()), len(members))]
     nodes = [node for row in rows for node in row]
     found: dict[Pair, None] = {}
     if len(nodes) < 2:
         return [], groups
-    quotas = _list_quotas(-(-wanted // len(nodes)), len(nodes) - 1)
     sent, received = np.zeros(len(nodes), np.intp), np.zeros(len(nodes), np.intp)
-    for quota in quotas:
+    for quota in _list_quotas(-(-wanted // len(nodes)), len(nodes) - 1):
         for source, sink in _layers([len(row) for row in rows]):
             good = (sent[source] < quota) & (received[sink] < quota)
             for one, other in zip(source[good].tolist(), sink[good].tolist(), strict=True):

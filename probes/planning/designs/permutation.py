@@ -3,7 +3,7 @@
 import random
 
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, Pair
+from benchconsole.probes.planning.layout import DesignRequest, FlowLayout
 from benchconsole.topology.model.fabric import NodeId
 
 
@@ -17,8 +17,7 @@ def lay_out(request: DesignRequest) -> list[FlowLayout]:
     if shift and "seed" in request.written:
         raise PlanError(f"found shift {shift} and seed {seed}, expected one of them: either counts on or draws")
     order = nodes[shift:] + nodes[:shift] if shift else draw_cycle(nodes, seed)
-    classes = request.flow_classes
-    pairs: list[Pair] = [pair for pair in zip(nodes, order, strict=True) if classes.find_class(*pair) is not None]
+    pairs = [pair for pair in zip(nodes, order, strict=True) if request.flow_classes.find_class(*pair) is not None]
     how = f"{shift} further on" if shift else f"drawn with seed {seed}"
     because = f"every node sends to one partner and receives from one, {how}"
     return [FlowLayout(because, pairs=pairs, any_order=True)] if pairs else []

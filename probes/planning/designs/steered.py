@@ -13,9 +13,8 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.planning.designs.pairs import choose_pairs
 from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad, Pair
-from benchconsole.probes.planning.packing import FULL_AT
+from benchconsole.probes.planning.packing import FULL_AT, find_shortest
 from benchconsole.probes.planning.resource_use import ResourceUse
-from benchconsole.probes.planning.shortest_schedule import find_shortest
 from benchconsole.probes.planning.stream_placement import FIRST_PORT, LAST_PORT, PortForks, StreamPaths, make_port
 from benchconsole.topology.model.fabric import Flow
 from benchconsole.topology.routing.graph import NextHop
@@ -44,14 +43,10 @@ def lay_out(request: DesignRequest) -> list[FlowLayout]:
     pairs, _ = choose_pairs(request, partners * len(request.nodes), seed)
     if not pairs:
         return []
-    return _steered(request, pairs) if _all_known(request.flow_classes, pairs) else [_spread(pairs)]
-
-
-def _all_known(classes: FlowClasses, pairs: Sequence[Pair]) -> bool:
-    """Whether the file describes every hash on the way of every flow as steered."""
-    one_of_each = {id(classes.find_class(source, sink)): Flow(source, sink) for source, sink in pairs}
-    walks = StreamPaths(classes.routes)
-    return all(walks.ports(flow) for flow in one_of_each.values())
+    one_of_each = {id(request.flow_classes.find_class(*pair)): Flow(*pair) for pair in pairs}
+    walks = StreamPaths(request.routes)
+    is_described = all(walks.ports(flow) for flow in one_of_each.values())
+    return _steered(request, pairs) if is_described else [_spread(pairs)]
 
 
 def _spread(pairs: Sequence[Pair]) -> FlowLayout:
@@ -105,7 +100,10 @@ class _Cables:
         waiting: list[Pair] = []
         busy: set[tuple[str, str]] = set()
         for pair in pairs:
-            flow, ends = Flow(*pair), self._ends(pair)
+            one, other = map(self.flow_classes.find_side, pair)
+            # Each machine sends once and receives once in a round.
+            ends = {("out", one.device if one else pair[0]), ("in", other.device if other else pair[1])}
+            flow = Flow(*pair)
             port = self._port(flow) if busy.isdisjoint(ends) else None
             if port is None:
                 waiting.append(pair)
@@ -113,11 +111,6 @@ class _Cables:
                 busy |= ends
                 loads.append(FlowLoad((flow,), port=port))
         return loads, waiting
-
-    def _ends(self, pair: Pair) -> set[tuple[str, str]]:
-        """The sides of its machines that a flow takes: each sends once and receives once in a round."""
-        one, other = self.flow_classes.find_side(pair[0]), self.flow_classes.find_side(pair[1])
-        return {("out", one.device if one else pair[0]), ("in", other.device if other else pair[1])}
 
     def _port(self, flow: Flow) -> int | None:
         """The source port that puts ``flow`` on free members; None where none of those tried does."""

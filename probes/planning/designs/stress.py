@@ -14,13 +14,13 @@ import numpy as np
 
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import FULL, Bundle
-from benchconsole.probes.planning.designs.elements import FillElement, find_elements
+from benchconsole.probes.planning.design_options import make_unknown_error
 from benchconsole.probes.planning.designs.filling import HEADROOM, compute_fill
 from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad
 from benchconsole.probes.planning.packing import FULL_AT
 from benchconsole.topology.arrays import Flags, Floats
-from benchconsole.topology.element_names import is_nic
-from benchconsole.topology.model.fabric import Direction, Flow, NodeId
+from benchconsole.topology.element_names import direction_name, is_nic
+from benchconsole.topology.model.fabric import Direction, Fabric, Flow, Link, LinkId, NodeId
 from benchconsole.topology.units import counted
 
 MOST_FLOWS = 512
@@ -32,12 +32,59 @@ MOST_KINDS = 400
 
 def lay_out(request: DesignRequest) -> list[FlowLayout]:
     """One bundle for each direction of the element. PlanError where no flow crosses it in either."""
-    chosen = find_elements(request.fabric, request.options.text("share"))
+    chosen = _find_elements(request.fabric, request.options.text("share"))
     loads = [load for element in chosen if (load := _Stress(request, element).load()) is not None]
     if not loads:
         names = " and ".join(element.name for element in chosen)
         raise PlanError(f"option share: no flow between the {len(request.nodes)} selected nodes crosses {names}")
     return [FlowLayout("one element filled on purpose by flows that share only it", loads=loads)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    """Directed links that are to be filled together, and what they are called."""
+
+    name: str
+    ways: tuple[Direction, ...]
+
+
+def _find_elements(fabric: Fabric, text: str) -> list[_Element]:
+    """A link, one way over it, a LAG, the uplinks of a switch or a server, each direction by itself.
+
+    PlanError for an empty or unknown name.
+    """
+    if not text:
+        raise PlanError("design stress needs the option share: a link, a LAG, a switch or a server to fill")
+    for link in fabric.links.values():
+        for way in (Direction(link.id, link.a), Direction(link.id, link.b)):
+            if direction_name(fabric, way) == text:
+                return [_Element(text, (way,))]
+    links = _find_links(fabric, text)
+    if links is None:
+        lags = {link.lag for link in fabric.links.values() if link.lag}
+        known = [*fabric.links, *fabric.switches, *fabric.storage, *fabric.nodes, *lags]
+        many = "the name of a link, a LAG, a switch, a storage system or a node"
+        raise make_unknown_error("element of option share", text, known, many)
+    if not links:
+        raise PlanError(f"option share: {text} has no links above it that tests could fill, expected another element")
+    outward = tuple(Direction(link.id, text if text in (link.a, link.b) else link.a) for link in links)
+    inward = tuple(Direction(way.link, fabric.links[way.link].other(way.source)) for way in outward)
+    if len(links) == 1:
+        return [_Element(direction_name(fabric, ways[0]), ways) for ways in (outward, inward)]
+    return [_Element(f"{text} out", outward), _Element(f"{text} in", inward)]
+
+
+def _find_links(fabric: Fabric, text: str) -> list[Link] | None:
+    """The links that a name stands for; None where nothing has that name."""
+    if text in fabric.links:
+        return [fabric.links[LinkId(text)]]
+    if text in fabric.switches:
+        return [link for link in fabric.links_at[text] if fabric.tier(link.other(text)) > fabric.tier(text)]
+    if text in fabric.storage:
+        return [link for server in fabric.storage[text].servers for link in fabric.active_legs(server)]
+    if text in fabric.nodes:
+        return list(fabric.active_legs(fabric.nodes[NodeId(text)].host or text))
+    return [link for link in fabric.links.values() if link.lag == text] or None
 
 
 @dataclass(slots=True)
@@ -53,47 +100,38 @@ class _Group:
     sent: int = 0
     received: int = 0
 
-    def sender(self) -> NodeId | None:
-        """The next node to send; None when each has sent once."""
-        return self.nodes[self.sent % len(self.nodes)] if self.fills_out or self.sent < len(self.nodes) else None
-
-    def receiver(self) -> NodeId | None:
-        """The next node to receive; None when each has received once."""
-        again = self.fills_in or self.received < len(self.nodes)
-        return self.nodes[self.received % len(self.nodes)] if again else None
-
 
 class _Stress:
     """Chooses the flows that fill one element."""
 
-    def __init__(self, request: DesignRequest, element: FillElement) -> None:
+    def __init__(self, request: DesignRequest, element: _Element) -> None:
         self.fabric = request.fabric
         self.routes = request.routes
         self.element = element
         self.flow_classes = request.flow_classes
-        self.graph = request.routes.graph
-        self.ways = [self.graph.way(self.fabric.links[way.link], way.source) for way in element.ways]
-        self.out = {way.source for way in element.ways if NodeId(way.source) in self.fabric.nodes}
-        self.into = {end for end in map(self._end, element.ways) if NodeId(end) in self.fabric.nodes}
-        self.groups = self._grouped(request.nodes)
-
-    def _grouped(self, nodes: Sequence[NodeId]) -> list[_Group]:
-        found: dict[object, _Group] = {}
-        for node in nodes:
+        self.ways = [request.routes.graph.way(self.fabric.links[way.link], way.source) for way in element.ways]
+        out = {way.source for way in element.ways if NodeId(way.source) in self.fabric.nodes}
+        into = {end for end in map(self._end, element.ways) if NodeId(end) in self.fabric.nodes}
+        groups: dict[object, _Group] = {}
+        for node in request.nodes:
             side = self.flow_classes.find_side(node)
             if side is not None:
-                out, into = side.device in self.out, side.device in self.into
-                key = side.device if out or into else side.number
-                found.setdefault(key, _Group([], out, into)).nodes.append(node)
-        return list(found.values())
+                fills_out, fills_in = side.device in out, side.device in into
+                key = side.device if fills_out or fills_in else side.number
+                groups.setdefault(key, _Group([], fills_out, fills_in)).nodes.append(node)
+        self.groups = list(groups.values())
 
     def _end(self, way: Direction) -> str:
         return self.fabric.links[way.link].other(way.source)
 
     def load(self) -> FlowLoad | None:
         """The flows, with the bundle that they fill; None where none crosses the element."""
-        moves = self._moves()
-        flows = _Greedy(self, moves).flows() if moves else []
+        crossing = [
+            (self.groups[one], self.groups[other])
+            for one, other in np.argwhere(self._crossing()).tolist()
+            if one != other or len(self.groups[one].nodes) > 1
+        ]
+        flows = _Greedy(self, crossing[:: -(-len(crossing) // MOST_KINDS)]).flows() if crossing else []
         if not flows:
             return None
         full = compute_fill(self.fabric, flows, self.routes)
@@ -103,16 +141,6 @@ class _Stress:
         further = len(ways) - len(self.element.ways)
         name = self.element.name + (f" and {counted(further, 'equal link')}" if further else "")
         return FlowLoad(tuple(flows), Bundle(name, tuple(sorted(ways)), fill))
-
-    def _moves(self) -> list[tuple[_Group, _Group]]:
-        """Groups between which flows may cross the element, an even choice where they are many."""
-        crossing = [
-            (self.groups[one], self.groups[other])
-            for one, other in np.argwhere(self._crossing()).tolist()
-            if one != other or len(self.groups[one].nodes) > 1
-        ]
-        step = -(-len(crossing) // MOST_KINDS) or 1
-        return crossing[::step]
 
     def _crossing(self) -> Flags:
         """Per group that sends and group that receives: a way of the element is the sender's, the receiver's, or
@@ -167,18 +195,14 @@ class _Greedy:
         self.table: Floats = np.zeros((len(rows), len(column)))
         for number, row in enumerate(rows):
             self.table[number, list(row)] = list(row.values())
-        self.tied = self._tied()
-
-    def _tied(self) -> Flags:
-        """Per directed link: whatever crosses the element loads it as far, so it fills with the element."""
-        most = self.table[:, : self.own].max(axis=1, initial=0.0, keepdims=True)
-        return np.asarray((self.table >= most * (1 - 1e-9)).all(axis=0), bool)
 
     def flows(self) -> list[Flow]:
         """Flows until every link of the element is offered enough, or none is left that may be added."""
         load = np.zeros(self.table.shape[1])
         free = np.ones(len(self.moves), bool)
-        others = ~self.tied
+        most = self.table[:, : self.own].max(axis=1, initial=0.0, keepdims=True)
+        # Of what fills with the element, whatever crosses that, no flow is kept away.
+        others = np.asarray((self.table < most * (1 - 1e-9)).any(axis=0), bool)
         others[: self.own] = False
         found: list[Flow] = []
         while len(found) < MOST_FLOWS and free.any() and load[: self.own].min() < HEADROOM:
@@ -200,8 +224,11 @@ class _Greedy:
     @staticmethod
     def _flow(one: _Group, other: _Group) -> Flow | None:
         """The next flow from one group to the other; None where no node is free, or only one with itself."""
-        source, sink = one.sender(), other.receiver()
-        if source is None or sink is None or source == sink:
+        sent_all, received_all = one.sent >= len(one.nodes), other.received >= len(other.nodes)
+        if (sent_all and not one.fills_out) or (received_all and not other.fills_in):
+            return None
+        source, sink = one.nodes[one.sent % len(one.nodes)], other.nodes[other.received % len(other.nodes)]
+        if source == sink:
             return None
         one.sent += 1
         other.received += 1

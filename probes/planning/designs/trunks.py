@@ -6,8 +6,10 @@ fill together are one bundle, judged by its sum.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache, partial
+from typing import NamedTuple
 
 from benchconsole.probes.model.measuring import FULL, Bundle
 from benchconsole.probes.planning.designs.filling import HEADROOM, compute_fill, make_bundle
@@ -27,12 +29,12 @@ MOST_FLOWS = 64
 _FAR = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class _Between:
-    """Flows from the nodes of one switch to those of another, and the most of what they need that they can offer."""
+class _Key(NamedTuple):
+    """Flows from the nodes of one switch to those of another that are to offer so many byte/s together."""
 
-    flows: tuple[Flow, ...]
-    offers: float
+    source: str
+    sink: str
+    needed: float
 
 
 class _Trunks:
@@ -41,6 +43,7 @@ class _Trunks:
     def __init__(self, request: DesignRequest) -> None:
         self.fabric = request.fabric
         self.routes = request.routes
+        self.flow_classes = request.flow_classes
         self.nodes = request.nodes
         chosen = set(request.nodes)
         self.members: dict[str, list[NodeId]] = {
@@ -52,31 +55,21 @@ class _Trunks:
         self.rate = {node: sum(link.capacity for link in self.fabric.active_legs(node)) for node in self.nodes}
         self.payload = max(self.fabric.goodput_of(link) for link in self.fabric.links.values()) if self.homes else 1.0
         self.covered: set[Direction] = set()
-        self._near: dict[str, list[str]] = {}
-        self._rings: dict[str, list[list[int]]] = {}
-        self._routable: dict[tuple[str, str], bool] = {}
-        self._between: dict[tuple[str, str, float], _Between] = {}
-        self._filled: dict[tuple[str, str, float], dict[Direction, float]] = {}
+        self._rings = cache(self._find_rings)
+        self._flows = cache(self._choose_flows)
+        self._full_of = cache(lambda key: compute_fill(self.fabric, self._flows(key)[0], self.routes))
 
     def loads(self) -> list[FlowLoad]:
         """One load for each directed link between switches that has nodes on both sides, then NICs."""
         trunks = [link for link in self.fabric.links.values() if link.a in self.fabric.switches]
         ways = [Direction(link.id, end) for link in trunks for end in (link.a, link.b)]
         found: list[FlowLoad] = []
-        find: Callable[[Direction], FlowLoad | None]
-        for find in (self._filled_alone, self._filled_with_others, self._fullest):
+        for find in (partial(self._full, alone=True), partial(self._full, alone=False), self._fullest):
             found += [load for way in ways if way not in self.covered and (load := find(way))]
         return found + self._nics()
 
-    def _filled_alone(self, way: Direction) -> FlowLoad | None:
-        """A load that crosses ``way`` whole, so that no other link can hide what it loses."""
-        return self._full(way, alone=True)
-
-    def _filled_with_others(self, way: Direction) -> FlowLoad | None:
-        """A load that fills ``way`` together with its equals."""
-        return self._full(way, alone=False)
-
     def _full(self, way: Direction, *, alone: bool) -> FlowLoad | None:
+        """A load that fills ``way``; ``alone``: it crosses it whole, so that no other link can hide what it loses."""
         for key in self._tried(way, alone=alone):
             if self._most(key, way) >= FULL and self._full_of(key).get(way, 0.0) >= FULL:
                 return self._covering(key, way)
@@ -94,12 +87,12 @@ class _Trunks:
                 best, most = key, fill
         return None if best is None else self._covering(best, way)
 
-    def _covering(self, key: tuple[str, str, float], way: Direction) -> FlowLoad:
+    def _covering(self, key: _Key, way: Direction) -> FlowLoad:
         bundle = make_bundle(self.fabric, way, self._full_of(key), self.covered)
         self.covered.update(bundle.elements)
-        return FlowLoad(self._flows(key).flows, bundle)
+        return FlowLoad(self._flows(key)[0], bundle)
 
-    def _tried(self, way: Direction, *, alone: bool) -> Iterator[tuple[str, str, float]]:
+    def _tried(self, way: Direction, *, alone: bool) -> Iterator[_Key]:
         """Pairs of switches whose flows cross ``way`` whole (``alone``) or in parts, and the byte/s that fill it."""
         if alone and not self._leads_alone(way):
             return
@@ -109,7 +102,7 @@ class _Trunks:
             share = self.routes.between(source, sink).get(way, 0.0)
             if share > 0 and (share > 1 - 1e-9) is alone:
                 tried += 1
-                yield (source, sink, capacity / share)
+                yield _Key(source, sink, capacity / share)
                 if tried == TRIES:
                     return
 
@@ -123,47 +116,39 @@ class _Trunks:
     def _home_pairs(self, way: Direction) -> Iterator[tuple[str, str]]:
         """Switches with nodes on the near and the far side of ``way``, nearest first, in a fixed turn."""
         near, far = way.source, self.fabric.links[way.link].other(way.source)
-        if near not in self._near:
-            self._near[near] = self._nearest(near, 0)
         sinks = self._nearest(far, self.turn.get(near, 0) + 1)
-        for source in self._near[near]:
+        for source in self._nearest(near, 0):
             for sink in sinks:
-                if source != sink and self._routed(source, sink):
+                if source != sink and self._reach(self.members[source][0], self.members[sink][0]):
                     yield source, sink
 
     def _nearest(self, switch: str, start: int) -> list[str]:
         """The switches with nodes that are nearest to ``switch``; of equally near ones those from ``start`` on."""
-        if switch not in self._rings:
-            hops = self.routes.hops_to(switch)
-            rings: dict[int, list[int]] = {}
-            for number, home in enumerate(self.homes):
-                rings.setdefault(hops.get(home, _FAR), []).append(number)
-            self._rings[switch] = [rings[distance] for distance in sorted(rings)]
         found: list[int] = []
-        for ring in self._rings[switch]:
+        for ring in self._rings(switch):
             first = bisect_left(ring, start)
             found += [*ring[first : first + NEAREST], *ring[: min(first, NEAREST)]][: NEAREST - len(found)]
         return [self.homes[number] for number in found]
 
-    def _routed(self, source: str, sink: str) -> bool:
-        """Whether nodes of the two switches have a path that a fabric would route."""
-        key = (source, sink)
-        if key not in self._routable:
-            self._routable[key] = self._reach(self.members[source][0], self.members[sink][0])
-        return self._routable[key]
+    def _find_rings(self, switch: str) -> list[list[int]]:
+        """The switches with nodes, by number, in groups that are equally far from ``switch``."""
+        hops = self.routes.hops_to(switch)
+        rings: defaultdict[int, list[int]] = defaultdict(list)
+        for number, home in enumerate(self.homes):
+            rings[hops.get(home, _FAR)].append(number)
+        return [rings[distance] for distance in sorted(rings)]
 
     def _reach(self, source: NodeId, sink: NodeId) -> bool:
-        return self.routes.connected(source, sink) and self.routes.climbs_once(source, sink)
+        """Whether there is a path between the two that a fabric would route."""
+        return self.flow_classes.find_class(source, sink) is not None
 
-    def _flows(self, key: tuple[str, str, float]) -> _Between:
-        if key not in self._between:
-            source, sink, needed = key
-            senders, sinks = self._enough(source, needed), self._enough(sink, needed)
-            count = max(len(senders), len(sinks))
-            flows = tuple(Flow(senders[i % len(senders)], sinks[i % len(sinks)]) for i in range(count))
-            offers = min(sum(self.rate[node] for node in senders), sum(self.rate[node] for node in sinks))
-            self._between[key] = _Between(flows, offers / needed)
-        return self._between[key]
+    def _choose_flows(self, key: _Key) -> tuple[tuple[Flow, ...], float]:
+        """The flows, and the most of what they need that they can offer."""
+        senders, sinks = self._enough(key.source, key.needed), self._enough(key.sink, key.needed)
+        count = max(len(senders), len(sinks))
+        flows = tuple(Flow(senders[i % len(senders)], sinks[i % len(sinks)]) for i in range(count))
+        offers = min(sum(self.rate[node] for node in senders), sum(self.rate[node] for node in sinks))
+        return flows, offers / key.needed
 
     def _enough(self, switch: str, needed: float) -> list[NodeId]:
         chosen: list[NodeId] = []
@@ -175,15 +160,10 @@ class _Trunks:
             offered += self.rate[node]
         return chosen
 
-    def _most(self, key: tuple[str, str, float], way: Direction) -> float:
+    def _most(self, key: _Key, way: Direction) -> float:
         """No flows between the two switches fill ``way`` further than this."""
         goodput = self.fabric.goodput_of(self.fabric.links[way.link])
-        return min(self._flows(key).offers * self.payload / goodput, 1.0)
-
-    def _full_of(self, key: tuple[str, str, float]) -> dict[Direction, float]:
-        if key not in self._filled:
-            self._filled[key] = compute_fill(self.fabric, self._flows(key).flows, self.routes)
-        return self._filled[key]
+        return min(self._flows(key)[1] * self.payload / goodput, 1.0)
 
     # -- NICs
 

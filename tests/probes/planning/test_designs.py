@@ -24,7 +24,13 @@ TWO_TO_ONE = SMALL.replace(
 
 
 def routed(routes: Routes, source: str, sink: str) -> bool:
-    return routes.connected(source, sink) and routes.climbs_once(source, sink)
+    """Whether there is a path, and none that goes down to a switch and up from it again."""
+    if not routes.connected(source, sink):
+        return False
+    tier = routes.fabric.tier
+    ways = [(way.source, routes.fabric.links[way.link].other(way.source)) for way in routes.shares(source, sink)]
+    entered = {there for here, there in ways if tier(there) < tier(here)}
+    return entered.isdisjoint(here for here, there in ways if tier(there) > tier(here) > 0)
 
 
 def pairs(rounds: tuple[Round, ...]) -> list[tuple[str, str]]:

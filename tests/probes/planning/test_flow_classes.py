@@ -1,5 +1,6 @@
 """What a flow is offered alone: its path, its streams on members of LAGs, and the caps of the file."""
 
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
@@ -8,6 +9,7 @@ from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Caps, NodeId
 from benchconsole.topology.routing.routes import Routes
+from tests.fabrics import fabric
 
 BONDED = load_text(
     """\
@@ -44,3 +46,23 @@ def test_a_cap_on_storage_binds_who_sends_to_its_servers(cap: float, rate: float
     kinds = FlowClasses(ROUTES, caps=Caps(None, MappingProxyType({"fs": cap})))
     assert nominal(kinds, "st1") == pytest.approx(rate)
     assert nominal(kinds, "n2") == pytest.approx(4e9)
+
+
+def test_no_flow_goes_down_to_a_switch_and_up_from_it_again(tmp_path: Path) -> None:
+    text = """\
+schema: 1
+fabric: valley
+switches: {"leaf[1-3]": {role: leaf}, "spine[1-2]": {role: spine}}
+nodes: {a: {}, b: {}, c: {}}
+links:
+  - {from: a, to: leaf1, speed: 10G}
+  - {from: b, to: leaf2, speed: 10G}
+  - {from: c, to: leaf3, speed: 10G}
+  - {from: "leaf[1-2]", to: spine1, speed: 10G}
+  - {from: "leaf[2-3]", to: spine2, speed: 10G}
+"""
+    routes = Routes(fabric(tmp_path, text))
+    assert routes.connected("a", "c")
+    classes = FlowClasses(routes)
+    assert classes.find_class(NodeId("a"), NodeId("b")) is not None
+    assert classes.find_class(NodeId("a"), NodeId("c")) is None

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.probes.planning.colouring import find_coloured_rounds
-from benchconsole.probes.planning.packing import FULL_AT, Uses, first_fit
-from benchconsole.probes.planning.shortest_schedule import find_shortest
+from benchconsole.probes.planning.packing import FULL_AT, Uses, find_coloured_rounds, find_shortest, first_fit
 
 
 def uses(jobs: list[list[tuple[str, float]]]) -> Uses:

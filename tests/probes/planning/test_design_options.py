@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchconsole.probes.planning.option_check import find_refusal
+from benchconsole.probes.planning.design_options import find_refusal
 from benchconsole.probes.plugins.registry import load_probes
 
 PROBES = load_probes(safe_mode=True).probes
