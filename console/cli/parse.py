@@ -14,7 +14,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import Fact, Output, Reading
 from benchconsole.probes.plugins.probe_output import read_output
-from benchconsole.probes.tools.inventory.sources import SOURCES, is_answer
+from benchconsole.probes.tools.inventory.sources import SOURCES
 from benchconsole.topology.errors import find_near
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _find_probe(name: str) -> "Parser":
             if name in probes:
                 readings, facts = read_output(probes[name], output)
                 items = [*readings, *facts]
-            elif not is_answer(name, output.exit_status or 0):
+            elif (output.exit_status or 0) not in SOURCES[name].answered:
                 raise ProbeOutputError(f"exit status {output.exit_status}", "one with which its words can be trusted")
             else:
                 items = list(SOURCES[name](output.text))

@@ -14,8 +14,8 @@ from benchconsole.probes.api import Fact, Output, Probe, ProbeOutputError, Safet
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.inventory import script
 from benchconsole.probes.tools.inventory.facts import keep_first
-from benchconsole.probes.tools.inventory.readers import interrupts, lldpctl, softirqs
-from benchconsole.probes.tools.inventory.sources import SOURCES, is_answer
+from benchconsole.probes.tools.inventory.readers import interrupts, lldpctl
+from benchconsole.probes.tools.inventory.sources import SOURCES
 
 
 def _draw_word() -> str:
@@ -66,10 +66,11 @@ class Inventory(Probe):
 
 def _read_answer(answer: script.Answer) -> Iterator[Fact]:
     """The facts of one answer; a failed or unreadable source costs its own facts only."""
-    if answer.source not in SOURCES or not is_answer(answer.source, answer.status):
+    source = SOURCES.get(answer.source)
+    if source is None or answer.status not in source.answered:
         return
     try:
-        facts = SOURCES[answer.source](answer.text)
+        facts = source(answer.text)
     except ProbeOutputError:
         return
     yield from (fact for fact in facts if fact.fact not in _FOLDED)
@@ -101,6 +102,6 @@ _FOLDED: Mapping[str, Callable[[Sequence[Fact]], Iterator[Fact]]] = {
     "cpu.governor": _join_governors,
     "irq.total": interrupts.sum_totals,
     "irq.affinity": interrupts.join_bindings,
-    "softirq.ksoftirqd_time": softirqs.sum_threads,
+    "softirq.ksoftirqd_time": interrupts.sum_threads,
 }
 """Facts that a whole node would tell hundreds of times: told once per part or per kind, exactly."""

@@ -11,11 +11,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchconsole.probes.readers.lines import find_match, read_lines
-from benchconsole.probes.tools.inventory.readers.columns import SUMMED
-from benchconsole.probes.tools.inventory.readers.sysctl import KEYS
+from benchconsole.probes.tools.inventory.readers.system import KEYS
 
 SUDO = "sudo"
 """The word that lets the script ask ``sudo -n`` for what only root is told."""
+
+SUMMED = r"""NR == 1 { n = NF; print "SUM"; next }
+{
+    sum = 0
+    for (i = 2; i <= n + 1 && i <= NF && $i ~ /^[0-9]+$/; i++) sum += $i
+    if (sum == 0) next
+    if ($1 ~ /^[0-9]+:$/ && ++rows > 256) { bounded = 1; next }
+    rest = ""
+    for (; i <= NF; i++) rest = rest " " $i
+    printf "%s %.0f%s\n", $1, sum, rest
+}
+END { if (bounded) print "# only the first 256 interrupts" }"""
+"""The sums of counters per processor as awk makes them, exact up to 2^53. Rows that are all zero are left out, and
+numbered ones after 256.
+"""
 
 _SCRIPT = r"""
 mark=benchconsole-$1

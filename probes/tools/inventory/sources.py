@@ -1,65 +1,80 @@
-"""The sources that can be read alone, and the exit statuses of theirs that are answers all the same."""
+"""The sources that can be read alone: the reader of each, and the exit statuses of its tool that are answers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
 
 from benchconsole.probes.api import Fact, ProbeOutputError
 from benchconsole.probes.readers.lines import strip_colours
 from benchconsole.probes.tools.inventory.facts import keep_first
-from benchconsole.probes.tools.inventory.readers import smartctl
+from benchconsole.probes.tools.inventory.readers import (
+    bonding,
+    dmidecode,
+    ethtool,
+    file_systems,
+    infiniband,
+    interrupts,
+    ip,
+    ipmitool,
+    lldpctl,
+    lsblk,
+    lshw,
+    processors,
+    raid,
+    smartctl,
+    system,
+)
 from benchconsole.probes.tools.inventory.readers.line_tables import LINE_TABLES
 
-Read = Callable[[str], Sequence[Fact]]
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """How the text of one source, without colour codes, becomes facts; of the same fact the first counts."""
 
-class FactReader(Protocol):
-    """A module of ``readers``, or a table of lines: how the text of one source becomes facts."""
+    find_facts: Callable[[str], Iterable[Fact]]
+    expected: str
+    """What the text should hold, as an error says it."""
+    answered: Container[int] = (0,)
+    """Exit statuses with which the tool gave an answer; some of other tools are no failure."""
 
-    @property
-    def EXPECTED(self) -> str:  # noqa: N802 - a constant of a module
-        """What the text should hold, as an error says it."""
-
-    def find_facts(self, text: str, /) -> Iterable[Fact]:
-        """The facts in ``text``, which has no colour codes; of the same fact the first counts."""
-
-
-_MODULES = (
-    "bonding", "cmdline", "cpuinfo", "df", "dmidecode", "ethtool", "ibstat", "interrupts", "ip", "ipmitool", "lldpctl",
-    "lsblk", "lscpu", "lshw", "mounts", "omreport", "os-release", "perfquery", "smartctl", "softirqs", "storcli",
-    "sysctl", "sysfs", "virt",
-)  # fmt: skip
-"""The sources that have a module in ``readers``."""
-
-_ANSWERED: Mapping[str, Callable[[int], bool]] = {
-    "df": lambda status: status == 1,  # one file system could not be asked
-    "smartctl": lambda status: not status & smartctl.NOT_READ,
-    "sysctl": lambda status: status in (1, 255),  # one key is not known
-    "virt": lambda status: status == 1,  # what systemd-detect-virt says on bare metal
-}
-
-
-def is_answer(source: str, status: int) -> bool:
-    """Whether ``source`` gave an answer although it ended with ``status``; for some tools that is no failure."""
-    return status == 0 or (source in _ANSWERED and _ANSWERED[source](status))
-
-
-def _make_read(reader: FactReader) -> Read:
-    def read(text: str) -> Sequence[Fact]:
-        facts = keep_first(reader.find_facts(strip_colours(text.removeprefix("\ufeff"))))
+    def __call__(self, text: str) -> Sequence[Fact]:
+        """The facts in ``text``; ProbeOutputError when there are none."""
+        facts = keep_first(self.find_facts(strip_colours(text.removeprefix("\ufeff"))))
         if not facts:
-            raise ProbeOutputError("nothing that could be read", reader.EXPECTED)
+            raise ProbeOutputError("nothing that could be read", self.expected)
         return facts
 
-    return read
 
+_OWN_READERS: Mapping[str, Source] = {
+    "bonding": Source(bonding.find_facts, "the lines of /proc/net/bonding"),
+    "cmdline": Source(system.find_command_line, "the one line of /proc/cmdline"),
+    "cpuinfo": Source(processors.find_first_processor, "the entries of /proc/cpuinfo"),
+    # 1: one file system could not be asked
+    "df": Source(file_systems.find_usage, "the table of df -P, whose heading names its blocks", (0, 1)),
+    "dmidecode": Source(dmidecode.find_facts, "the tables of dmidecode, which needs root"),
+    "ethtool": Source(ethtool.find_facts, "the settings of ethtool"),
+    "ibstat": Source(infiniband.find_adapters, "the adapters of ibstat, which prints nothing where there is none"),
+    "interrupts": Source(interrupts.find_interrupts, "the table of /proc/interrupts"),
+    "ip": Source(ip.find_facts, "the interfaces of ip link"),
+    "ipmitool": Source(ipmitool.find_facts, "the rows of ipmitool sdr or sensor"),
+    "lldpctl": Source(lldpctl.find_facts, "the JSON of lldpctl -f json0"),
+    "lsblk": Source(lsblk.find_facts, "the JSON of lsblk -J, its pairs or its table"),
+    "lscpu": Source(processors.find_processors, "lscpu's table"),
+    "lshw": Source(lshw.find_facts, "the JSON of lshw -json"),
+    "mounts": Source(file_systems.find_mounts, "the lines of /proc/mounts"),
+    "omreport": Source(raid.find_omreport, "the blocks or the rows of omreport storage"),
+    "os-release": Source(system.find_release, "the lines of /etc/os-release"),
+    "perfquery": Source(infiniband.find_counters, "the counters of perfquery"),
+    "smartctl": Source(
+        smartctl.find_facts, "the JSON of smartctl -j, or the text of smartctl -i -H -A", smartctl.ANSWERED
+    ),
+    "softirqs": Source(interrupts.find_softirqs, "the table of /proc/softirqs"),
+    "storcli": Source(raid.find_storcli, "the JSON of storcli /call show J with Status Success"),
+    "sysctl": Source(system.find_settings, "lines 'key = value' of sysctl", (0, 1, 255)),  # one key is not known
+    "sysfs": Source(system.find_files, "lines 'path:value' of files under /sys"),
+    "virt": Source(system.find_virtualization, "a word of systemd-detect-virt", (0, 1)),  # 1 on bare metal
+}
 
-def _import_reader(source: str) -> FactReader:
-    return import_module(f"{__package__}.readers.{source.replace('-', '_')}")
-
-
-_READERS: Mapping[str, FactReader] = {**{source: _import_reader(source) for source in _MODULES}, **LINE_TABLES}
-
-SOURCES: Mapping[str, Read] = MappingProxyType({name: _make_read(reader) for name, reader in sorted(_READERS.items())})
-"""Source name to its parser: text in, facts out, ProbeOutputError when there are none."""
+_TABLES = {name: Source(table.find_facts, table.expected) for name, table in LINE_TABLES.items()}
+SOURCES: Mapping[str, Source] = MappingProxyType(dict(sorted((_OWN_READERS | _TABLES).items())))
+"""Source name to how it is read."""

@@ -11,8 +11,6 @@ from benchconsole.probes.api import Fact, Labels, Unit
 from benchconsole.probes.readers.lines import read_lines, split_fields
 from benchconsole.probes.tools.inventory.facts import label_part, make_quantity, make_text, make_texts
 
-EXPECTED = "the lines of /proc/net/bonding"
-
 _PATH = re.compile(r"/proc/net/bonding/(?P<bond>[^:/\s]+):")
 _BEGIN = "Ethernet Channel Bonding Driver"
 _MODES = {
@@ -47,7 +45,6 @@ _POLICIES = frozenset(("layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4",
 
 def find_facts(text: str) -> Iterator[Fact]:
     """``bond.mode``, ``bond.state``, ``bond.active``, ``bond.aggregator``, ``bond.hash`` with the label ``bond``;
-
     ``bond.member_state``, ``bond.member_speed`` (byte/s), ``bond.member_aggregator``,
     ``bond.member_churn`` and ``bond.partner_churn`` (where not ``none``) with ``bond`` and ``nic``.
     """

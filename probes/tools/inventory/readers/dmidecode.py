@@ -13,8 +13,6 @@ from benchconsole.probes.api import Fact, Labels, Unit
 from benchconsole.probes.readers.lines import read_lines
 from benchconsole.probes.tools.inventory import facts
 
-EXPECTED = "the tables of dmidecode, which needs root"
-
 _TEXT = {
     ("BIOS Information", "Vendor"): "bios.vendor",
     ("BIOS Information", "Version"): "bios.version",
@@ -48,7 +46,6 @@ _OF_MODULE = {"Type": "memory.dimm_type", "Manufacturer": "memory.dimm_vendor", 
 
 def find_facts(text: str) -> Iterator[Fact]:
     """``bios.*``, ``system.*``, ``memory.dimm*`` with the label ``slot``; of a whole table ``memory.installed``,
-
     ``memory.dimms``, ``memory.slots`` (with the empty ones).
     """
     sizes: list[int] = []

@@ -16,8 +16,6 @@ from benchconsole.probes.readers.numbers import parse_count
 from benchconsole.probes.readers.readings import add_labels
 from benchconsole.probes.tools.inventory import facts
 
-EXPECTED = "the settings of ethtool"
-
 _HEAD = re.compile(
     r"(?P<part>Settings|Pause parameters|Features|Offload parameters|Ring parameters|Channel parameters|"
     r"Coalesce parameters) for (?P<name>\S+):\s*"
@@ -86,7 +84,6 @@ class _Section:
 
 def find_facts(text: str) -> Iterator[Fact]:
     """``nic.speed`` (byte/s), ``.duplex``, ``.link``, ``.autonegotiation``, ``.driver``, ``.firmware``, ``.bus``;
-
     ``.pause_rx``, ``.tso`` and other offloads (``on``, ``off``), ``.ring_rx``, ``.channels_combined`` with ``_max``,
     ``.coalesce_rx`` (s), ``.counter`` of trouble with the label ``counter``. A speed counts only while there is a
     link; one whose driver was seen before it and makes it up is labelled ``nominal=yes``.

@@ -12,7 +12,6 @@ from benchconsole.probes.readers.lines import read_lines
 from benchconsole.probes.readers.readings import add_labels
 from benchconsole.probes.tools.inventory import facts
 
-EXPECTED = "the interfaces of ip link"
 _NAMES = {"address": "nic.mac", "master": "nic.master", "link": "nic.parent", "qdisc": "nic.qdisc"}
 
 _FIRST = "ifindex|ifname|link|link_index|addr_info"
@@ -34,7 +33,6 @@ _LINK_LOCAL = "fe80:"
 
 def find_facts(text: str) -> Iterator[Fact]:
     """``nic.mtu``, ``nic.state``, ``nic.kind``, ``nic.mac``, ``nic.address`` of all but the loopback interface;
-
     ``nic.master`` is the bond or bridge that it is part of, ``nic.parent`` the interface below a VLAN;
     ``nic.txqueuelen``, ``nic.qdisc``, and with ``-s`` ``nic.rx_errors``, ``nic.rx_dropped`` and the same of ``tx`` of
     real ports. An address after the first has the label ``number`` too.

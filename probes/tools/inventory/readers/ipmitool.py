@@ -11,8 +11,6 @@ from benchconsole.probes.api import Fact, labels
 from benchconsole.probes.readers.lines import read_lines, shorten
 from benchconsole.probes.tools.inventory.facts import make_measure, make_text, read_first_fields
 
-EXPECTED = "the rows of ipmitool sdr or sensor"
-
 _UNITS = {
     "degrees C": "sensor.temperature", "degrees F": "sensor.temperature", "RPM": "sensor.fan", "Watts": "sensor.power",
     "Volts": "sensor.voltage", "Amps": "sensor.current", "percent": "sensor.percent", "CFM": "sensor.airflow",

@@ -21,7 +21,7 @@ class LineTable:
     before the first, and below a head without groups, no line counts.
     """
 
-    EXPECTED: str
+    expected: str
     forms: Sequence[tuple[str, str]]
     """Name of a fact, and the form of its line from begin to end."""
     head: str = ""

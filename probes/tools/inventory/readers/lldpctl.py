@@ -12,8 +12,6 @@ from benchconsole.probes.readers.documents import Document, find_documents, read
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.tools.inventory.facts import make_count, make_text
 
-EXPECTED = "the JSON of lldpctl -f json0"
-
 _PACKAGE = "lldpd"
 
 _WHY = {

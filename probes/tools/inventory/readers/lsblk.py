@@ -8,8 +8,6 @@ from benchconsole.probes.readers.documents import Document, find_documents, read
 from benchconsole.probes.readers.lines import read_lines
 from benchconsole.probes.tools.inventory import facts
 
-EXPECTED = "the JSON of lsblk -J, its pairs or its table"
-
 _NAMES = {
     "model": "disk.model", "vendor": "disk.vendor", "serial": "disk.serial", "tran": "disk.transport",
     "rev": "disk.firmware", "sched": "disk.scheduler",

@@ -12,8 +12,6 @@ from benchconsole.probes.readers.documents import Document, find_documents, read
 from benchconsole.probes.readers.numbers import parse_count
 from benchconsole.probes.tools.inventory import facts
 
-EXPECTED = "the JSON of lshw -json"
-
 _OF_SYSTEM = {"vendor": "system.vendor", "product": "system.product", "serial": "system.serial"}
 _OF_FIRMWARE = {"vendor": "bios.vendor", "version": "bios.version", "date": "bios.date"}
 _OF_DISK = {"product": "disk.model", "vendor": "disk.vendor", "serial": "disk.serial"}

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.api import Fact, Output, PlanError, ProbeOutputError, Target, Unit
 from benchconsole.probes.testing import PROBE_CHECKS, Check, a_node
+from benchconsole.probes.tools.inventory import script
 from benchconsole.probes.tools.inventory.probe import Inventory
-from benchconsole.probes.tools.inventory.readers import columns
 from benchconsole.probes.tools.inventory.script import Answer, find_answers, make_command
-from benchconsole.probes.tools.inventory.sources import SOURCES, is_answer
+from benchconsole.probes.tools.inventory.sources import SOURCES
 from tests.probes.tools.captures import noise, output, said, text
 from tests.probes.tools.inventory.cases import format_answers
 
@@ -157,7 +157,7 @@ def test_an_exit_status_that_is_no_failure_is_none(source: str, status: int, nam
 
 @pytest.mark.parametrize(("source", "status"), [("smartctl", 2), ("smartctl", 127), ("sysctl", 127), ("lscpu", 1)])
 def test_any_other_exit_status_is_a_failure(source: str, status: int) -> None:
-    assert not is_answer(source, status)
+    assert status not in SOURCES[source].answered
 
 
 def test_a_list_that_was_ended_early_is_told() -> None:
@@ -261,7 +261,7 @@ LOC: 3600000010 Local timer interrupts
 
 def test_sums_made_on_the_node_are_the_sums_of_the_table() -> None:
     table = text("inventory/interrupts-3.10.txt")
-    done = subprocess.run(["awk", columns.SUMMED], input=table, capture_output=True, check=True, text=True, timeout=60)
+    done = subprocess.run(["awk", script.SUMMED], input=table, capture_output=True, check=True, text=True, timeout=60)
     assert done.stdout == SUMMED
     assert SOURCES["interrupts"](done.stdout) == SOURCES["interrupts"](table)
 
@@ -270,14 +270,14 @@ def test_sums_stay_exact_on_many_processors_and_long_counts() -> None:
     count, processors = 34_359_738_353, 256
     head, row = "".join(f" CPU{cpu}" for cpu in range(processors)), f" {count}" * processors
     table = f"{head}\nLOC:{row} Local timer interrupts\n"
-    done = subprocess.run(["awk", columns.SUMMED], input=table, capture_output=True, check=True, text=True, timeout=60)
+    done = subprocess.run(["awk", script.SUMMED], input=table, capture_output=True, check=True, text=True, timeout=60)
     assert SOURCES["interrupts"](done.stdout)[0].value == float(count * processors)
 
 
 def test_many_interrupts_are_bounded_and_the_named_rows_kept() -> None:
     rows = "".join(f"{irq}: 1 2 IR-PCI-MSI 1-edge eth0-TxRx-{irq}\n" for irq in range(1000))
     table = f" CPU0 CPU1\n{rows}LOC: 3 4 Local timer interrupts\n"
-    done = subprocess.run(["awk", columns.SUMMED], input=table, capture_output=True, check=True, text=True, timeout=60)
+    done = subprocess.run(["awk", script.SUMMED], input=table, capture_output=True, check=True, text=True, timeout=60)
     found = facts([Answer("interrupts", 0, done.stdout)])
     assert found == {
         "irq.total[eth0-TxRx-*]": 3.0 * 256,
@@ -297,8 +297,8 @@ def test_root_is_asked_through_sudo_where_the_login_is_not_root(tmp_path: Path) 
         "ipmitool": "#!/bin/sh\nexit 1\n",
         "smartctl": "#!/bin/sh\nexit 2\n",
     }
-    for name, script in tools.items():
-        (tmp_path / name).write_text(script)
+    for name, content in tools.items():
+        (tmp_path / name).write_text(content)
         (tmp_path / name).chmod(0o755)
     argv = make_command("0123abcd", sudo=True)
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}

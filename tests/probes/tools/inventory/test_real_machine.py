@@ -15,7 +15,7 @@ from benchconsole.probes.api import Output, Target
 from benchconsole.probes.testing import a_node
 from benchconsole.probes.tools.inventory.probe import Inventory
 from benchconsole.probes.tools.inventory.script import find_answers
-from benchconsole.probes.tools.inventory.sources import SOURCES, is_answer
+from benchconsole.probes.tools.inventory.sources import SOURCES
 from tests.probes.tools.captures import or_nothing
 
 CPUS = Path("/sys/devices/system/cpu")
@@ -72,7 +72,7 @@ def said(asked: Output) -> dict[str, Told]:
     found = {
         one.source: told(one.source, one.text)
         for one in find_answers(asked.text, asked.argv[4])
-        if is_answer(one.source, one.status)
+        if one.status in SOURCES[one.source].answered
     }
     alone = {"lshw": ["lshw", "-json"], "cpupower": ["cpupower", "-c", "all", "frequency-info"]}
     alone |= {"cpuinfo": ["cat", "/proc/cpuinfo"], "sysfs": ["grep", "-sH", ".", *_files()]}

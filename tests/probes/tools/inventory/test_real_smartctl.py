@@ -12,7 +12,7 @@ from benchconsole.probes.api import Output, ProbeOutputError, Target
 from benchconsole.probes.testing import a_node
 from benchconsole.probes.tools.inventory.probe import Inventory
 from benchconsole.probes.tools.inventory.script import find_answers
-from benchconsole.probes.tools.inventory.sources import SOURCES, is_answer
+from benchconsole.probes.tools.inventory.sources import SOURCES
 
 
 def _may_mount() -> bool:
@@ -53,7 +53,7 @@ def test_a_disk_that_does_not_answer_tells_nothing(loop: Path, kind: str, form: 
     environment = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin"}
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout
-    assert not is_answer("smartctl", done.returncode)
+    assert done.returncode not in SOURCES["smartctl"].answered
     with pytest.raises(ProbeOutputError):
         SOURCES["smartctl"](done.stdout)
 

@@ -1,7 +1,8 @@
-"""``lscpu`` and ``lscpu -J`` (flat or nested) as facts about processors.
+"""``lscpu``, ``lscpu -J`` (flat or nested) and ``/proc/cpuinfo`` as facts about processors.
 
-``CPU(s)`` counts those that are off-line too, as a kernel without simultaneous multithreading leaves half
-of them: what runs is counted from the list of those that are on-line.
+``CPU(s)`` counts those that are off-line too, as a kernel without simultaneous multithreading leaves half of them: what
+runs is counted from the list of those that are on-line. ``/proc/cpuinfo`` has no end that could be seen, so a count of
+its entries could be that of a cut: only the first is read.
 """
 
 import itertools
@@ -14,8 +15,6 @@ from benchconsole.probes.readers.lines import read_lines, split_fields
 from benchconsole.probes.readers.numbers import parse_count
 from benchconsole.probes.tools.inventory import facts
 
-EXPECTED = "lscpu's table"
-
 _NAMES = {
     "Model name": "cpu.model", "Vendor ID": "cpu.vendor", "Architecture": "cpu.architecture",
     "Hypervisor vendor": "cpu.hypervisor",
@@ -24,21 +23,36 @@ _NAMES = {
 _AFTER_CORES = ("NUMA node(s)", "L1d cache", "L1d", "L2 cache", "L2", "L3 cache", "L3")
 """Lines that stand below the last block of a processor; before one of them another block may follow."""
 
-_OWN = re.compile(r"\s*[A-Z][\w ()/.-]*:(?:\s{2,}\S|\s*$)|On-line CPU\(s\) |Vulnerability |\s*Flags:")
+_OF_LSCPU = re.compile(r"\s*[A-Z][\w ()/.-]*:(?:\s{2,}\S|\s*$)|On-line CPU\(s\) |Vulnerability |\s*Flags:")
 """The longest key has one blank behind it: that of the processors that are on-line in many versions."""
 _CPUS = re.compile(r"[0-9]{1,5}(?:-[0-9]{1,5})?(?:,[0-9]{1,5}(?:-[0-9]{1,5})?)*")
 _NODE = re.compile(r"NUMA node(?P<node>[0-9]+) CPU\(s\)")
 
+_CPUINFO_NAMES = {"model name": "cpu.model", "vendor_id": "cpu.vendor", "microcode": "cpu.microcode"}
+_OF_CPUINFO = re.compile(r"[\w ]+\t*\s*:|\s*$")
 
-def find_facts(text: str) -> Iterator[Fact]:
+
+def find_first_processor(text: str) -> Iterator[Fact]:
+    """``cpu.model``, ``cpu.vendor``, ``cpu.microcode``, ``.cores_per_socket``; of virtual machines ``virt.flag``."""
+    fields = facts.read_whole_fields(read_lines(text), _OF_CPUINFO)
+    yield from facts.make_texts(_CPUINFO_NAMES, fields)
+    yield from facts.make_count("cpu.cores_per_socket", fields.get("cpu cores"))
+    if "hypervisor" in fields.get("flags", "").split():
+        yield Fact("virt.flag", "hypervisor")
+
+
+def find_processors(text: str) -> Iterator[Fact]:
     """``cpu.*``, ``numa.nodes``, ``numa.cpus`` with the label ``numa``.
 
     How large a cache is says of one or of all, by version: left out.
     """
     lines = read_lines(text)
     if has_document(text, first="lscpu"):
-        lines = [f"{key}:  {value}" for key, value in _read_json(text)]
-    fields = facts.read_whole_fields(lines, _OWN)
+        documents = find_documents(text, first="lscpu")
+        entries = [entry for each in documents for entry in facts.walk_tree(read_array(each.get("lscpu")))]
+        pairs = [(str(one.get("field", "")).removesuffix(":"), one.get("data")) for one in entries]
+        lines = [f"{key}:  {value}" for key, value in pairs if isinstance(value, str)]
+    fields = facts.read_whole_fields(lines, _OF_LSCPU)
     online = _count_processors(fields.get("On-line CPU(s) list", ""))
     threads = parse_count(fields.get("Thread(s) per core", "")) or 0
     cores = _count_cores(list(split_fields(lines)))
@@ -60,22 +74,14 @@ def find_facts(text: str) -> Iterator[Fact]:
             yield from facts.make_text("numa.cpus", value, facts.label_part("numa", node["node"]))
 
 
-def _read_json(text: str) -> Iterator[tuple[str, str]]:
-    for document in find_documents(text, first="lscpu"):
-        for entry in facts.walk_tree(read_array(document.get("lscpu"))):
-            if isinstance(entry.get("data"), str):
-                yield str(entry.get("field", "")).removesuffix(":"), str(entry["data"])
-
-
 def _count_processors(cpus: str) -> int | None:
     """How many processors a list names (``0-3,8``); None where it is not one in rising order."""
     if not _CPUS.fullmatch(cpus):
         return None
     parts = [part.partition("-") for part in cpus.split(",")]
     ends = [(int(first), int(last or first)) for first, _, last in parts]
-    rising = all(first <= last for first, last in ends) and all(
-        before[1] < after[0] for before, after in itertools.pairwise(ends)
-    )
+    rising = all(first <= last for first, last in ends)
+    rising = rising and all(before[1] < after[0] for before, after in itertools.pairwise(ends))
     return sum(last - first + 1 for first, last in ends) if rising else None
 
 

@@ -1,16 +1,15 @@
-"""``df -P``, ``df -PT``, ``df -k`` or ``df -B1``, as facts about file systems and their use.
+"""``df``, ``/proc/mounts`` and what ``mount`` prints, as facts about file systems that hold data, and their use.
 
-The heading says what a block is. ``-h`` and ``-H`` have the same heading and different units: both are refused.
+The heading of ``df -P``, ``-PT``, ``-k`` or ``-B1`` says what a block is. ``-h`` and ``-H`` have the same heading and
+different units: both are refused.
 """
 
 import re
 from collections.abc import Iterator
 
 from benchconsole.probes.api import Fact, Unit
-from benchconsole.probes.readers.lines import read_lines
+from benchconsole.probes.readers.lines import read_lines, shorten
 from benchconsole.probes.tools.inventory.facts import keep_whole_lines, label_part, make_texts, scale_binary
-
-EXPECTED = "the table of df -P, whose heading names its blocks"
 
 _HEAD = re.compile(
     r"Filesystem(?P<type>\s+Type)?\s+(?P<block>[0-9]+|[0-9]*[KMGT]?B?)-blocks\s+Used\s+Avail(?:able|\.)?\s+"
@@ -22,9 +21,20 @@ _ROW = re.compile(
 )
 _OWN = re.compile(r"Filesystem\s|\S+\s.*\s[0-9]+%\s+/|\S+\s.*\s-\s+/|df: ")
 _BLOCK = re.compile(r"(?P<number>[0-9]*)(?P<letter>[KMGT]?)B?")
+_NAMES = {"type": "fs.type", "device": "fs.device"}
+
+_FILE = re.compile(r"(?P<device>\S+) (?P<mount>/\S*) (?P<type>[\w.-]+) (?P<options>\S+) [0-9] [0-9]")
+_COMMAND = re.compile(r"(?P<device>\S.*?) on (?P<mount>/.*?) type (?P<type>[\w.-]+) \((?P<options>\S+)\)(?: \[.*\])?")
+_ESCAPED = re.compile(r"\\(?P<code>040|011|012|134)")
+_HOLD_DATA = re.compile(
+    r"ext[234]|xfs|btrfs|zfs|jfs|f2fs|vfat|ntfs3?|nfs4?|lustre|gpfs|beegfs|fhgfs|fhgfs_nodev|beegfs_nodev|ceph|"
+    r"pvfs2|orangefs|panfs|wekafs|cifs|smb3|afs|gfs2|ocfs2|glusterfs|fuse\.(?:ceph|glusterfs|sshfs|juicefs|cvmfs2?)|"
+    r"cvmfs|9p|virtiofs"
+)
+"""The rest (``proc``, ``cgroup``, ``tmpfs`` ...) are windows into the kernel, or memory."""
 
 
-def find_facts(text: str) -> Iterator[Fact]:
+def find_usage(text: str) -> Iterator[Fact]:
     """``fs.size``, ``fs.used``, ``fs.available`` (bytes), ``fs.type`` and ``fs.device`` with the label ``mount``."""
     block, typed = 0, False
     for line in keep_whole_lines(read_lines(text), _OWN):
@@ -51,4 +61,20 @@ def _read_row(row: re.Match[str], block: int) -> Iterator[Fact]:
     marks = label_part("mount", row["mount"])
     for name, value in (("fs.size", size), ("fs.used", used), ("fs.available", free)):
         yield Fact(name, float(value), Unit.BYTE, marks)
-    yield from make_texts({"type": "fs.type", "device": "fs.device"}, row.groupdict(), marks)
+    yield from make_texts(_NAMES, row.groupdict(), marks)
+
+
+def find_mounts(text: str) -> Iterator[Fact]:
+    """``fs.options``, ``fs.type`` and ``fs.device`` with the label ``mount``; of two mounts at one place the first."""
+    seen = set[str]()
+    for line in read_lines(text):
+        mount = _FILE.fullmatch(line) or _COMMAND.fullmatch(line)
+        if mount and _HOLD_DATA.fullmatch(mount["type"]) and mount["mount"] not in seen:
+            seen.add(mount["mount"])
+            marks = label_part("mount", _unescape(mount["mount"]))
+            yield from make_texts(_NAMES, {"type": mount["type"], "device": _unescape(mount["device"])}, marks)
+            yield Fact("fs.options", shorten(mount["options"], 400), None, marks)
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(lambda escape: chr(int(escape["code"], 8)), text)

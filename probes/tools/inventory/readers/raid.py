@@ -1,17 +1,28 @@
-"""``omreport storage controller|pdisk|vdisk``, as text and as ``-fmt ssv``, as facts about RAID.
+"""``storcli``, ``perccli`` (``/call show J``) and ``omreport storage controller|pdisk|vdisk`` as facts about RAID.
 
-Its GB are 2^30 bytes and its MB and KB 2^20 and 2^10; where it prints the bytes as well, these count.
+Sizes are rounded and binary: ``3.637 TB`` is 3.637 x 2^40 bytes, as ``TiB`` in later versions. Where ``omreport``, as
+text or as ``-fmt ssv``, prints the bytes as well, these count.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchconsole.probes.api import Fact, Labels, Unit
+from benchconsole.probes.api import Fact, Labels, Unit, labels
+from benchconsole.probes.readers.documents import Document, find_documents, read_array, read_mapping
 from benchconsole.probes.readers.lines import read_lines, split_fields
 from benchconsole.probes.readers.readings import add_labels
 from benchconsole.probes.tools.inventory import facts
 
-EXPECTED = "the blocks or the rows of omreport storage"
+_ROUNDED = re.compile(r"(?P<number>[0-9]{1,15}(?:\.[0-9]+)?) ?(?P<letter>[KMGTP])i?B", re.IGNORECASE)
+_STORCLI_VOLUME = {"TYPE": "raid.layout", "State": "raid.state", "Access": "raid.access", "Cache": "raid.cache_policy"}
+_STORCLI_DISK = {
+    "State": "raid.disk_state", "Intf": "raid.disk_interface", "Med": "raid.disk_media", "Model": "raid.disk_model",
+}  # fmt: skip
+_STORCLI_LISTS = (
+    ("raid", ("DG/VD", "VD"), ("VD LIST", "VDs LIST", "Virtual Drives"), _STORCLI_VOLUME, "raid.size"),
+    ("disk", ("EID:Slt",), ("PD LIST", "Drive Information", "UN-CONFIGURED PD LIST"), _STORCLI_DISK, "raid.disk_size"),
+)
+"""Label, keys of the name that it is given, names of the lists, texts and size of each row."""
 
 _SIZE = re.compile(
     r"(?P<rounded>[0-9]{1,3}(?:,[0-9]{3}){0,5}(?:\.[0-9]+)?|[0-9]{1,15}(?:\.[0-9]+)?) (?P<unit>[KMGT])B"
@@ -20,7 +31,6 @@ _SIZE = re.compile(
 _SPEED = re.compile(r"[0-9]+(?:\.[0-9]+)? Gbps")
 _DISK = re.compile(r"[0-9]+(?::[0-9]+){1,3}")
 _CONTROLLER = re.compile(r"(?:List of (?:Physical|Virtual) Disks on )?Controller (?P<name>[^:]+?)\s*")
-
 _OF_DISK = {
     "Status": "raid.disk_status", "State": "raid.disk_state", "Media": "raid.disk_media",
     "Revision": "raid.disk_firmware",
@@ -34,9 +44,39 @@ _OF_VOLUME = {
 _OF_CONTROLLER = {"Name": "raid.model", "Firmware Version": "raid.firmware", "Status": "raid.controller_status"}
 
 
-def find_facts(text: str) -> Iterator[Fact]:
-    """``raid.model``, ``.firmware``, ``.cache_size`` (bytes); ``raid.layout``, ``.size``, ``.stripe`` with ``raid``;
+def find_storcli(text: str) -> Iterator[Fact]:
+    """``raid.model``, ``.firmware``, ``.cache_size`` (bytes) with ``controller``; ``raid.layout``, ``.state``,
+    ``.size`` with ``raid``; ``raid.disk_state``, ``.disk_size``, ``.disk_model`` ... with ``disk``.
+    """
+    for document in find_documents(text, first="Controllers"):
+        for answer in map(read_mapping, read_array(document.get("Controllers"))):
+            status = read_mapping(answer.get("Command Status"))
+            number = status.get("Controller")
+            if status.get("Status") == "Success" and isinstance(number, int) and not isinstance(number, bool):
+                yield from _read_controller(read_mapping(answer.get("Response Data")), labels(controller=number))
 
+
+def _read_controller(controller: Document, marks: Labels) -> Iterator[Fact]:
+    basics, version = read_mapping(controller.get("Basics")), read_mapping(controller.get("Version"))
+    yield from facts.make_text("raid.model", controller.get("Product Name") or basics.get("Model"), marks)
+    firmware = controller.get("FW Version") or version.get("Firmware Version") or version.get("FW Version")
+    yield from facts.make_text("raid.firmware", firmware, marks)
+    cache = read_mapping(controller.get("HwCfg")).get("On Board Memory Size")
+    yield from _make_rounded("raid.cache_size", cache, marks)
+    for label, keys, lists, texts, size in _STORCLI_LISTS:
+        for row in (read_mapping(row) for name in lists for row in read_array(controller.get(name))):
+            if isinstance(part := next(filter(None, map(row.get, keys)), row.get(keys[-1])), str):
+                own = facts.label_part(label, part, marks)
+                yield from [*facts.make_texts(texts, row, own), *_make_rounded(size, row.get("Size"), own)]
+
+
+def _make_rounded(name: str, value: object, marks: Labels) -> list[Fact]:
+    size = _ROUNDED.fullmatch(value.strip()) if isinstance(value, str) else None
+    return facts.make_size(name, facts.scale_binary(size["number"], size["letter"]), marks) if size else []
+
+
+def find_omreport(text: str) -> Iterator[Fact]:
+    """``raid.model``, ``.firmware``, ``.cache_size`` (bytes); ``raid.layout``, ``.size``, ``.stripe`` with ``raid``;
     ``raid.disk_size``, ``.disk_state``, ``.disk_speed`` (byte/s) ... with ``disk``; all with ``controller``.
     """
     controller: Labels = ()
@@ -74,11 +114,8 @@ def _read_block(block: Mapping[str, str], controller: Labels) -> Iterator[Fact]:
         marks = add_labels(controller, disk=number)
         yield from facts.make_texts(_OF_DISK, block, marks)
         yield from _make_size("raid.disk_size", block["Capacity"], marks)
-        for key in ("Negotiated Speed", "Speed"):
-            if _SPEED.fullmatch(block.get(key, "")):
-                yield from facts.make_quantity(
-                    "raid.disk_speed", block[key].replace("Gbps", "Gb/s"), Unit.BYTE_RATE, marks
-                )
+        for speed in filter(_SPEED.fullmatch, (block.get("Negotiated Speed", ""), block.get("Speed", ""))):
+            yield from facts.make_quantity("raid.disk_speed", speed.replace("Gbps", "Gb/s"), Unit.BYTE_RATE, marks)
     elif number.isdigit() and "Layout" in block:
         marks = add_labels(controller, raid=number)
         yield from facts.make_texts(_OF_VOLUME, block, marks)
