@@ -130,7 +130,6 @@ class Archive(PairProbe):
             raise
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read the document of the sender, with the receiver's word in it. ProbeOutputError when it is not whole."""
         return json_reader.parse_document(script_runner.read_document(output, self.name))
 
 

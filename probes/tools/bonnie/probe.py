@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from benchconsole.probes import scratch
-from benchconsole.probes.api import Given, Metric, Output, PlanError, Reading, Shown, Target, Unit
+from benchconsole.probes.api import Metric, Output, PlanError, Reading, Shown, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.bonnie import text_reader
 from benchconsole.probes.tools.files.node_directory import ScratchProbe
@@ -81,7 +81,6 @@ class Bonnie(ScratchProbe):
     timeout = 600.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of four passes over the file at ``rate``, the seeks, and the files."""
         given = self.given(options)
         rate = given.quantity("rate", Unit.BYTE_RATE)
         files = 6 * 1024 * given.whole("files", 0, 4096) / _FILES_A_SECOND
@@ -89,11 +88,10 @@ class Bonnie(ScratchProbe):
         return _START + _PASSES * given.size("size", _MIB, _MOST) / rate + files + characters
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
-        """Bytes of the large file and the small ones."""
-        return self._bytes(self.given(options))
+        given = self.given(options)
+        return float(given.size("size", _MIB, _MOST) + given.whole("files", 0, 4096) * 1024 * _PER_FILE)
 
     def command(self, target: Target) -> Sequence[str]:
-        """One fixed script; the options go in as its arguments. PlanError for options that do not fit."""
         given = self.given(target.options)
         size, direct, characters = given.size("size", _MIB, _MOST), given.flag("direct"), given.flag("characters")
         if size % _MIB:
@@ -101,13 +99,9 @@ class Bonnie(ScratchProbe):
         if direct and characters:
             raise PlanError("bonnie: characters need the page cache, expected direct=0 or characters=0")
         files = given.whole("files", 0, 4096)
-        numbers = (size // _MIB, files, int(direct), int(characters), int(self._bytes(given)), files * 1024 + 16)
+        numbers = (size // _MIB, files, int(direct), int(characters), int(self.space(target.options)), files * 1024 + 16)
         return ["sh", "-c", _SCRIPT, "benchconsole-bonnie", given.text("scratch"), *map(str, numbers)]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read the CSV line, or what is exact in the table. ProbeOutputError when bonnie++ failed."""
         refuse_failed(output, "bonnie++")
         return text_reader.readings(output.text)
-
-    def _bytes(self, given: Given) -> float:
-        return float(given.size("size", _MIB, _MOST) + given.whole("files", 0, 4096) * 1024 * _PER_FILE)

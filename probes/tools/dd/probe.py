@@ -74,16 +74,13 @@ class Dd(ScratchProbe):
     timeout = 300.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of writing and reading at ``rate``."""
         given = self.given(options)
         return 2.0 + 2.0 * given.size("size", _SECTOR) / given.quantity("rate", Unit.BYTE_RATE)
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
-        """Bytes of the file."""
         return float(self.given(options).size("size", _SECTOR))
 
     def command(self, target: Target) -> Sequence[str]:
-        """One fixed script; the options go in as its arguments. PlanError for options that cannot be used."""
         given = self.given(target.options)
         size, block = given.size("size", _SECTOR), given.size("block", _SECTOR, 2**30)
         if size % block != 0:

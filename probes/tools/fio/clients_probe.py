@@ -140,7 +140,6 @@ class FioClients(Fio):
     file = "file"
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of the runs, of driving them, and of the start."""
         return super().estimate(options) + len(self.runs(options)) * _DRIVING + 5.0
 
     def runs(self, options: Mapping[str, str | int | float]) -> Sequence[str]:
@@ -152,7 +151,6 @@ class FioClients(Fio):
         return [run for run in every if run in wanted or not wanted]
 
     def demands(self, target: Target) -> Demands:
-        """Every node to itself, and the files of all of them."""
         one, nodes = super().demands(target), len(target.nodes)
         shared = MappingProxyType({name: nodes * amount for name, amount in one.shared.items()})
         return replace(one, shared=shared, writes=nodes * one.writes)

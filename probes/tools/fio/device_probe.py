@@ -58,7 +58,6 @@ class FioDevice(Probe):
         self._sysfs = sysfs
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of the four runs and of the looks at the disk between them."""
         return len(_RUNS) * (self.given(options).number("seconds") + 1.0)
 
     def demands(self, target: Target) -> Demands:
@@ -69,7 +68,6 @@ class FioDevice(Probe):
         return Demands(alone, writes=2.0 * given.size("size", 512))
 
     def command(self, target: Target) -> Sequence[str]:
-        """One fixed script; PlanError unless the disk is listed for the node and confirmed."""
         given = self.given(target.options)
         serial = blank_devices.require_agreement(target.node, given.values, self.name)
         seconds = max(given.number("seconds"), 1.0)
@@ -78,13 +76,11 @@ class FioDevice(Probe):
         return ["sh", "-c", _SCRIPT, "benchconsole-fio-device", *values]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Run the script as the administrator; RemoteError where the node refuses the disk."""
         allowed = 2.0 * self.estimate(target.options) + 60.0
         said = await contact.here.run(self.command(target), timeout=allowed, privileged=True)
         return (scratch.heed(said, contact.here.node),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read fio's JSON as the probe ``fio`` does, under names of our own."""
         refuse_failed(output, self.name)
         found = json_reader.readings(output.text, output.error_text)
         return tuple(replace(one, metric=rename_metric(one.metric, self.name)) for one in found)

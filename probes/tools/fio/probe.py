@@ -98,7 +98,6 @@ class Fio(ScratchProbe):
         return len(self.runs(options)) * (self.given(options).number("seconds") + 1.0)
 
     def runs(self, options: Mapping[str, str | int | float]) -> Sequence[str]:
-        """The runs that follow each other, by fio's words."""
         return (*_WAYS, "randrw") if self.given(options).whole("mix", 0, 100) else _WAYS
 
     def demands(self, target: Target) -> Demands:
@@ -107,12 +106,10 @@ class Fio(ScratchProbe):
         return replace(one, writes=one.writes * len(self.runs(target.options)))
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
-        """Bytes of the files of all jobs of one run."""
         given = self.given(options)
         return float(given.size(self.file, 512) * given.whole("jobs", 1, 256))
 
     def command(self, target: Target) -> Sequence[str]:
-        """One fixed script; the options go in as its arguments. PlanError for options that cannot be read."""
         return ["sh", "-c", _SCRIPT, "benchconsole-fio", *self.words(target)]
 
     def words(self, target: Target) -> list[str]:
@@ -126,9 +123,6 @@ class Fio(ScratchProbe):
         return [given.text("scratch"), sizes[0], str(seconds), str(direct), *sizes[1:], *map(str, (jobs, depth, mix))]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read fio's JSON (versions 2 and 3), whatever stands around it.
-
-        ProbeOutputError when fio failed, even where it printed a rate, and when no job is whole.
-        """
+        """Read fio's JSON (versions 2 and 3). ProbeOutputError when fio failed, even where it printed a rate."""
         refuse_failed(output, "fio")
         return json_reader.readings(output.text, output.error_text)

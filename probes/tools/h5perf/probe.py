@@ -66,7 +66,6 @@ class H5perf(ScratchProbe):
     timeout = 120.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of writing and reading with each interface at ``rate``."""
         given = self.given(options)
         apis = len(given.choice("apis", _APIS).split(","))
         passes = apis * given.whole("iterations", 1, 1000) * (1 if given.flag("write_only") else 2)
@@ -77,7 +76,6 @@ class H5perf(ScratchProbe):
         return float(self.given(options).size("size", _KIB))
 
     def command(self, target: Target) -> Sequence[str]:
-        """One fixed script; the options go in as its arguments. PlanError for options that do not fit."""
         given = self.given(target.options)
         size, buffer = given.size("size", _KIB), given.size("buffer", _KIB)
         if buffer % _KIB:

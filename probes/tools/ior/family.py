@@ -68,7 +68,6 @@ class IorProgram(Probe):
         return job
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Wait for the round, then launch."""
         job = self.job(target)
         await contact.together()
         return (await launch_shared(contact, job),)

@@ -36,7 +36,6 @@ class _TaskAmounts:
 
     @property
     def bytes(self) -> float:
-        """What the files of one task hold."""
         return float(self.block) * self.segments
 
 
@@ -79,7 +78,6 @@ class Ior(IorProgram):
     results = "the results of IOR as text or JSON"
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of writing and reading at ``rate``, of the delays, and of the start."""
         given = self.given(options)
         amounts = _TaskAmounts.read(given)
         tasks = read_tasks(given) or 1
@@ -87,7 +85,6 @@ class Ior(IorProgram):
         return START + 2.0 * amounts.repetitions * once
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
-        """Bytes of all files; of one task where their number follows the nodes."""
         given = self.given(options)
         return _TaskAmounts.read(given).bytes * (read_tasks(given) or 1)
 
@@ -104,5 +101,4 @@ class Ior(IorProgram):
         return [*words, "-o", _FILE]
 
     def rates(self, text: str) -> Sequence[Reading]:
-        """The rates of IOR's text and of its JSON."""
         return text_reader.once([*text_reader.readings(text), *json_reader.readings(text)])

@@ -72,18 +72,15 @@ class Iozone(ScratchProbe):
     timeout = 600.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of every test at ``rate``."""
         given = self.given(options)
         tests = (2 + 2 * given.flag("random")) * (1 + given.flag("retest"))
         return 3.0 + tests * self.space(options) / given.quantity("rate", Unit.BYTE_RATE)
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
-        """Bytes of all files."""
         given = self.given(options)
         return float(given.size("size", 64 * _KIB)) * given.whole("streams", 1, 256)
 
     def command(self, target: Target) -> Sequence[str]:
-        """One fixed script; the options go in as its arguments. PlanError for options that cannot be used."""
         given = self.given(target.options)
         size, block = given.size("size", 64 * _KIB), given.size("block", 4 * _KIB, 16 * 2**20)
         if size % block != 0 or block % _KIB != 0:
@@ -92,15 +89,11 @@ class Iozone(ScratchProbe):
         words = ["-i0", "-i1", *(["-i2"] if given.flag("random") else []), *(word for word, on in chosen.items() if on)]
         sizes = [f"-r{block // _KIB}k", f"-s{size // _KIB}k"]
         place, streams = given.path("scratch"), str(given.whole("streams", 1, 256))
-        head = [place, f"{self.space(target.options):.0f}", streams, self._iozone(target)]
+        program = given.text("iozone") if given.text("iozone") == "iozone" else given.path("iozone")
+        head = [place, f"{self.space(target.options):.0f}", streams, program]
         return ["sh", "-c", _SCRIPT, "benchconsole-iozone", *head, *words, *sizes]
 
-    def _iozone(self, target: Target) -> str:
-        given = self.given(target.options)
-        return given.text("iozone") if given.text("iozone") == "iozone" else given.path("iozone")
-
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read every whole row. ProbeOutputError where iozone failed, or wrote zeros, or none is whole."""
         refuse_failed(output, "iozone")
         found = number_runs(text_reader.readings(output.text))
         if not found:

@@ -51,14 +51,12 @@ class Mdtest(IorProgram):
     results = "mdtest's SUMMARY of rates"
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of all phases at ``rate``, and of the start."""
         given = self.given(options)
         items = float(given.whole("items", 1, _MOST_ITEMS)) * (read_tasks(given) or 1)
         phases = _PHASES * given.whole("repetitions", 1, 1000)
         return START + phases * items / given.number("rate", 1, 1e9)
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
-        """Bytes of all items; of one task's where their number follows the nodes."""
         given = self.given(options)
         each = given.size("bytes", 0, 2**40) + _INODE
         return float(each) * given.whole("items", 1, _MOST_ITEMS) * (read_tasks(given) or 1)
@@ -77,7 +75,6 @@ class Mdtest(IorProgram):
         return [*words, *(["-u"] if given.flag("unique") else []), "-d", "."]
 
     def rates(self, text: str) -> Sequence[Reading]:
-        """The rates of mdtest's summary."""
         return text_reader.readings(text)
 
 

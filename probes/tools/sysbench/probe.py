@@ -96,7 +96,6 @@ class Sysbench(ScratchProbe):
     timeout = 120.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of the runs, and of making the files before."""
         given = self.given(options)
         seconds = given.whole("seconds", 1) + 1.0
         if given.choice("test", _TESTS) != "fileio":
@@ -110,12 +109,10 @@ class Sysbench(ScratchProbe):
         return super().demands(target)
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
-        """Bytes of the files."""
         given = self.given(options)
         return float(given.size("size", 512)) if given.text("test") == "fileio" else 0.0
 
     def command(self, target: Target) -> Sequence[str]:
-        """One fixed script; the options go in as its arguments. PlanError for options that do not fit."""
         given = self.given(target.options)
         test = given.choice("test", _TESTS)
         threads, seconds = str(given.whole("threads", 1, 4096)), str(given.whole("seconds", 1))
