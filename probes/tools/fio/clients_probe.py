@@ -197,9 +197,9 @@ class FioClients(Fio):
 
         ProbeOutputError when fio failed, and where a run has not exactly the clients that were started.
         """
-        names = _names(output.text)
+        names = _read_names(output.text)
         if gone := _GONE.search(output.text):
-            why = json_reader.complaint(output.text)
+            why = json_reader.find_complaint(output.text)
             raise ProbeOutputError(f"the fio of {_name(gone[1], names)} ended early: {why}", "every client to its end")
         refuse_failed(output, self.name)
         found = [_named(one, names) for one in json_reader.readings(output.text, output.error_text)]
@@ -275,7 +275,7 @@ async def _unless_one_ends(here: Remote, argv: Sequence[str], servers: Sequence[
         await asyncio.gather(driving, *endings, return_exceptions=True)
 
 
-def _names(text: str) -> Sequence[str]:
+def _read_names(text: str) -> Sequence[str]:
     """The nodes in the order of their sockets, as our script printed them; ProbeOutputError where it did not."""
     found = {match[1] for match in _CLIENTS.finditer(text)}
     if len(found) != 1:

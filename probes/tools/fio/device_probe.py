@@ -11,9 +11,7 @@ from types import MappingProxyType
 
 from benchconsole.probes import blank_devices, scratch
 from benchconsole.probes.api import Contact, Demands, Output, Part, Probe, Reading, Safety, Target
-from benchconsole.probes.readers.readings import refuse_failed
-from benchconsole.probes.tools.fio import json_reader
-from benchconsole.probes.tools.fio.probe import Fio, rename_metric
+from benchconsole.probes.tools.fio.probe import Fio, read_output, rename_metric
 
 _RUNS = ("read", "randread", "write", "randwrite")
 
@@ -81,6 +79,4 @@ class FioDevice(Probe):
         return (scratch.heed(said, contact.here.node),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        refuse_failed(output, self.name)
-        found = json_reader.readings(output.text, output.error_text)
-        return tuple(replace(one, metric=rename_metric(one.metric, self.name)) for one in found)
+        return read_output(output, self.name)

@@ -54,6 +54,16 @@ def rename_metric(name: str, probe: str) -> str:
     return f"{probe}.{name.removeprefix('fio.')}"
 
 
+def read_output(output: Output, probe: str) -> Sequence[Reading]:
+    """fio's JSON (versions 2 and 3) under the names of ``probe``.
+
+    ProbeOutputError when fio failed, even where it printed a rate.
+    """
+    refuse_failed(output, probe)
+    found = json_reader.readings(output.text, output.error_text)
+    return tuple(replace(one, metric=rename_metric(one.metric, probe)) for one in found)
+
+
 class Fio(ScratchProbe):
     """Options: ``scratch`` (absolute path), ``size``, ``seconds`` of each run, ``direct`` (1 or 0), the blocks
     ``large`` of the sequential runs and ``small`` of the random ones, ``jobs`` at once, each with a file of its own,
@@ -123,6 +133,4 @@ class Fio(ScratchProbe):
         return [given.text("scratch"), sizes[0], str(seconds), str(direct), *sizes[1:], *map(str, (jobs, depth, mix))]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read fio's JSON (versions 2 and 3). ProbeOutputError when fio failed, even where it printed a rate."""
-        refuse_failed(output, "fio")
-        return json_reader.readings(output.text, output.error_text)
+        return read_output(output, self.name)
