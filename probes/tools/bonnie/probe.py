@@ -99,7 +99,14 @@ class Bonnie(ScratchProbe):
         if direct and characters:
             raise PlanError("bonnie: characters need the page cache, expected direct=0 or characters=0")
         files = given.whole("files", 0, 4096)
-        numbers = (size // _MIB, files, int(direct), int(characters), int(self.space(target.options)), files * 1024 + 16)
+        numbers = (
+            size // _MIB,
+            files,
+            int(direct),
+            int(characters),
+            int(self.space(target.options)),
+            files * 1024 + 16,
+        )
         return ["sh", "-c", _SCRIPT, "benchconsole-bonnie", given.text("scratch"), *map(str, numbers)]
 
     def parse(self, output: Output) -> Sequence[Reading]:

@@ -53,15 +53,13 @@ _CELL = re.compile(r" {10}| +([\d.+kmg]+) +[\d+]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _BonnieRun:
-    """The numbers of one run: its cells as text, six of each kind or none, and what tells them from others."""
+class _HalfRun:
+    """One half of a run: its tests, what tells it from others, and its cells as text, one of each test or none."""
 
-    about: Mapping[str, object]
-    about_files: Mapping[str, object]
-    cells: Sequence[str] = ()
-    file_cells: Sequence[str] = ()
+    tests: Sequence[tuple[str, Mapping[str, str]]]
+    marks: Mapping[str, object]
+    cells: Sequence[str]
     latencies: Sequence[str] = ()
-    file_latencies: Sequence[str] = ()
 
 
 def readings(text: str) -> Sequence[Reading]:
@@ -69,9 +67,9 @@ def readings(text: str) -> Sequence[Reading]:
     lines = dedent_lines(text)
     refuse_lines(_COMPLAINT, lines, "a run without complaint")
     runs = list(dict.fromkeys(line.strip() for line in lines if _is_result(line.strip())))
-    found = [_read_csv(line) for line in runs] if runs else list(_find_tables(lines))
+    halves = [half for line in runs for half in _read_csv(line.split(","))] if runs else list(_find_tables(lines))
     cached = _find_cached(lines)
-    numbers = tuple(reading for run in found for reading in _read_run(run, cached))
+    numbers = tuple(reading for half in halves for reading in _read_half(half, cached))
     if not numbers:
         tables = any("------Sequential " in line for line in lines) and not runs
         what = "a table whose numbers are rounded or too short" if tables else "no number that was measured"
@@ -79,20 +77,16 @@ def readings(text: str) -> Sequence[Reading]:
     return number_runs(numbers)
 
 
-def _read_run(run: _BonnieRun, cached: Collection[str]) -> Iterator[Reading]:
-    for tests, cells, latencies, marks in (
-        (_INPUT_OUTPUT, run.cells, run.latencies, run.about),
-        (_ON_FILES, run.file_cells, run.file_latencies, run.about_files),
-    ):
-        for index, (name, own) in enumerate(tests):
-            every = {**marks, **own, **({"cached": "possible"} if name in cached else {})}
-            cell, latency = (column[index] if column else "" for column in (cells, latencies))
-            if (rate := _parse_rate(cell)) is not None:
-                unit, factor = (Unit.PER_SECOND, 1.0) if name in ("seeks", "files") else (Unit.BYTE_RATE, _KIB)
-                yield Reading(f"bonnie.{name}", rate * factor, unit, labels(**every), cell)
-            if (time := _parse_latency(latency)) is not None:
-                every = {"operation": name, **every, "statistic": "max"}
-                yield Reading("bonnie.latency", time, Unit.SECOND, labels(**every), latency)
+def _read_half(half: _HalfRun, cached: Collection[str]) -> Iterator[Reading]:
+    for index, (name, own) in enumerate(half.tests):
+        every = {**half.marks, **own, **({"cached": "possible"} if name in cached else {})}
+        cell, latency = (column[index] if column else "" for column in (half.cells, half.latencies))
+        if (rate := _parse_rate(cell)) is not None:
+            unit, factor = (Unit.PER_SECOND, 1.0) if name in ("seeks", "files") else (Unit.BYTE_RATE, _KIB)
+            yield Reading(f"bonnie.{name}", rate * factor, unit, labels(**every), cell)
+        if (time := _parse_latency(latency)) is not None:
+            every = {"operation": name, **every, "statistic": "max"}
+            yield Reading("bonnie.latency", time, Unit.SECOND, labels(**every), latency)
 
 
 def _find_cached(lines: Sequence[str]) -> Collection[str]:
@@ -118,34 +112,26 @@ def _is_result(line: str) -> bool:
     return len(cells) == 27 and bool(_SIZE.fullmatch(cells[1]) or not cells[1]) and bool(cells[0].strip())
 
 
-def _read_csv(line: str) -> _BonnieRun:
-    cells = line.split(",")
-    if len(cells) == 27:
-        return _read_old_csv(cells)
+def _read_csv(cells: list[str]) -> tuple[_HalfRun, _HalfRun]:
+    if len(cells) == 27:  # 1.03 has no version in its line and no latencies
+        count, _, kind = cells[14].partition("/")[0].partition(":")
+        created = {"clients": 1, **_label_files(count, kind)}
+        moved = {"clients": 1, **_label_size(cells[1])}
+        return _HalfRun(_INPUT_OUTPUT, moved, cells[2:14:2]), _HalfRun(_ON_FILES, created, cells[15:27:2])
     modern = cells[0] >= "1.98"
     if len(cells) == 47 and not modern and not any(cells[5:18]):
         cells.insert(5, "")  # 1.96 writes one comma too few where it did no input and output
     if len(cells) != (50 if modern else 48):
-        raise ProbeOutputError(
-            f"{len(cells)} cells in {shorten(line, 60)}", "the 48 or 50 cells of bonnie++ 1.9 to 2.00"
-        )
+        found = f"{len(cells)} cells in {shorten(','.join(cells), 60)}"
+        raise ProbeOutputError(found, "the 48 or 50 cells of bonnie++ 1.9 to 2.00")
     first, files = (9, 21) if modern else (7, 19)
     clients = {"clients": _parse_count(cells[3], "the concurrency")}
-    return _BonnieRun(
-        {**clients, **_label_size(cells[5])},
-        {**clients, **_label_files(cells[files], cells[files + 1])},
-        cells[first : first + 12 : 2],
-        cells[files + 5 : files + 17 : 2],
-        cells[files + 17 : files + 23],
-        cells[files + 23 : files + 29],
+    moved = {**clients, **_label_size(cells[5])}
+    created = {**clients, **_label_files(cells[files], cells[files + 1])}
+    return (
+        _HalfRun(_INPUT_OUTPUT, moved, cells[first : first + 12 : 2], cells[files + 17 : files + 23]),
+        _HalfRun(_ON_FILES, created, cells[files + 5 : files + 17 : 2], cells[files + 23 : files + 29]),
     )
-
-
-def _read_old_csv(cells: Sequence[str]) -> _BonnieRun:
-    """A line of 1.03, which has no version in it and no latencies."""
-    count, _, kind = cells[14].partition("/")[0].partition(":")
-    about = {"clients": 1, **_label_size(cells[1])}
-    return _BonnieRun(about, {"clients": 1, **_label_files(count, kind)}, cells[2:14:2], cells[15:27:2])
 
 
 def _label_size(cell: str) -> Mapping[str, object]:
@@ -191,7 +177,7 @@ def _parse_latency(cell: str) -> float | None:
 # -- the table
 
 
-def _find_tables(lines: Sequence[str]) -> Iterator[_BonnieRun]:
+def _find_tables(lines: Sequence[str]) -> Iterator[_HalfRun]:
     """Each half of each table, where all of its lines stand together."""
     clients, of = 0, ""
     for index, line in enumerate(lines):
@@ -212,7 +198,7 @@ def _find_tables(lines: Sequence[str]) -> Iterator[_BonnieRun]:
             yield from _read_created(version, clients, body) if clients else ()
 
 
-def _read_throughput(version: str, clients: int, body: Sequence[str]) -> Iterator[_BonnieRun]:
+def _read_throughput(version: str, clients: int, body: Sequence[str]) -> Iterator[_HalfRun]:
     row = _ROW.fullmatch(body[2])
     if row is None or "-Per Chr- --Block-- -Rewrite-" not in body[0] or ("K/sec" in body[1]) is (version >= "1.98"):
         return
@@ -221,7 +207,7 @@ def _read_throughput(version: str, clients: int, body: Sequence[str]) -> Iterato
         clients = _parse_count((rest.split(":")[1:2] or [""])[0] or "1", "the concurrency")
     cells = [_find_exact(cell, index, version) for index, cell in enumerate(_CELL.findall(row["cells"]))]
     latencies = _read_latencies(body[3:4]) if version >= "1.9" else ()
-    yield _BonnieRun({"clients": clients, **_label_size(size)}, {}, cells, latencies=latencies)
+    yield _HalfRun(_INPUT_OUTPUT, {"clients": clients, **_label_size(size)}, cells, latencies)
 
 
 def _find_exact(cell: str, index: int, version: str) -> str:
@@ -231,14 +217,14 @@ def _find_exact(cell: str, index: int, version: str) -> str:
     return "" if version < "1.9" and index == 5 and "." not in cell else cell
 
 
-def _read_created(version: str, clients: int, body: Sequence[str]) -> Iterator[_BonnieRun]:
+def _read_created(version: str, clients: int, body: Sequence[str]) -> Iterator[_HalfRun]:
     row = _FILE_ROW.fullmatch(body[2])
     if row is None or "-Create-- --Read--- -Delete--" not in body[0] or "files" not in body[1]:
         return
     kind = row["spec"].partition("/")[0].strip(":")
     about = {"clients": clients, **_label_files(row["files"], kind)}
     latencies = _read_latencies(body[3:4]) if version >= "1.9" else ()
-    yield _BonnieRun({}, about, file_cells=_CELL.findall(row["cells"]), file_latencies=latencies)
+    yield _HalfRun(_ON_FILES, about, _CELL.findall(row["cells"]), latencies)
 
 
 def _read_latencies(line: Sequence[str]) -> Sequence[str]:

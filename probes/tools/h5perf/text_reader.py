@@ -52,11 +52,6 @@ class _ReportPlace:
     rank: int = -1
     serial: bool = False
 
-    @property
-    def known(self) -> bool:
-        """Whether the buffer, the size and the interface have been said."""
-        return bool(self.api) and {"block", "size"} <= self.marks.keys()
-
     def admit(self, heading: str) -> bool:
         """Whether rows below ``heading`` are of this place: headings are in order, unless a line between is lost."""
         key, rank = (*self.marks.items(), self.api, heading), _ORDER.index(heading.partition(" (")[0])
@@ -64,7 +59,7 @@ class _ReportPlace:
             self.api = ""
         self.told.add(key)
         self.rank = rank
-        return self.known
+        return bool(self.api) and {"block", "size"} <= self.marks.keys()
 
 
 def readings(text: str) -> Sequence[Reading]:
@@ -86,7 +81,9 @@ def _find_readings(lines: Sequence[str]) -> Iterator[Reading]:
     for index, line in enumerate(lines):
         _read_place(place, line.rstrip())
         heading = _HEADING.fullmatch(line.rstrip())
-        if heading and place.admit(heading[0].strip()) and not (place.serial and _is_raw_read(heading)):
+        # for raw reading h5perf_serial prints the times from opening to closing again
+        again = heading and place.serial and heading[1] and heading[2] == "Read"
+        if heading and place.admit(heading[0].strip()) and not again:
             yield from _read_block(place, heading, lines[index + 1 : index + 4])
 
 
@@ -105,7 +102,8 @@ def _read_place(place: _ReportPlace, line: str) -> None:
     elif match := _SERIAL_SIZE.fullmatch(line):
         place.marks["size"] = f"{match[1]}MiB"
     elif match := _PARALLEL.fullmatch(line):
-        _forget_processors(place, int(match[1]))
+        if int(match[1]) <= int(str(place.marks.get("block", "0B")).removesuffix("B")):
+            place.marks.pop("tasks", None)  # the buffer does not grow: the line of the next number of tasks is lost
         place.marks |= {"block": f"{match[1]}B", "size": f"{match[2]}MiB"}
         place.api = ""
     elif match := _API.fullmatch(line):
@@ -113,18 +111,6 @@ def _read_place(place: _ReportPlace, line: str) -> None:
         place.marks.pop("driver", None)
         if match[2]:
             place.marks["driver"] = match[2]
-
-
-def _is_raw_read(heading: re.Match[str]) -> bool:
-    """Whether rows are of raw reading, for which h5perf_serial prints the times from opening to closing again."""
-    return bool(heading[1]) and heading[2] == "Read"
-
-
-def _forget_processors(place: _ReportPlace, size: int) -> None:
-    """Forget the processors where the buffer does not grow: the line of their next number is lost."""
-    before = str(place.marks.get("block", "0B")).removesuffix("B")
-    if size <= int(before):
-        place.marks.pop("tasks", None)
 
 
 def _read_block(place: _ReportPlace, heading: re.Match[str], lines: Sequence[str]) -> Iterator[Reading]:

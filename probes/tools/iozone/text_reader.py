@@ -170,25 +170,18 @@ def _read_row(line: str, run: _IozoneRun) -> Iterator[Reading]:
     if run.mode is None:
         raise ProbeOutputError(raw, "a line above the table that says what it is in (Output is in kBytes/sec)")
     metric, unit, factor = _UNITS[run.mode]
-    size, block = (require_positive(text, "a size") * _KIB for text, _ in fields[:2])
+    size, block = (format_size(require_positive(text, "a size") * _KIB) for text, _ in fields[:2])
     values = [text for text, _ in fields[2:]]
     operations = _find_operations(fields, run)
     if operations is None:
         raise ProbeOutputError(raw, "a number for each test, below its title")
-    if len(operations) < _count_expected(run):
+    titles = {name for name, _ in run.heading[2:]}
+    if len(operations) < sum(_OPERATIONS[column] in titles for column in run.tests or ()):
         operations.pop()  # the line ended early, maybe within this number
     for operation, text in zip(operations, values, strict=False):
         if not (text == "0" and not run.retests and operation in _RETESTS):
             number = require_positive(text, f"{operation} of {raw}") * factor
-            yield Reading(
-                metric, number, unit, labels(operation=operation, size=format_size(size), block=format_size(block)), raw
-            )
-
-
-def _count_expected(run: _IozoneRun) -> int:
-    """How many numbers a row has at least, where the command line tells."""
-    titles = {name for name, _ in run.heading[2:]}
-    return sum(_OPERATIONS[column] in titles for column in run.tests or ())
+            yield Reading(metric, number, unit, labels(operation=operation, size=size, block=block), raw)
 
 
 def _find_operations(fields: Sequence[tuple[str, int]], run: _IozoneRun) -> list[str] | None:

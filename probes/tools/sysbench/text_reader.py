@@ -148,7 +148,9 @@ def _read_files(run: _SysbenchRun, mode: str) -> Iterator[Reading]:
     block, size = run.find(_BLOCK), run.find(_FILE_SIZE)
     if block is None or size is None:
         return
-    _refuse_other_size(run, _scale(size, 1))
+    total = _scale(size, 1)
+    if (each := run.find(_EACH)) and not _agree(int(each[1]) * _scale(each, 2), total):
+        raise ProbeOutputError(f"{each[0]}, of {total:.0f} bytes together", "a size of all files that is their sum")
     flags = run.find(_FLAGS)  # a hexadecimal number in older versions
     marks: dict[str, object] = {
         "pattern": pattern,
@@ -192,12 +194,6 @@ def _read_transfers(run: _SysbenchRun, way: str, block: float) -> Iterator[tuple
 def _agree(one: float, other: float) -> bool:
     """Whether two amounts are the same but for the digits that were rounded away."""
     return abs(one - other) <= 0.01 * max(one, other)
-
-
-def _refuse_other_size(run: _SysbenchRun, total: float) -> None:
-    """Raise ProbeOutputError where the files are not of ``total`` bytes together."""
-    if (each := run.find(_EACH)) and not _agree(int(each[1]) * _scale(each, 2), total):
-        raise ProbeOutputError(f"{each[0]}, of {total:.0f} bytes together", "a size of all files that is their sum")
 
 
 def _scale(match: re.Match[str], group: int) -> float:
