@@ -57,9 +57,6 @@ class _Copied:
     raw: str
 
 
-_Records = tuple[int, int]
-
-
 def readings(text: str) -> list[Reading]:
     """The rate of every run in ``text``, none where there is no dd; ProbeOutputError where one failed."""
     refuse_lines(_COMPLAINT, split_lines(text), "dd to copy everything without complaint")
@@ -72,7 +69,7 @@ def readings(text: str) -> list[Reading]:
 def _find_runs(text: str) -> Iterator[tuple[_Copied, Labels]]:
     """Every run that ended, with the labels of our mark, or with its number where somebody else ran it."""
     ours, mark, number = MARK in text, None, 0
-    records: list[_Records] = []
+    records: list[tuple[int, int]] = []
     for line, progress in _read_lines(text):
         if MARK in line:
             mark, records = _MARKED.search(line), []
@@ -86,7 +83,10 @@ def _find_runs(text: str) -> Iterator[tuple[_Copied, Labels]]:
             if mark is not None:
                 yield copied, _label_ours(mark, copied)
             elif not ours:
-                yield copied, _label_others(copied, records, number)
+                marks: dict[str, object] = {"number": number, "size": format_size(copied.size)}
+                if len(records) == 2 and records[0] == records[1] and records[1][1] == 0:
+                    marks["block"] = format_size(copied.size / records[1][0])
+                yield copied, labels(**marks)
             mark, records = None, []
 
 
@@ -133,7 +133,7 @@ def _put_point(text: str) -> str:
     return text.replace(",", ".")
 
 
-def _refuse_unsound(copied: _Copied, records: Sequence[_Records]) -> None:
+def _refuse_unsound(copied: _Copied, records: Sequence[tuple[int, int]]) -> None:
     """Raise where numbers contradict each other, and where a block was read and not written, or written in part."""
     if not copied.sound:
         raise ProbeOutputError(copied.raw, "bytes, seconds and rate that agree")
@@ -151,16 +151,7 @@ def _refuse_unsound(copied: _Copied, records: Sequence[_Records]) -> None:
 def _label_ours(mark: re.Match[str], copied: _Copied) -> Labels:
     if copied.size != float(mark["size"]):
         raise ProbeOutputError(f"{copied.size:.0f} bytes", f"{mark['size']} bytes as they were asked for")
-    unusual = {name: mark[name] for name, usual in _USUAL.items() if mark[name] != usual}
+    usual = {"direct": "1", "sync": "1", "cache": "0"}
+    unusual = {name: mark[name] for name, value in usual.items() if mark[name] != value}
     sizes = {"size": format_size(copied.size), "block": format_size(float(mark["block"]))}
     return labels(operation=mark["operation"], **sizes, **unusual)
-
-
-_USUAL = {"direct": "1", "sync": "1", "cache": "0"}
-
-
-def _label_others(copied: _Copied, records: Sequence[_Records], number: int) -> Labels:
-    marks: dict[str, object] = {"number": number, "size": format_size(copied.size)}
-    if len(records) == 2 and records[0] == records[1] and records[1][1] == 0:
-        marks["block"] = format_size(copied.size / records[1][0])
-    return labels(**marks)

@@ -201,14 +201,9 @@ def _count(text: str, column: str, raw: str) -> str:
 
 
 def _summary(row: Mapping[str, str], test: _Test, raw: str) -> Iterator[Reading]:
-    if not {"Max(MiB)", "Min(MiB)", "Mean(MiB)"} <= row.keys():
+    rates, operations = _statistics(row, "MiB", raw), _statistics(row, "OPs", raw)
+    if not rates:
         raise ProbeOutputError(raw, "a heading with Max(MiB), Min(MiB) and Mean(MiB)")
-    marks, transfer = _marks_of_summary(row, test, raw)
-    rates = _statistics(row, "MiB", raw)
-    yield from statistics(rates, transfer, _operations(row, raw), marks, raw)
-
-
-def _marks_of_summary(row: Mapping[str, str], test: _Test, raw: str) -> tuple[dict[str, str], float | None]:
     marks, transfer = {**test.marks, "operation": row["Operation"]}, test.transfer
     for column, name, factor in _ROW_SIZES:
         if column in row:
@@ -220,17 +215,15 @@ def _marks_of_summary(row: Mapping[str, str], test: _Test, raw: str) -> tuple[di
         marks["api"] = shorten(row["API"], 20)
     if row.get("fPP") in ("0", "1"):
         marks["access"] = access(one=row["fPP"] == "1")
-    return marks, transfer
+    yield from statistics(rates, transfer, operations, marks, raw)
 
 
 def _statistics(row: Mapping[str, str], unit: str, raw: str) -> dict[str, float]:
-    return {
-        name: require_positive(row[f"{word}({unit})"], f"{word}({unit}) of {raw}") for name, word in _STATISTICS.items()
-    }
-
-
-def _operations(row: Mapping[str, str], raw: str) -> dict[str, float]:
-    return _statistics(row, "OPs", raw) if {"Max(OPs)", "Min(OPs)", "Mean(OPs)"} <= row.keys() else {}
+    """The statistics in ``unit``; none where the row has not all of them."""
+    columns = {name: f"{word}({unit})" for name, word in _STATISTICS.items()}
+    if not set(columns.values()) <= row.keys():
+        return {}
+    return {name: require_positive(row[column], f"{column} of {raw}") for name, column in columns.items()}
 
 
 def statistics(

@@ -85,7 +85,12 @@ _FAILED = re.compile(
     r"|Input/output error|iozone: interrupted|[Cc]an ?not open|[Cc]an't open|Invalid argument"
     r"|Permission denied|File size limit|Wanted to (?:read|write)|Child [0-9]+ .*(?:died|killed)"
 )
-_STATISTICS = {"Min": "min", "Max": "max", "Avg": "mean"}
+_PROCESSES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "Min": ("min", lambda rate, mean: rate <= mean * 1.001 + 0.01),
+    "Max": ("max", lambda rate, mean: rate >= mean * 0.999 - 0.01),
+    "Avg": ("mean", lambda rate, mean: abs(rate - mean) <= 0.001 * mean + 0.01),
+}
+"""What a line says of single processes: its statistic, and whether that can be beside the mean by their sum."""
 
 
 @dataclass(slots=True)
@@ -93,7 +98,7 @@ class _IozoneRun:
     """The lines so far of the run that goes on."""
 
     mode: str | None = None
-    tests: tuple[int, ...] | None = None
+    tests: list[str] | None = None
     heading: list[tuple[str, int]] = field(default_factory=list)
     retests: bool = True
     marks: dict[str, str] = field(default_factory=dict)
@@ -127,7 +132,7 @@ def _read_line(line: str, run: _IozoneRun) -> list[Reading]:
                 raise ProbeOutputError(f"output in {run.mode} and in {mode}", "one unit for the run")
             run.mode = mode
     if command := _COMMAND.fullmatch(line):
-        run.tests = _find_columns(command["command"].split())
+        run.tests = _find_tests(command["command"].split())
     elif "No retest option selected" in line:
         run.retests = False
     elif each := _EACH.fullmatch(line):
@@ -139,15 +144,15 @@ def _read_line(line: str, run: _IozoneRun) -> list[Reading]:
     return []
 
 
-def _find_columns(words: Sequence[str]) -> tuple[int, ...] | None:
-    """The columns that the tests of a command line fill: all without ``-i``; None where they cannot be told."""
+def _find_tests(words: Sequence[str]) -> list[str] | None:
+    """The operations whose columns a command line fills: all without ``-i``; None where they cannot be told."""
     text = " ".join(words[1:])
     if "-i" not in text and "-E" not in words:
-        return tuple(range(len(_OPERATIONS)))
+        return _OPERATIONS
     numbers = [int(number) for number in re.findall(r"(?:^| )-i ?([0-9]{1,2})(?= |$)", text)]
     if not numbers or text.count("-i") != len(numbers) or not set(numbers) <= _TESTS.keys():
         return None
-    return tuple(sorted({column for number in numbers for column in _TESTS[number]}))
+    return [_OPERATIONS[column] for column in sorted({column for number in numbers for column in _TESTS[number]})]
 
 
 def _read_heading(line: str) -> list[tuple[str, int]]:
@@ -176,7 +181,7 @@ def _read_row(line: str, run: _IozoneRun) -> Iterator[Reading]:
     if operations is None:
         raise ProbeOutputError(raw, "a number for each test, below its title")
     titles = {name for name, _ in run.heading[2:]}
-    if len(operations) < sum(_OPERATIONS[column] in titles for column in run.tests or ()):
+    if len(operations) < sum(test in titles for test in run.tests or ()):
         operations.pop()  # the line ended early, maybe within this number
     for operation, text in zip(operations, values, strict=False):
         if not (text == "0" and not run.retests and operation in _RETESTS):
@@ -187,11 +192,11 @@ def _read_row(line: str, run: _IozoneRun) -> Iterator[Reading]:
 def _find_operations(fields: Sequence[tuple[str, int]], run: _IozoneRun) -> list[str] | None:
     """What the numbers of a row are, by their count and by their place; None where neither tells, or they disagree."""
     titles = [name for name, _ in run.heading[2:]]
-    chosen = titles if run.tests is None else [_OPERATIONS[column] for column in run.tests]
+    chosen = titles if run.tests is None else run.tests
     counted = len(chosen) == len(fields) - 2 and set(chosen) <= set(titles)
     below = _find_below(fields, run.heading)
     if counted:
-        return chosen if below in (None, chosen) else None
+        return list(chosen) if below in (None, chosen) else None
     return below if below is not None and (run.tests is None or set(below) <= set(chosen)) else None
 
 
@@ -229,22 +234,16 @@ def _find_mode(unit: str, run: _IozoneRun, raw: str) -> str:
     return stated
 
 
-_WITHIN: dict[str, Callable[[float, float], bool]] = {
-    "Min": lambda rate, mean: rate <= mean * 1.001 + 0.01,
-    "Max": lambda rate, mean: rate >= mean * 0.999 - 0.01,
-    "Avg": lambda rate, mean: abs(rate - mean) <= 0.001 * mean + 0.01,
-}
-
-
 def _read_child(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
     """The slowest, fastest and mean process of the test whose sum was read last, held against that sum."""
     if run.group is None:
         return
     operation, tasks, total, mode = run.group
     rate = require_positive(match["rate"], f"rate of {shorten(match[0])}")
-    if _find_mode(match["unit"], run, match[0]) != mode or not _WITHIN[match["word"]](rate, total / tasks):
+    statistic, is_within = _PROCESSES[match["word"]]
+    if _find_mode(match["unit"], run, match[0]) != mode or not is_within(rate, total / tasks):
         raise ProbeOutputError(shorten(match[0]), f"processes that add up to {total:g}")
     _, unit, factor = _UNITS[mode]
     metric = "iozone.process_throughput" if mode == "kB" else "iozone.process_operations"
-    marks = labels(**run.marks, operation=operation, tasks=tasks, statistic=_STATISTICS[match["word"]])
+    marks = labels(**run.marks, operation=operation, tasks=tasks, statistic=statistic)
     yield Reading(metric, rate * factor, unit, marks, shorten(match[0]))
