@@ -133,7 +133,7 @@ def unreachable_is_not_hidden(probe: Probe, transcripts: Sequence[Output]) -> No
     silent = FakeRemote("n1")
     contact = FakeContact(silent, FakeRemote("n2") if probe.shape is Shape.PAIR else None)
     try:
-        outputs = asyncio.run(_outputs(probe, contact, _target(probe)))
+        outputs = asyncio.run(probe.run(contact, _target(probe)))
     except RemoteError:
         return
     raise AssertionError(f"found {len(outputs)} outputs of nodes that answered nothing, expected RemoteError")
@@ -203,10 +203,6 @@ def _garbled(dice: random.Random, texts: Sequence[bytes]) -> Iterator[bytes]:
 def _target(probe: Probe) -> Target:
     peer = a_node("n2", "192.0.2.2") if probe.shape is Shape.PAIR else None
     return Target(a_node(), peer, probe.options)
-
-
-async def _outputs(probe: Probe, contact: Contact, target: Target) -> Sequence[Output]:
-    return await probe.run(contact, target)
 
 
 async def _asked(probe: Probe, contact: Contact, target: Target) -> None:

@@ -5,8 +5,8 @@ They speak the protocols of ``probes.model.remote``. A command without a script 
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -83,20 +83,15 @@ class FakeRemote:
     async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
         """Answer as scripted; a hanging command is ended by cancellation only."""
         call = Call(self._node, tuple(argv), stdin, timeout, started=False)
-        with self._under_way(call) as going:
+        going = self.begin(call)
+        try:
             return await going.output()
+        finally:
+            self.running.remove(call)
 
     def start(self, argv: Sequence[str], *, timeout: float) -> AbstractAsyncContextManager["FakeRunning"]:
         """Keep a command running inside the context, its answer being what it says meanwhile."""
         return _Started(self, Call(self._node, tuple(argv), b"", timeout, started=True))
-
-    @contextmanager
-    def _under_way(self, call: Call) -> Iterator["FakeRunning"]:
-        going = self.begin(call)
-        try:
-            yield going
-        finally:
-            self.running.remove(call)
 
     def begin(self, call: Call) -> "FakeRunning":
         """Write ``call`` down as running."""

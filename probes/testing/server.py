@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import asyncssh
@@ -91,11 +90,6 @@ def read_command(command: str) -> Request:
     return Request(tuple(words[4 + int(own["count"]) :]), words[place["n"]], fed=words[place["i"]] != "0")
 
 
-def _printed(line: bytes) -> bytes:
-    """What ``printf`` makes of ``line`` as its format; the watchdog writes nothing but octal escapes."""
-    return re.sub(rb"\\([0-7]{3})", lambda found: bytes((int(found[1], 8),)), line)
-
-
 class _Session(asyncssh.SSHServerSession[bytes]):
     """One channel: lets its command be answered, and ends that when the client goes.
 
@@ -126,7 +120,8 @@ class _Session(asyncssh.SSHServerSession[bytes]):
             self._stdin += data
             line, end, _ = self._stdin.partition(b"\n")
             if end:
-                self._begin(_printed(line))
+                # the watchdog prints the line by ``printf``, and nothing but octal escapes is in it
+                self._begin(re.sub(rb"\\([0-7]{3})", lambda found: bytes((int(found[1], 8),)), line))
 
     def eof_received(self) -> bool:
         if self._request.nonce:
@@ -308,9 +303,7 @@ class ScriptedSshd:
             self._open = opened.pop_all()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
         for transport in list(self._mute):
             transport.close()

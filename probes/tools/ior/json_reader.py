@@ -52,19 +52,15 @@ def _summary(document: Document) -> Iterator[Reading]:
 def _iterations(document: Document) -> Iterator[Reading]:
     for test in map(read_mapping, read_array(document.get("tests"))):
         options, seen = read_mapping(test.get("Options")), Counter[str]()
-        for result in _flat(test.get("Results")):
+        # IOR opens an array for the repetitions and one more around it
+        groups = [read_array(each) or [each] for each in read_array(test.get("Results"))]
+        for result in (read_mapping(each) for group in groups for each in group):
             if "access" not in result:
                 break  # what comes after cannot be numbered
             way = str(result["access"])
             if way in _WAYS:
                 yield _iteration(result, options, seen[way])
                 seen[way] += 1
-
-
-def _flat(value: object) -> Iterator[Document]:
-    """The objects of an array, and of the arrays in it: IOR opens one for the repetitions and one more around it."""
-    for each in read_array(value):
-        yield from map(read_mapping, read_array(each) or [each])
 
 
 def _iteration(result: Document, options: Document, number: int) -> Reading:

@@ -88,21 +88,14 @@ def _columns(text: str) -> list[str]:
 
 
 def _row(row: re.Match[str], table: _SummaryTable) -> Iterator[Reading]:
-    numbers = row["numbers"].split()
-    raw = shorten(row[0])
-    if len(numbers) != len(table.columns):
+    numbers, raw = row["numbers"].split(), shorten(row[0])
+    if len(numbers) != len(table.columns) or all(map(_NOT_RUN.fullmatch, numbers)):
         return
     values = dict(zip(table.columns, numbers, strict=True))
-    if all(_NOT_RUN.fullmatch(number) for number in numbers):
-        return
     rates = {name: require_positive(values[column], f"{column} of {raw}") for column, name in _STATISTICS.items()}
-    _refuse_disorder(rates, raw)
+    if not rates["min"] - _ROUNDING <= rates["mean"] <= rates["max"] + _ROUNDING:
+        raise ProbeOutputError(raw, "a mean between minimum and maximum")
     operation = _OPERATIONS.get(row["operation"], row["operation"])
     for name, rate in rates.items():
         marks = labels(**table.marks, object=row["object"].lower(), operation=operation, statistic=name)
         yield Reading("mdtest.operations", rate, Unit.PER_SECOND, marks, raw)
-
-
-def _refuse_disorder(rates: dict[str, float], raw: str) -> None:
-    if not rates["min"] - _ROUNDING <= rates["mean"] <= rates["max"] + _ROUNDING:
-        raise ProbeOutputError(raw, "a mean between minimum and maximum")
