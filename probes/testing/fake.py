@@ -60,7 +60,6 @@ class FakeRemote:
 
     @property
     def node(self) -> NodeId:
-        """The node's name."""
         return self._node
 
     def when(self, *words: str, answers: Answer | Sequence[Answer]) -> "FakeRemote":
@@ -94,7 +93,6 @@ class FakeRemote:
         return _Started(self, Call(self._node, tuple(argv), b"", timeout, started=True))
 
     def begin(self, call: Call) -> "FakeRunning":
-        """Write ``call`` down as running."""
         self.calls.append(call)
         self.running.append(call)
         return FakeRunning(self, call, self._answer(call), lenient=self._lenient)
@@ -171,7 +169,6 @@ class FakeContact:
 
     @property
     def here(self) -> Remote:
-        """The target's node."""
         return self.everyone[0]
 
     @property
@@ -207,5 +204,4 @@ class FakeReach:
         return found
 
     async def close(self) -> None:
-        """Remember that the session was closed."""
         self.closed = True

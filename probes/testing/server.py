@@ -1,9 +1,8 @@
 """A scripted SSH server: many loopback addresses, one port, answers from a function.
 
-Real SSH with real host keys, so that a plugin's probe (and the console's demo) can be tried
-without a cluster. Listens in 127.0.0.0/8 and nowhere else: on a socket for each address, or, of
-thousands, on one socket that is tied to the loopback device and answers at its own addresses only.
-Runs nothing: ``answer`` decides the output of a command.
+Real SSH with real host keys, so that a plugin's probe (and the console's demo) can be tried without a cluster. Listens
+in 127.0.0.0/8 and nowhere else: on a socket for each address, or, of thousands, on one socket that is tied to the
+loopback device and answers at its own addresses only. Runs nothing: ``answer`` decides the output of a command.
 """
 
 import asyncio
@@ -93,8 +92,7 @@ def read_command(command: str) -> Request:
 class _Session(asyncssh.SSHServerSession[bytes]):
     """One channel: lets its command be answered, and ends that when the client goes.
 
-    Behaves as the watchdog does on a real node: says the nonce first, and takes the end of
-    stdin for the order to stop.
+    Behaves as the watchdog does on a real node: says the nonce first, and takes the end of stdin for the order to stop.
     """
 
     def __init__(self, address: str, answer: Answer) -> None:
@@ -253,9 +251,8 @@ def _quoted(path: Path) -> str:
 class ScriptedSshd:
     """Serves inside ``async with``; ``directory`` then holds all that a client needs.
 
-    ``id_ed25519`` (the key that may log in), ``known_hosts`` and ``ssh_config``; ``port`` is the
-    one port of all addresses, ``sockets`` are what is bound to it. ``hosts`` are addresses, or addresses
-    with their manner.
+    ``id_ed25519`` (the key that may log in), ``known_hosts`` and ``ssh_config``; ``port`` is the one port of all
+    addresses, ``sockets`` are what is bound to it. ``hosts`` are addresses, or addresses with their manner.
     """
 
     def __init__(

@@ -73,7 +73,6 @@ class Archive(PairProbe):
         return _read_seconds(given) + made + _START
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
-        """The files of all transfers, at each end that has them."""
         given = self.given(options)
         return _count_bytes(given) if _reads_files(given) or _writes_files(given) else 0.0
 
@@ -88,7 +87,6 @@ class Archive(PairProbe):
         return Demands(frozenset((Part.DISK,)), taken, written)
 
     def sender(self, target: Target, port: int, *, word: str, gate: str = "") -> list[str]:
-        """The command that sends; PlanError for options that cannot be read."""
         given, peer = self.given(target.options), self.peer(target).data_address
         limits = (given.whole("streams", 1, 64), _read_size(given), _read_seconds(given))
         words = (

@@ -102,7 +102,6 @@ def _read_lines(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _read_copied(line: str) -> _Copied | None:
-    """The summary in ``line``; None where it is none."""
     match = _GNU.fullmatch(line) or _BSD.fullmatch(line) if len(line) <= _LONGEST else None
     if match is None:
         return None

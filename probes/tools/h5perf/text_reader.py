@@ -1,10 +1,9 @@
 """The report of h5perf_serial and of the parallel h5perf: throughput of each interface, of transfers and files.
 
 Both print MB/s and mean 2^20 byte/s. ``Write`` counts the time of the transfers alone, ``Write Open-Close`` that from
-opening to closing the file, ``Raw Data Write`` that of the data without what HDF5 adds. Rows of zeros, which
-both print with exit status 0 where a file could not be opened, are errors, and so are rows whose order (maximum,
-average, minimum) is not theirs. The raw reading of h5perf_serial is left out: it is that from opening to closing under
-another name.
+opening to closing the file, ``Raw Data Write`` that of the data without what HDF5 adds. Rows of zeros, which both print
+with exit status 0 where a file could not be opened, are errors, and so are rows whose order (maximum, average, minimum)
+is not theirs. The raw reading of h5perf_serial is left out: it is that from opening to closing under another name.
 
 Source: HDF5 1.8 and 1.10, ``tools/perform/sio_perf.c`` and ``pio_perf.c``.
 """
@@ -88,7 +87,6 @@ def _find_readings(lines: Sequence[str]) -> Iterator[Reading]:
 
 
 def _read_place(place: _ReportPlace, line: str) -> None:
-    """Note what ``line`` says of the rows below it."""
     if _BEGIN.fullmatch(line):
         place.run, place.marks, place.api, place.told = {}, {}, "", set()
     elif match := _METHOD.fullmatch(line):

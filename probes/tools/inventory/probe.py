@@ -60,7 +60,6 @@ class Inventory(Probe):
         return (*facts, *(fact for answer in answers for fact in _find_gaps(answer)))
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds: a few dozen short commands."""
         return 3.0
 
 

@@ -141,7 +141,6 @@ def _row(line: str, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _note(key: str, value: str, test: _Test) -> None:
-    """Keep what a line of the head says of the test."""
     if key in _TASKS and (count := _TASKS[key].fullmatch(value.strip())):
         test.marks["tasks"] = count[1]
     elif key == "api" and (word := _API.match(value)):

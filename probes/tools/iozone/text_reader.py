@@ -1,10 +1,9 @@
 """Output of iozone 3.1xx to 3.5xx: the table of a run by itself, and the sums of its throughput mode.
 
 The same headings stand above kB/sec (2^10 byte), operations per second (``-O``) and microseconds (``-N``): a line
-before says which, and without one a table is not read. Tests that were not chosen leave blanks, so a row
-is told apart by the tests in the command line, else by where its numbers stand below the heading. The Excel part
-says the same again and is not read. Rows of zeros are errors, and so are runs that verify, whose rates iozone itself
-calls invalid.
+before says which, and without one a table is not read. Tests that were not chosen leave blanks, so a row is told apart
+by the tests in the command line, else by where its numbers stand below the heading. The Excel part says the same again
+and is not read. Rows of zeros are errors, and so are runs that verify, whose rates iozone itself calls invalid.
 
 Source: iozone 3.263, 3.397 and 3.507, ``src/current/iozone.c``.
 """
@@ -213,7 +212,6 @@ def _find_below(fields: Sequence[tuple[str, int]], heading: Sequence[tuple[str, 
 
 
 def _read_children(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
-    """The sum over all processes of one test."""
     run.group = None
     operation, tasks = _GROUPS.get(match["group"]), int(match["tasks"])
     if operation is None:
@@ -227,7 +225,6 @@ def _read_children(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
 
 
 def _find_mode(unit: str, run: _IozoneRun, raw: str) -> str:
-    """The unit that a line states; ProbeOutputError where the run said another."""
     stated = {"kB": "kB", "KB": "kB", "Kbytes": "kB", "kBytes": "kB", "ops": "ops"}.get(unit)
     if stated is None or run.mode not in (None, stated):
         raise ProbeOutputError(shorten(raw), "kB/sec or ops/sec, as the run said before")

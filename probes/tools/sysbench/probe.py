@@ -127,7 +127,6 @@ class Sysbench(ScratchProbe):
         return ["sh", "-c", _FILES, "benchconsole-sysbench", *map(str, values), " ".join(self._modes(target.options))]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read the reports. ProbeOutputError when sysbench failed, whatever it printed by then."""
         refuse_failed(output, "sysbench")
         return text_reader.parse_text(output.text)
 

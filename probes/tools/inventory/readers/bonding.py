@@ -64,11 +64,12 @@ def find_facts(text: str) -> Iterator[Fact]:
             if statuses > 1 or (key in _WORDS and value not in _WORDS[key]):
                 continue
             marks = label_part("bond", bond) if bond else ()
-            # a member that is down may still tell the speed that it had
-            if member and (key != "Speed" or state == "up"):
-                yield from _read_member(key, value, label_part("nic", member, marks))
-            elif not member:
+            if not member:
                 yield from _read_bond(key, value, marks)
+            elif key != "Speed":
+                yield from make_texts(_OF_MEMBER, {key: value}, label_part("nic", member, marks))
+            elif state == "up":  # a member that is down may still tell the speed that it had
+                yield from make_quantity("bond.member_speed", value, Unit.BYTE_RATE, label_part("nic", member, marks))
 
 
 def _read_bond(key: str, value: str, marks: Labels) -> list[Fact]:
@@ -78,9 +79,3 @@ def _read_bond(key: str, value: str, marks: Labels) -> list[Fact]:
         policy = value.partition(" ")[0]
         return make_text("bond.hash", policy if policy in _POLICIES else None, marks)
     return make_texts(_OF_BOND, {key: value}, marks)
-
-
-def _read_member(key: str, value: str, marks: Labels) -> list[Fact]:
-    if key == "Speed":
-        return make_quantity("bond.member_speed", value, Unit.BYTE_RATE, marks)
-    return make_texts(_OF_MEMBER, {key: value}, marks)

@@ -1,8 +1,7 @@
 """``dmidecode`` as facts about the firmware, the machine and its memory modules.
 
-Sizes are powers of 1024 whatever the letter: ``16384 MB``, ``16 GB`` and ``16 GiB`` are the same by version.
-A fact of the whole table (how many modules) is
-told only when its end was seen: ask with ``-t 127`` among the types.
+Sizes are powers of 1024 whatever the letter: ``16384 MB``, ``16 GB`` and ``16 GiB`` are the same by version. A fact of
+the whole table (how many modules) is told only when its end was seen: ask with ``-t 127`` among the types.
 """
 
 import re
@@ -49,7 +48,10 @@ def find_facts(text: str) -> Iterator[Fact]:
     ``memory.dimms``, ``memory.slots`` (with the empty ones).
     """
     sizes: list[int] = []
-    lines = _find_newest(read_lines(text))
+    lines = read_lines(text)
+    # the last of several runs: a module must not be counted in each
+    begins = [number for number, line in enumerate(lines) if "# dmidecode " in line]
+    lines = lines[begins[-1] :] if begins else lines
     slots = torn = sum(_SLOT in line for line in lines if line.startswith("Handle "))
     for title, block in _find_blocks(lines):
         for key, value in block.items():
@@ -70,12 +72,6 @@ def find_facts(text: str) -> Iterator[Fact]:
             yield from facts.make_size("memory.installed", sum(sizes))
             yield from facts.make_text("memory.dimm_sizes", sorts)
             yield from facts.make_count("memory.slots", slots)
-
-
-def _find_newest(lines: Sequence[str]) -> Sequence[str]:
-    """The lines of the last of several runs: a module must not be counted in each."""
-    begins = [number for number, line in enumerate(lines) if "# dmidecode " in line]
-    return lines[begins[-1] :] if begins else lines
 
 
 def _is_mixed(lines: Sequence[str]) -> bool:

@@ -29,7 +29,6 @@ class LineTable:
     """Where lines end in a bare number: the lines of this source, as ``keep_whole_lines`` wants them."""
 
     def find_facts(self, text: str) -> Iterator[Fact]:
-        """The facts of the lines that have one of the forms."""
         lines, part = read_lines(text), dict[str, str | None]()
         for line in keep_whole_lines(lines, re.compile(self.own)) if self.own else lines:
             if self.head and (head := re.fullmatch(self.head, line, re.ASCII)):
@@ -49,7 +48,6 @@ def _read_fact(name: str, groups: Mapping[str, str | None]) -> list[Fact]:
 
 
 def _describe_level(kinds: str) -> str:
-    """The line of ``hwloc-info`` about one level of a machine."""
     return rf"\s*(?:Special )?depth -?[0-9]+:\s+(?P<count>[0-9]+) (?:{kinds}) \(type #[0-9]+\)\s*"
 
 

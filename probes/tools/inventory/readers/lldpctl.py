@@ -12,12 +12,10 @@ from benchconsole.probes.readers.documents import Document, find_documents, read
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.tools.inventory.facts import make_count, make_text
 
-_PACKAGE = "lldpd"
-
 _WHY = {
     124: "lldpctl did not answer in time",
     126: "lldpctl may be run by root and, on Debian, by the group adm, and not by this user",
-    127: f"lldpctl is not installed (Debian package {_PACKAGE})",
+    127: "lldpctl is not installed (Debian package lldpd)",
 }
 
 
@@ -40,7 +38,7 @@ def find_facts(text: str) -> Iterator[Fact]:
 def explain_silence(status: int, text: str) -> Fact:
     """``lldp.skipped``: why ``lldpctl`` gave nothing, from its exit status and its words."""
     if "Permission denied" not in text:
-        why = _WHY.get(status, f"lldpd does not run, or cannot be asked (Debian package {_PACKAGE})")
+        why = _WHY.get(status, "lldpd does not run, or cannot be asked (Debian package lldpd)")
     elif status in (126, 127):  # some shells find no command (127) where they find one that they may not run
         why = _WHY[126]
     else:
@@ -61,22 +59,18 @@ def _list_neighbours(lldp: object) -> Iterator[tuple[str, Document]]:
 
 
 def _read_neighbour(entry: Document, marks: Labels) -> Iterator[Fact]:
-    name, chassis = _read_chassis(entry.get("chassis"))
+    chassis = read_mapping(_take_first(entry.get("chassis")))
+    name: object = chassis.get("name")
+    if not {"name", "id"} & chassis.keys():  # ``json`` has the name of a chassis as a key, where there is one
+        name, inner = next(iter(chassis.items()), ("", {}))
+        chassis = read_mapping(inner)
     port = read_mapping(_take_first(entry.get("port")))
     kind, identifier = _read_identifier(port)
     description = _read_text(port.get("descr"))
-    yield from make_text("lldp.switch", name, marks)
+    yield from make_text("lldp.switch", _read_text(name), marks)
     yield from make_text("lldp.chassis", _read_identifier(chassis)[1], marks)
     yield from make_text("lldp.port", description if kind == "mac" and description else identifier, marks)
     yield from make_text("lldp.description", description, marks)
-
-
-def _read_chassis(value: object) -> tuple[str, Document]:
-    """SysName and description of the chassis; ``json`` has the name as a key, where there is one."""
-    chassis = read_mapping(_take_first(value))
-    if "name" in chassis or "id" in chassis:
-        return _read_text(chassis.get("name")), chassis
-    return next(((name, read_mapping(inner)) for name, inner in chassis.items()), ("", {}))
 
 
 def _read_identifier(owner: Document) -> tuple[str, str]:

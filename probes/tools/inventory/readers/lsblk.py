@@ -47,7 +47,11 @@ def find_facts(text: str) -> Iterator[Fact]:
         for disk in disks.values():
             yield from _read_disk(disk)
         for entry in entries:
-            yield from _read_array(entry)
+            level, name = entry.get("type"), entry.get("name")
+            if isinstance(level, str) and _RAID.fullmatch(level) and isinstance(name, str):
+                marks = facts.label_part("raid", name.removeprefix("/dev/"))
+                yield from facts.make_text("raid.layout", level, marks)
+                yield from _make_size("raid.size", entry.get("size"), marks)
     lines = read_lines(text)
     for line in lines:
         yield from _read_line(line)
@@ -66,14 +70,6 @@ def _read_disk(disk: Document) -> Iterator[Fact]:
     yield from _make_size("disk.size", disk.get("size"), marks)
     yield from facts.make_texts(_NAMES, disk, marks)
     yield from facts.make_text("disk.kind", _KINDS.get(str(disk.get("rota"))), marks)
-
-
-def _read_array(entry: Document) -> Iterator[Fact]:
-    level = entry.get("type")
-    if isinstance(level, str) and _RAID.fullmatch(level) and isinstance(entry.get("name"), str):
-        marks = facts.label_part("raid", str(entry["name"]).removeprefix("/dev/"))
-        yield from facts.make_text("raid.layout", level, marks)
-        yield from _make_size("raid.size", entry.get("size"), marks)
 
 
 def _read_line(line: str) -> Iterator[Fact]:
@@ -112,6 +108,5 @@ def _read_row(head: Sequence[str], line: str) -> Iterator[Fact]:
 def _make_size(name: str, value: object, marks: Labels) -> list[Fact]:
     """A size above 0, with one of lsblk's letters or in bytes."""
     size = _ROUNDED.fullmatch(str(value).strip())
-    return (
-        facts.make_size(name, facts.scale_binary(size[1].replace(",", "."), size[2].strip("B")), marks) if size else []
-    )
+    amount = facts.scale_binary(size[1].replace(",", "."), size[2].strip("B")) if size else 0
+    return facts.make_size(name, amount, marks)

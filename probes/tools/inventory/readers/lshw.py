@@ -76,7 +76,11 @@ def _read_entry(entry: Document) -> Iterator[Fact]:
         socket = entry.get("slot") or entry.get("businfo", name)
         yield from facts.make_text("cpu.model", entry.get("product"), facts.label_part("socket", socket))
     elif kind in ("disk", "storage", "volume") and name.startswith(("disk", "namespace")):
-        yield from _read_disk(entry)
+        where = str(entry.get("logicalname"))
+        if where.startswith("/dev/"):
+            marks = facts.label_part("disk", where.removeprefix("/dev/"))
+            yield from facts.make_size("disk.size", _read_bytes(entry), marks)
+            yield from facts.make_texts(_OF_DISK, entry, marks)
     elif kind == "network" and isinstance(entry.get("logicalname"), str):
         yield from _read_nic(entry)
 
@@ -106,14 +110,6 @@ def _read_installed(entries: Sequence[Document], *, is_tree: bool) -> Iterator[F
 def _read_bytes(entry: Document) -> int:
     """The size of the entry in bytes; 0 when it is not known."""
     return parse_count(str(entry.get("size")), 10**15) or 0 if entry.get("units") == "bytes" else 0
-
-
-def _read_disk(entry: Document) -> Iterator[Fact]:
-    where = entry.get("logicalname")
-    if isinstance(where, str) and where.startswith("/dev/"):
-        marks = facts.label_part("disk", where.removeprefix("/dev/"))
-        yield from facts.make_size("disk.size", _read_bytes(entry), marks)
-        yield from facts.make_texts(_OF_DISK, entry, marks)
 
 
 def _read_nic(entry: Document) -> Iterator[Fact]:

@@ -139,7 +139,6 @@ def _read_wear(disk: Document, marks: Labels) -> Iterator[Fact]:
 
 
 def _find_attribute(number: str, name: str) -> str | None:
-    """The fact that an ATA attribute is, or None."""
     names, fact = _ATTRIBUTES.get(number, (None, ""))
     return fact if names is not None and names.fullmatch(name) else None
 

@@ -1,9 +1,8 @@
 """What a running system says of itself, as facts: the distribution, the machine, the kernel's start and settings.
 
 ``sysctl`` ends with 1 (in some versions 255) where it does not know one of the keys; it printed the others. Files under
-``/sys`` stand in for tools that are missing or need root. ``systemd-detect-virt`` ends with 1 where it prints
-``none``: that is its answer. Alone it names only the innermost of a container in a virtual machine; our script asks for
-both.
+``/sys`` stand in for tools that are missing or need root. ``systemd-detect-virt`` ends with 1 where it prints ``none``:
+that is its answer. Alone it names only the innermost of a container in a virtual machine; our script asks for both.
 """
 
 import re
