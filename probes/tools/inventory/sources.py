@@ -45,7 +45,7 @@ class Source:
         return facts
 
 
-_OWN_READERS: Mapping[str, Source] = {
+_OWN_READERS = {
     "bonding": Source(bonding.find_facts, "the lines of /proc/net/bonding"),
     "cmdline": Source(system.find_command_line, "the one line of /proc/cmdline"),
     "cpuinfo": Source(processors.find_first_processor, "the entries of /proc/cpuinfo"),
