@@ -27,12 +27,10 @@ class CommandLine:
         self._history: list[str] = []
 
     def ask(self) -> None:
-        """Type a command."""
         valid = self._navigation.valid_actions
         self._navigation.ask(CommandSheet(valid, self._arguments_of, self._history, self._session.badges), self.perform)
 
     def show_help(self) -> None:
-        """Show the keys and commands that are valid here."""
         self._navigation.ask(HelpSheet(self._navigation.valid_actions, self._session.badges), self._perform_action)
 
     def _perform_action(self, name: str | None) -> None:
@@ -40,7 +38,6 @@ class CommandLine:
             self._do(name)
 
     def perform(self, text: str | None) -> None:
-        """Do what was typed after ``:``."""
         if not text:
             return
         self._history.append(text)

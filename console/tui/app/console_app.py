@@ -161,7 +161,6 @@ class ConsoleApp(ThemedApp[int]):
             self.call_later(self.run_action, ACTIONS[name].method, frame)
 
     def action_interrupt(self) -> None:
-        """Leave at the second press."""
         self.exit_control.interrupt()
 
     def _freeze(self) -> None:

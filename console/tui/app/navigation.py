@@ -102,7 +102,6 @@ class Navigation:
         self._app.call_later(lambda: self._app.push_screen(sheet, answer) if is_wanted() else None)
 
     def open_node(self, node: NodeId) -> None:
-        """Open the page of one node."""
         view = self._session.view
         if view is None or node not in view.nodes:
             self.say(f"no node {node}", wrong=True)
@@ -110,29 +109,23 @@ class Navigation:
             self._open(NodeScreen(node, self._session.path_of, tab=self._tab))
 
     def open_facts(self, node: NodeId) -> None:
-        """Open the facts that a node reported."""
         self._open(FactsScreen(node, tab=self._tab))
 
     def open_sweeps(self) -> None:
-        """Open the curves of the swept metrics."""
         self._open(SweepsScreen(self._sweeps, tab=self._tab))
 
     def open_raw(self, test: str, measurement: Reading | None) -> None:
-        """Open the output of a test."""
         self._open(RawScreen(test, measurement, tab=self._tab))
 
     def open_finding(self, index: int) -> None:
-        """Open a measured finding by its index in the list."""
         self.go_to("findings", base=True)
         self._app.call_after_refresh(self.findings.choose, index)
 
     def open_static_finding(self, where: str) -> None:
-        """Open the static finding about the element ``where``."""
         self.go_to("findings", base=True)
         self._app.call_after_refresh(self.findings.choose_static, where)
 
     def show_in_fabric(self, element: str) -> None:
-        """Put the cursor of the map on an element, by its id."""
         self.go_to("fabric", base=True)
         self._app.call_after_refresh(self.fabric.show_element, element)
 

@@ -19,7 +19,6 @@ class ReportExport:
         self._work = work
 
     def ask(self) -> None:
-        """Ask for format and path."""
         self._navigation.ask(ExportSheet(self._session.file_stem, self._session.badges), self._write)
 
     def write_typed(self, text: str) -> None:

@@ -57,7 +57,6 @@ class RunOrders:
         self._navigation.ask(sheet, self._start)
 
     def make_disk_sheet(self, asked: Confirmation) -> DiskSheet:
-        """The question before a disk may be overwritten."""
         return DiskSheet(asked, seen(self._session.latest.view, asked.node, asked.serial), self._session.badges)
 
     def _start(self, rounds: tuple[Round, ...] | None) -> None:
@@ -76,7 +75,6 @@ class RunOrders:
                 self._navigation.go_to("run", base=True)
 
     def ask_stop(self) -> None:
-        """Ask how to stop."""
         control = self._session.control
         if control is not None and control.follows:
             self._navigation.say(control.follows, wrong=True)
@@ -91,7 +89,6 @@ class RunOrders:
         self._navigation.ask(ChoiceSheet("stop the run", text, options, self._session.badges), self._stop)
 
     def _stop(self, how: str | None) -> None:
-        """Stop, pause or go on."""
         control = self._session.control
         if control is None or how is None:
             return

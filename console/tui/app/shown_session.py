@@ -34,13 +34,11 @@ class ShownSession:
         return self._frozen_at is not None
 
     def toggle_freeze(self) -> None:
-        """Keep the view that is shown, or go on with the latest."""
         self._frozen_at = None if self.frozen else time.monotonic()
         self._frozen_generation = self.latest.generation
 
     @property
     def running(self) -> bool:
-        """Whether rounds are being run."""
         return self.control is not None and self.control.running
 
     @property

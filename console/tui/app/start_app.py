@@ -22,7 +22,6 @@ class StartApp(ThemedApp[StartChoice]):
         self.model = model
 
     def on_mount(self) -> None:
-        """Show the page."""
         self.push_screen(StartScreen(self.model))
 
 

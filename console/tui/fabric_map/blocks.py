@@ -86,16 +86,13 @@ class BlockGrid:
 
     @property
     def bands(self) -> tuple[tuple[RackBlock, ...], ...]:
-        """Rows of blocks."""
         return tuple(self.blocks[i : i + self.across] for i in range(0, len(self.blocks), self.across))
 
     @property
     def height(self) -> int:
-        """Lines that all bands take."""
         return sum(2 + max(len(block.racks) for block in band) for band in self.bands) - 1
 
     def x(self, place: int) -> int:
-        """Column of block ``place`` of a band."""
         return _LABEL + place * self.width
 
 
@@ -220,10 +217,8 @@ class BlockCaption:
 
     @property
     def words(self) -> str:
-        """How many nodes share a cell."""
         return "1 cell = 1 node" if self.fold == 1 else f"1 cell = {self.fold} nodes, the worst is shown"
 
     def draw(self, picture: MapPicture, width: int) -> Row:
-        """One muted line."""
         text = f"{self.words}   row = switch, ▯ after a row = an uplink is not whole"
         return CellLine(width).to(1).put(text, MUTED).row()

@@ -71,7 +71,6 @@ class Beside:
     spots: tuple[MapSpot, ...]
 
     def draw(self, picture: MapPicture, width: int) -> Row:
-        """Each part at its place."""
         line = CellLine(width)
         for part in self.parts:
             line.to(part.x - 1).extend(part.draw(picture))
@@ -150,7 +149,6 @@ class CardCells:
     spots: tuple[MapSpot, ...]
 
     def draw(self, picture: MapPicture) -> Row:
-        """Name and cells."""
         line = CellLine(self.width + 1)
         if self.label:
             line.to(1).put(self.name, MUTED).to(self.label)

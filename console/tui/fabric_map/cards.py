@@ -77,7 +77,6 @@ class CardPlan:
     of_groups: CardPorts
 
     def x(self, place: int) -> int:
-        """Column of card ``place`` of a line."""
         return 1 + place * (self.width + _GAP)
 
     @property
@@ -212,7 +211,6 @@ def _suffixes(of: Rack | RackGroup) -> dict[SwitchId, str]:
 
 
 def _card_lines(plan: CardPlan) -> list[Beside | None]:
-    """Every line of every band."""
     made: list[Beside | None] = []
     for band in plan.bands:
         columns = [list(_column(plan, plan.x(place), group, racks)) for place, (group, racks) in enumerate(band)]

@@ -34,7 +34,6 @@ class MapSpot(NamedTuple):
 
     @property
     def marks(self) -> Iterator["MapMark"]:
-        """Everything that is found here."""
         yield from (MapMark(node=node) for node in self.nodes)
         yield from (MapMark(link=link) for link in self.links)
         yield from (MapMark(switch=switch) for switch in self.switches)

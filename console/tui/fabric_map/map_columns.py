@@ -33,7 +33,6 @@ class MapColumns:
 
     @property
     def name_at(self) -> int:
-        """Column of a rack's name."""
         return 1 + self.group
 
     @property
@@ -45,7 +44,6 @@ class MapColumns:
 
     @property
     def cells_at(self) -> int:
-        """Column of the first cell."""
         return self.name_at + self.name + 2
 
     @property
@@ -55,7 +53,6 @@ class MapColumns:
 
     @property
     def slots_at(self) -> int:
-        """Column of the first uplink."""
         return self.cells_at + max(self.spacing.width(self.most), 9) + 2
 
     @property
@@ -81,17 +78,14 @@ class MapColumns:
 
     @property
     def wire_at(self) -> int:
-        """Column of the wire."""
         return self.slots_at + (self.slots + 3 if self.slots else 0)
 
     @property
     def number_at(self) -> int:
-        """Column of the number."""
         return self.wire_at + (self.wire if self.wire else 0)
 
     @property
     def ratio_at(self) -> int:
-        """Column of the ratio."""
         return self.number_at + (self.number + 2 if self.number else 0)
 
     @property

@@ -27,7 +27,6 @@ class MapFrame:
 
     @property
     def height(self) -> int:
-        """Lines that it takes."""
         return len(self.around([]))
 
     def around(self, racks: list[MapLine], *, tight: bool = False) -> list[MapLine]:

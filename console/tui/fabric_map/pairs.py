@@ -47,11 +47,9 @@ class RackPairs:
         return self.name + 1 + self.cells + 1 + len(self.uplinks) * (self.slot + 1) + _RATIO
 
     def x(self, place: int) -> int:
-        """Column of rack ``place`` of a line."""
         return 1 + self.group + place * self.unit
 
     def slots_at(self, place: int) -> int:
-        """Column of its first uplink."""
         return self.x(place) + self.name + 1 + self.cells + 1
 
 
@@ -83,7 +81,6 @@ class PairHeading:
     spots: tuple[MapSpot, ...] = ()
 
     def draw(self, picture: MapPicture, width: int) -> Row:
-        """Lower case, muted."""
         p = self.pairs
         line = CellLine(width).to(1)
         if p.group:

@@ -35,7 +35,6 @@ class RackHeading:
     spots: tuple[MapSpot, ...] = ()
 
     def draw(self, picture: MapPicture, width: int) -> Row:
-        """Lower case, muted."""
         c = self.columns
         line = CellLine(width).to(1)
         if c.group:
@@ -84,7 +83,6 @@ class RackLine:
     spots: tuple[MapSpot, ...] = field(default=())
 
     def draw(self, picture: MapPicture, width: int) -> Row:
-        """The row."""
         c, rack, view = self.columns, self.rack, picture.view
         seen = [view_queries.find_link(view, link.id).state for link in rack.uplinks]
         state = worst(seen) if seen else State.PASS

@@ -113,7 +113,6 @@ class FabricShape:
 
     @cached_property
     def racks(self) -> tuple[Rack, ...]:
-        """Every rack, in order."""
         return tuple(rack for group in self.groups for rack in group.racks)
 
     @property

@@ -52,7 +52,6 @@ class _Reader:
         return tuple(dict.fromkeys(found))
 
     def shape(self) -> FabricShape:
-        """Everything in its place."""
         fabric = self.fabric
         bundles = self._bundles()
         middles = self._middles(bundles)

@@ -51,7 +51,6 @@ class Filter:
     tests: tuple[Test, ...] = ()
 
     def keeps(self, row: Fields) -> bool:
-        """Whether ``row`` is shown."""
         return all(test(row) for test in self.tests)
 
 

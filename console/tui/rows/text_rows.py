@@ -150,7 +150,6 @@ class CellLine:
         return self
 
     def extend(self, pieces: Iterable[CellText]) -> "CellLine":
-        """Add finished pieces."""
         for text, tone in pieces:
             self.put(text, tone)
         return self
@@ -165,11 +164,9 @@ class CellLine:
 
     @property
     def room(self) -> int:
-        """Cells that are left."""
         return max(self.width - self.at, 0)
 
     def row(self) -> Row:
-        """What was drawn."""
         return tuple(self._pieces)
 
     def _add(self, text: str, tone: Tone) -> None:

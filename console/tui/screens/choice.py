@@ -23,7 +23,6 @@ class TextLines(CellWidget):
         self.styles.height = 2
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """The text, broken at spaces."""
         return [CellLine(width).to(1).put(line, TEXT).row() for line in wrap_clipped(self.text, width - 2, height)]
 
 
@@ -38,15 +37,12 @@ class ChoiceSheet(Sheet[str]):
         self.options = OptionListing(options)
 
     def inside(self) -> Sequence[Widget]:
-        """Text and options."""
         return (self.words, self.options)
 
     def on_mount(self) -> None:
-        """The options have the keys."""
         self.options.focus()
 
     def on_key(self, event: events.Key) -> None:
-        """An option's own key."""
         option = next((each for each in self.options.options if each.key == event.character), None)
         if option is not None:
             event.stop()

@@ -35,11 +35,9 @@ class CommandSheet(Sheet[str]):
         self.options.styles.height = MOST
 
     def inside(self) -> Sequence[Widget]:
-        """Candidates above the line."""
         return (self.options, self.prompt)
 
     def on_mount(self) -> None:
-        """Typing goes to the line."""
         self.prompt.focus()
 
     def candidates(self, text: str) -> list[Option]:

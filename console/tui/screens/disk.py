@@ -63,7 +63,6 @@ class DiskLoss(CellWidget):
         self.disk = disk
 
     def lines(self, width: int) -> Iterator[Row]:
-        """As many as it takes."""
         device, size = self.disk.device or _NOT_KNOWN, self.disk.size or ("unknown" if self.disk.device else _NOT_KNOWN)
         for name, text in (
             ("node", self.asked.node),
@@ -78,7 +77,6 @@ class DiskLoss(CellWidget):
         yield BLANK
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """All rows."""
         return list(self.lines(width))
 
 
@@ -94,15 +92,12 @@ class DiskSheet(Sheet[str]):
         self.prompt = LineInput("type its serial number:")
 
     def inside(self) -> Sequence[Widget]:
-        """What would be lost above what is typed."""
         return (self.loss, self.prompt)
 
     def on_mount(self) -> None:
-        """Whatever is typed is the serial number."""
         self.prompt.focus()
 
     def on_resize(self) -> None:
-        """As high as it needs to be, and as there is room."""
         self.loss.styles.height = max(min(len(list(self.loss.lines(self.size.width))), self.size.height - 3), 1)
 
     @on(LineInput.Changed)

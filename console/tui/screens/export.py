@@ -41,11 +41,9 @@ class ExportSheet(Sheet[ExportTarget]):
         self.prompt.fill(f"{stem}.html")
 
     def inside(self) -> Sequence[Widget]:
-        """Formats above the path."""
         return (self.options, self.prompt)
 
     def on_mount(self) -> None:
-        """Typing changes the path."""
         self.prompt.focus()
 
     @on(LineInput.Asked)

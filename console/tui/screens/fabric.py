@@ -59,12 +59,10 @@ class FabricScreen(Page):
         self.parts = (self.headline, self.map, self.also, self.legend)
 
     def on_mount(self) -> None:
-        """The map has the keys."""
         super().on_mount()
         self.map.focus()
 
     def paint(self, view: RunView) -> None:
-        """Everything anew."""
         shape = self.find_shape(view.fabric)
         if shape is None:
             site = [sanitize(view.fabric.name), "fabric", sanitize(view.label)]
@@ -149,14 +147,12 @@ class FabricScreen(Page):
         self.headline.show(fault.state, lead, rest, why=fault.reason, aside=aside)
 
     def step(self, rows: int) -> None:
-        """Up and down on the map."""
         if abs(rows) >= FAR:
             self.map.edge(rows > 0)
         else:
             self.map.move(0, rows)
 
     def action_shift(self, step: int) -> None:
-        """To the next cell at the left or right."""
         self.map.move(step, 0)
 
     def action_walk(self, step: int) -> None:
@@ -212,11 +208,9 @@ class FabricScreen(Page):
             self.post_message(OpenStatic(view.static[0].where))
 
     def action_repeat(self) -> None:
-        """Repeat what failed."""
         self.post_message(PlanRun(failed_only=True))
 
     def action_copy(self) -> None:
-        """Copy the headline."""
         if self.faults:
             fault = self.faults[self.fault]
             self.post_message(Copy(f"{fault.where}: {fault.what}\n{fault.reason}\n", "the headline"))

@@ -44,7 +44,6 @@ class FactsScreen(FilteredPage):
 
     @property
     def listing(self) -> Listing:
-        """The facts, wherever the focus is."""
         return self.table
 
     def action_walk(self, step: int) -> None:
@@ -58,11 +57,9 @@ class FactsScreen(FilteredPage):
         self.say("Everything that was declared is as declared.")
 
     def action_copy(self) -> None:
-        """Copy the fact."""
         if self.table.count:
             row = self.table.kept[self.table.cursor]
             self.post_message(Copy(self.table.as_text([row]), f"{row.fact} of {sanitize(self.node)}"))
 
     def action_copy_all(self) -> None:
-        """Copy what is shown."""
         self.post_message(Copy(self.table.as_text(self.table.kept), count(self.table.count, "fact")))

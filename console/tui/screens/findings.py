@@ -60,12 +60,10 @@ class FindingsScreen(Page):
         self.parts = (self.list, self.unjudged, self.detail)
 
     def on_mount(self) -> None:
-        """The list has the keys."""
         super().on_mount()
         self.list.focus()
 
     def paint(self, view: RunView) -> None:
-        """Everything anew."""
         shown = (view.results, view.static, self.folded)
         if not all(map(operator.is_, shown, self._shown)):
             self._shown = shown
@@ -176,11 +174,9 @@ class FindingsScreen(Page):
             self.say("It is about no single element of the map.")
 
     def step(self, rows: int) -> None:
-        """Move in the list."""
         self.list.move(rows)
 
     def action_walk(self, step: int) -> None:
-        """To the next finding or the one before."""
         places = self.list.places
         if places:
             here = places.index(self.list.cursor) if self.list.cursor in places else 0
@@ -203,7 +199,6 @@ class FindingsScreen(Page):
         self.choose(next(holds, self.list.cursor))
 
     def action_in_fabric(self) -> None:
-        """Show the element on the map."""
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings):
             self._show_in_fabric(self._elements(chosen))
@@ -211,7 +206,6 @@ class FindingsScreen(Page):
             self.post_message(ShowInFabric(chosen.links[0] if chosen.links else chosen.nodes[0]))
 
     def action_repeat(self) -> None:
-        """Repeat the tests of the finding."""
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings):
             self.say("Nothing was run for it; R plans a run.")
@@ -219,12 +213,10 @@ class FindingsScreen(Page):
             self.post_message(PlanRun(only=chosen.finding.tests))
 
     def action_copy(self) -> None:
-        """Copy the finding."""
         if self.list.chosen is not None and self.run_view is not None:
             self.post_message(Copy(_as_text(self.run_view.fabric, [self.list.chosen]), "the finding"))
 
     def action_copy_all(self) -> None:
-        """Copy all findings."""
         if self.run_view is not None:
             every = [each for each in self.list.entries if not isinstance(each, WordsRow)]
             number = len(self.list.faults) + len(self.run_view.static or ())

@@ -26,11 +26,9 @@ class HelpSheet(Sheet[str]):
         self.options = OptionListing(self._options(""))
 
     def inside(self) -> Sequence[Widget]:
-        """Search line and actions."""
         return (self.prompt, self.options)
 
     def on_mount(self) -> None:
-        """Typing searches."""
         self.prompt.focus()
 
     def _options(self, words: str) -> list[Option]:

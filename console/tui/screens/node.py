@@ -58,17 +58,14 @@ class NodeScreen(Page):
         self.parts = (self.headline, self.inventory, self.results, self.path, self.raw)
 
     def on_mount(self) -> None:
-        """The results have the keys."""
         super().on_mount()
         self.results.focus()
 
     @property
     def seen(self) -> NodeView | None:
-        """The node as it stands."""
         return self.run_view.nodes.get(self.node) if self.run_view else None
 
     def paint(self, view: RunView) -> None:
-        """Everything anew."""
         seen = view.nodes.get(self.node)
         if seen is None:
             return
@@ -160,11 +157,9 @@ class NodeScreen(Page):
         (self.raw if self.raw.has_focus else self.results).move(rows)
 
     def action_shift(self, step: int) -> None:
-        """Shift the raw output."""
         self.raw.sideways(8 * step)
 
     def action_pane(self, _step: int) -> None:
-        """The other pane."""
         (self.results if self.raw.has_focus else self.raw).focus()
 
     def action_enter(self) -> None:
@@ -187,15 +182,12 @@ class NodeScreen(Page):
                 return
 
     def action_in_fabric(self) -> None:
-        """Show the node on the map."""
         self.post_message(ShowInFabric(self.node))
 
     def action_facts(self) -> None:
-        """All that it told of itself."""
         self.post_message(OpenFacts(self.node))
 
     def action_finding(self) -> None:
-        """The finding that explains this node."""
         found, view = self.seen.finding if self.seen else None, self.run_view
         static = static_findings.find_static_finding(view, [self.node]) if view is not None else None
         if found is not None and view is not None:
@@ -206,17 +198,14 @@ class NodeScreen(Page):
             self.say("No finding speaks of this node.")
 
     def action_repeat(self) -> None:
-        """Repeat this node's tests."""
         if self.seen is not None:
             self.post_message(PlanRun(only=tuple(result.test.id for result in self.seen.results)))
 
     def action_copy(self) -> None:
-        """Copy the selected result."""
         if self.results.chosen is not None:
             self.post_message(Copy(_as_text([self.results.chosen]), "the result"))
 
     def action_copy_all(self) -> None:
-        """Copy all results."""
         self.post_message(Copy(_as_text(self.results.outcomes), f"{self.results.count} results"))
 
 

@@ -49,7 +49,6 @@ class NodesScreen(FilteredPage):
         return tuple(made)
 
     def paint(self, view: RunView) -> None:
-        """Everything anew."""
         parts = [sanitize(view.fabric.name), "nodes", sanitize(view.label)]
         self.crumb.show([part for part in parts if part], *tallies(view, tally(view)))
         self.table.show(view)
@@ -81,7 +80,6 @@ class NodesScreen(FilteredPage):
 
     @property
     def listing(self) -> Listing:
-        """The table."""
         return self.table
 
     @on(Listing.Moved)
@@ -89,7 +87,6 @@ class NodesScreen(FilteredPage):
         self._count()
 
     def _sort_typed(self, text: str) -> None:
-        """Sort by a column that was typed."""
         column = text.strip().lower()
         if column in self.table.columns:
             self.table.sort_by(column)
@@ -98,17 +95,14 @@ class NodesScreen(FilteredPage):
             self.say(f"no column {sanitize(text)}; the columns are {' '.join(self.table.columns)}", wrong=True)
 
     def action_sort(self, also: bool) -> None:
-        """Sort by the picked column, alone or after the others."""
         self.table.sort_by(self.table.columns[self.table.picked], also=also)
         self.annotate()
 
     def action_column(self, step: int) -> None:
-        """Pick the column at the left or right."""
         self.table.pick(step)
         self._count()
 
     def action_fold(self) -> None:
-        """Fold the rows that pass, or show them again."""
         self.table.folded = not self.table.folded
         self.table.apply_filter()
         self._count()
@@ -125,22 +119,18 @@ class NodesScreen(FilteredPage):
         self.say("No node has a fault.")
 
     def action_in_fabric(self) -> None:
-        """Show the node on the map."""
         if self.table.chosen is not None:
             self.post_message(ShowInFabric(self.table.chosen))
 
     def action_repeat(self) -> None:
-        """Repeat the tests of the node under the cursor."""
         if self.table.chosen is not None and self.run_view is not None:
             results = self.run_view.nodes[self.table.chosen].results
             self.post_message(PlanRun(only=tuple(result.test.id for result in results)))
 
     def action_copy(self) -> None:
-        """Copy the row."""
         if self.table.chosen is not None:
             row = self.table.order[self.table.cursor]
             self.post_message(Copy(self.table.as_text(only=[row]), f"the row of {sanitize(row.view.node.id)}"))
 
     def action_copy_all(self) -> None:
-        """Copy the table."""
         self.post_message(Copy(self.table.as_text(), f"{self.table.count:,} rows"))

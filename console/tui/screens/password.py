@@ -30,11 +30,9 @@ class PasswordSheet(Sheet[str]):
         self.prompt = LineInput("password:", masked=True)
 
     def inside(self) -> Sequence[Widget]:
-        """What is asked for and why, above what is typed."""
         return (self.asked, self.words, self.prompt)
 
     def on_mount(self) -> None:
-        """Whatever is typed is the password."""
         self.prompt.focus()
 
     @on(LineInput.Entered)
@@ -46,7 +44,6 @@ class PasswordSheet(Sheet[str]):
         self._answer(None)
 
     def action_leave(self) -> None:
-        """No password."""
         self._answer(None)
 
     def _answer(self, text: str | None) -> None:

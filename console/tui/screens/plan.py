@@ -65,16 +65,13 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         self._name_keys()
 
     def inside(self) -> Sequence[Widget]:
-        """The plan."""
         return (self.plan,)
 
     def on_mount(self) -> None:
-        """Work the plan out."""
         self._work_out()
         self.plan.focus()
 
     def on_resize(self) -> None:
-        """As high as it needs to be, and as there is room."""
         self.plan.styles.height = max(min(self.plan.wanted, self.size.height - 4), 1)
 
     def _name_keys(self) -> None:
@@ -107,7 +104,6 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         self.on_resize()
 
     def action_suite(self) -> None:
-        """The next suite."""
         if len(self.suites) > 1 and self.suite in self.suites:
             self.suite = self.suites[(self.suites.index(self.suite) + 1) % len(self.suites)]
             self._work_out()
@@ -130,6 +126,5 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
             self._work_out()
 
     def action_choose(self) -> None:
-        """Start."""
         found = self.proposal
         self.dismiss(found.rounds if found is not None and (found.rounds or found.ends) else None)

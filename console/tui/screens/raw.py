@@ -29,12 +29,10 @@ class RawScreen(Page):
         self.parts = (self.raw,)
 
     def on_mount(self) -> None:
-        """The pane has the keys."""
         super().on_mount()
         self.raw.focus()
 
     def paint(self, view: RunView) -> None:
-        """The output."""
         result = view.results.get(self.test)
         if result is None:
             return
@@ -54,7 +52,6 @@ class RawScreen(Page):
         return next((verdict.shown for verdict in every if verdict.metric == metric), Shown.PLAIN)
 
     def action_shift(self, step: int) -> None:
-        """Shift long lines."""
         self.raw.sideways(8 * step)
 
     def action_pane(self, step: int) -> None:
@@ -65,15 +62,12 @@ class RawScreen(Page):
             self.paint(self.run_view)
 
     def action_copy(self) -> None:
-        """Copy the command."""
         if self.raw.evidence is not None:
             self.post_message(Copy(self.raw.evidence.command + "\n", "the command"))
 
     def action_copy_all(self) -> None:
-        """Copy the output."""
         if self.raw.evidence is not None:
             self.post_message(Copy("\n".join(self.raw.evidence.lines) + "\n", "the output"))
 
     def action_repeat(self) -> None:
-        """Repeat this test."""
         self.post_message(PlanRun(only=(self.test,)))

@@ -77,7 +77,6 @@ class RunScreen(Page):
             self._say_time(view)
 
     def paint(self, view: RunView) -> None:
-        """Everything anew."""
         self.keys.show(self._offered(view))
         self._say_time(view)
         self.loads.show(loads(view))
@@ -141,7 +140,6 @@ class RunScreen(Page):
         self.events.styles.height = events
 
     def step(self, rows: int) -> None:
-        """Move among the tests."""
         self.tests.move(rows)
 
     @on(Listing.Chosen)
@@ -159,7 +157,6 @@ class RunScreen(Page):
         self.post_message(Stop())
 
     def action_repeat(self) -> None:
-        """Repeat what failed."""
         self.post_message(PlanRun(failed_only=True))
 
     def action_sweeps(self) -> None:
@@ -170,7 +167,6 @@ class RunScreen(Page):
             self.say("Nothing of this session was swept: a suite may vary clients, tasks, streams or sizes.")
 
     def action_copy(self) -> None:
-        """Copy the test."""
         chosen = self.tests.chosen
         if chosen is not None:
             self.post_message(Copy(f"{chosen.test.target.key}\t{chosen.value}\t{chosen.expected}\n", "the test"))

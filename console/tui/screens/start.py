@@ -38,17 +38,14 @@ class StartScreen(Screen[StartChoice]):
         self.menu = StartMenu(entries(model), model.version)
 
     def compose(self) -> ComposeResult:
-        """The list, the keys."""
         yield self.menu
         hints = [Hint("enter", "open"), Hint("1-9", "session"), Hint("q", "quit")]
         yield Footer(hints if self.model.sessions else [hints[0], hints[2]], has_help=False)
 
     def on_mount(self) -> None:
-        """The list has the keys."""
         self.menu.focus()
 
     def on_key(self, event: events.Key) -> None:
-        """The key of an entry."""
         entry = next((each for each in self.menu.entries if each.key and each.key == event.character), None)
         if entry is not None:
             event.stop()
@@ -59,16 +56,13 @@ class StartScreen(Screen[StartChoice]):
         self.action_choose()
 
     def action_move(self, step: int) -> None:
-        """Another entry."""
         self.menu.move(step)
 
     def action_choose(self) -> None:
-        """Take the entry under the cursor."""
         if self.menu.chosen is not None:
             self.take(self.menu.chosen)
 
     def action_leave(self) -> None:
-        """Leave without a choice."""
         self.app.exit(None)
 
     def take(self, entry: MenuEntry) -> None:

@@ -123,14 +123,12 @@ class SweepsScreen(FilteredPage):
         self.charts.move(step)
 
     def action_copy(self) -> None:
-        """Copy the point."""
         chart, row = self.charts.chosen, self.points.chosen
         if chart is not None and row is not None:
             lines = format_chart(chart).splitlines()
             self.post_message(Copy(f"{lines[0]}\n{lines[1 + self.points.cursor]}\n", f"{chart.axis}={row.value}"))
 
     def action_copy_all(self) -> None:
-        """Copy the numbers of the chart."""
         chart = self.charts.chosen
         if chart is not None:
             self.post_message(Copy(format_chart(chart), format_chart_name(chart)))

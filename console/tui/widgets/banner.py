@@ -19,7 +19,6 @@ class Banner(CellWidget):
         self.spool = ""
 
     def show(self, because: str, spool: str) -> None:
-        """Another reason, or none any more."""
         if (because, spool) == (self.because, self.spool):
             return
         self.because, self.spool = because, spool
@@ -34,10 +33,8 @@ class Banner(CellWidget):
         return wrap_clipped(f"HELD  The run waits. {kept}{sanitize(self.because)}", max(width - 2, 1), _MOST)
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """The words on a ground that reaches from edge to edge."""
         return [CellLine(width).put(f" {line}".ljust(width), HELD_BADGE).row() for line in self.lines(width)]
 
     def on_resize(self) -> None:
-        """As many rows as the words take now."""
         self.styles.height = len(self.lines(self.app.size.width))
         super().on_resize()

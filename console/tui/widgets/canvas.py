@@ -26,7 +26,6 @@ class CellWidget(Widget):
 
     @property
     def painter(self) -> Painter:
-        """The application's painter."""
         return painter_of(self.app)
 
     @property
@@ -58,11 +57,9 @@ class CellWidget(Widget):
         self.refresh()
 
     def on_resize(self) -> None:
-        """Draw for the new size."""
         self.repaint()
 
     def render_line(self, y: int) -> Strip:
-        """One row as a strip."""
         rows = self.rows
         row = rows[y] if y < len(rows) else BLANK
         return self.painter.strip(row, self.size.width, self.GROUND)

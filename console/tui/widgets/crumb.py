@@ -36,7 +36,6 @@ class Crumb(CellWidget):
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """The one row."""
         tally = next((t for t in self.tallies if row_width(t) <= max(width - 14, width // 2)), ())
         line = CellLine(max(width - row_width(tally) - 3, 0)).to(1)
         parts = list(self.parts)

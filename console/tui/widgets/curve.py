@@ -83,12 +83,10 @@ class CurvePlot(CellWidget):
         self.chosen = ""
 
     def show(self, chart: Chart | None, chosen: str = "") -> None:
-        """Another chart, or another point of it under the cursor."""
         self.chart, self.chosen = chart, chosen
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Legend, curves, axis."""
         chart = self.chart
         if chart is None or height < 5 or width < 24 or not chart.curves:
             return []
@@ -245,12 +243,10 @@ class CurveText(CellWidget):
         self.said: Sequence[tuple[str, Tone]] = ()
 
     def show(self, said: Sequence[tuple[str, Tone]]) -> None:
-        """Other sentences, each with its tone."""
         self.said = said
         self.redraw()
 
     def wanted(self, width: int) -> int:
-        """Rows that it would fill."""
         return sum(len(wrap_clipped(text, width - 2, 3)) for text, _ in self.said)
 
     def draw(self, width: int, height: int) -> list[Row]:

@@ -19,12 +19,10 @@ class EventLog(CellWidget):
         self.events: Sequence[Line] = ()
 
     def show(self, log: Sequence[Line]) -> None:
-        """More events."""
         self.events = log
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """As many as there is room for."""
         rows = []
         for place, event in enumerate(list(reversed(self.events))[:height]):
             line = CellLine(width).to(1).put("events" if not place else "", MUTED).to(10)

@@ -53,14 +53,12 @@ class FabricMap(CellWidget, can_focus=True):
         self._busy: frozenset[NodeId] = frozenset()
 
     def show(self, view: RunView, shape: FabricShape) -> None:
-        """Draw ``view``."""
         if self.view is None or self.view.findings is not view.findings:
             self._blame = Blame(view.findings)
         self.view, self.shape = view, shape
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """The lines in sight."""
         if self.view is None or self.shape is None:
             return []
         self._lay_out(width, height)
@@ -111,7 +109,6 @@ class FabricMap(CellWidget, can_focus=True):
         return None
 
     def go(self, mark: MapMark) -> None:
-        """Put the cursor on a node or link."""
         self.mark = mark
         self.redraw()
         self.post_message(self.Marked(mark))
@@ -172,11 +169,9 @@ class FabricMap(CellWidget, can_focus=True):
             self.go(_mark(spot))
 
     def on_mouse_scroll_down(self) -> None:
-        """One line down."""
         self.move(0, 1)
 
     def on_mouse_scroll_up(self) -> None:
-        """One line up."""
         self.move(0, -1)
 
     def _move_down(self, line: int, x: int, down: int) -> None:

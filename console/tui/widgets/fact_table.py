@@ -31,7 +31,6 @@ class NodeFact:
 
     @property
     def state(self) -> State | None:
-        """How it was judged."""
         return None if self.verdict is None else state_of(self.verdict)
 
     @property
@@ -40,7 +39,6 @@ class NodeFact:
         return self.state not in (None, State.PASS)
 
     def words(self, column: str) -> str:
-        """The text of a column."""
         if column == "state":
             return self.state.value if self.state is not None else ""
         return {"fact": self.fact, "of": self.of, "value": self.value}[column]
@@ -92,31 +90,25 @@ class FactTable(FilteredListing):
 
     @property
     def filter_columns(self) -> Mapping[str, Scale | None]:
-        """Words all of them."""
         return COLUMNS
 
     @property
     def total(self) -> int:
-        """All facts."""
         return len(self.facts)
 
     def apply_filter(self) -> None:
-        """Keep the facts that pass."""
         self.kept = [row for row in self.facts if self.filter.keeps(row)]
         self.redraw()
 
     @property
     def count(self) -> int:
-        """Rows that pass the filter."""
         return len(self.kept)
 
     def empty(self, width: int) -> list[Row]:
-        """Why nothing is shown."""
         why = self.nothing if not self.facts else "no fact passes the filter"
         return [CellLine(width).to(1).put(clip_text(why, width - 2), MUTED).row()]
 
     def heading(self, width: int) -> list[Row]:
-        """The columns."""
         of, value = self._places(width)
         line = CellLine(width).to(3).put("fact", MUTED).to(of).put("of", MUTED).to(value).put("value", MUTED)
         return [line.row()]

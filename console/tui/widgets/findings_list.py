@@ -63,7 +63,6 @@ class FindingsList(Listing):
 
     @property
     def chosen(self) -> Fault | AlikeFindings | None:
-        """The finding under the cursor."""
         entry = self.entries[self.cursor] if self.cursor < len(self.entries) else None
         return None if isinstance(entry, WordsRow) else entry
 
@@ -109,7 +108,6 @@ class FindingsList(Listing):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        """One finding."""
         entry = self.entries[index]
         if isinstance(entry, WordsRow):
             return self._fitted(entry.row, width)

@@ -45,7 +45,6 @@ class Footer(CellWidget):
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """The one row."""
         line = CellLine(width).to(1)
         if self.said:
             return [line.put(clip_text(self.said, width - 2), FAIL if self.wrong else TEXT).row()]

@@ -22,12 +22,10 @@ class Headline(CellWidget):
         self.aside = ""
 
     def show(self, state: State | None, lead: str, what: str, *, why: str = "", aside: str = "") -> None:
-        """Say something else."""
         self.state, self.lead, self.what, self.why, self.aside = state, lead, what, why, aside
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Two rows; one where there is no more room."""
         if not (self.lead or self.what):
             return []
         line = CellLine(width).to(1)

@@ -22,7 +22,6 @@ class InventoryView(CellWidget):
         self.facts = 0
 
     def show(self, node: NodeView) -> None:
-        """Read the facts of ``node``."""
         found = [each for each in node.verdicts if each.kind is Yardstick.HARDWARE]
         self.differing = tuple(sorted((e for e in found if e.level is not Level.PASS), key=lambda e: state_of(e).rank))
         self.same = tuple(each for each in found if each.level is Level.PASS)
@@ -31,11 +30,9 @@ class InventoryView(CellWidget):
 
     @property
     def wanted(self) -> int:
-        """Rows that it would fill."""
         return 1 + (len(self.differing) + 1 + (1 if self.same else 0) if self.differing else 0)
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Head, differences, the rest."""
         total = len(self.differing) + len(self.same)
         line = CellLine(width).to(1).put("inventory", MUTED).to(13)
         if not total:

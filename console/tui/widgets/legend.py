@@ -62,7 +62,6 @@ class Legend(CellWidget):
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """A blank row and the legend."""
         line = CellLine(width).to(1).put("legend", MUTED).to(10)
         groups = self._steps() if self.values else self._states()
         for group in (*groups, *self._links()):

@@ -64,7 +64,6 @@ class LineInput(CellWidget, can_focus=True):
         self.aside: Row = ()
 
     def show(self, *, note: Row = (), wrong: str = "", aside: Row = ()) -> None:
-        """Say something about the text."""
         self.note, self.wrong, self.aside = note, wrong, aside
         self.redraw()
 
@@ -74,7 +73,6 @@ class LineInput(CellWidget, can_focus=True):
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Mark, text with its cursor, note, aside."""
         line = CellLine(width).to(1).put(self.mark, ACCENT).put(" ")
         text = "*" * len(self.text) if self.masked else self.text
         start = max(0, measure_width(text[: self.at]) - max(line.room - 4, 1))
@@ -98,11 +96,9 @@ class LineInput(CellWidget, can_focus=True):
         return (CellText(before, TEXT), CellText(word, FAIL), CellText(after, TEXT))
 
     def on_focus(self) -> None:
-        """Show the cursor."""
         self.redraw()
 
     def on_blur(self) -> None:
-        """Hide the cursor."""
         self.redraw()
 
     def on_paste(self, event: events.Paste) -> None:

@@ -82,7 +82,6 @@ class Listing(CellWidget, can_focus=True):
             self.post_message(self.Moved(self, index))
 
     def move(self, step: int) -> None:
-        """Go ``step`` rows on."""
         self.go((self.cursor if self.CURSOR else self.top) + step)
 
     def choose(self) -> None:
@@ -91,12 +90,10 @@ class Listing(CellWidget, can_focus=True):
             self.post_message(self.Chosen(self, self.cursor))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Three rows down."""
         event.stop()
         self.move(3)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Three rows up."""
         event.stop()
         self.move(-3)
 

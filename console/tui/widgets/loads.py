@@ -53,13 +53,11 @@ class LoadsView(CellWidget):
         self.loads: Sequence[TargetLoad] = ()
 
     def show(self, loads: Sequence[TargetLoad]) -> None:
-        """Other loads."""
         self.loads = loads
         self.redraw()
 
     @property
     def wanted(self) -> int:
-        """Rows that it would fill."""
         return len(self.loads) + 1 if self.loads else 0
 
     def draw(self, width: int, height: int) -> list[Row]:

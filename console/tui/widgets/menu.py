@@ -56,12 +56,10 @@ class StartMenu(Listing):
 
     @property
     def count(self) -> int:
-        """How many entries there are."""
         return len(self.entries)
 
     @property
     def chosen(self) -> MenuEntry | None:
-        """The entry under the cursor."""
         return self.entries[self.cursor] if self.cursor < len(self.entries) else None
 
     def draw(self, width: int, height: int) -> list[Row]:
@@ -90,7 +88,6 @@ class StartMenu(Listing):
         return rows
 
     def row(self, index: int, width: int) -> Row:
-        """One entry."""
         entry = self.entries[index]
         if entry.past is not None:
             return self._session(entry, entry.past, width)

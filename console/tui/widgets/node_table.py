@@ -103,7 +103,6 @@ class NodeTable(FilteredListing):
 
     @property
     def chosen(self) -> NodeId | None:
-        """The node under the cursor."""
         return self.order[self.cursor].view.node.id if self.cursor < len(self.order) else None
 
     @property
@@ -113,17 +112,14 @@ class NodeTable(FilteredListing):
 
     @property
     def filter_columns(self) -> Mapping[str, Scale | None]:
-        """Words and metrics of this session."""
         return filter_columns(self.metrics)
 
     @property
     def total(self) -> int:
-        """All nodes."""
         return len(self.table)
 
     @property
     def count(self) -> int:
-        """Rows after the filter."""
         return len(self.order)
 
     def sort_by(self, column: str, *, also: bool = False) -> None:
@@ -139,7 +135,6 @@ class NodeTable(FilteredListing):
         self.apply_filter()
 
     def pick(self, step: int) -> None:
-        """Go to another column."""
         self.picked = max(0, min(self.picked + step, len(self.columns) - 1))
         self.redraw()
 
@@ -173,7 +168,6 @@ class NodeTable(FilteredListing):
         return some
 
     def row(self, index: int, width: int) -> Row:
-        """One node."""
         row = self.order[index]
         line = CellLine(width).to(1)
         quiet = row.state in (State.PASS, State.SKIPPED, State.MEASURED)
@@ -191,7 +185,6 @@ class NodeTable(FilteredListing):
         return line.row()
 
     def empty(self, width: int) -> list[Row]:
-        """Say why there is nothing."""
         if self.view is None:
             return [(), CellLine(width).to(1).put("The session is being read.", MUTED).row()]
         if self.filter.text:

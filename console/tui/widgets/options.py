@@ -35,16 +35,13 @@ class OptionListing(Listing):
 
     @property
     def count(self) -> int:
-        """How many there are."""
         return len(self.options)
 
     @property
     def chosen(self) -> Option | None:
-        """The option under the cursor."""
         return self.options[self.cursor] if self.cursor < len(self.options) else None
 
     def row(self, index: int, width: int) -> Row:
-        """Key, word, help."""
         option = self.options[index]
         keys = max([1, *(measure_width(each.key) for each in self.options)])
         words = min(max([6, *(measure_width(each.word) for each in self.options)]), width // 2)
@@ -52,5 +49,4 @@ class OptionListing(Listing):
         return line.put(clip_text(option.help, max(line.room - 1, 0)), MUTED).row()
 
     def empty(self, width: int) -> list[Row]:
-        """Nothing fits what was typed."""
         return [CellLine(width).to(2).put("nothing of that name here", TEXT).row()]

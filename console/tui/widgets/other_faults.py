@@ -32,7 +32,6 @@ class OtherFaults(CellWidget):
         return [(index, fault) for index, fault in enumerate(self.faults) if index != self.skip]
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """A blank row, then one row a fault."""
         others = self.others
         room = height - 1
         shown = others if len(others) <= room else others[: room - 1]
@@ -47,7 +46,6 @@ class OtherFaults(CellWidget):
         return rows
 
     def on_click(self, event: events.Click) -> None:
-        """Open the fault that was clicked."""
         index = event.y - 1
         if 0 <= index < len(self.others) and self.others[index][1].finding is not None:
             self.post_message(OpenFinding(self.others[index][0]))

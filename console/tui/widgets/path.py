@@ -33,7 +33,6 @@ class PathView(CellWidget):
 
     @property
     def wanted(self) -> int:
-        """Rows that it would fill."""
         return 2 + len(self.hops) if self.hops else 0
 
     def draw(self, width: int, height: int) -> list[Row]:

@@ -30,11 +30,9 @@ class PlanView(Listing):
         self._lines: tuple[int, list[Row]] = (0, [])
 
     def wait(self, suite: str) -> None:
-        """Say that a plan is being worked out."""
         self._say(f"{sanitize(suite) + ': ' if suite else ''}the plan is being worked out.")
 
     def refuse(self, why: str) -> None:
-        """Say why there is no plan."""
         self._say(why)
 
     def _say(self, words: str) -> None:
@@ -43,7 +41,6 @@ class PlanView(Listing):
         self.redraw()
 
     def show(self, suite: str, proposal: Proposal, suites: Sequence[str | None]) -> None:
-        """Another plan."""
         self.instead = ""
         self.suite, self.suites = suite, suites
         self.rounds, self.notes, self.ends = proposal.rounds, proposal.notes, proposal.ends
@@ -52,16 +49,13 @@ class PlanView(Listing):
 
     @property
     def wanted(self) -> int:
-        """Lines that it would fill."""
         return len(self.lines(self.size.width or 80))
 
     @property
     def count(self) -> int:
-        """How many lines there are."""
         return len(self.lines(self.size.width))
 
     def row(self, index: int, width: int) -> Row:
-        """One line."""
         return self.lines(width)[index]
 
     def lines(self, width: int) -> list[Row]:

@@ -32,7 +32,6 @@ class Proofs(CellWidget):
 
     @property
     def wanted(self) -> int:
-        """Rows that it would fill."""
         return 1 + len(self.open) if self.proofs else 0
 
     def draw(self, width: int, height: int) -> list[Row]:

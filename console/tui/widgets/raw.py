@@ -49,17 +49,14 @@ class RawPane(Listing):
         return super().draw(width, height)
 
     def go(self, index: int) -> None:
-        """Scroll."""
         self.follows = False
         super().go(index)
 
     @property
     def count(self) -> int:
-        """Lines of the output."""
         return len(self.evidence.lines) if self.evidence else 0
 
     def heading(self, width: int) -> list[Row]:
-        """The command and how it ended."""
         line = CellLine(width).to(1).put("raw", ACTIVE if self.has_focus else MUTED).to(6)
         if self.evidence is None:
             return [set_ground(line.put("nothing was run for this row", MUTED).to(width).row(), Ground.PANEL)]
@@ -71,7 +68,6 @@ class RawPane(Listing):
         return [set_ground(line.right((CellText(ending, MUTED),)).to(width).row(), Ground.PANEL)]
 
     def row(self, index: int, width: int) -> Row:
-        """One line; the marked text stands out."""
         if self.evidence is None:
             return ()
         text, mark = self.evidence.lines[index], self.evidence.marked
@@ -87,7 +83,6 @@ class RawPane(Listing):
         return line.row()
 
     def empty(self, width: int) -> list[Row]:
-        """An output without a line."""
         return [CellLine(width).to(1).put("the command said nothing", FAINT).row()] if self.evidence else []
 
     def sideways(self, step: int) -> None:
@@ -96,9 +91,7 @@ class RawPane(Listing):
         self.redraw()
 
     def on_focus(self) -> None:
-        """Mark the pane."""
         self.redraw()
 
     def on_blur(self) -> None:
-        """Unmark the pane."""
         self.redraw()

@@ -127,16 +127,13 @@ class ResultList(Listing):
 
     @property
     def chosen(self) -> NodeResult | None:
-        """The outcome under the cursor."""
         return self.outcomes[self.cursor] if self.cursor < len(self.outcomes) else None
 
     @property
     def count(self) -> int:
-        """How many outcomes there are."""
         return len(self.outcomes)
 
     def heading(self, width: int) -> list[Row]:
-        """Names of the columns."""
         line = CellLine(width).to(1).put("results", ACTIVE if self.has_focus else MUTED)
         for name, x, wide, align in self._columns(width):
             if name != "probe":
@@ -144,7 +141,6 @@ class ResultList(Listing):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        """One outcome."""
         each = self.outcomes[index]
         quiet = each.state in (State.PASS, State.MEASURED)
         texts = {
@@ -160,7 +156,6 @@ class ResultList(Listing):
         return line.row()
 
     def empty(self, width: int) -> list[Row]:
-        """Nothing was tested."""
         return [
             CellLine(width)
             .to(3)
@@ -197,9 +192,7 @@ class ResultList(Listing):
         return made
 
     def on_focus(self) -> None:
-        """Mark the pane."""
         self.redraw()
 
     def on_blur(self) -> None:
-        """Unmark the pane."""
         self.redraw()

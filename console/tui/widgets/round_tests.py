@@ -140,16 +140,13 @@ class RoundTests(Listing):
 
     @property
     def chosen(self) -> TestLine | None:
-        """The test under the cursor."""
         return self.rows_[self.cursor] if self.cursor < len(self.rows_) else None
 
     @property
     def count(self) -> int:
-        """How many tests there are."""
         return len(self.rows_)
 
     def heading(self, width: int) -> list[Row]:
-        """Title and names of the columns."""
         if not self.rows_:
             return []
         line = CellLine(width).to(1).put(self.title, MUTED)
@@ -159,7 +156,6 @@ class RoundTests(Listing):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        """One test."""
         row = self.rows_[index]
         target = row.test.target
         text = row.name or sanitize(target.node.id) + (f" → {sanitize(target.peer.id)}" if target.peer else "")

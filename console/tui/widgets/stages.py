@@ -29,11 +29,9 @@ class Stages(CellWidget):
 
     @property
     def wanted(self) -> int:
-        """Rows that it would fill."""
         return len(self.stages) + 1
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Heading and stages."""
         if not self.stages or not height:
             return []
         name = min(max([5, *(measure_width(sanitize(stage.name)) for stage in self.stages)]), 18)

@@ -15,11 +15,9 @@ class Status(CellWidget):
         self.right = ""
 
     def show(self, left: str, right: str) -> None:
-        """Say something else."""
         self.left, self.right = left, right
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """The one row."""
         line = CellLine(width).to(1).put(self.left, MUTED)
         return [line.right((CellText(self.right, MUTED),)).row()]

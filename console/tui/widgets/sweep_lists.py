@@ -37,7 +37,6 @@ class ChartRow:
     knees: str
 
     def words(self, column: str) -> str:
-        """The text of a column."""
         cohorts = " ".join(format_cohort_name(self.chart, curve) for curve in self.chart.curves)
         return {
             "stage": sanitize(self.chart.stage), "metric": self.name, "axis": sanitize(self.chart.axis),
@@ -82,43 +81,35 @@ class ChartList(FilteredListing):
 
     @property
     def filter_columns(self) -> Mapping[str, Scale | None]:
-        """Words all of them."""
         return COLUMNS
 
     @property
     def total(self) -> int:
-        """All charts."""
         return len(self.charts)
 
     def apply_filter(self) -> None:
-        """Keep the charts that pass."""
         self.kept = [row for row in self.charts if self.filter.keeps(row)]
         self.cursor = max(min(self.cursor, len(self.kept) - 1), 0)
         self.redraw()
 
     @property
     def chosen(self) -> Chart | None:
-        """The chart under the cursor."""
         return self.kept[self.cursor].chart if self.cursor < len(self.kept) else None
 
     @property
     def count(self) -> int:
-        """Charts that pass the filter."""
         return len(self.kept)
 
     def empty(self, width: int) -> list[Row]:
-        """Why nothing is shown."""
         why = "no curve passes the filter" if self.charts else "nothing of this session was swept"
         return [CellLine(width).to(1).put(clip_text(why, width - 2), MUTED).row()]
 
     def heading(self, width: int) -> list[Row]:
-        """Names of the columns."""
         stage, name, points = self._places(width)
         line = CellLine(width).to(1).put("sweep", ACTIVE if self.has_focus else MUTED).to(stage).put("metric", MUTED)
         return [line.to(name).put("points", MUTED).to(points).put("knee", MUTED).row()]
 
     def row(self, index: int, width: int) -> Row:
-        """One chart."""
         each = self.kept[index]
         stage, name, points = self._places(width)
         line = CellLine(width).to(1).put(clip_text(sanitize(each.chart.stage), stage - 2), MUTED).to(stage)
@@ -135,11 +126,9 @@ class ChartList(FilteredListing):
         return stage + 3, stage + name + 5, stage + name + points + 7
 
     def on_focus(self) -> None:
-        """Mark the pane."""
         self.redraw()
 
     def on_blur(self) -> None:
-        """Unmark the pane."""
         self.redraw()
 
 
@@ -167,12 +156,10 @@ class PointTable(Listing):
 
     @property
     def chosen(self) -> PointRow | None:
-        """The point under the cursor."""
         return self.points[self.cursor] if self.cursor < len(self.points) else None
 
     @property
     def count(self) -> int:
-        """How many points there are."""
         return len(self.points)
 
     @property
@@ -186,7 +173,6 @@ class PointTable(Listing):
         return max((measure_width(row.cells["note"]) + 2 for row in self.points if row.cells["note"]), default=0)
 
     def heading(self, width: int) -> list[Row]:
-        """Names of the columns."""
         line = CellLine(width)
         for name, x, wide in self._placed(width):
             word = format_heading(self.chart, name) if self.chart is not None and name != "note" else ""
@@ -195,7 +181,6 @@ class PointTable(Listing):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        """One point."""
         each = self.points[index]
         line = CellLine(width).to(1)
         if each.state is not None:
@@ -233,9 +218,7 @@ class PointTable(Listing):
         return [*made, ("note", x, max(width - x - 1, 0))] if self._note else made
 
     def on_focus(self) -> None:
-        """Mark the pane."""
         self.redraw()
 
     def on_blur(self) -> None:
-        """Unmark the pane."""
         self.redraw()

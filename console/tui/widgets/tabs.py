@@ -72,13 +72,11 @@ class Tabs(CellWidget):
         self.badges = Badges()
 
     def show(self, badges: Badges) -> None:
-        """Show other badges."""
         if badges != self.badges:
             self.badges = badges
             self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """The one row."""
         badges = badge_row(self.badges)
         line = CellLine(width)
         room = width - row_width(badges) - 1
@@ -91,7 +89,6 @@ class Tabs(CellWidget):
         return [line.row()]
 
     def on_click(self, event: events.Click) -> None:
-        """Say which tab was clicked."""
         x = 0
         for key, name in self._tabs(self.size.width - row_width(badge_row(self.badges)) - 1):
             x += len(name) + 4

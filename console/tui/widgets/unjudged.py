@@ -21,13 +21,11 @@ class Unjudged(CellWidget):
         self.reasons: Sequence[NotJudged] = ()
 
     def show(self, reasons: Sequence[NotJudged]) -> None:
-        """Other reasons."""
         self.reasons = reasons
         self.redraw()
 
     @property
     def wanted(self) -> int:
-        """Rows that it would fill."""
         return len(self.reasons)
 
     def draw(self, width: int, height: int) -> list[Row]:

@@ -32,7 +32,6 @@ class FilteredPage(Page):
         self.commands["filter"] = TypedCommand(self._filter_typed, tuple)
 
     def on_mount(self) -> None:
-        """The list has the keys."""
         super().on_mount()
         self.filtered.focus()
 
@@ -54,7 +53,6 @@ class FilteredPage(Page):
         return ()
 
     def annotate(self) -> None:
-        """Say beside the filter how much is shown."""
         total, shown = self.filtered.total, self.filtered.count
         note: Row = (CellText(self.HINT, MUTED),)
         if self.filtered.filter.text:
@@ -65,7 +63,6 @@ class FilteredPage(Page):
         self.prompt.show(note=note, aside=self.aside)
 
     def action_filter(self) -> None:
-        """Type a filter."""
         self.prompt.focus()
         self.call_after_refresh(self.annotate)
 
@@ -74,7 +71,6 @@ class FilteredPage(Page):
         self.filter_by(text)
 
     def clear_filter(self) -> None:
-        """Show everything again."""
         self.prompt.fill("")
         self.filtered.focus()
         self.call_after_refresh(self.filter_by, "")

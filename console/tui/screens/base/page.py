@@ -70,7 +70,6 @@ class Page(Screen[None]):
         super().__init_subclass__(**kwargs)
 
     def compose(self) -> ComposeResult:
-        """Frame around the parts."""
         yield self.tabs
         yield self.banner
         yield self.crumb
@@ -94,7 +93,6 @@ class Page(Screen[None]):
             self.paint(self.run_view)
 
     def on_resize(self) -> None:
-        """Share the height out anew."""
         if self.run_view is not None:
             self.paint(self.run_view)
 
@@ -112,21 +110,17 @@ class Page(Screen[None]):
         return self.focused if isinstance(self.focused, Listing) else None
 
     def action_move(self, where: str) -> None:
-        """Up, down, a page up or down, to the first row or to the last."""
         page = self.listing.page - 1 if self.listing else 10
         self.step({"up": -1, "down": 1, "page_up": -page, "page_down": page, "first": -FAR, "last": FAR}[where])
 
     def step(self, rows: int) -> None:
-        """Move in the focused list."""
         if self.listing is not None:
             self.listing.move(rows)
 
     def action_enter(self) -> None:
-        """Open what the cursor stands on."""
         if self.listing is not None:
             self.listing.choose()
 
     def action_back(self) -> None:
-        """One level out."""
         if len(self.app.screen_stack) > 1:
             self.app.pop_screen()

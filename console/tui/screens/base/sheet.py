@@ -29,7 +29,6 @@ class SheetTitle(CellWidget):
         self.badges = badges
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Name bold accent, a rule in faint behind it."""
         badges = badge_row(self.badges)
         line = CellLine(width).to(1).put(self.title, ACTIVE).put(" ")
         rule = width - line.at - row_width(badges) - (1 if badges else 0)
@@ -47,7 +46,6 @@ class SheetKeys(CellWidget):
         self.pairs = pairs
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """Key in accent, verb in muted."""
         line = CellLine(width).to(1)
         for key, verb in self.pairs:
             line.extend((CellText(key, KEY), CellText(f" {verb}  ", MUTED)))
@@ -81,7 +79,6 @@ class Sheet(ModalScreen[Answer], Generic[Answer]):
         return ()
 
     def compose(self) -> ComposeResult:
-        """Title, inside, keys, from the bottom up as high as they are."""
         yield self.head
         yield from self.inside()
         yield self.foot
@@ -91,15 +88,12 @@ class Sheet(ModalScreen[Answer], Generic[Answer]):
         return super().dismiss(result) if self.is_active else AwaitComplete()
 
     def action_leave(self) -> None:
-        """No answer."""
         self.dismiss(None)
 
     def action_move(self, step: int) -> None:
-        """Move in the list of the sheet."""
         for listing in self.query(Listing):
             listing.move(step)
 
     def action_choose(self) -> None:
-        """Take the row under the cursor."""
         for listing in self.query(Listing):
             listing.choose()
