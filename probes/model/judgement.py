@@ -124,6 +124,11 @@ class Finding:
     members_up: int | None = None
 
     @property
+    def links_at(self) -> tuple[str, ...]:
+        """Links whose own fault it is: none where it is a node's."""
+        return () if self.nodes_at else self.links
+
+    @property
     def key(self) -> str:
         """The identity of the cause: the same while numbers and evidence change, unique within a session."""
         return f"{self.suspect}/{self.element}/{self.where}/{self.probe}"

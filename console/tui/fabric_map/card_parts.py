@@ -167,13 +167,10 @@ class CardRemark:
 
     def draw(self, picture: MapPicture) -> Row:
         """Empty when nothing is wrong with any of its nodes."""
-        mine = {*self.rack.nodes}
-        for fault in view_queries.list_faults(picture.view):
-            own = next((node for node in fault.nodes if node in mine), None)
-            if own is not None:
-                text = clip_text(f"{sanitize(own)} {fault.what}", self.width)
-                return CellLine(self.width + 1).to(1).put(text, word_tone(fault.state)).row()
-        return ()
+        found = view_queries.describe_own_fault(picture.view, {*self.rack.nodes})
+        if found is None:
+            return ()
+        return CellLine(self.width + 1).to(1).put(clip_text(found[1], self.width), word_tone(found[0])).row()
 
 
 @dataclass(frozen=True, slots=True)

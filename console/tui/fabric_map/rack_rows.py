@@ -192,18 +192,14 @@ class RackNote:
 
     def draw(self, picture: MapPicture, width: int) -> Row:
         """Empty when nothing is wrong with any of its nodes."""
-        mine = set(self.rack.nodes)
-        for fault in view_queries.list_faults(picture.view):
-            own = [node for node in fault.nodes if node in mine]
-            if own:
-                text = f"{sanitize(own[0])} {fault.what}"
-                room = self.columns.slots_at - self.columns.cells_at - 1
-                if measure_width(text) > room:
-                    room = width - self.columns.cells_at - 1
-                return (
-                    CellLine(width).to(self.columns.cells_at).put(clip_text(text, room), word_tone(fault.state)).row()
-                )
-        return ()
+        found = view_queries.describe_own_fault(picture.view, {*self.rack.nodes})
+        if found is None:
+            return ()
+        state, text = found
+        room = self.columns.slots_at - self.columns.cells_at - 1
+        if measure_width(text) > room:
+            room = width - self.columns.cells_at - 1
+        return CellLine(width).to(self.columns.cells_at).put(clip_text(text, room), word_tone(state)).row()
 
 
 def gigabits(value: float | None, like: float) -> str:

@@ -20,47 +20,47 @@ _UNSEEN_LINK = LinkView()
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that is wrong: a finding, or nodes that could not be asked.
+class SilentNodes:
+    """Nodes that could not be asked, and of which no finding speaks; it answers as a finding does."""
 
-    ``nodes`` and ``links`` say where it sits, ``nodes`` only where it is a node's own fault.
-    """
-
-    state: State
-    where: str
+    nodes_at: tuple[NodeId, ...]
     what: str
-    reason: str
-    nodes: tuple[NodeId, ...] = ()
-    links: tuple[LinkId, ...] = ()
-    finding: Finding | None = None
+    links_at: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        return format_names(self.nodes_at)
+
+    @property
+    def means(self) -> str:
+        return f"{'its' if len(self.nodes_at) == 1 else 'their'} tests are not counted as passed"
+
+
+Fault = Finding | SilentNodes
 
 
 def list_faults(view: RunView) -> tuple[Fault, ...]:
     """Findings in the order in which they were ranked, then nodes that no finding speaks of."""
-    made = [_of_finding(finding) for finding in view.findings]
     named = {node for finding in view.findings for node in finding.nodes}
     silent: dict[str, list[NodeId]] = {}
     for name, node in view.nodes.items():
         if node.state is State.UNREACHABLE and name not in named:
             silent.setdefault(_why_silent(node), []).append(name)
-    for why, nodes in silent.items():
-        made.append(
-            Fault(
-                State.UNREACHABLE,
-                format_names(nodes),
-                why,
-                "its tests are not counted as passed" if len(nodes) == 1 else "their tests are not counted as passed",
-                tuple(nodes),
-            )
-        )
-    return tuple(made)
+    return (*view.findings, *(SilentNodes(tuple(nodes), why) for why, nodes in silent.items()))
 
 
-def _of_finding(finding: Finding) -> Fault:
-    nodes = tuple(NodeId(node) for node in finding.nodes_at)
-    links = () if nodes else tuple(LinkId(link) for link in finding.links)
-    words = (sanitize(finding.where), sanitize(finding.what), sanitize(finding.means))
-    return Fault(state_of_level(finding.level), *words, nodes, links, finding)
+def state_of_fault(fault: Fault) -> State:
+    """The state that a fault gives its element."""
+    return state_of_level(fault.level) if isinstance(fault, Finding) else State.UNREACHABLE
+
+
+def describe_own_fault(view: RunView, nodes: Container[str]) -> tuple[State, str] | None:
+    """The worst that one of ``nodes`` has of its own, in words."""
+    for fault in list_faults(view):
+        own = next((node for node in fault.nodes_at if node in nodes), None)
+        if own is not None:
+            return state_of_fault(fault), f"{sanitize(own)} {sanitize(fault.what)}"
+    return None
 
 
 def _why_silent(node: NodeView) -> str:

@@ -24,6 +24,7 @@ from benchconsole.console.tui.widgets.legend import Legend
 from benchconsole.console.tui.widgets.other_faults import OtherFaults
 from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.totals import TotalsCache
+from benchconsole.probes.judging.verdict import Finding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 
 _AT_ONCE = 2000
@@ -142,9 +143,9 @@ class FabricScreen(Page):
             self.headline.show(*make_quiet_headline(view, self.sums), why=describe_static(view), aside=aside)
             return
         fault = self.faults[self.fault]
-        lead, rest = clauses(fault.where, fault.what)
+        lead, rest = clauses(sanitize(fault.where), sanitize(fault.what))
         aside = f"finding {self.fault + 1} of {len(self.faults)}"
-        self.headline.show(fault.state, lead, rest, why=fault.reason, aside=aside)
+        self.headline.show(view_queries.state_of_fault(fault), lead, rest, why=sanitize(fault.means), aside=aside)
 
     def step(self, rows: int) -> None:
         if abs(rows) >= FAR:
@@ -168,10 +169,10 @@ class FabricScreen(Page):
         self._say_headline(self.run_view)
         self.also.show(self.faults, self.fault)
         fault = self.faults[self.fault]
-        if fault.links:
-            self.map.go(MapMark(link=fault.links[0]))
-        elif fault.nodes:
-            self.map.go(MapMark(node=fault.nodes[0]))
+        if fault.links_at:
+            self.map.go(MapMark(link=LinkId(fault.links_at[0])))
+        elif fault.nodes_at:
+            self.map.go(MapMark(node=NodeId(fault.nodes_at[0])))
 
     def action_values(self) -> None:
         """Cells as states or as values."""
@@ -196,13 +197,13 @@ class FabricScreen(Page):
         view, mark = self.run_view, self.map.mark or MapMark()
         if view is None:
             return
-        index = next((i for i, f in enumerate(self.faults) if f.finding and _speaks_of(f, mark)), None)
+        index = next((i for i, f in enumerate(self.faults) if _speaks_of(f, mark)), None)
         static = static_findings.find_static_finding(view, [name for name in mark if name]) if any(mark) else None
         if index is None and static is not None:
             self.post_message(OpenStatic(static.where))
             return
         index = index if index is not None else self.fault
-        if index < len(self.faults) and self.faults[index].finding is not None:
+        if index < len(self.faults) and isinstance(self.faults[index], Finding):
             self.post_message(OpenFinding(index))
         elif not self.faults and view.static:
             self.post_message(OpenStatic(view.static[0].where))
@@ -213,7 +214,9 @@ class FabricScreen(Page):
     def action_copy(self) -> None:
         if self.faults:
             fault = self.faults[self.fault]
-            self.post_message(Copy(f"{fault.where}: {fault.what}\n{fault.reason}\n", "the headline"))
+            self.post_message(
+                Copy(f"{sanitize(fault.where)}: {sanitize(fault.what)}\n{sanitize(fault.means)}\n", "the headline")
+            )
 
     @on(FabricMap.Opened)
     def _opened(self, event: FabricMap.Opened) -> None:
@@ -225,7 +228,7 @@ class FabricScreen(Page):
     def _open_links(self, view: RunView, mark: MapMark, spot: MapSpot) -> None:
         """The finding about a link or a switch, measured before described."""
         links = (mark.link,) if mark.link is not None else spot.links
-        index = next((i for i, f in enumerate(self.faults) if f.finding and _about(f, links, spot.switches)), None)
+        index = next((i for i, f in enumerate(self.faults) if _about(f, links, spot.switches)), None)
         static = static_findings.find_static_finding(view, [*links, *spot.switches])
         if index is not None:
             self.post_message(OpenFinding(index))
@@ -260,14 +263,13 @@ def _marks(fabric: Fabric, element: str) -> Iterator[MapMark]:
 
 
 def _about(fault: view_queries.Fault, links: Sequence[LinkId], switches: Sequence[SwitchId]) -> bool:
-    named = fault.finding.element if fault.finding is not None else ""
-    return any(link in fault.links for link in links) or named in switches
+    return isinstance(fault, Finding) and (any(link in fault.links_at for link in links) or fault.element in switches)
 
 
 def _speaks_of(fault: view_queries.Fault, mark: MapMark) -> bool:
-    if fault.finding is None:
+    if not isinstance(fault, Finding):
         return False
-    return mark.link in fault.links if mark.link else mark.node in fault.finding.nodes
+    return mark.link in fault.links_at if mark.link else mark.node in fault.nodes
 
 
 def make_quiet_headline(view: RunView, sums: TotalsCache) -> tuple[State | None, str, str]:

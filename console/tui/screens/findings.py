@@ -8,16 +8,16 @@ from textual import on
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy, OpenNode, OpenRaw, PlanRun, ShowInFabric
-from benchconsole.console.tui.queries import raw_output, static_findings, view_queries
+from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.rows.text_rows import FAIL, MUTED, WATCH, CellText, Row
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.finding_detail import FindingDetail
-from benchconsole.console.tui.widgets.findings_list import FindingsList, WordsRow
+from benchconsole.console.tui.widgets.findings_list import FindingsList
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.unjudged import Unjudged
-from benchconsole.console.view.run_view import Coverage, RunView
+from benchconsole.console.view.run_view import Coverage, RunView, state_of_level
 from benchconsole.console.view.totals import TotalsCache
 from benchconsole.console.view.wording import SEVERITIES
 from benchconsole.probes.model.judgement import Finding, Level
@@ -72,12 +72,11 @@ class FindingsScreen(Page):
             self.unjudged.show(sums.reasons)
             parts = [sanitize(view.fabric.name), "findings", sanitize(view.label)]
             self.crumb.show([part for part in parts if part], *_tallies(view, covered))
-            faults = [each for each in view_queries.list_faults(view) if each.finding is not None]
             nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
             if view.results:
                 nothing = f"No fault was found in {covered.tested:,} of {covered.planned:,} planned tests."
             static = self._static(view)
-            self.list.show(faults, nothing, static, _title(view.static, len(static)))
+            self.list.show(view.findings, nothing, static, _title(view.static, len(static)))
         self._select()
         self._share_height()
 
@@ -137,17 +136,17 @@ class FindingsScreen(Page):
         chosen, view = self.list.chosen, self.run_view
         if isinstance(chosen, AlikeFindings):
             self._lead_to(chosen)
-        elif chosen is not None and chosen.finding is not None and view is not None:
-            self._show_evidence(view, chosen, chosen.finding)
+        elif chosen is not None and view is not None:
+            self._show_evidence(view, chosen)
 
-    def _show_evidence(self, view: RunView, chosen: view_queries.Fault, finding: Finding) -> None:
+    def _show_evidence(self, view: RunView, finding: Finding) -> None:
         found = raw_output.find_measurement(view, finding.evidence, next(iter(finding.tests), ""))
         if found is not None:
             self.post_message(OpenRaw(found[0].test.id, found[1]))
         elif finding.tests and finding.tests[0] in view.results:
             self.post_message(OpenRaw(finding.tests[0]))
-        elif chosen.nodes:
-            self.post_message(OpenNode(chosen.nodes[0]))
+        elif finding.nodes_at:
+            self.post_message(OpenNode(NodeId(finding.nodes_at[0])))
         else:
             self.say("This finding is computed from the description; nothing was run for it.")
 
@@ -202,15 +201,15 @@ class FindingsScreen(Page):
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings):
             self._show_in_fabric(self._elements(chosen))
-        elif chosen is not None and (chosen.links or chosen.nodes):
-            self.post_message(ShowInFabric(chosen.links[0] if chosen.links else chosen.nodes[0]))
+        elif chosen is not None and (chosen.links_at or chosen.nodes_at):
+            self.post_message(ShowInFabric((chosen.links_at or chosen.nodes_at)[0]))
 
     def action_repeat(self) -> None:
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings):
             self.say("Nothing was run for it; R plans a run.")
-        elif chosen is not None and chosen.finding is not None:
-            self.post_message(PlanRun(only=chosen.finding.tests))
+        elif chosen is not None:
+            self.post_message(PlanRun(only=chosen.tests))
 
     def action_copy(self) -> None:
         if self.list.chosen is not None and self.run_view is not None:
@@ -218,7 +217,7 @@ class FindingsScreen(Page):
 
     def action_copy_all(self) -> None:
         if self.run_view is not None:
-            every = [each for each in self.list.entries if not isinstance(each, WordsRow)]
+            every = [each for each in self.list.entries if not isinstance(each, tuple)]
             number = len(self.list.faults) + len(self.run_view.static or ())
             self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
 
@@ -247,7 +246,7 @@ def _tallies(view: RunView, covered: Coverage) -> tuple[Row, ...]:
     return (long, (*made, CellText(f"{tested} of {planned} tested", MUTED)), tuple(made))
 
 
-def _as_text(fabric: Fabric, some: Sequence[view_queries.Fault | AlikeFindings]) -> str:
+def _as_text(fabric: Fabric, some: Sequence[Finding | AlikeFindings]) -> str:
     """Plain text that survives chat and mail."""
     made = []
     for each in some:
@@ -255,11 +254,9 @@ def _as_text(fabric: Fabric, some: Sequence[view_queries.Fault | AlikeFindings])
     return "\n".join(made) + "\n"
 
 
-def _measured_text(fault: view_queries.Fault) -> list[str]:
-    finding = fault.finding
-    if finding is None:
-        return []
-    made = [f"{fault.state.value}: {finding.suspect.value} {fault.where}: {fault.what}"]
+def _measured_text(finding: Finding) -> list[str]:
+    state = state_of_level(finding.level)
+    made = [f"{state.value}: {finding.suspect.value} {sanitize(finding.where)}: {sanitize(finding.what)}"]
     for name, text in (("cannot tell", finding.cannot_tell), ("means", finding.means), ("do", finding.do)):
         made += [f"  {name}: {sanitize(text)}"] if text else []
     return made

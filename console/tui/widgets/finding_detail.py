@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from benchconsole.console.text.cells import clip_text, wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
-from benchconsole.console.tui.queries.view_queries import Fault, find_link, format_names
+from benchconsole.console.tui.queries.view_queries import find_link, format_names
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import (
     BLANK,
@@ -21,7 +21,7 @@ from benchconsole.console.tui.rows.text_rows import (
 )
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.tui.widgets.static_detail import GUTTER, static_rows
-from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.run_view import RunView, State, state_of_level
 from benchconsole.console.view.wording import format_quantity, format_share
 from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.model.fabric import LinkId
@@ -33,14 +33,14 @@ class FindingDetail(CellWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.fault: Fault | None = None
+        self.finding: Finding | None = None
         self.alike: AlikeFindings | None = None
         self.place = ""
         self.view: RunView | None = None
 
-    def show(self, view: RunView, chosen: Fault | AlikeFindings | None, place: str) -> None:
+    def show(self, view: RunView, chosen: Finding | AlikeFindings | None, place: str) -> None:
         """Another finding; ``place`` says which of how many."""
-        self.fault = chosen if isinstance(chosen, Fault) else None
+        self.finding = chosen if isinstance(chosen, Finding) else None
         self.alike = chosen if isinstance(chosen, AlikeFindings) else None
         self.view, self.place = view, place
         self.redraw()
@@ -49,13 +49,13 @@ class FindingDetail(CellWidget):
         """As much of it as there is room for."""
         if self.alike is not None and self.view is not None and height >= 2:
             return static_rows(self.alike, self.view, self.place, width, height)
-        if self.fault is None or self.view is None or height < 2:
+        if self.finding is None or self.view is None or height < 2:
             return []
         rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()]
-        title = self._title(width)
-        sections = self._sections(width, 9)
+        title = self._title(self.finding, width)
+        sections: list[list[Row]] = []
         for most, blanks in ((9, True), (3, True), (3, False), (2, False), (1, False)):
-            sections = self._sections(width, most)
+            sections = _sections(self.view, self.finding, width, most)
             rows = rule + title
             for section in sections:
                 rows += ([BLANK] if blanks else []) + _cut(section, most)
@@ -63,73 +63,56 @@ class FindingDetail(CellWidget):
                 return rows
         return (title if height < 8 else rule + title) + [row for section in sections for row in _cut(section, 1)]
 
-    def _title(self, width: int) -> list[Row]:
-        fault = self.fault
-        if fault is None:
-            return []
-        finding = fault.finding
-        aside = self.place + (f", {finding.confidence.value}" if finding else "")
-        line = CellLine(width).to(1)
-        line.put(clip_text(fault.where, width - len(aside) - 6), STRONG)
+    def _title(self, finding: Finding, width: int) -> list[Row]:
+        aside = f"{self.place}, {finding.confidence.value}"
+        line = CellLine(width).to(1).put(clip_text(sanitize(finding.where), width - len(aside) - 6), STRONG)
         room = width - line.at - len(aside) - 4
-        first = fault.what.split(": ")[0].split("; ")[0]
+        first = sanitize(finding.what).split(": ")[0].split("; ")[0]
         if room > 10:
             line.put(", ").put(clip_text(first, room), STRONG)
         return [line.right((CellText(aside, MUTED),)).row()]
 
-    def _sections(self, width: int, most: int) -> list[list[Row]]:
-        fault, view = self.fault, self.view
-        if fault is None or view is None:
-            return []
-        finding = fault.finding
-        if finding is None:
-            silent = [format_names(fault.nodes, 8), fault.what, fault.reason]
-            return [
-                _lines("not judged", silent, width, most),
-                _lines("do", ["look at the node, its address and its keys"], width, most),
-            ]
-        made = [
-            self._measured(view, finding, width),
-            _lines("because", finding.because, width, most),
-            _lines("rules out", finding.rules_out, width, most),
-            _lines("cannot tell", [finding.cannot_tell] if finding.cannot_tell else [], width, most),
-            _lines("means", [finding.means] if finding.means else [], width, most),
-            _lines("do", [finding.do] if finding.do else [], width, most),
-            _lines("nodes", [format_names(finding.nodes, 12)] if len(finding.nodes) > 1 else [], width, most),
-        ]
-        return [section for section in made if section]
 
-    def _measured(self, view: RunView, finding: Finding, width: int) -> list[Row]:
-        """The two numbers as wires of one length, with slots where it is a LAG."""
-        if finding.value is None or not finding.expected:
-            return []
-        share = finding.value / finding.expected
-        link = view.fabric.links.get(LinkId(finding.element))
-        seen = find_link(view, link.id) if link is not None else None
-        up = seen.members_up if seen is not None and seen.members_up is not None else link.count if link else 0
-        wire = min(24, max(width - GUTTER - 34, 6))
-        tone = value_tone(self.fault.state) if self.fault else TEXT
-        unit = finding.unit or Unit.ONE
-        shown = (
-            Shown.NETWORK
-            if finding.suspect in (Suspect.LINK, Suspect.LAG, Suspect.NIC, Suspect.SWITCH)
-            else Shown.PLAIN
-        )
-        if unit is Unit.BYTE:
-            shown = Shown.MEMORY
-        built_slots = link_glyphs.slots(link.count, link.count, State.PASS) if link is not None else ()
-        now_slots = link_glyphs.slots(link.count, up, seen.state) if link is not None and seen is not None else ()
-        built = _measure_line(
-            "expected" if link is None else "as built", built_slots, link_glyphs.wire(wire, 1.0), width
-        )
-        built.put("  ").put(format_quantity(finding.expected, unit, shown), TEXT)
-        now = _measure_line("measured", now_slots, link_glyphs.wire(wire, share, lost=max(1 - share, 0.0)), width)
-        now.put("  ").put(format_quantity(finding.value, unit, shown), tone).put(
-            f"  {format_share(share)} of expected", MUTED
-        )
-        if link is not None and link.is_lag and up < link.count:
-            now.put(f"   {up} of {link.count} members up", MUTED)
-        return [built.row(), now.row()]
+def _sections(view: RunView, finding: Finding, width: int, most: int) -> list[list[Row]]:
+    made = [
+        _measured(view, finding, width),
+        _lines("because", finding.because, width, most),
+        _lines("rules out", finding.rules_out, width, most),
+        _lines("cannot tell", [finding.cannot_tell] if finding.cannot_tell else [], width, most),
+        _lines("means", [finding.means] if finding.means else [], width, most),
+        _lines("do", [finding.do] if finding.do else [], width, most),
+        _lines("nodes", [format_names(finding.nodes, 12)] if len(finding.nodes) > 1 else [], width, most),
+    ]
+    return [section for section in made if section]
+
+
+def _measured(view: RunView, finding: Finding, width: int) -> list[Row]:
+    """The two numbers as wires of one length, with slots where it is a LAG."""
+    if finding.value is None or not finding.expected:
+        return []
+    share = finding.value / finding.expected
+    link = view.fabric.links.get(LinkId(finding.element))
+    seen = find_link(view, link.id) if link is not None else None
+    up = seen.members_up if seen is not None and seen.members_up is not None else link.count if link else 0
+    wire = min(24, max(width - GUTTER - 34, 6))
+    tone = value_tone(state_of_level(finding.level))
+    unit = finding.unit or Unit.ONE
+    shown = (
+        Shown.NETWORK if finding.suspect in (Suspect.LINK, Suspect.LAG, Suspect.NIC, Suspect.SWITCH) else Shown.PLAIN
+    )
+    if unit is Unit.BYTE:
+        shown = Shown.MEMORY
+    built_slots = link_glyphs.slots(link.count, link.count, State.PASS) if link is not None else ()
+    now_slots = link_glyphs.slots(link.count, up, seen.state) if link is not None and seen is not None else ()
+    built = _measure_line("expected" if link is None else "as built", built_slots, link_glyphs.wire(wire, 1.0), width)
+    built.put("  ").put(format_quantity(finding.expected, unit, shown), TEXT)
+    now = _measure_line("measured", now_slots, link_glyphs.wire(wire, share, lost=max(1 - share, 0.0)), width)
+    now.put("  ").put(format_quantity(finding.value, unit, shown), tone).put(
+        f"  {format_share(share)} of expected", MUTED
+    )
+    if link is not None and link.is_lag and up < link.count:
+        now.put(f"   {up} of {link.count} members up", MUTED)
+    return [built.row(), now.row()]
 
 
 def _cut(section: list[Row], most: int) -> list[Row]:

@@ -1,28 +1,23 @@
 """The list of findings: measured ones, then those of the description, each kind under its heading."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
-from benchconsole.console.tui.queries.view_queries import Fault
 from benchconsole.console.tui.rows import severity
-from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, CellText, Row, sign
+from benchconsole.console.tui.rows.text_rows import BLANK, MUTED, STRONG, TEXT, CellLine, CellText, Row, sign
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.view.run_view import State
+from benchconsole.console.view.run_view import State, state_of_level
 from benchconsole.console.view.wording import SEVERITIES
+from benchconsole.probes.judging.verdict import Finding, Suspect
 from benchconsole.topology.analysis.static_finding import Severity
 
-
-@dataclass(frozen=True, slots=True)
-class WordsRow:
-    """A row that cannot be chosen."""
-
-    row: Row = ()
+_SUSPECTS = {Suspect.NIC: "NIC", Suspect.LAG: "LAG"}
 
 
-Entry = Fault | AlikeFindings | WordsRow
+Entry = Finding | AlikeFindings | Row
+"""A row of words cannot be chosen."""
 
 
 class FindingsList(Listing):
@@ -31,23 +26,28 @@ class FindingsList(Listing):
     def __init__(self) -> None:
         super().__init__()
         self.entries: Sequence[Entry] = ()
-        self.faults: Sequence[Fault] = ()
+        self.faults: Sequence[Finding] = ()
         self.static: Sequence[AlikeFindings] = ()
         self.title: Row = ()
         self.nothing = ""
+        self._longest = (6, 8)
 
     def show(
-        self, faults: Sequence[Fault], nothing: str, static: Sequence[AlikeFindings] = (), title: Row = ()
+        self, faults: Sequence[Finding], nothing: str, static: Sequence[AlikeFindings] = (), title: Row = ()
     ) -> None:
         """Other findings; the cursor stays on its element."""
         here = self.chosen
         self.faults, self.static, self.title, self.nothing = faults, static, title, nothing
-        above: list[Entry] = [*faults, WordsRow()] if faults and title else [*faults]
-        self.entries = [*above, *([WordsRow(title)] if title else []), *static]
+        above: list[Entry] = [*faults, BLANK] if faults and title else [*faults]
+        self.entries = [*above, *([title] if title else []), *static]
+        self._longest = (
+            max([6, *(measure_width(sanitize(each.where)) for each in faults)]),
+            max([8, *(measure_width(sanitize(each.what)) for each in faults)]),
+        )
         self.cursor = self._index_of(here)
         self.redraw()
 
-    def _index_of(self, here: Fault | AlikeFindings | None) -> int:
+    def _index_of(self, here: Finding | AlikeFindings | None) -> int:
         """Where ``here`` stands now; else the nearest row to the cursor that can be chosen."""
         key = _key(here)
         found = next((i for i, each in enumerate(self.entries) if key is not None and _key(each) == key), self.cursor)
@@ -56,20 +56,20 @@ class FindingsList(Listing):
     def _choosable(self, index: int, step: int) -> int:
         """``index``, or the next row that can be chosen, in the direction of ``step`` first."""
         for ways in (range(index, self.count), range(index, -1, -1))[:: 1 if step > 0 else -1]:
-            found = next((place for place in ways if not isinstance(self.entries[place], WordsRow)), None)
+            found = next((place for place in ways if not isinstance(self.entries[place], tuple)), None)
             if found is not None:
                 return found
         return 0
 
     @property
-    def chosen(self) -> Fault | AlikeFindings | None:
+    def chosen(self) -> Finding | AlikeFindings | None:
         entry = self.entries[self.cursor] if self.cursor < len(self.entries) else None
-        return None if isinstance(entry, WordsRow) else entry
+        return None if isinstance(entry, tuple) else entry
 
     @property
     def places(self) -> list[int]:
         """Rows that can be chosen."""
-        return [index for index, each in enumerate(self.entries) if not isinstance(each, WordsRow)]
+        return [index for index, each in enumerate(self.entries) if not isinstance(each, tuple)]
 
     @property
     def count(self) -> int:
@@ -109,27 +109,25 @@ class FindingsList(Listing):
 
     def row(self, index: int, width: int) -> Row:
         entry = self.entries[index]
-        if isinstance(entry, WordsRow):
-            return self._fitted(entry.row, width)
-        return self._measured(entry, width) if isinstance(entry, Fault) else self._described(entry, width)
+        if isinstance(entry, tuple):
+            return self._fitted(entry, width)
+        return self._measured(entry, width) if isinstance(entry, Finding) else self._described(entry, width)
 
     def _fitted(self, row: Row, width: int) -> Row:
         return CellLine(width).to(1).extend(row).row()
 
-    def _measured(self, fault: Fault, width: int) -> Row:
-        finding = fault.finding
+    def _measured(self, finding: Finding, width: int) -> Row:
         where, what, wide = self._columns(width)
-        strong = fault.state is State.FAIL
-        suspect = "no answer" if finding is None else _suspect(finding.suspect.value)
-        line = CellLine(width).to(1).extend((sign(fault.state), CellText(" "))).put(suspect, MUTED, 9)
-        line.put(clip_text(fault.where, where), STRONG if strong else TEXT, where + 2)
-        line.put(clip_text(fault.what, what), TEXT, what).put("  ")
-        nodes = len(finding.nodes) if finding else len(fault.nodes)
-        line.put(f"{nodes:,}", TEXT, 6, ">")
+        state = state_of_level(finding.level)
+        suspect = _SUSPECTS.get(finding.suspect, finding.suspect.value)
+        line = CellLine(width).to(1).extend((sign(state), CellText(" "))).put(suspect, MUTED, 9)
+        line.put(clip_text(sanitize(finding.where), where), STRONG if state is State.FAIL else TEXT, where + 2)
+        line.put(clip_text(sanitize(finding.what), what), TEXT, what).put("  ")
+        line.put(f"{len(finding.nodes):,}", TEXT, 6, ">")
         if width >= 70:
-            line.put("  ").put(finding.confidence.value if finding else "certain", MUTED, 10)
+            line.put("  ").put(finding.confidence.value, MUTED, 10)
         if wide:
-            line.put("  ").put(f"{len(finding.tests):,}" if finding else "–", TEXT, 6, ">")
+            line.put("  ").put(f"{len(finding.tests):,}", TEXT, 6, ">")
         return line.row()
 
     def _described(self, alike: AlikeFindings, width: int) -> Row:
@@ -145,14 +143,14 @@ class FindingsList(Listing):
     def _columns(self, width: int) -> tuple[int, int, bool]:
         """Width of where and what, and whether there is room for the number of tests."""
         wide = width >= 100
-        where = min(max([6, *(measure_width(each.where) for each in self.faults)]), 20 if wide else 15)
-        longest = max([8, *(measure_width(each.what) for each in self.faults)])
-        return where, min(longest, _room(width, where, wide=wide)), wide
+        where = min(self._longest[0], 20 if wide else 15)
+        room = width - 23 - where - (12 if width >= 70 else 0) - (8 if wide else 0)
+        return where, min(self._longest[1], max(room, 8)), wide
 
 
 def _key(entry: Entry | None) -> tuple[str, str] | None:
     """What makes an entry the same one in another list."""
-    if isinstance(entry, Fault):
+    if isinstance(entry, Finding):
         return ("", entry.where)
     return (entry.first.code, entry.first.where) if isinstance(entry, AlikeFindings) else None
 
@@ -161,12 +159,3 @@ def _where(alike: AlikeFindings, width: int) -> str:
     """The element in at most ``width`` cells; behind the first of several how many more there are."""
     more = f" +{len(alike.findings) - 1:,}" if len(alike.findings) > 1 else ""
     return clip_text(sanitize(alike.first.where), max(width - len(more), 0)) + more
-
-
-def _room(width: int, where: int, *, wide: bool) -> int:
-    """What the other columns leave for what is wrong."""
-    return max(width - 23 - where - (12 if width >= 70 else 0) - (8 if wide else 0), 8)
-
-
-def _suspect(value: str) -> str:
-    return {"nic": "NIC", "lag": "LAG"}.get(value, value)

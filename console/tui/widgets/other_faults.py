@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from textual import events
 
 from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.messages import OpenFinding
-from benchconsole.console.tui.queries.view_queries import Fault
+from benchconsole.console.tui.queries.view_queries import Fault, state_of_fault
 from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, Row, sign
 from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.probes.judging.verdict import Finding
 
 
 class OtherFaults(CellWidget):
@@ -35,17 +37,17 @@ class OtherFaults(CellWidget):
         others = self.others
         room = height - 1
         shown = others if len(others) <= room else others[: room - 1]
-        widest = min(max([6, *(measure_width(fault.where) for _, fault in shown)]), 24)
+        widest = min(max([6, *(measure_width(sanitize(fault.where)) for _, fault in shown)]), 24)
         rows: list[Row] = [()]
         for place, (_, fault) in enumerate(shown):
             line = CellLine(width).to(1).put("also" if not place else "", MUTED).to(7)
-            line.extend((sign(fault.state),)).put("  ").put(fault.where, STRONG, widest).put("  ")
-            rows.append(line.put(clip_text(fault.what, line.room - 1), TEXT).row())
+            line.extend((sign(state_of_fault(fault)),)).put("  ").put(sanitize(fault.where), STRONG, widest).put("  ")
+            rows.append(line.put(clip_text(sanitize(fault.what), line.room - 1), TEXT).row())
         if len(shown) < len(others):
             rows.append(CellLine(width).to(10).put(f"and {len(others) - len(shown)} more under Findings", MUTED).row())
         return rows
 
     def on_click(self, event: events.Click) -> None:
         index = event.y - 1
-        if 0 <= index < len(self.others) and self.others[index][1].finding is not None:
+        if 0 <= index < len(self.others) and isinstance(self.others[index][1], Finding):
             self.post_message(OpenFinding(self.others[index][0]))
