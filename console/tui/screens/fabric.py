@@ -24,7 +24,7 @@ from benchconsole.console.tui.widgets.legend import Legend
 from benchconsole.console.tui.widgets.other_faults import OtherFaults
 from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.totals import TotalsCache
-from benchconsole.probes.judging.verdict import Finding
+from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
 
 _AT_ONCE = 2000

@@ -10,7 +10,7 @@ from benchconsole.console.tui.rows.text_rows import BLANK, MUTED, STRONG, TEXT, 
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import State, state_of_level
 from benchconsole.console.view.wording import SEVERITIES
-from benchconsole.probes.judging.verdict import Finding, Suspect
+from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.analysis.static_finding import Severity
 
 _SUSPECTS = {Suspect.NIC: "NIC", Suspect.LAG: "LAG"}

@@ -10,7 +10,7 @@ from benchconsole.console.tui.messages import OpenFinding
 from benchconsole.console.tui.queries.view_queries import Fault, state_of_fault
 from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, Row, sign
 from benchconsole.console.tui.widgets.canvas import CellWidget
-from benchconsole.probes.judging.verdict import Finding
+from benchconsole.probes.model.judgement import Finding
 
 
 class OtherFaults(CellWidget):
