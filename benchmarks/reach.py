@@ -1,6 +1,6 @@
 """One command on many hosts over SSH: ours beside ssh, pdsh, clush and ansible, in the same run on the same servers.
 
-    python benchmarks/reach.py [--sizes 50,320] [--targets sshd,farm] [--repeats 3] [--dead 5] [--install]
+    python -m benchmarks.reach [--sizes 50,320] [--targets sshd,farm] [--repeats 3] [--dead 5] [--install]
 
 Needs root: everything happens in a network namespace of its own that has nothing but loopback, where
 each address 127.1.x.y is a host (and 10.99.x.y up to 10.99.127.255; beyond that nothing answers). Targets
@@ -26,9 +26,9 @@ import statistics
 import sys
 from pathlib import Path
 
-from reach_clients import by_hand, client, ours
-from reach_rivals import Tool, end_masters, install, measured, tools
-from reach_targets import serve, target
+from benchmarks.reach_clients import by_hand, client, ours
+from benchmarks.reach_rivals import Tool, end_masters, install, measured, tools
+from benchmarks.reach_targets import MODULE, serve, target
 
 ALONE = 50
 """What is run with so few hosts is no rival, but shows what ssh costs with its own exchange of keys."""
@@ -136,7 +136,7 @@ def main() -> None:
         network = "ip link set lo up; ip link add v0 type veth peer name v1; ip link set v0 arp off up; "
         network += "ip link set v1 up; ip addr add 10.99.255.254/16 dev v0; "
         network += 'ip route add local 10.99.0.0/17 dev lo; exec "$@"'
-        command = ["unshare", "--net", "sh", "-c", network, "sh", sys.executable, __file__, "--inside", "yes"]
+        command = ["unshare", "--net", "sh", "-c", network, "sh", sys.executable, "-m", MODULE, "--inside", "yes"]
         os.execvp(command[0], [*command, *sys.argv[1:]])
 
 

@@ -11,14 +11,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from reach_targets import FORKS, QUICK, ROOT, port, private
-
-SCRIPT = str(Path(__file__).with_name("reach.py"))
+from benchmarks.reach_targets import FORKS, MODULE, QUICK, ROOT, port, private
 
 
 def ours(directory: Path, client: str = "--client") -> dict[str, float]:
     """Run ourselves once, or asyncssh by hand, in a process of our own."""
-    command = [sys.executable, SCRIPT, client, str(directory)]
+    command = [sys.executable, "-m", MODULE, client, str(directory)]
     return dict(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout))
 
 
@@ -28,7 +26,8 @@ async def by_hand(directory: Path) -> dict[str, float]:
 
     class Session(asyncssh.SSHClientSession[bytes]):
         def __init__(self) -> None:
-            self.content, self.over = b"", asyncio.get_running_loop().create_future()
+            self.content = b""
+            self.over: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
         def data_received(self, data: bytes, datatype: int | None) -> None:
             self.content += data
@@ -39,7 +38,8 @@ async def by_hand(directory: Path) -> dict[str, float]:
 
     async def command(connection: asyncssh.SSHClientConnection) -> bytes:
         _, session = await connection.create_session(Session, "echo reached", encoding=None)
-        return bytes(await session.over)
+        assert isinstance(session, Session)
+        return await session.over
 
     _tune()
     key = asyncssh.import_public_key((directory / "host.pub").read_bytes())

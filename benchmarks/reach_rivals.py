@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reach_targets import FORKS, private
+from benchmarks.reach_targets import FORKS, private
 
 ANSIBLE = Path("~/.cache/benchconsole/ansible").expanduser()
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SCRIPT = str(Path(__file__).with_name("reach.py"))
+MODULE = "benchmarks.reach"
 PORTS = itertools.count(2222)
 FORKS = 64
 CONNECT = 10
@@ -61,7 +61,7 @@ def sshd(directory: Path) -> Iterator[None]:
 @contextmanager
 def farm(directory: Path) -> Iterator[None]:
     """The scripted server, in a process of its own."""
-    command = [sys.executable, SCRIPT, "--serve", str(directory)]
+    command = [sys.executable, "-m", MODULE, "--serve", str(directory)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
     assert process.stdin
     assert process.stdout

@@ -28,10 +28,10 @@ from benchconsole.console.session.topology_file import read_fabric
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.view.events import NodesProven, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, advance_all, opened
-from benchconsole.console.view.run_view import coverage
+from benchconsole.console.view.run_view import RunView, coverage
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Result
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.store.store import Store
@@ -130,14 +130,18 @@ async def run(session: Session, farm: Farm) -> Told:
     told = Told()
     began, used, served = time.perf_counter(), cpu(), farm.cpu
     session.start(session.propose())
-    view = None
+    view: RunView | None = None
     async for event in session.live():
         at = time.perf_counter()
-        view = opened(event) if isinstance(event, SessionOpened) and view is None else advance(view, event)
+        if view is None:
+            assert isinstance(event, SessionOpened)
+            view = opened(event)
+        else:
+            view = advance(view, event)
         told.fold += time.perf_counter() - at
         if isinstance(event, Result):
             told.ended += 1
-            failure = event.result.failure
+            failure = event.failure
             told.outcomes["number" if failure is None else failure.stage.value] += 1
         elif isinstance(event, ClosedRound):
             told.judged += len(event.results)
@@ -159,11 +163,11 @@ def kept_megabytes(folder: Path) -> float:
 def again(store: Store, session: Session, fabric: Fabric) -> tuple[int, dict[str, float], int]:
     """Results in the store; CPU seconds of judging, of findings and of folding them; how many findings."""
     bench = make_judging_context(fabric, session.probes)
-    found, kept, spent = (), Findings(bench), dict.fromkeys(("judge", "findings", "fold, in batches"), 0.0)
+    found: tuple[Finding, ...] = ()
+    kept, spent = Findings(bench), dict.fromkeys(("judge", "findings", "fold, in batches"), 0.0)
     view = opened(SessionOpened(session.id, "", fabric, "", session.plan, 0.0))
     results = 0
-    for stored in store.session(session.id).read_rounds(fabric):
-        closed = stored.closed
+    for closed in store.session(session.id).read_rounds(fabric):
         results += len(closed.results)
         first = cpu()
         verdicts = judge_round(bench, closed)

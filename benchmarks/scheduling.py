@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib.resources import as_file, files
 from types import MappingProxyType
 from typing import TypeVar
@@ -119,7 +120,7 @@ def all_pairs() -> None:
           f"   {'textbook':>9}{'s':>8}{'x ours':>8}{'serial h':>10}{'x ours':>8}")  # fmt: skip
     for name, factors in LIMITS.items():
         fabric = jetstream(factors)
-        took, rounds = timed(lambda fabric=fabric: staged(fabric, 512, design="all-pairs", streams=1))
+        took, rounds = timed(partial(staged, fabric, 512, design="all-pairs", streams=1))
         summary = summarise(fabric, rounds, PROBES)
         broken = sum(1 for _ in violations(fabric, rounds, PROBES))
         wanted = {(one, other) for one in fabric.nodes for other in fabric.nodes if one != other}
@@ -139,9 +140,7 @@ def permutations() -> None:
     for ratio in (2, 3, 4):
         fabric = leaves(209, 48, 8, 48 * 10 / ratio / 8)
         for seed in (1, 2):
-            took, rounds = timed(
-                lambda fabric=fabric, seed=seed: staged(fabric, 1 << 30, design="permutation", seed=seed)
-            )
+            took, rounds = timed(partial(staged, fabric, 1 << 30, design="permutation", seed=seed))
             uses = resources(fabric, rounds, 4)
             broken = sum(1 for _ in violations(fabric, rounds, PROBES))
             peer = max(first_fit(uses, range(len(uses.jobs)))) + 1
@@ -153,8 +152,8 @@ def suites() -> None:
     print("\nthe default suite (bars: 2 s for 347 nodes, 10 s for 10,000)")
     print(f"{'nodes':>8}{'plan s':>8}{'sum s':>8}{'violations':>11}{'rounds':>8}{'bound':>7}   plan")
     for fabric in (leaves(2, 8, 2, 20), jetstream({}), leaves(250, 40, 16, 100, nic=25)):
-        took, rounds = timed(lambda fabric=fabric: plan(fabric, make_default_suite(fabric), PROBES))
-        summing, summary = timed(lambda fabric=fabric, rounds=rounds: summarise(fabric, rounds, PROBES))
+        took, rounds = timed(partial(plan, fabric, make_default_suite(fabric), PROBES))
+        summing, summary = timed(partial(summarise, fabric, rounds, PROBES))
         broken = sum(1 for _ in violations(fabric, rounds, PROBES))
         print(f"{len(fabric.nodes):8,}{took:8.2f}{summing:8.2f}{broken:11}{len(rounds):8,}{summary.total.bound:7,}"
               f"   {format_plan(rounds)}")  # fmt: skip

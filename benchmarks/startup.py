@@ -1,6 +1,6 @@
 """Start-up beside a bare interpreter: wall milliseconds, modules loaded, and the first frame of the console.
 
-    python benchmarks/startup.py [RUNS]
+    python -m benchmarks.startup [RUNS]
 
 Prints medians and the ratio to ``python -c pass`` in the same run; the machine may be noisy, so
 compare ratios. The first frame is the first paint of the tab bar on a pseudo-terminal.

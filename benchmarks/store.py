@@ -189,7 +189,7 @@ async def ours(path: Path, where: Fabric, *, in_flight: int, metrics: int = 4) -
 
 
 @contextlib.contextmanager
-def peer_file(folder: Path, name: str) -> Iterator[tuple[sqlite3.Connection, list[tuple[object, ...]]]]:
+def peer_file(folder: Path, name: str) -> Iterator[tuple[sqlite3.Connection, list[tuple[int, rows.ResultRows]]]]:
     """A file of our shape in the journal mode that ours has here, and results as rows, made before the clock runs."""
     path = folder / f"{name}.db"
     journal = Database.open(path).facts.journal
@@ -203,7 +203,7 @@ def peer_file(folder: Path, name: str) -> Iterator[tuple[sqlite3.Connection, lis
     connection.close()
 
 
-def write(connection: sqlite3.Connection, pieces: Sequence[tuple[object, ...]]) -> None:
+def write(connection: sqlite3.Connection, pieces: Sequence[tuple[int, rows.ResultRows]]) -> None:
     """Rows of results with executemany, as somebody writes it who needs no acknowledgement."""
     connection.executemany(
         "INSERT INTO result (id, attempt_id, test_id, started, seconds, drift, failed_at, failure_detail, failure_node)"
@@ -238,9 +238,10 @@ HEAD = "{:42} {:>10} {:>8} {:>7} {:>7} {:>7}".format
 def writing(folder: Path, path: Path, where: Fabric) -> None:
     print("\n" + HEAD("results of 2 kB with 4 measurements", "results/s", "of limit", "CPU us", "p50 ms", "p99 ms"))
     limit, cpu = in_groups(folder, 10**9)
-    table = [("executemany, one transaction, no acks (limit)", limit, cpu, ())]
-    table.append(("executemany, commit every 500, no acks", *in_groups(folder, 500), ()))
-    table.append(("sqlite3, commit per result", *in_groups(folder, 1), ()))
+    table: list[tuple[str, float, float, list[float]]]
+    table = [("executemany, one transaction, no acks (limit)", limit, cpu, [])]
+    table.append(("executemany, commit every 500, no acks", *in_groups(folder, 500), []))
+    table.append(("sqlite3, commit per result", *in_groups(folder, 1), []))
     for count in IN_FLIGHT:
         looker = Looker(path)
         looker.start()

@@ -1,6 +1,6 @@
 """Loading topology files, beside a YAML loader that only reads them: median milliseconds and ratios.
 
-    python benchmarks/topology/load.py [RUNS]
+    python -m benchmarks.topology.load [RUNS]
 
 The 801-cable file is the shipped Jetstream example; the files of 10,000 nodes are generated,
 once with a range for each rack and once with a line for each node and each link. The peer is
@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -59,9 +60,9 @@ def main() -> None:
         for name, text in cases.items():
             path = Path(folder) / "t.yaml"
             path.write_text(text)
-            ours = median(lambda path=path: topology.load(path), RUNS)
-            fast = median(lambda text=text: yaml.load(text, Loader=yaml.CSafeLoader), RUNS)
-            slow = median(lambda text=text: yaml.load(text, Loader=yaml.SafeLoader), 1)
+            ours = median(partial(topology.load, path), RUNS)
+            fast = median(partial(yaml.load, text, Loader=yaml.CSafeLoader), RUNS)
+            slow = median(partial(yaml.load, text, Loader=yaml.SafeLoader), 1)
             lines = text.count("\n")
             print(f"{name:28}{lines:8,}{ours:10.1f}{fast:10.1f}{ours / fast:8.2f}{slow:10.1f}{ours / slow:8.2f}")
 

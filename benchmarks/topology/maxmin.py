@@ -1,6 +1,6 @@
 """Max-min filling beside the textbook's and linear programs: milliseconds, rounds, ratios, memory.
 
-    python benchmarks/topology/maxmin.py [RUNS]
+    python -m benchmarks.topology.maxmin [RUNS]
 
 Flows are random permutations unless named otherwise. ``hash`` puts each on one next hop and one
 member, ``fluid`` divides it over all. The textbook raises all rates together and stops at one

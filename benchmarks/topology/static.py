@@ -1,6 +1,6 @@
 """The static report: milliseconds of each question and of all, memory, and the same graph work by networkx.
 
-    python benchmarks/topology/static.py [RUNS]
+    python -m benchmarks.topology.static [RUNS]
 
 Medians and best runs; the first line is what a million additions take here and now. "from the
 Fabric" is everything after loading: tables, every question, report; findings are the sentences
@@ -16,27 +16,23 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 import networkx as nx
 
 from benchconsole import topology
-from benchconsole.topology.analysis.bisection import analyse_bisection
-from benchconsole.topology.analysis.bisection import list_findings as bisection_findings
-from benchconsole.topology.analysis.bottlenecks import find_bottlenecks
-from benchconsole.topology.analysis.bottlenecks import list_findings as bottleneck_findings
-from benchconsole.topology.analysis.connectivity import analyse_connectivity
-from benchconsole.topology.analysis.connectivity import list_findings as connectivity_findings
-from benchconsole.topology.analysis.end_to_end import analyse_end_to_end
-from benchconsole.topology.analysis.end_to_end import list_findings as end_to_end_findings
-from benchconsole.topology.analysis.oversubscription import analyse_oversubscription
-from benchconsole.topology.analysis.oversubscription import list_findings as oversubscription_findings
-from benchconsole.topology.analysis.ports import analyse_ports
-from benchconsole.topology.analysis.ports import list_findings as port_findings
-from benchconsole.topology.analysis.redundancy import analyse_redundancy
-from benchconsole.topology.analysis.redundancy import list_findings as redundancy_findings
+from benchconsole.topology.analysis import (
+    bisection,
+    bottlenecks,
+    connectivity,
+    end_to_end,
+    oversubscription,
+    ports,
+    redundancy,
+)
 from benchconsole.topology.analysis.static_analysis import make_static_report
 from benchconsole.topology.model.fabric import (
     Access,
@@ -57,15 +53,23 @@ from benchconsole.topology.tables.separation import find_separation
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 5
 RATE = 3.125e9
-QUESTIONS: dict[str, tuple[Callable[..., object], Callable[..., object]]] = {
-    "oversubscription": (analyse_oversubscription, oversubscription_findings),
-    "end to end": (analyse_end_to_end, end_to_end_findings),
-    "redundancy": (analyse_redundancy, redundancy_findings),
-    "bisection": (analyse_bisection, bisection_findings),
-    "ports": (analyse_ports, port_findings),
-    "connectivity": (analyse_connectivity, connectivity_findings),
-    "bottlenecks": (find_bottlenecks, bottleneck_findings),
+QUESTIONS: dict[str, Callable[..., object]] = {
+    "oversubscription": oversubscription.analyse_oversubscription,
+    "end to end": end_to_end.analyse_end_to_end,
+    "redundancy": redundancy.analyse_redundancy,
+    "bisection": bisection.analyse_bisection,
+    "ports": ports.analyse_ports,
+    "connectivity": connectivity.check_connectivity,
+    "bottlenecks": bottlenecks.find_bottlenecks,
 }
+FINDINGS: dict[str, Callable[..., Iterable[object]]] = {
+    "oversubscription": oversubscription.list_findings,
+    "end to end": end_to_end.list_findings,
+    "redundancy": redundancy.list_findings,
+    "bisection": bisection.list_findings,
+    "ports": ports.list_findings,
+}
+"""Of those questions whose answer is not a list of findings itself."""
 
 
 class _Drawing:
@@ -138,19 +142,19 @@ def paired() -> Fabric:
 def static(fabric: Fabric) -> dict[str, object]:
     """Every question about ``fabric``, over one set of tables."""
     cabled = make_tables(fabric)
-    used = analyse_ports(fabric, cabled=cabled)
+    used = ports.analyse_ports(fabric, cabled=cabled)
     found: dict[str, object] = {
         "ports": used,
-        "oversubscription": analyse_oversubscription(fabric, cabled=cabled, used=used),
+        "oversubscription": oversubscription.analyse_oversubscription(fabric, cabled=cabled, used=used),
     }
-    for name, (question, _) in QUESTIONS.items():
+    for name, question in QUESTIONS.items():
         if name not in found:
             found[name] = question(fabric, cabled=cabled)
     return found
 
 
-def said(fabric: Fabric, report: dict[str, object]) -> list[object]:
-    return [findings(report[name]) for name, (_, findings) in QUESTIONS.items()]
+def said(report: dict[str, object]) -> list[list[object]]:
+    return [list(findings(report[name])) for name, findings in FINDINGS.items()]
 
 
 def timed(call: Callable[[], object], runs: int = RUNS) -> tuple[float, float]:
@@ -178,11 +182,11 @@ def questions(fabric: Fabric, runs: int) -> None:
     line("tables", lambda: make_tables(fabric), runs)
     cabled = shared(fabric)
     line("tables and ways up", lambda: shared(fabric), runs)
-    for name, (question, _) in QUESTIONS.items():
-        line(name, lambda question=question: question(fabric, cabled=cabled), runs)
+    for name, question in QUESTIONS.items():
+        line(name, partial(question, fabric, cabled=cabled), runs)
     report = static(fabric)
     line("all, from the Fabric", lambda: static(fabric), runs)
-    line("their findings", lambda: said(fabric, report), runs)
+    line("their findings", lambda: said(report), runs)
     line("static_report", lambda: make_static_report(fabric), max(runs // 5, 1))
 
 
@@ -200,7 +204,9 @@ def resident(field: str) -> int:
 
 def memory(make: str) -> float:
     """Bytes by which a fresh process grows at most between its fabric and the report."""
-    done = subprocess.run([sys.executable, __file__, "memory", make], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.topology.static", "memory", make], capture_output=True, text=True, check=True
+    )
     return float(done.stdout)
 
 
@@ -231,7 +237,7 @@ def compared(fabric: Fabric) -> None:
     near, far = names[: len(names) // 2], names[len(names) // 2 :]
     flow.add_edges_from((("source", name) for name in near), capacity=RATE)
     flow.add_edges_from(((name, "sink") for name in far), capacity=RATE)
-    halves = analyse_bisection(fabric, cabled=cabled).halves
+    halves = bisection.analyse_bisection(fabric, cabled=cabled).halves
     assert halves is not None
     assert abs(nx.maximum_flow_value(flow, "source", "sink") - halves.bound) < 1
     cabled.uplinks  # noqa: B018 - shared by all questions, paid for above
@@ -240,7 +246,7 @@ def compared(fabric: Fabric) -> None:
         ("cut vertices", lambda: find_separation(cabled), lambda: list(nx.articulation_points(graph))),
         (
             "flow between halves",
-            lambda: analyse_bisection(fabric, cabled=cabled),
+            lambda: bisection.analyse_bisection(fabric, cabled=cabled),
             lambda: nx.maximum_flow_value(*source),
         ),
     ]
