@@ -13,7 +13,6 @@ from benchconsole.console.availability.evaluation import (
     AvailabilityResult,
     AvailabilityTarget,
     CountedTime,
-    Exclusion,
     evaluate,
     read_sample,
     read_schedule,
@@ -96,12 +95,7 @@ def command(
     else:
         for line in format_availability(key, found):
             click.echo(line)
-    raise click.exceptions.Exit(find_exit_code(found.level))
-
-
-def find_exit_code(level: Level) -> Exit:
-    """0 where it passed, 1 where it failed, 3 where it is not known."""
-    return {Level.PASS: Exit.PASSED, Level.FAIL: Exit.BELOW}.get(level, Exit.UNTESTED)
+    raise click.exceptions.Exit({Level.PASS: Exit.PASSED, Level.FAIL: Exit.BELOW}.get(found.level, Exit.UNTESTED))
 
 
 def evaluate_session(store: Store, key: str, asked: AvailabilityTarget, *, now: float) -> Availability:
@@ -109,24 +103,14 @@ def evaluate_session(store: Store, key: str, asked: AvailabilityTarget, *, now: 
     schedule = read_schedule(store.session(key).describe())
     if schedule is None:
         raise BadInput(f"benchconsole: session {key} is no watch, expected one of benchconsole watch")
-    nodes: dict[str, None] = {}
-    samples = []
-    for outcome in store.session(key).read_outcomes(AVAILABILITY):
-        nodes[outcome.node] = None
-        sample = read_sample(outcome)
-        if sample is not None:
-            samples.append(sample)
-    if not nodes:
+    outcomes = list(store.session(key).read_outcomes(AVAILABILITY))
+    if not outcomes:
         raise BadInput(f"benchconsole: session {key} has no sample yet")
+    nodes = tuple(dict.fromkeys(outcome.node for outcome in outcomes))
+    samples = [sample for sample in map(read_sample, outcomes) if sample is not None]
+    exclusions = read_exclusions(store.session(key).read_notes())
     try:
-        return evaluate(
-            samples,
-            tuple(nodes),
-            schedule,
-            now=now,
-            exclusions=read_exclusions(store.session(key).read_notes()),
-            asked=asked,
-        )
+        return evaluate(samples, nodes, schedule, now=now, exclusions=exclusions, asked=asked)
     except ValueError as error:
         raise BadInput(f"benchconsole: --service: {error}; watch more nodes than those of the service") from error
 
@@ -179,7 +163,8 @@ def format_availability(key: str, found: Availability) -> Iterator[str]:
     sampled = f"a sample every {duration(schedule.every)}"
     yield f"availability of session {key}: {format_moment(schedule.began)} to {format_moment(schedule.ends)}, {sampled}"
     for out in found.exclusions:
-        yield sanitize(f"excluded: {_format_span(out)} by {out.by}: {out.reason}")
+        span = f"{format_moment(out.start)} to {format_moment(out.end)}"
+        yield sanitize(f"excluded: {span} by {out.by}: {out.reason}")
     yield ""
     yield f"  {'':16} {'up':>10} {'at worst':>10} {'at best':>10}  outages"
     worth = [each for each in found.nodes if each.outages or each.level is not Level.PASS]
@@ -192,10 +177,6 @@ def format_availability(key: str, found: Availability) -> Iterator[str]:
         yield f"  {count(len(found.nodes) - len(worth), 'more node')} without an outage"
     yield ""
     yield _format_verdict(found)
-
-
-def _format_span(out: Exclusion) -> str:
-    return f"{format_moment(out.start)} to {format_moment(out.end)}"
 
 
 def _format_line(each: AvailabilityResult) -> str:

@@ -52,12 +52,14 @@ def command(
     Exit codes within a session: 0 every step passed or does not apply, 1 one failed, 3 one is not done or none
     passed, 2 bad input. Without a session the file is only checked and shown.
     """
+    from benchconsole.console.reports.checklist_section import find_state
     from benchconsole.console.session.checklist_file import read_checklist_file
 
     found = read_checklist_file(file)
     _refuse_unclear(session, label, step, state, run_=run_, shows=(note.strip(), attach), fetches=(fetch, output))
     if session is None and label is None:
-        for line in _format_checklist(_make_unmarked(found)):
+        unmarked = tuple(map(Checked, found.checklist.steps))
+        for line in _format_checklist(CheckedList(found.checklist.name, found.checklist.source, unmarked)):
             click.echo(line)
         return
     chosen = _find_step(found, step) if step else None
@@ -79,7 +81,8 @@ def command(
         kept = next(each for each in store.session(key).read_checklists() if each.name == found.checklist.name)
     for line in _format_checklist(kept):
         click.echo(line)
-    raise click.exceptions.Exit(_find_exit_code(kept))
+    code = {State.PASS: Exit.PASSED, State.FAIL: Exit.BELOW}.get(find_state(kept), Exit.UNTESTED)
+    raise click.exceptions.Exit(code)
 
 
 def _refuse_unclear(
@@ -175,18 +178,6 @@ def _fetch_attachment(store: Store, key: str, sha256: str, output: Path) -> None
     except OSError as error:
         raise BadInput(f"benchconsole: --output {output}: {error.strerror}") from error
     click.echo(f"wrote {output}")
-
-
-def _find_exit_code(kept: CheckedList) -> Exit:
-    from benchconsole.console.reports.checklist_section import find_state
-
-    return {State.PASS: Exit.PASSED, State.FAIL: Exit.BELOW}.get(find_state(kept), Exit.UNTESTED)
-
-
-def _make_unmarked(found: "ChecklistFile") -> CheckedList:
-    """The file as if nobody had said anything."""
-    checklist = found.checklist
-    return CheckedList(checklist.name, checklist.source, tuple(map(Checked, checklist.steps)))
 
 
 def _format_checklist(kept: CheckedList) -> Iterator[str]:

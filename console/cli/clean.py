@@ -44,12 +44,8 @@ class _CleanScope:
     privileged: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _NodeLeftovers:
-    """One node with something on it."""
-
-    remote: Remote
-    found: Leftovers
+_NodeLeftovers = tuple[Remote, Leftovers]
+"""A node with something on it."""
 
 
 @click.command("clean")
@@ -91,13 +87,10 @@ def _read_stored_plans(
     with open_store(db, create=False) as store:
         key = store.find_session(session) if session is not None else None
         known = {each.id: each for each in store.list_sessions()}
-        ours = [key] if key is not None else _count_unfinished(known.values(), fabric)
+        # Sessions that came to their end searched their nodes themselves.
+        left = [each.id for each in known.values() if each.fabric == fabric.name and each.state.value != "complete"]
+        ours = left if key is None else [key]
         return key, known, touched(each for name in ours for each in _read_plan(store, name))
-
-
-def _count_unfinished(sessions: Iterable[SessionSummary], fabric: Fabric) -> list[str]:
-    """Sessions on this fabric that did not come to their end: the others searched their nodes themselves."""
-    return [each.id for each in sessions if each.fabric == fabric.name and each.state.value != "complete"]
 
 
 def _read_plan(store: Store, session: str) -> Iterable[Round]:
@@ -126,8 +119,8 @@ async def _clean(
     try:
         found, silent = await _search_nodes(reach, fabric, names, wanted)
         _show_leftovers(found, known)
-        total = sum(_list_our_scratch(each.found) for each in found)
-        stays = sum(len(each.found.directories) + len(each.found.processes) for each in found)
+        total = sum(len(left.processes) + sum(not each.because for each in left.directories) for _, left in found)
+        stays = sum(len(left.directories) + len(left.processes) for _, left in found)
         if not stays:
             click.echo(f"nothing of ours is left on {count(len(names) - silent, 'node')}")
         elif total and (yes or await ask_consent(f"end and remove these {total}?", "nothing was ended")):
@@ -135,10 +128,6 @@ async def _clean(
         return Exit.UNTESTED if silent or stays else Exit.PASSED
     finally:
         await reach.close()
-
-
-def _list_our_scratch(found: Leftovers) -> int:
-    return len(found.processes) + sum(not each.because for each in found.directories)
 
 
 async def _search_nodes(
@@ -158,7 +147,7 @@ async def _search_nodes(
             return None, True
         for why in found.unseen:
             complain(f"{name}: {why}")
-        return None if found.is_empty else _NodeLeftovers(remote, found), bool(found.unseen)
+        return None if found.is_empty else (remote, found), bool(found.unseen)
 
     asked = await asyncio.gather(*(ask(name) for name in names))
     return [each for each, _ in asked if each is not None], sum(silent for _, silent in asked)
@@ -167,11 +156,11 @@ async def _search_nodes(
 def _show_leftovers(found: Sequence[_NodeLeftovers], known: Mapping[str, SessionSummary]) -> None:
     """Everything that was found, by session; what is not ours beyond doubt says why."""
     by_session: dict[str, list[str]] = {}
-    for each in found:
-        for process in each.found.processes:
-            by_session.setdefault(process.session, []).append(f"{each.remote.node}: {process_words(process)}")
-        for directory in each.found.directories:
-            words = f"{each.remote.node}: {directory_words(directory)}"
+    for remote, left in found:
+        for process in left.processes:
+            by_session.setdefault(process.session, []).append(f"{remote.node}: {process_words(process)}")
+        for directory in left.directories:
+            words = f"{remote.node}: {directory_words(directory)}"
             by_session.setdefault(directory.session, []).append(words)
     for session, lines in by_session.items():
         click.echo(_format_headline(session, known.get(session)))
@@ -191,18 +180,18 @@ def _format_headline(session: str, known: SessionSummary | None) -> str:
 async def _end_leftovers(found: Sequence[_NodeLeftovers], wanted: _CleanScope) -> int:
     """End and remove; how many stay."""
 
-    async def one(each: _NodeLeftovers) -> int:
-        total = len(each.found.processes) + len(each.found.directories)
+    async def one(remote: Remote, found: Leftovers) -> int:
+        total = len(found.processes) + len(found.directories)
         try:
-            alive = await end_processes(each.remote, each.found.processes, privileged=wanted.privileged)
-            stays = await remove_directories(each.remote, each.found.directories, privileged=wanted.privileged)
+            alive = await end_processes(remote, found.processes, privileged=wanted.privileged)
+            stays = await remove_directories(remote, found.directories, privileged=wanted.privileged)
         except ProbeError as error:
-            complain(f"{each.remote.node}: {error}")
+            complain(f"{remote.node}: {error}")
             return total
         left = [*map(process_words, alive), *map(directory_words, stays)]
-        click.echo(f"{each.remote.node}: ended or removed {total - len(left)} of {total}")
+        click.echo(f"{remote.node}: ended or removed {total - len(left)} of {total}")
         for words in left:
             click.echo(f"  left alone: {sanitize(words)}")
         return len(left)
 
-    return sum(await asyncio.gather(*(one(each) for each in found)))
+    return sum(await asyncio.gather(*(one(*each) for each in found)))

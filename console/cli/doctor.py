@@ -55,7 +55,12 @@ def command(
         told += more
     elif nodes is not None or exclude is not None or suite is not None:
         raise click.UsageError("nodes and suites are those of a TOPOLOGY: name one")
-    _print_diagnosis(told, asked, fit, as_json)
+    if as_json:
+        print_json(make_document(told, fit, asked))
+    else:
+        width = min(shutil.get_terminal_size((80, 24)).columns, 100)
+        for line in format_page(told, len(fit), len(asked), width=width, ascii_only=not can_show_unicode()):
+            click.echo(line)
     fine = len(fit) == len(asked) and not any(line.grade is Grade.BAD for line in told)
     raise click.exceptions.Exit(Exit.PASSED if fine else Exit.UNTESTED)
 
@@ -102,14 +107,3 @@ async def _ask_nodes(
         return await admin_node.check_ssh_configuration(fabric, tuple(needs)), await ask_nodes(reach, fabric, needs)
     finally:
         await reach.close()
-
-
-def _print_diagnosis(
-    told: Sequence[DiagnosisLine], asked: Sequence[NodeId], fit: Sequence[NodeId], as_json: bool
-) -> None:
-    if as_json:
-        print_json(make_document(told, fit, asked))
-        return
-    width = min(shutil.get_terminal_size((80, 24)).columns, 100)
-    for line in format_page(told, len(fit), len(asked), width=width, ascii_only=not can_show_unicode()):
-        click.echo(line)

@@ -1,7 +1,6 @@
 """Brings back what a console kept in a spool while the database refused. Touches no node."""
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -10,7 +9,6 @@ from benchconsole.console.cli.common import db_option, open_store
 from benchconsole.console.exits import Exit, complain
 from benchconsole.store.model import SpoolImport
 from benchconsole.store.spool.spool_file import find_spools
-from benchconsole.store.store import Store
 from benchconsole.topology.units import counted as count
 
 
@@ -30,7 +28,7 @@ def command(files: tuple[Path, ...], db: Path | None) -> None:
         if not chosen:
             click.echo(f"nothing waits to be imported into {store.path}")
             return
-        found = asyncio.run(_import_spools(store, chosen))
+        found = [asyncio.run(store.import_spool(file)) for file in chosen]
     for file, each in zip(chosen, found, strict=True):
         click.echo(f"{file}: {_format_import(each)}")
         for refused in each.refused:
@@ -38,10 +36,6 @@ def command(files: tuple[Path, ...], db: Path | None) -> None:
         if each.refused:
             complain(f"the file is kept as {each.kept}")
     raise click.exceptions.Exit(Exit.UNTESTED if any(each.refused for each in found) else Exit.PASSED)
-
-
-async def _import_spools(store: Store, files: Sequence[Path]) -> list[SpoolImport]:
-    return [await store.import_spool(file) for file in files]
 
 
 def _format_import(found: SpoolImport) -> str:

@@ -123,6 +123,8 @@ def command(
       benchconsole init cluster.yaml --from slurm /etc/slurm/topology.conf --link-speed "25 Gb/s"
       benchconsole init cluster.yaml --from lldp lldp/
     """
+    from benchconsole.topology.description.resolve import resolve
+
     _refuse_misuse(file, sources, source_format, force=force)
     if example is not None:
         if source_format is not None:
@@ -139,7 +141,7 @@ def command(
     if len(sources) > 1 and chosen not in SEVERAL:
         raise BadInput(f"benchconsole: {len(sources)} sources, expected one for {chosen}")
     imported = import_sources(chosen, sources, _parse_speed(link_speed))
-    described = _resolve_import(imported, file)
+    described = resolve(imported.document, file)
     more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
     _write_file(file, _format_topology(imported, described, f"{sources[0]}{more} ({chosen})", file), copy=schema)
     load(file)
@@ -178,13 +180,6 @@ def _parse_speed(text: str | None) -> str | None:
         return exact_quantities.format_link_speed(parse_link_speed(text))
     except UnitError as error:
         raise BadInput(f"benchconsole: --link-speed: {error}") from None
-
-
-def _resolve_import(imported: Imported, file: Path) -> Fabric:
-    """The fabric that the source gives; TopologyError lists every problem with its place in the source."""
-    from benchconsole.topology.description.resolve import resolve
-
-    return resolve(imported.document, file)
 
 
 def _format_topology(imported: Imported, fabric: Fabric, source: str, file: Path) -> str:

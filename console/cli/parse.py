@@ -2,23 +2,20 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole.console.cli.common import load_installed_probes, print_json
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import Fact, Output, Reading
 from benchconsole.probes.plugins.probe_output import read_output
 from benchconsole.probes.tools.inventory.sources import SOURCES
 from benchconsole.topology.errors import find_near
-
-if TYPE_CHECKING:
-    Parser = Callable[[Output], list[dict[str, object]]]
 
 
 @click.command("parse")
@@ -34,19 +31,24 @@ def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status
 
     Output that cannot be trusted gives exit code 2 and one line on standard error.
     """
-    parser = _find_probe(probe)
+    probes = load_installed_probes()
+    known = [*probes, *SOURCES]
+    if probe not in known:
+        hint = find_near(probe, known)
+        more = f"; did you mean {hint}?" if hint else ""
+        raise BadInput(f"unknown probe {probe!r}, expected one of {', '.join(known)}{more}")
     error_text = stderr.read_bytes() if stderr else b""
     failed = False
     for name in files:
         try:
-            found = parser(_read_output(probe, name, error_text, exit_status))
+            items = _read_items(probes, probe, _read_output(probe, name, error_text, exit_status))
         except BadInput as error:
             failed = True
             if as_json and len(files) > 1:
                 click.echo(json.dumps({"file": name, "error": str(error)}))
             complain(f"{name}: {error}")
             continue
-        _print_result(name, found, as_json=as_json, several=len(files) > 1)
+        _print_result(name, list(map(_make_record, items)), as_json=as_json, several=len(files) > 1)
     if failed:
         raise click.exceptions.Exit(Exit.BAD_INPUT)
 
@@ -59,45 +61,25 @@ def _read_output(probe: str, name: str, error_text: bytes, exit_status: int) -> 
     return Output((probe,), text, error_text, exit_status)
 
 
-def _find_probe(name: str) -> "Parser":
-    probes = load_installed_probes()
-    if name not in probes and name not in SOURCES:
-        known = [*probes, *SOURCES]
-        hint = find_near(name, known)
-        raise BadInput(
-            f"unknown probe {name!r}, expected one of {', '.join(known)}" + (f"; did you mean {hint}?" if hint else "")
-        )
-
-    def parser(output: Output) -> list[dict[str, object]]:
-        items: list[Reading | Fact] = []
-        try:
-            if name in probes:
-                readings, facts = read_output(probes[name], output)
-                items = [*readings, *facts]
-            elif (output.exit_status or 0) not in SOURCES[name].answered:
-                raise ProbeOutputError(f"exit status {output.exit_status}", "one with which its words can be trusted")
-            else:
-                items = list(SOURCES[name](output.text))
-        except ProbeOutputError as error:
-            raise BadInput(f"found {error.found}, expected {error.expected}") from None
-        return [_make_record(item) for item in items]
-
-    return parser
+def _read_items(probes: Mapping[str, Probe], name: str, output: Output) -> list[Reading | Fact]:
+    """What the parser of a probe, or of a source of the inventory, reads; BadInput where it refuses."""
+    try:
+        if name in probes:
+            readings, facts = read_output(probes[name], output)
+            return [*readings, *facts]
+        if (output.exit_status or 0) not in SOURCES[name].answered:
+            raise ProbeOutputError(f"exit status {output.exit_status}", "one with which its words can be trusted")
+        return list(SOURCES[name](output.text))
+    except ProbeOutputError as error:
+        raise BadInput(f"found {error.found}, expected {error.expected}") from None
 
 
-def _make_record(item: object) -> dict[str, object]:
-    if isinstance(item, Reading):
-        return {
-            "metric": item.metric,
-            "value": item.value,
-            "unit": item.unit.value,
-            "labels": dict(item.labels),
-            "raw": item.raw,
-        }
-    if not isinstance(item, Fact):
-        raise TypeError(f"a parser gave {type(item).__name__}")
+def _make_record(item: Reading | Fact) -> dict[str, object]:
     unit = None if item.unit is None else item.unit.value
-    return {"fact": item.fact, "value": item.value, "unit": unit, "labels": dict(item.labels)}
+    if isinstance(item, Fact):
+        return {"fact": item.fact, "value": item.value, "unit": unit, "labels": dict(item.labels)}
+    labels = dict(item.labels)
+    return {"metric": item.metric, "value": item.value, "unit": unit, "labels": labels, "raw": item.raw}
 
 
 def _print_result(name: str, found: list[dict[str, object]], *, as_json: bool, several: bool) -> None:

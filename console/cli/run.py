@@ -87,7 +87,11 @@ def command(
     refuse_unknown_head(fabric, through, head)
     meant = make_safety_policy(fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None)
     typed = () if resume else _confirm_disks(fabric, suite, chosen, probes)
-    options = {**_make_options(allow_untested=allow_untested, through=through), **make_cohort_options(fabric, cohorts)}
+    options = {
+        **({"allow_untested": 1} if allow_untested else {}),
+        **({"through": through} if through else {}),
+        **make_cohort_options(fabric, cohorts),
+    }
     if resume and cohorts:
         raise BadInput("benchconsole: --cohort with --resume; a session keeps the cohorts that it was begun with")
     choice = SessionChoice(suite, chosen, label, options, meant, typed)
@@ -111,11 +115,6 @@ def command(
         if code == Exit.PASSED and not allow_untested and _complain_left_out(store, session.id):
             code = Exit.UNTESTED
     raise click.exceptions.Exit(code)
-
-
-def _make_options(*, allow_untested: bool, through: str | None) -> dict[str, str | int | float]:
-    """What the record says of how the session was run."""
-    return {**({"allow_untested": 1} if allow_untested else {}), **({"through": through} if through else {})}
 
 
 def _resume_session(store: Store, name: str, topology: Path, probes: Mapping[str, Probe]) -> "Session":

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,11 +28,13 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.events import Event, Held, Noticed, Resumed
 from benchconsole.probes.api import Probe
 from benchconsole.store.store import Store
-from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.model.fabric import Fabric, Suite
 from benchconsole.topology.selection import fold, select
 
 if TYPE_CHECKING:
-    from benchconsole.console.session.availability_watch import AvailabilityWatch, TakenSample
+    from benchconsole.console.session.availability_watch import TakenSample
+    from benchconsole.console.session.metadata import SessionChoice
+
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _TIME = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*(s|m|min|h|d)\s*")
 _SAMPLES = 1_000_000
@@ -71,20 +73,28 @@ def command(
 
     Exit codes: 0 the last sample was taken, 2 bad input, 129 130 143 ended by a signal.
     """
+    from benchconsole.console.session.availability_watch import find_watched_suite
+    from benchconsole.console.session.metadata import SessionChoice
+
     probes = load_catalogue().probes
     fabric = read_topology(topology, probes)
     with open_store(db) as store:
         import_waiting_spools(store)
+        key = None
         if session is None:
             pace = _make_schedule_options(
                 parse_seconds(every or TEN_MINUTES, "--every"), parse_seconds(lasts or TWO_WEEKS, "--for")
             )
-            prepare = _prepare_new(fabric, probes, store, suite, _select_nodes(fabric, nodes, exclude), label, pace)
+            chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
+            asked = find_watched_suite(fabric, suite)
+            choice = SessionChoice(asked.name, chosen, label, pace)
         else:
             if any((every, lasts, suite, nodes, exclude, label)):
                 raise BadInput("benchconsole: --session goes on with what it has; leave the other options out")
-            prepare = _prepare_resumed(fabric, probes, store, store.find_session(session), topology)
-        ended_by = asyncio.run(_run_watch(prepare))
+            key = store.find_session(session)
+            choice = _read_choice(store, key, fabric, topology)
+            asked = find_watched_suite(fabric, choice.suite)
+        ended_by = asyncio.run(_run_watch(fabric, probes, store, asked, choice, key))
     if ended_by is not None:
         raise click.exceptions.Exit(ENDINGS[signal.Signals(ended_by)])
 
@@ -97,55 +107,28 @@ def _make_schedule_options(every: float, lasts: float) -> dict[str, str | int | 
     return {EVERY: every, LASTS: lasts}
 
 
-def _select_nodes(fabric: Fabric, nodes: str | None, exclude: str | None) -> tuple[str, ...] | None:
-    return None if nodes is None and exclude is None else tuple(select(fabric, nodes, exclude))
-
-
-def _prepare_new(
-    fabric: Fabric, probes: Mapping[str, Probe], store: Store, suite: str | None,
-    nodes: tuple[str, ...] | None, label: str, pace: dict[str, str | int | float],
-) -> "Callable[[], AvailabilityWatch]":  # fmt: skip
-    """What makes a new watch, once there is a loop."""
-    from benchconsole.console.session.availability_watch import AvailabilityWatch, find_watched_suite
-    from benchconsole.console.session.metadata import SessionChoice
-
-    asked = find_watched_suite(fabric, suite)
-    chosen = None if nodes is None else tuple(map(NodeId, nodes))
-    return lambda: AvailabilityWatch(fabric, probes, store, asked, SessionChoice(asked.name, chosen, label, pace))
-
-
-def _prepare_resumed(
-    fabric: Fabric, probes: Mapping[str, Probe], store: Store, key: str, topology: Path
-) -> "Callable[[], AvailabilityWatch]":
-    """What makes the watch to go on with; BadInput unless the file is still the one that it was begun with."""
-    from benchconsole.console.session.availability_watch import AvailabilityWatch, find_watched_suite
+def _read_choice(store: Store, key: str, fabric: Fabric, topology: Path) -> "SessionChoice":
+    """What the watch to go on with was begun with; BadInput unless the file is still the same."""
     from benchconsole.console.session.metadata import SessionChoice
 
     stored = store.session(key).describe()
+    new = stored.new
     if read_schedule(stored) is None:
         raise BadInput(f"benchconsole: session {key} is no watch, expected one of benchconsole watch")
-    if fabric.text != stored.new.topology:
+    if fabric.text != new.topology:
         raise BadInput(f"benchconsole: session {key} was begun with another text of {topology}; put the file back")
-    new = stored.new
-    chosen = tuple(select(fabric, new.selection)) if new.selection else None
+    return SessionChoice(new.suite, select(fabric, new.selection) if new.selection else None, new.label, new.options)
 
-    def make() -> "AvailabilityWatch":
-        watch = AvailabilityWatch(
-            fabric,
-            probes,
-            store,
-            find_watched_suite(fabric, new.suite),
-            SessionChoice(new.suite, chosen, new.label, new.options),
-        )
+
+async def _run_watch(
+    fabric: Fabric, probes: Mapping[str, Probe], store: Store, suite: Suite, choice: "SessionChoice", key: str | None
+) -> int | None:
+    """Run a new watch, or the one called ``key``, to its end; the signal that ended it."""
+    from benchconsole.console.session.availability_watch import AvailabilityWatch
+
+    watch, caught = AvailabilityWatch(fabric, probes, store, suite, choice), list[int]()
+    if key is not None:
         watch.take_up(key)
-        return watch
-
-    return make
-
-
-async def _run_watch(prepare: "Callable[[], AvailabilityWatch]") -> int | None:
-    """Run the watch to its end; the signal that ended it."""
-    watch, caught = prepare(), list[int]()
 
     def stop(number: int) -> None:
         if not caught:

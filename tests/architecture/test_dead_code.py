@@ -48,7 +48,6 @@ BY_NAME = {
     "topology/description/schema.py": ("format_schema",),
     "topology/model/": ("AT_MOST", "DOWN"),
     "console/reports/": ("read_from", "more_wires"),
-    "console/cli/parse.py": ("Parser",),
     "probes/testing/fake.py": ("gathered",),
 }
 """Path to names that something reaches in another way: a registry of the room, the loop over all fields of a section, the
