@@ -13,9 +13,8 @@ from benchconsole.topology.description.document import Imported, source_text
 from benchconsole.topology.importers import FORMATS, SEVERAL, import_sources, list_formats, sniff
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import fold
-from benchconsole.topology.units import UnitError, parse_link_speed
+from benchconsole.topology.units import UnitError, format_link_speed, parse_link_speed
 from benchconsole.topology.units import counted as count
-from benchconsole.topology.writing import exact_quantities
 from benchconsole.topology.writing.topology_file import write
 
 SCHEMA_COPY = "benchconsole.schema.json"
@@ -177,7 +176,7 @@ def _parse_speed(text: str | None) -> str | None:
     if text is None:
         return None
     try:
-        return exact_quantities.format_link_speed(parse_link_speed(text))
+        return format_link_speed(parse_link_speed(text))
     except UnitError as error:
         raise BadInput(f"benchconsole: --link-speed: {error}") from None
 
@@ -212,12 +211,12 @@ def _list_inferred(imported: Imported) -> Iterator[str]:
 
 def _write_file(file: Path, text: str, *, copy: bool) -> None:
     """Write ``text`` behind the line by which editors find the schema, and with ``copy`` the schema beside it."""
-    from benchconsole.topology.description.schema import FILE
+    from benchconsole.topology.description.raw import SCHEMA_FILE
 
-    schema = f"./{SCHEMA_COPY}" if copy else FILE.as_uri()
+    schema = f"./{SCHEMA_COPY}" if copy else SCHEMA_FILE.as_uri()
     try:
         file.write_text(f"# yaml-language-server: $schema={schema}\n{text}", encoding="utf-8")
         if copy:
-            file.with_name(SCHEMA_COPY).write_text(FILE.read_text(encoding="utf-8"), encoding="utf-8")
+            file.with_name(SCHEMA_COPY).write_text(SCHEMA_FILE.read_text(encoding="utf-8"), encoding="utf-8")
     except OSError as error:
         raise BadInput(f"benchconsole: {error.filename} cannot be written: {error.strerror}") from None

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchconsole.topology.description.declarations import Vocabulary
 from benchconsole.topology.description.resolve import load
-from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:

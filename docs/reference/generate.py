@@ -12,7 +12,7 @@ from benchconsole.probes.api import Probe
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.topology import load as load_fabric
 from benchconsole.topology.analysis.static_analysis import make_static_report
-from benchconsole.topology.description import schema
+from benchconsole.topology.description import raw
 
 HERE = Path(__file__).parent
 
@@ -79,7 +79,7 @@ def _needs(probe: Probe) -> str:
 
 def checks() -> Iterator[tuple[str, str]]:
     """What ``check`` prints for each shipped example, at 80 and at 200 columns: file name and text."""
-    for path in sorted((schema.FILE.parent / "examples").glob("*.yaml")):
+    for path in sorted((raw.SCHEMA_FILE.parent / "examples").glob("*.yaml")):
         fabric = load_fabric(path)
         report = make_static_report(fabric)
         for width in (80, 200):
@@ -89,7 +89,7 @@ def checks() -> Iterator[tuple[str, str]]:
 if __name__ == "__main__":
     (HERE / "commands.md").write_text(commands())
     (HERE / "probes.md").write_text(probes())
-    schema.FILE.write_text(schema.format_schema())
+    raw.SCHEMA_FILE.write_text(raw.format_schema())
     (HERE / "examples").mkdir(exist_ok=True)
     for name, text in checks():
         (HERE / "examples" / name).write_text(text)

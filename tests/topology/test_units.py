@@ -10,9 +10,13 @@ from benchconsole.topology.units import (
     UnitError,
     digits3,
     duration,
+    format_link_speed,
+    format_metres,
+    format_seconds,
     memory_size,
     network_rate,
     parse,
+    parse_length,
     parse_link_speed,
     show,
     storage_rate,
@@ -111,3 +115,22 @@ def test_shown_with_its_letter() -> None:
     assert duration(2286) == "38:06"
     assert duration(1.14e-5) == "11.4 µs"
     assert show(0.297, Unit.ONE, Shown.PERCENT) == "30 %"
+
+
+@given(value=st.floats(125, 12.5e12))
+def test_a_link_speed_reads_back_as_the_same_number(value: float) -> None:
+    assert parse_link_speed(format_link_speed(value)) == value
+
+
+@given(value=st.floats(1e-6, 1e9))
+def test_seconds_and_metres_read_back_as_the_same_number(value: float) -> None:
+    assert parse(format_seconds(value), Unit.SECOND) == value
+    assert parse_length(format_metres(value)) == value
+
+
+def test_round_numbers_are_short() -> None:
+    assert format_link_speed(1.25e9) == "10 Gb/s"
+    assert format_link_speed(12.5e6) == "100 Mb/s"
+    assert format_link_speed(0.3125e9) == "2.5 Gb/s"
+    assert format_seconds(0.0505) == "50.5 ms"
+    assert format_metres(3.0) == "3 m"

@@ -1,10 +1,13 @@
 """Shape of a topology file as it is written: keys, nesting, plain values.
 
 Quantities stay text here; ``topology.description.resolve`` gives them meaning. Every optional key may be
-absent, so that one mistake does not hide the next.
+absent, so that one mistake does not hide the next. The JSON schema for editors, with keys, types and words and not
+their meaning, is made of it; the shipped copy is written by ``python docs/reference/generate.py``.
 """
 
-from typing import Annotated, Literal
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -366,3 +369,34 @@ class RawFile(RawTopology):
     nodes: dict[str, RawNode] = Field(default_factory=dict)
     templates: dict[str, RawTemplate] = Field(default_factory=dict)
     use: list[dict[str, Scalar | list[Scalar]]] = Field(default_factory=list)
+
+
+SCHEMA_FILE = Path(__file__).parents[1] / "topology.schema.json"
+_EXPRESSION = {"type": "string", "pattern": r"^\{.+\}$"}
+
+
+def make_schema() -> dict[str, Any]:
+    """The schema (draft 2020-12) of a file as it is written, its templates included."""
+    whole = RawFile.model_json_schema(by_alias=True)
+    whole["title"] = "A machine for benchconsole"
+    whole["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    opened: dict[str, Any] = _allow_expressions(whole)
+    return opened
+
+
+def _allow_expressions(here: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Whole numbers may also be written as an expression of a template."""
+    if isinstance(here, list):
+        return [_allow_expressions(each) for each in here]
+    if not isinstance(here, dict):
+        return here
+    if here.get("type") == "integer" and "const" not in here:
+        number = {key: here[key] for key in ("type", "minimum", "maximum") if key in here}
+        rest = {key: value for key, value in here.items() if key not in number}
+        return {**rest, "anyOf": [number, _EXPRESSION]}
+    return {key: _allow_expressions(value) for key, value in here.items()}
+
+
+def format_schema() -> str:
+    """The text of the shipped file."""
+    return json.dumps(make_schema(), indent=1, ensure_ascii=False) + "\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from benchconsole.topology.description import raw
-from benchconsole.topology.description.declarations import Declarations, resolve_hardware
+from benchconsole.topology.description.declarations import Declarations, Vocabulary, resolve_hardware
 from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
 from benchconsole.topology.description.grouping import Grouping, resolve_cohorts
 from benchconsole.topology.description.names import DeviceNames
@@ -18,7 +18,6 @@ from benchconsole.topology.description.permissions import Allowances
 from benchconsole.topology.description.storage_declarations import StorageReader
 from benchconsole.topology.description.templates import fold_problems, unfold
 from benchconsole.topology.description.validate import validate
-from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.description.wiring import Wiring
 from benchconsole.topology.errors import Problem, SelectionError, TopologyError, find_near
 from benchconsole.topology.model.fabric import (

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from benchconsole.topology.exporters import ExportError
 from benchconsole.topology.importers.containerlab import GROUPS, PREFIX
 from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link, Network, Node, PortSet, Switch, tcp_goodput
-from benchconsole.topology.writing import exact_quantities
+from benchconsole.topology.units import format_link_speed, format_metres, format_seconds
 from benchconsole.topology.writing.node_set_folding import fold_ports_in_order
 from benchconsole.topology.writing.yaml_text import format_comment, format_flow, format_scalar, quote
 
@@ -99,7 +99,7 @@ def _format_ports(ports: tuple[PortSet, ...]) -> object:
         return len(ports[0].names)
     return {
         fold_ports_in_order(each.names): {
-            "speed": exact_quantities.format_link_speed(each.speed or 0.0),
+            "speed": format_link_speed(each.speed or 0.0),
             "breakout": each.breakout,
         }
         for each in ports
@@ -157,7 +157,7 @@ class _Interfaces:
 def _format_cables(link: Link, interfaces: _Interfaces) -> Iterator[str]:
     """One line for each cable of a link."""
     for index, speed in enumerate(link.members):
-        own: dict[str, object] = {"speed": exact_quantities.format_link_speed(speed)}
+        own: dict[str, object] = {"speed": format_link_speed(speed)}
         ends = []
         for device, ports, key in ((link.a, link.ports_a, "from-port"), (link.b, link.ports_b, "to-port")):
             port = ports[index] if ports else None
@@ -182,11 +182,11 @@ def _list_further(link: Link) -> Iterator[tuple[str, object]]:
     if link.network != "data":
         yield "network", link.network
     if link.cable is not None:
-        length = {} if link.cable.length is None else {"length": exact_quantities.format_metres(link.cable.length)}
+        length = {} if link.cable.length is None else {"length": format_metres(link.cable.length)}
         yield "cable", ({} if link.cable.kind is None else {"type": link.cable.kind}) | length
     if link.wan is not None and link.wan.rtt is not None:
-        yield "rtt", exact_quantities.format_seconds(link.wan.rtt)
+        yield "rtt", format_seconds(link.wan.rtt)
     if link.wan is not None and link.wan.available is not None:
-        yield "available", exact_quantities.format_link_speed(link.wan.available)
+        yield "available", format_link_speed(link.wan.available)
     if link.channels:
-        yield "channels", {str(each.vlan): exact_quantities.format_link_speed(each.capacity) for each in link.channels}
+        yield "channels", {str(each.vlan): format_link_speed(each.capacity) for each in link.channels}

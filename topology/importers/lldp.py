@@ -21,8 +21,7 @@ from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_documents
 from benchconsole.topology.importers.roles import find_switch_role
-from benchconsole.topology.units import UnitError, parse_link_speed
-from benchconsole.topology.writing import exact_quantities
+from benchconsole.topology.units import UnitError, format_link_speed, parse_link_speed
 
 _MAU = re.compile(r"(?:other\()?\s*(\d+(?:[.p]\d)?)\s*(G|Gig)?[ -]?base", re.IGNORECASE)
 _STATED = re.compile(r"(\d+(?:\.\d+)?)\s*([GM])(?:b/s|bps|bit/s|bit)?", re.IGNORECASE)
@@ -224,7 +223,7 @@ def _add(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> None:
                 port_a=draft.port(each.interface),
                 port_b=draft.port(each.port) if each.port else None,
                 joined=each.aggregated,
-                speed=None if each.speed is None else exact_quantities.format_link_speed(each.speed),
+                speed=None if each.speed is None else format_link_speed(each.speed),
             )
         )  # fmt: skip
 

@@ -17,8 +17,7 @@ from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_document
 from benchconsole.topology.importers.roles import find_node_role, find_switch_role, is_switch
 from benchconsole.topology.selection import NAME
-from benchconsole.topology.units import UnitError, parse_link_speed
-from benchconsole.topology.writing import exact_quantities
+from benchconsole.topology.units import UnitError, format_link_speed, parse_link_speed
 
 _NOTHING = ("", "unknown", None)
 
@@ -141,7 +140,7 @@ class _Reader:
                 _name(self.devices[owner[a]][0]), _name(self.devices[owner[b]][0]), where,
                 port_a=self.draft.port(_name(bodies[0])),
                 port_b=self.draft.port(_name(bodies[1])),
-                speed=exact_quantities.format_link_speed(min(speeds)) if speeds else None,
+                speed=format_link_speed(min(speeds)) if speeds else None,
                 lag=lags[0] if lags else None,
             )
         )  # fmt: skip

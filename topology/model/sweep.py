@@ -1,6 +1,6 @@
 """Sweeps as a file describes them: axes with their values, repetitions, order, and the rule that ends one early.
 
-Frozen and already checked (``topology.description.sweep_stages`` does that).
+Frozen and already checked (``topology.description.declarations`` does that).
 """
 
 import math

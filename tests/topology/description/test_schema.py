@@ -6,18 +6,18 @@ import jsonschema
 import pytest
 import yaml
 
-from benchconsole.topology.description.schema import FILE, format_schema, make_schema
+from benchconsole.topology.description.raw import SCHEMA_FILE, format_schema, make_schema
 from tests.fabrics import SMALL
 
 VALIDATOR = jsonschema.Draft202012Validator(make_schema())
 
 
 def test_the_shipped_file_is_the_schema() -> None:
-    assert FILE.read_text() == format_schema(), "run: python docs/reference/generate.py"
-    jsonschema.Draft202012Validator.check_schema(json.loads(FILE.read_text()))
+    assert SCHEMA_FILE.read_text() == format_schema(), "run: python docs/reference/generate.py"
+    jsonschema.Draft202012Validator.check_schema(json.loads(SCHEMA_FILE.read_text()))
 
 
-@pytest.mark.parametrize("path", sorted((FILE.parent / "examples").glob("*.yaml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((SCHEMA_FILE.parent / "examples").glob("*.yaml")), ids=lambda path: path.name)
 def test_examples_fit(path: object) -> None:
     document = json.loads(json.dumps(yaml.safe_load(open(str(path)))))  # noqa: SIM115, PTH123
     assert [error.message for error in VALIDATOR.iter_errors(document)] == []
