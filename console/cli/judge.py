@@ -33,7 +33,7 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     are those of run.
     """
     from benchconsole.console.reports import ReportOptions, render
-    from benchconsole.console.session.rejudging import judge_again
+    from benchconsole.console.session.judged_rounds import judge_again
 
     probes = load_installed_probes()
     with open_store(db, create=False) as store:

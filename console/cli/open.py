@@ -62,7 +62,7 @@ def _open(
     from benchconsole.console.session.followed_session import open_followed
     from benchconsole.console.session.loop_thread import LoopThread
     from benchconsole.console.session.metadata import SessionChoice
-    from benchconsole.console.session.password_prompt import PasswordPrompt
+    from benchconsole.console.session.node_access import PasswordPrompt
     from benchconsole.console.session.session import Session
 
     probes, passwords = load_installed_probes(), PasswordPrompt()

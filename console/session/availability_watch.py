@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from benchconsole.console.availability.evaluation import (
     EVERY,
@@ -46,23 +46,14 @@ LOOK_AGAIN = 30.0
 STOPPED = "the watch was stopped before its end"
 
 
-class WatchClock(Protocol):
-    """The time, and how to wait for a moment."""
-
-    def now(self) -> float:
-        """UTC seconds."""
-
-    async def until(self, at: float) -> None:
-        """Return at this moment (UTC seconds), or as soon as it has passed."""
-
-
 class SystemClock:
-    """The clock of this machine."""
+    """The clock of this machine, and how to wait for a moment; in UTC seconds."""
 
     def now(self) -> float:
         return time.time()
 
     async def until(self, at: float) -> None:
+        """Return at this moment, or as soon as it has passed."""
         while (left := at - time.time()) > 0:  # noqa: ASYNC110 - nobody but the clock could say that it is time
             await asyncio.sleep(min(left, LOOK_AGAIN))
 
@@ -79,17 +70,14 @@ class TakenSample:
     @property
     def samples(self) -> tuple[tuple[Result, UptimeSample | None], ...]:
         """Each result with what it says of its node."""
-        return tuple((result, read_sample(_make_outcome(result))) for result in self.results)
-
-
-def _make_outcome(result: Result) -> ProbeOutcome:
-    return ProbeOutcome(
-        result.test.target.node.id,
-        result.started,
-        result.failure.stage if result.failure else None,
-        tuple((each.metric, each.value) for each in result.measurements),
-        {fact.fact: fact.value for fact in result.facts},
-    )
+        found = []
+        for result in self.results:
+            stage = result.failure.stage if result.failure else None
+            numbers = tuple((each.metric, each.value) for each in result.measurements)
+            facts = {fact.fact: fact.value for fact in result.facts}
+            outcome = ProbeOutcome(result.test.target.node.id, result.started, stage, numbers, facts)
+            found.append((result, read_sample(outcome)))
+        return tuple(found)
 
 
 def find_watched_suite(fabric: Fabric, name: str | None) -> Suite:
@@ -123,7 +111,7 @@ class AvailabilityWatch:
         choice: SessionChoice,
         *,
         make_reach: MakeReach = make_ssh_reach,
-        clock: WatchClock | None = None,
+        clock: SystemClock | None = None,
     ) -> None:
         self.id = ""
         self.tell: Callable[[Event | TakenSample], None] = lambda _: None
@@ -145,13 +133,14 @@ class AvailabilityWatch:
 
     def take_up(self, key: str) -> None:
         """Go on with a stored watch, by its own schedule; rounds that were cut short are the next sample."""
-        stored = self._store.session(key).describe()
+        session = self._store.session(key)
+        stored = session.describe()
         schedule = read_schedule(stored)
         if schedule is None:
             raise PlanError(f"session {key} is no watch; begin one with: benchconsole watch TOPOLOGY")
         self.id, self._schedule, self._is_over = key, schedule, stored.state is SessionState.COMPLETE
-        planned = self._store.session(key).read_plan(self._fabric)
-        closed = {number for number, _ in self._store.session(key).list_closed_rounds()}
+        planned = session.read_plan(self._fabric)
+        closed = {number for number, _ in session.list_closed_rounds()}
         self._left = tuple(each for each in planned if each.number not in closed)
         self._next = max((each.number for each in planned), default=0) + 1
 
@@ -212,7 +201,7 @@ class AvailabilityWatch:
         )
         session.id, session.plan = self.id, self._left
         self._session, self._closed = session, []
-        session.observers.add(self)
+        session.observers.append(self._hear)
         session.start(rounds)
         await session.finished()
         if not session.id:
@@ -228,7 +217,7 @@ class AvailabilityWatch:
         if number < self._schedule.last:
             await self._hold()
 
-    def notify(self, event: Event) -> None:
+    def _hear(self, event: Event) -> None:
         """Take note of a round of the sample under way, and pass on what holds it up."""
         if isinstance(event, ClosedRound):
             self._closed.append(event)

@@ -10,10 +10,11 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -32,10 +33,15 @@ _LONGEST = 86_400.0
 _TEXT = 4_000
 
 
-def _check_schema(value: object) -> object:
-    if value != SCHEMA or isinstance(value, bool):
-        raise ValueError(f"schema: {SCHEMA}")
-    return value
+def _expect(holds: Callable[[Any], bool], expected: str) -> BeforeValidator:
+    """Refuses a value of which ``holds`` does not hold, with the words for one that is good."""
+
+    def check(value: object) -> object:
+        if not holds(value):
+            raise ValueError(expected)
+        return value
+
+    return BeforeValidator(check)
 
 
 def _check_text(value: object) -> str:
@@ -51,22 +57,8 @@ def _check_slug(value: str) -> str:
     return word
 
 
-def _check_command(value: object) -> object:
-    if not isinstance(value, list) or not value or not value[0] or not all(isinstance(word, str) for word in value):
-        raise ValueError("a list of words such as [ssh, n1, 'true']; quote numbers")
-    return value
-
-
-def _check_steps(value: object) -> object:
-    if not isinstance(value, list) or not value:
-        raise ValueError("a list of steps")
-    return value
-
-
-def _check_step(value: object) -> object:
-    if not isinstance(value, dict):
-        raise ValueError("a mapping with id, clause, text, run, timeout")
-    return value
+def _is_command(value: object) -> bool:
+    return isinstance(value, list) and bool(value and value[0]) and all(isinstance(word, str) for word in value)
 
 
 _Text = Annotated[str, BeforeValidator(_check_text)]
@@ -79,18 +71,27 @@ class _RawStep(BaseModel):
     id: _Slug
     clause: _Text = ""
     text: _Text
-    run: Annotated[list[str], BeforeValidator(_check_command)] = Field(default_factory=list)
+    run: Annotated[list[str], _expect(_is_command, "a list of words such as [ssh, n1, 'true']; quote numbers")] = Field(
+        default_factory=list
+    )
     timeout: Quantity = _TIMEOUT
+
+
+_Step = Annotated[
+    _RawStep, _expect(lambda value: isinstance(value, dict), "a mapping with id, clause, text, run, timeout")
+]
 
 
 class _RawChecklist(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    schema_: Annotated[int, BeforeValidator(_check_schema)] = Field(alias="schema")
+    schema_: Annotated[int, _expect(lambda value: value is not True and value == SCHEMA, f"schema: {SCHEMA}")] = Field(
+        alias="schema"
+    )
     checklist: _Slug
     source: _Text = ""
     topology: _Text = ""
-    steps: Annotated[list[Annotated[_RawStep, BeforeValidator(_check_step)]], BeforeValidator(_check_steps)]
+    steps: Annotated[list[_Step], _expect(lambda value: isinstance(value, list) and value, "a list of steps")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +114,9 @@ def read_checklist_file(path: Path) -> ChecklistFile:
     if written is None or report.problems:
         raise TopologyError(report.problems)
     steps = [_make_step(step, index, report) for index, step in enumerate(written.steps)]
-    ids = [step.id for step in steps]
-    for index, name in enumerate(ids):
-        if name in ids[:index]:
-            report.add(("steps", index, "id"), f"{name!r} a second time", "each id once")
+    for index, step in enumerate(steps):
+        if any(step.id == earlier.id for earlier in steps[:index]):
+            report.add(("steps", index, "id"), f"{step.id!r} a second time", "each id once")
     if report.problems:
         raise TopologyError(report.problems)
     checklist = Checklist(written.checklist, written.source, tuple(steps), text)
@@ -149,9 +149,7 @@ def run_step(step: Step, folder: Path, by: str) -> tuple[Mark, tuple[Evidence, .
             status = _run_command(step, folder, out, err)
         except OSError as error:
             return Mark(StepState.NOT_DONE, by, at, f"{step.argv[0]} could not be started: {error.strerror}"), ()
-        evidence = tuple(
-            each for name, file in (("stdout", out), ("stderr", err)) if (each := _read_stream(name, file)) is not None
-        )
+        evidence = (*_read_stream("stdout", out), *_read_stream("stderr", err))
     took = duration(max(time.monotonic() - began, 1e-3))
     if status is None:
         return Mark(StepState.FAIL, by, at, f"ended after {took}: it may take {duration(step.seconds)}"), evidence
@@ -173,10 +171,11 @@ def _run_command(step: Step, folder: Path, out: BinaryIO, err: BinaryIO) -> int 
             return None
 
 
-def _read_stream(name: str, file: BinaryIO) -> Evidence | None:
-    """What was written to a stream, None for nothing; of a flood the beginning, and its name says so."""
+def _read_stream(name: str, file: BinaryIO) -> Iterator[Evidence]:
+    """What was written to a stream, if anything; of a flood the beginning, and its name says so."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if size > MOST_BYTES:
         name = f"{name} (the first {MOST_BYTES:,} of {size:,} bytes)"
-    return Evidence(name, file.read(MOST_BYTES)) if size else None
+    if size:
+        yield Evidence(name, file.read(MOST_BYTES))

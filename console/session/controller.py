@@ -12,17 +12,21 @@ from typing import TypeVar
 
 from benchconsole.console.session.followed_session import FollowedSession, FollowedSessionError
 from benchconsole.console.session.loop_thread import LoopThread
-from benchconsole.console.session.password_prompt import PasswordPrompt
-from benchconsole.console.session.plan_notes import make_plan_notes
+from benchconsole.console.session.node_access import PasswordPrompt
+from benchconsole.console.session.safety import InUseError
 from benchconsole.console.session.session import Session
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.events import Event
 from benchconsole.console.view.flow_paths import FlowPaths
 from benchconsole.console.view.hop import FlowHop
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests
+from benchconsole.console.view.plan_text import format_left_out
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import AskPassword, Hear, PlanNotes, Proposal
+from benchconsole.probes.api import Safety
 from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.topology.units import counted as count
+from benchconsole.topology.units import disk_size
 
 T = TypeVar("T")
 
@@ -60,31 +64,26 @@ class SessionController:
 
     @property
     def suites(self) -> tuple[str, ...]:
-        """Suites that can be planned."""
         return tuple(self._session.fabric.suites) or ("default",)
 
     @property
     def running(self) -> bool:
-        """Whether rounds are being run."""
         return self._session.running
 
     @property
     def paused(self) -> bool:
-        """Whether the next round is held."""
         return self._session.paused
 
     @property
     def resumable(self) -> bool:
-        """Whether an interrupted session owes rounds, or the search of its nodes."""
         return bool(self._session.id) and not self._session.complete
 
     @property
     def follows(self) -> str:
-        """Who drives, where that is another console."""
         return self._session.driver if isinstance(self._session, FollowedSession) else ""
 
     async def follow(self, hear: Hear) -> None:
-        """What is stored, then what happens, a batch at a time, told in the thread of the session."""
+        """Events are told a batch at a time, in the thread of the session."""
         await self._thread.ask(lambda: self._tell_batches(hear))
 
     async def _tell_batches(self, hear: Hear) -> None:
@@ -115,7 +114,6 @@ class SessionController:
             listening.cancel()
 
     def answered_by(self, ask: AskPassword) -> None:
-        """Hand what the session asks over to the loop of the caller, and the answer back."""
         self._passwords.answered_by(ask)
 
     async def propose(
@@ -132,9 +130,9 @@ class SessionController:
         def propose() -> Proposal:
             if suite is None and not failed_only and not only and self.resumable:
                 rounds = session.unfinished()
-                return Proposal(rounds, make_plan_notes(session, rounds)) if rounds else Proposal((), ends=ENDS)
+                return Proposal(rounds, _make_plan_notes(session, rounds)) if rounds else Proposal((), ends=ENDS)
             rounds = session.propose(suite, failed_only=failed_only, only=only, typed=typed)
-            notes = make_plan_notes(session, rounds) if rounds else PlanNotes()
+            notes = _make_plan_notes(session, rounds) if rounds else PlanNotes()
             held_back = (*map(sanitize, session.proposed.left_out), *notes.held_back)
             return Proposal(rounds, replace(notes, held_back=held_back), session.proposed.unconfirmed)
 
@@ -151,20 +149,16 @@ class SessionController:
         await self._thread.call(start)
 
     def pause(self) -> None:
-        """Hold the next round."""
         self._order(Session.pause)
 
     def go_on(self) -> None:
-        """Release a pause."""
         self._order(Session.go_on)
 
     def stop(self, *, now: bool) -> None:
-        """End the run."""
         self._order(lambda session: session.stop(now=now))
 
     def abandon(self) -> None:
-        """End at once; nothing to do where another console drives."""
-        if not self.follows:
+        if not self.follows:  # else there is nothing of ours to end
             self._order(Session.abandon)
 
     def _order(self, order: Callable[[Session], None]) -> None:
@@ -197,7 +191,6 @@ class SessionController:
         await asyncio.to_thread(self._closing)
 
     async def export(self, kind: str, view: RunView, path: Path) -> Path:
-        """Write a report of what is stored so far."""
         from benchconsole.console.reports import ReportOptions, write
 
         await self._run_beside(lambda: write(kind, as_stored(view), path, ReportOptions()))
@@ -215,3 +208,33 @@ class SessionController:
 def as_stored(view: RunView) -> RunView:
     """``view`` without the round that is open: what of it was measured is judged and stored when it closes."""
     return replace(view, current=None, running=OpenTests(), fresh=LayeredMap())
+
+
+def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
+    """What these rounds do to the nodes, and what they leave out."""
+    from benchconsole.probes.planning import summarise
+
+    fabric = session.fabric
+    summary = summarise(fabric, rounds, session.probes)
+    touched = {node.id for each in rounds for test in each.tests for node in test.target.nodes}
+    loading = {each.probe for each in rounds if session.probes[each.probe].safety is not Safety.READS}
+    effects = [f"{count(len(touched), 'node')} asked over SSH"]
+    if loading:
+        effects.append(f"loads nodes and network: {', '.join(sorted(loading))}")
+    if summary.total.writes:
+        effects.append(f"up to {disk_size(summary.total.writes)} written to scratch directories, and removed")
+    covers = [f"{len(touched):,} of {count(len(fabric.nodes), 'node')}", *format_left_out(fabric, summary)]
+    return PlanNotes(tuple(effects), tuple(covers), tuple(_list_in_use(session, rounds)))
+
+
+def _list_in_use(session: Session, rounds: Sequence[Round]) -> list[str]:
+    """Nodes that the plan leaves alone because somebody else needs them, or why it would be refused."""
+    policy = session.choice.policy
+    spared = policy.spared(session.fabric)
+    if spared:
+        return [f"{node}: {sanitize(why)}; not loaded" for node, why in spared.items()]
+    try:
+        policy.refuse(session.fabric, rounds, session.probes)
+    except InUseError as error:
+        return [sanitize(line) for line in str(error).splitlines()]
+    return []

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.session.metadata import name_judgement
-from benchconsole.console.session.observers import SessionObserver
 from benchconsole.console.session.persistence import DurableWriter
-from benchconsole.console.view.events import NodesProven, Noticed, RoundStarted, TestStarted
+from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, TestStarted
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
-from benchconsole.probes.model.measuring import Proof, Result, Round, Test
+from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.probes.planning.sweep_stop import SweepEndings, make_skipped_results, was_skipped
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.topology.selection import fold
@@ -35,80 +34,42 @@ PROOF_SECONDS = 15.0
 """How long the nodes may take to show that nothing of ours is left, where the run was ended before its time."""
 
 
-def _make_set_event() -> asyncio.Event:
-    event = asyncio.Event()
-    event.set()
-    return event
-
-
 @dataclass(slots=True)
 class RunControls:
     """What an operator has asked for meanwhile. ``free`` is cleared by a pause."""
 
-    free: asyncio.Event = field(default_factory=_make_set_event)
+    free: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: bool = False
     abandoned: bool = False
 
+    def __post_init__(self) -> None:
+        self.free.set()
 
-@dataclass(frozen=True, slots=True)
-class NodeAccess:
-    """The nodes of one run: what is run on them, how carefully, and what reaches them.
 
-    ``origin`` names the distribution that brought a probe.
+@dataclass(slots=True)
+class Execution:
+    """One run of the session with the id ``session``. ``because`` says afterwards why it ended early; else empty.
+
+    ``origin`` names the distribution that brought a probe. ``sweeps`` knows which rounds of a sweep need not be run
+    any more. ``interrupted`` are attempts of an earlier run that go on, with their results, by round.
     """
 
+    session: str
     fabric: "Fabric"
     probes: Mapping[str, "Probe"]
     origin: Mapping[str, str]
     policy: "SafetyPolicy"
     reach: "Reach"
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRecorder:
-    """Takes down what happens in the rounds of one run: judges, stores, and only then tells.
-
-    ``sweeps`` knows which rounds of a sweep need not be run any more.
-    """
-
     judged: JudgedRounds
     writer: DurableWriter
-    observer: SessionObserver
     sweeps: SweepEndings
+    tell: Callable[[Event], None]
     clock: Callable[[], float]
-
-    async def close(self, fabric: "Fabric", closed: ClosedRound, attempt: int) -> None:
-        """Judge, store and tell a round, and tell what ended with it."""
-        judged = replace(self.judged.judge(closed), attempt=attempt, judged_by=name_judgement(fabric))
-        await self.writer.close(judged)
-        self.observer.notify(self.judged.add(judged))
-        ended = self.sweeps.add_round(closed)
-        if ended:
-            self.observer.notify(Noticed(ended, self.clock()))
-
-
-class Execution:
-    """One run. ``because`` says afterwards why it ended early; empty when it did not.
-
-    ``interrupted`` are attempts of an earlier run that go on, with their results, by round.
-    """
-
-    def __init__(
-        self,
-        session: str,
-        nodes: NodeAccess,
-        recorder: RoundRecorder,
-        controls: RunControls,
-        interrupted: Mapping[int, tuple[int, Sequence[Result]]],
-    ) -> None:
-        self.because = ""
-        self._session = session
-        self._nodes = nodes
-        self._recorder = recorder
-        self._controls = controls
-        self._interrupted = interrupted
-        self._begun: list[Round] = []
-        self._loop = asyncio.get_running_loop()
+    controls: RunControls
+    interrupted: Mapping[int, tuple[int, Sequence[Result]]]
+    because: str = ""
+    _begun: list[Round] = field(default_factory=list)
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     async def run(self, rounds: Sequence[Round], unsearched: Sequence[Round] = ()) -> None:
         """Run ``rounds`` to their end, or until an order or the guard ends it.
@@ -124,20 +85,19 @@ class Execution:
             await self._leave(is_hurried=is_hurried)
 
     async def _run_all(self, rounds: Sequence[Round]) -> None:
-        nodes = self._nodes
-        guard = await nodes.policy.guard(nodes.fabric, rounds, nodes.probes, nodes.reach, self._notice)
+        guard = await self.policy.guard(self.fabric, rounds, self.probes, self.reach, self._notice)
         async with guard:
             lacks = await self._survey(rounds)
-            runner = Runner(nodes.reach, nodes.probes, origin=nodes.origin, lacks=lacks, clock=self._recorder.clock)
+            runner = Runner(self.reach, self.probes, origin=self.origin, lacks=lacks, clock=self.clock)
             for each in rounds:
-                await self._controls.free.wait()
-                if self._controls.stopping:
+                await self.controls.free.wait()
+                if self.controls.stopping:
                     return
-                why = self._recorder.sweeps.find_reason(each)
-                if why and all(map(was_skipped, self._interrupted.get(each.number, (0, ()))[1])):
+                why = self.sweeps.find_reason(each)
+                if why and all(map(was_skipped, self.interrupted.get(each.number, (0, ()))[1])):
                     await self._spare(each, why)
                     continue
-                self.because = guard.because or await nodes.policy.taken(nodes.fabric, each, nodes.probes)
+                self.because = guard.because or await self.policy.taken(self.fabric, each, self.probes)
                 if self.because:
                     return
                 closed = await self._run_round(runner, each, guard)
@@ -148,14 +108,14 @@ class Execution:
     def _notice(self, words: str) -> None:
         """Tell what concerns no single test, from whatever thread it is noticed in."""
         with suppress(RuntimeError):  # the loop is gone, and with it everybody who listens
-            event = Noticed(words, self._recorder.clock())
-            self._loop.call_soon_threadsafe(self._recorder.observer.notify, event)
+            event = Noticed(words, self.clock())
+            self._loop.call_soon_threadsafe(self.tell, event)
 
     async def _survey(self, rounds: Sequence[Round]) -> "Mapping[tuple[str, NodeId], Failure]":
         """What the nodes lack of what the tests need, told once and folded over the nodes."""
         from benchconsole.probes.hygiene.prerequisites import survey
 
-        lacks = await survey(self._nodes.reach, rounds, self._nodes.probes)
+        lacks = await survey(self.reach, rounds, self.probes)
         nodes_by_lack: dict[tuple[str, str], list[NodeId]] = {}
         for (probe, node), failure in lacks.items():
             nodes_by_lack.setdefault((probe, failure.detail), []).append(node)
@@ -165,60 +125,64 @@ class Execution:
 
     async def _begin(self, each: Round) -> tuple[int, Sequence[Result]]:
         """The number of the attempt, and the results that it has already."""
-        attempt, done = self._interrupted.get(each.number, (0, ()))
-        return attempt or await self._recorder.writer.begin(each), done
+        attempt, done = self.interrupted.get(each.number, (0, ()))
+        return attempt or await self.writer.begin(each), done
 
     async def _run_round(self, runner: Runner, each: Round, guard: "RoundGuard") -> ClosedRound:
-        recorder, clock = self._recorder, self._recorder.clock
         attempt, done = await self._begin(each)
         self._begun.append(each)
-
-        def tell_start(test: Test) -> None:
-            recorder.observer.notify(TestStarted(test, clock()))
-
-        async def store(result: Result) -> Result:
-            return await recorder.writer.result(each, attempt, result)
-
-        recorder.observer.notify(RoundStarted(each, clock()))
-        watchers = RoundObserver(tell_start, recorder.observer.notify, store, self._notice, self._notice)
+        writer, tell, clock = self.writer, self.tell, self.clock
+        tell(RoundStarted(each, clock()))
+        watchers = RoundObserver(
+            lambda test: tell(TestStarted(test, clock())), tell, lambda result: writer.result(each, attempt, result),
+            self._notice, self._notice,
+        )  # fmt: skip
         closed = await runner.run(each, watchers, guard=guard, done=done)
-        await recorder.close(self._nodes.fabric, closed, attempt)
+        return await self._close(closed, attempt)
+
+    async def _close(self, closed: ClosedRound, attempt: int) -> ClosedRound:
+        """Judge, store and tell a round, and tell what ended with it."""
+        judged = replace(self.judged.judge(closed), attempt=attempt, judged_by=name_judgement(self.fabric))
+        await self.writer.close(judged)
+        self.tell(self.judged.add(judged))
+        ended = self.sweeps.add_round(closed)
+        if ended:
+            self.tell(Noticed(ended, self.clock()))
         return closed
 
     async def _spare(self, each: Round, why: str) -> None:
         """Store and tell a round that is not run: its tests are skipped, for the reason that is given."""
         attempt, done = await self._begin(each)
-        now = self._recorder.clock()
+        now = self.clock()
         known = {result.test.id: result for result in done}
         fresh = {result.test.id: replace(result, started=now) for result in make_skipped_results(each, why)}
-        writer = self._recorder.writer
-        await asyncio.gather(*(writer.result(each, attempt, fresh[test]) for test in fresh.keys() - known.keys()))
+        await asyncio.gather(*(self.writer.result(each, attempt, fresh[test]) for test in fresh.keys() - known.keys()))
         results = tuple({**fresh, **known}[test.id] for test in each.tests)
         closed = ClosedRound(each, results, CloseReason.COMPLETE, now, now)
-        await self._recorder.close(self._nodes.fabric, closed, attempt)
+        await self._close(closed, attempt)
 
     async def _leave(self, *, is_hurried: bool) -> None:
         """Have the nodes show that nothing is left, then close the connections; at once where that was ordered."""
         try:
-            if self._begun and not self._controls.abandoned:
+            if self._begun and not self.controls.abandoned:
                 await self._prove(is_hurried=is_hurried)
         finally:
             with suppress(TimeoutError):
-                async with asyncio.timeout(AT_ONCE_SECONDS if self._controls.abandoned else None):
-                    await self._nodes.reach.close()
+                async with asyncio.timeout(AT_ONCE_SECONDS if self.controls.abandoned else None):
+                    await self.reach.close()
 
     async def _prove(self, *, is_hurried: bool) -> None:
         from benchconsole.probes.hygiene.leftover_proof import prove, touched
 
-        places = touched(self._begun, self._nodes.probes)
+        places = touched(self._begun, self.probes)
         try:
             async with asyncio.timeout(PROOF_SECONDS if is_hurried else None):
                 proofs = await prove(
-                    self._nodes.reach, places.nodes, self._session,
+                    self.reach, places.nodes, self.session,
                     scratch=places.scratch, privileged=places.privileged,
                 )  # fmt: skip
         except TimeoutError:
             late = f"not searched within {PROOF_SECONDS:.0f} s"
             proofs = tuple(Proof(node.id, asked=False, detail=late) for node in places.nodes)
-        await self._recorder.writer.proofs(proofs)
-        self._recorder.observer.notify(NodesProven(proofs, self._recorder.clock()))
+        await self.writer.proofs(proofs)
+        self.tell(NodesProven(proofs, self.clock()))

@@ -66,16 +66,13 @@ class FollowedSession:
         while True:
             news = await asyncio.to_thread(self._session.read_changes, self.fabric, self._mark)
             if news.judged:
-                await asyncio.to_thread(self._judge_again)
+                # Findings from nothing: verdicts that are stored already were replaced by newer ones.
+                self._judged = JudgedRounds(self.fabric, self.probes)
+                self._again = await asyncio.to_thread(lambda: list(self._session.read_rounds(self.fabric)))
             for event in self._told(news):
                 yield event
             self._mark = news.mark
             await asyncio.sleep(PAUSE_SECONDS)
-
-    def _judge_again(self) -> None:
-        """Findings from nothing: verdicts that are stored already were replaced by newer ones."""
-        self._judged = JudgedRounds(self.fabric, self.probes)
-        self._again = list(self._session.read_rounds(self.fabric))
 
     def _told(self, news: SessionChanges) -> Iterator[Event]:
         began = self._mark is None

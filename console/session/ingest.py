@@ -43,14 +43,15 @@ def make_target(fabric: Fabric, probe: Probe, captured: CapturedOutput) -> Targe
     if unknown:
         raise PlanError(f"{captured.source}: the topology has no node {unknown[0]!r}")
     nodes = tuple(fabric.nodes[name] for name in captured.nodes)
-    wanted = {Shape.NODE: (1, 1), Shape.PAIR: (2, 2), Shape.SET: (1, len(fabric.nodes))}[probe.shape]
-    if not wanted[0] <= len(nodes) <= wanted[1] or len(set(captured.nodes)) < len(nodes):
-        what = {Shape.NODE: "one node", Shape.PAIR: "a sender and a receiver", Shape.SET: "its nodes"}[probe.shape]
+    least, most, what = {
+        Shape.NODE: (1, 1, "one node"),
+        Shape.PAIR: (2, 2, "a sender and a receiver"),
+        Shape.SET: (1, len(fabric.nodes), "its nodes"),
+    }[probe.shape]
+    if not least <= len(nodes) <= most or len(set(captured.nodes)) < len(nodes):
         raise PlanError(f"{captured.source}: found {', '.join(captured.nodes) or 'no node'}, expected {what}")
-    options = MappingProxyType(dict(probe.options))
-    if probe.shape is Shape.SET:
-        return Target(nodes[0], None, options, nodes)
-    return Target(nodes[0], nodes[1] if len(nodes) > 1 else None, options)
+    peer, members = nodes[1] if probe.shape is Shape.PAIR else None, nodes if probe.shape is Shape.SET else ()
+    return Target(nodes[0], peer, MappingProxyType(dict(probe.options)), members)
 
 
 def make_round(fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], number: int) -> Round:

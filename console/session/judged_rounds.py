@@ -1,18 +1,22 @@
-"""The closed rounds of a session: judged, with the findings over all of them."""
+"""The closed rounds of a session: judged, with the findings over all of them, and a stored session judged again."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchconsole.console.session.metadata import name_judgement
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Metric
+from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
+    from benchconsole.store.store import Store
 
 
 def make_judging_context(fabric: Fabric, probes: Mapping[str, "Probe"]) -> JudgingContext:
@@ -67,3 +71,29 @@ class JudgedRounds:
         """Add a judged round; the same with the findings over all rounds so far."""
         self.restore(judged)
         return replace(judged, findings=self.findings)
+
+
+async def judge_again(
+    store: "Store",
+    key: str,
+    probes: Mapping[str, "Probe"],
+    criteria_from: Fabric | None = None,
+    *,
+    clock: Callable[[], float] = time.time,
+) -> None:
+    """Judge every stored round of a session again; ``criteria_from`` replaces the criteria of its own file.
+
+    Touches no node. The new verdicts are stored beside the old ones and count from now on.
+    """
+    new = store.session(key).describe().new
+    described = load_text(new.topology, new.topology_path)
+    fabric = described if criteria_from is None else replace(described, criteria=criteria_from.criteria)
+    judged = JudgedRounds(fabric, probes)
+    verdicts = {}
+    for stored in store.session(key).read_rounds(described):
+        again = judged.judge(stored)
+        verdicts[stored.round.number, stored.attempt] = again.verdicts
+        judged.restore(again)
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock()))
+    judged_by = f"{name_judgement(fabric)}, again {stamp}"
+    await store.session(key).append_verdicts(verdicts, judged_by=judged_by, findings=judged.findings)

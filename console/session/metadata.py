@@ -44,11 +44,6 @@ def hash_criteria(fabric: Fabric) -> str:
     return hashlib.sha256(repr((criteria, declared)).encode()).hexdigest()[:12]
 
 
-def replace_criteria(fabric: Fabric, other: Fabric) -> Fabric:
-    """``fabric`` judged by the criteria of ``other``."""
-    return replace(fabric, criteria=other.criteria)
-
-
 def name_judgement(fabric: Fabric) -> str:
     """The name of a judgement: the program and the criteria that made it."""
     return f"benchconsole {version('benchconsole')}, criteria {hash_criteria(fabric)}"

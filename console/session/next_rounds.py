@@ -86,13 +86,13 @@ def list_remaining_rounds(plan: Sequence[Round], judged: Mapping[int, ClosedRoun
 def _leave_out_used(suite: Suite, fabric: Fabric, choice: SessionChoice, probes: "Mapping[str, Probe]") -> Suite:
     """The suite without nodes in use in the stages that load, where the session is to leave them out."""
     spared = choice.policy.spared(fabric)
-
-    def without(stage: Stage) -> Stage:
-        if stage.probe in probes and probes[stage.probe].safety is Safety.READS:
-            return stage
-        return replace(stage, nodes=tuple(node for node in stage.nodes if node not in spared))
-
-    return replace(suite, stages=tuple(map(without, suite.stages))) if spared else suite
+    stages = tuple(
+        stage
+        if stage.probe in probes and probes[stage.probe].safety is Safety.READS
+        else replace(stage, nodes=tuple(node for node in stage.nodes if node not in spared))
+        for stage in suite.stages
+    )
+    return replace(suite, stages=stages)
 
 
 def list_cut_tests(judged: Iterable[ClosedRound]) -> list[Test]:

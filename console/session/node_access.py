@@ -1,11 +1,13 @@
-"""How a session reaches its nodes: over SSH, unless something else is given."""
+"""The way of a session to its nodes, SSH unless something else is given, and the question for its ``sudo`` password."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
+    from benchconsole.console.view.session_control import AskPassword
     from benchconsole.probes.model.remote import Reach
 
 MakeReach = Callable[[Fabric, str], "Reach"]
@@ -24,3 +26,33 @@ def make_ssh_reach(fabric: Fabric, session: str, ask_secret: AskSecret | None = 
     from benchconsole.store.files.paths import trusted_hosts_path
 
     return SshReach(fabric.access, session, also_trusted=(str(trusted_hosts_path()),), ask_secret=ask_secret)
+
+
+class PasswordPrompt:
+    """Asked on the event loop of a session, answered on that of the screen. Nobody answers before ``answered_by``.
+
+    The answer goes back to who asked and is kept nowhere here.
+    """
+
+    def __init__(self) -> None:
+        self._ask: AskPassword | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def answered_by(self, ask: "AskPassword") -> None:
+        """From now on ``ask`` is run on the loop of the caller; what it raises, who asked is told."""
+        self._ask, self._loop = ask, asyncio.get_running_loop()
+
+    def reach(self, fabric: Fabric, session: str) -> "Reach":
+        """SSH to the nodes; where ``sudo`` wants a password, it is asked for here, once a run."""
+        return make_ssh_reach(fabric, session, self.ask)
+
+    async def ask(self, prompt: str) -> str | None:
+        """What was answered; None where nothing was, nobody listens, or whoever did has left."""
+        if self._ask is None or self._loop is None or self._loop.is_closed():
+            return None
+        asked = asyncio.run_coroutine_threadsafe(_await_answer(self._ask, prompt), self._loop)
+        return await asyncio.wrap_future(asked)
+
+
+async def _await_answer(ask: "AskPassword", prompt: str) -> str | None:
+    return await ask(prompt)

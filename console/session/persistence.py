@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from benchconsole.console.session.observers import SessionObserver
-from benchconsole.console.view.events import Held, Resumed
+from benchconsole.console.view.events import Event, Held, Resumed
 from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import Proof, Result, Round
@@ -29,12 +28,12 @@ T = TypeVar("T")
 
 
 class DurableWriter:
-    """Stores the rounds of one session; ``observer`` is told when the database refuses and when it answers again."""
+    """Stores the rounds of one session; ``tell`` is told when the database refuses and when it answers again."""
 
-    def __init__(self, store: "Store", session: str, observer: SessionObserver, clock: Callable[[], float]) -> None:
+    def __init__(self, store: "Store", session: str, tell: Callable[[Event], None], clock: Callable[[], float]) -> None:
         self._store = store
         self._session = store.session(session)
-        self._observer = observer
+        self._tell = tell
         self._clock = clock
         self._spool: Spool | None = None
         self._loop = asyncio.get_running_loop()
@@ -89,7 +88,7 @@ class DurableWriter:
             else:
                 self._spool = None
                 _LOG.info("", "end of hold: the database takes results again, %d came from the spool", absorbed.results)
-                self._observer.notify(Resumed(self._clock(), absorbed.results))
+                self._tell(Resumed(self._clock(), absorbed.results))
 
     async def last_chance(self, within: float) -> None:
         """Give a database that refuses ``within`` seconds more."""
@@ -116,7 +115,7 @@ class DurableWriter:
             if self._spool is None:
                 self._spool = await asyncio.to_thread(self._session.open_spool)
                 _LOG.warning("", "hold: the database refuses: %s; results go to %s", error, self._spool.path)
-                self._observer.notify(Held(str(error), self._clock(), str(self._spool.path)))
+                self._tell(Held(str(error), self._clock(), str(self._spool.path)))
             return self._spool
 
     def _watched(self, error: StoreError | None) -> None:

@@ -11,12 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchconsole.console.session.execution import Execution, NodeAccess, RoundRecorder, RunControls
+from benchconsole.console.session.execution import Execution, RunControls
 from benchconsole.console.session.judged_rounds import JudgedRounds
 from benchconsole.console.session.metadata import SessionChoice, make_new_session
 from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
-from benchconsole.console.session.observers import EventQueue, SessionObservers
 from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.console.view.events import Event, NodesProven, Noticed, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance_all
@@ -70,8 +69,9 @@ class Session:
         self._store = store
         self._clock = clock
         self._judged = JudgedRounds(fabric, probes)
-        self._queue = EventQueue()
-        self.observers = SessionObservers(self._queue)
+        self._queue: asyncio.Queue[Event] = asyncio.Queue()
+        self.observers: list[Callable[[Event], None]] = [self._queue.put_nowait]
+        """Told each event, once what it says is stored; on the event loop of the session, and never to wait there."""
         self._task: asyncio.Task[None] | None = None
         self._controls = RunControls()
         self._interrupted: dict[int, tuple[int, Sequence[Result]]] = {}
@@ -101,19 +101,20 @@ class Session:
     def _read_rounds(self, started: float) -> None:
         """Take in the rounds that are stored; what is known of them makes the replay, up to its end."""
         events: list[Event] = [self._make_opened(started, live=False)]
-        for stored in self._store.session(self.id).read_rounds(self.fabric):
+        session = self._store.session(self.id)
+        for stored in session.read_rounds(self.fabric):
             self._judged.restore(stored)
             events.append(stored)
-        findings = self._store.session(self.id).read_findings()
+        findings = session.read_findings()
         if findings is not None:
             self._judged.restore_findings(findings)
         if isinstance(events[-1], ClosedRound):
             events[-1] = replace(events[-1], findings=self._judged.findings)  # what the last one knows, counts
-        begun_rounds = self._store.session(self.id).read_open_rounds(self.fabric)
+        begun_rounds = session.read_open_rounds(self.fabric)
         for begun in begun_rounds:
             if can_be_resumed(begun.round):
                 self._interrupted[begun.round.number] = (begun.attempt, begun.results)
-        proven = self._store.session(self.id).read_proofs()
+        proven = session.read_proofs()
         searched = proven[-1].at if proven else 0.0
         since = (judged.round for judged in self._judged.by_number.values() if judged.ended > searched)
         self._unsearched = (*since, *(begun.round for begun in begun_rounds if begun.started > searched))
@@ -180,8 +181,8 @@ class Session:
 
     async def live(self) -> AsyncIterator[Event]:
         """Only what happens from now on, without end."""
-        async for event in self._queue:
-            yield event
+        while True:
+            yield await self._queue.get()
 
     # -- orders
 
@@ -197,7 +198,6 @@ class Session:
         self._controls.free.clear()
 
     def go_on(self) -> None:
-        """Release a pause."""
         self._controls.free.set()
 
     def stop(self, *, now: bool) -> None:
@@ -220,6 +220,10 @@ class Session:
 
     # -- the run itself
 
+    def _tell(self, event: Event) -> None:
+        for tell in self.observers:
+            tell(event)
+
     def _make_opened(self, at: float, *, live: bool) -> SessionOpened:
         suite = self.choice.suite or find_suite(self.fabric, None).name
         return SessionOpened(self.id, self.choice.label, self.fabric, suite, self.plan, at, live)
@@ -229,7 +233,7 @@ class Session:
         writer: DurableWriter | None = None
         try:
             await self._open(rounds)
-            writer = DurableWriter(self._store, self.id, self.observers, self._clock)
+            writer = DurableWriter(self._store, self.id, self._tell, self._clock)
             execution = await self._make_execution(writer)
             try:
                 await execution.run(rounds, self._unsearched)
@@ -250,10 +254,11 @@ class Session:
         sweeps = SweepEndings(self.plan, self.probes)
         for number in sorted(self._judged.by_number):
             sweeps.add_round(self._judged.by_number[number])
-        recorder = RoundRecorder(self._judged, writer, self.observers, sweeps, self._clock)
         reach = await asyncio.to_thread(self.make_reach, self.fabric, self.id)
-        nodes = NodeAccess(self.fabric, self.probes, self.origin, self.choice.policy, reach)
-        return Execution(self.id, nodes, recorder, self._controls, self._interrupted)
+        return Execution(
+            self.id, self.fabric, self.probes, self.origin, self.choice.policy, reach, self._judged, writer, sweeps,
+            self._tell, self._clock, self._controls, self._interrupted,
+        )  # fmt: skip
 
     async def _open(self, rounds: Sequence[Round]) -> None:
         """Write the plan before anything is sent."""
@@ -262,19 +267,20 @@ class Session:
         self.plan = (*self.plan, *fresh)
         now = self._clock()
         if self.id:
-            await self._store.session(self.id).claim()
+            stored = self._store.session(self.id)
+            await stored.claim()
             if fresh:
-                await self._store.session(self.id).extend_plan(fresh)
+                await stored.extend_plan(fresh)
             for name, value in self.choice.policy.options().items():
-                await self._store.session(self.id).append_note(name, str(value), now)
+                await stored.append_note(name, str(value), now)
         else:
             self.id = await self._store.create_session(make_new_session(self.fabric, self.choice, now), self.plan)
         self._has_run = True
         self.complete = False
-        self.observers.notify(self._make_opened(now, live=True))
+        self._tell(self._make_opened(now, live=True))
         for words in self.proposed.left_out if fresh else ():
             await self._store.session(self.id).append_note(LEFT_OUT, words, now)
-            self.observers.notify(Noticed(f"{LEFT_OUT}: {words}", now))
+            self._tell(Noticed(f"{LEFT_OUT}: {words}", now))
 
     async def _close(self, writer: DurableWriter | None, because: str) -> None:
         self.complete = not self.unfinished()
@@ -286,4 +292,4 @@ class Session:
                     await writer.note("abandoned", "left at once; the nodes were not searched")
                 await writer.end(now, because, complete=self.complete, findings=self._judged.known_findings)
         finally:
-            self.observers.notify(SessionEnded(now, self.complete, because))
+            self._tell(SessionEnded(now, self.complete, because))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from benchconsole.console.session.availability_watch import SystemClock
 from benchconsole.probes.api import Output
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import Remote, RemoteError
@@ -12,7 +13,7 @@ from benchconsole.topology.model.fabric import Fabric, Node
 T0 = 1_700_000_000.0
 
 
-class PlayedClock:
+class PlayedClock(SystemClock):
     """Jumps to whatever moment is waited for; ``before`` is called with that moment first.
 
     With ``stuck`` it stands still, and sets that as soon as somebody waits.

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from benchconsole.console.session.loop_thread import LoopThread
-from benchconsole.console.session.password_prompt import PasswordPrompt
+from benchconsole.console.session.node_access import PasswordPrompt
 
 
 async def test_what_is_asked_on_one_loop_is_answered_on_another() -> None:

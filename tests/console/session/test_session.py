@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.console.reports import render
-from benchconsole.console.session.rejudging import judge_again
+from benchconsole.console.session.judged_rounds import judge_again
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from benchconsole.console.session.controller import SessionController
 from benchconsole.console.session.loop_thread import LoopThread
-from benchconsole.console.session.password_prompt import PasswordPrompt
+from benchconsole.console.session.node_access import PasswordPrompt
 from benchconsole.console.session.session import Session
 from benchconsole.console.tui.app.console_app import ConsoleApp
 from benchconsole.console.tui.rows.terminal import Terminal
