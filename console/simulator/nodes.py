@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from benchconsole.console.simulator import iperf3
 from benchconsole.console.simulator.faults import FaultKind, Scenario
-from benchconsole.console.simulator.fio import FioJob, NodeDisks, format_report
+from benchconsole.console.simulator.fio import NodeDisks, format_report
 from benchconsole.console.simulator.hostile import make_spoiler
 from benchconsole.console.simulator.inventory import NodeHardware
 from benchconsole.console.simulator.network import StreamLoad, noise
@@ -51,15 +51,11 @@ class SimulatedNodes:
         self.clock = clock
         self.mtu = fabric.mtu
         self._nodes = {node.address: SimulatedNode(node, scenario, self) for node in fabric.nodes.values()}
-        self._data = {node.data_address: node for node in fabric.nodes.values()}
+        self.by_data_address = {node.data_address: node for node in fabric.nodes.values()}
 
     async def answer(self, address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
         """The answer of the node at ``address`` to ``argv``."""
         return await self._nodes[address].run(argv)
-
-    def find_node(self, data_address: str) -> Node | None:
-        """The node whose data network address this is."""
-        return self._data.get(data_address)
 
 
 def _refuse(message: str, exit_status: int = 1) -> Reply:
@@ -97,7 +93,7 @@ async def _receive(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
 async def _send(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     """``iperf3 -c``: sends when everybody of the round is in, and reports what it got."""
     others, client = node.others, node.node
-    server = others.find_node(options.client)
+    server = others.by_data_address.get(options.client)
     port = others.traffic.find_port(server.id, options.port) if server else None
     if server is None or port is None:
         why = "No route to host" if server is None else "Connection refused"
@@ -129,13 +125,10 @@ async def _run_fio(node: SimulatedNode, words: Sequence[str]) -> Reply:
     if (jobs, mix) != ("1", "0"):
         return _refuse("fio: the simulated node plays one job that reads or writes\n")
     traffic, at = node.others.traffic, node.others.clock()
-    reports: list[str] = []
-    for rw in ("write", "read", "randwrite", "randread"):
-        pattern, block = ("random", small) if rw.startswith("rand") else ("sequential", large)
-        name = f"{pattern}-{rw.removeprefix('rand')}"
-        options = {"name": name, "rw": rw, "bs": block, "runtime": seconds, "ioengine": "psync", "direct": "1"}
-        job = FioJob(name, rw, int(block), float(seconds), int(depth), options)
-        reports.append(format_report(job, node.disks, at=at))
+    reports = [
+        format_report(node.disks, rw, block=int(block), seconds=seconds, depth=int(depth), at=at)
+        for rw, block in (("write", large), ("read", large), ("randwrite", small), ("randread", small))
+    ]
     await asyncio.sleep(traffic.time_scale.compress(4 * float(seconds)))
     return Reply(b"".join(node.spoil(report.encode()) for report in reports))
 
