@@ -59,7 +59,6 @@ class SimulatedCluster:
 
     @property
     def pid(self) -> int | None:
-        """The child process, while there is one."""
         return self._process.pid if self._process else None
 
     async def __aenter__(self) -> Self:

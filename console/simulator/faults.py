@@ -55,7 +55,6 @@ class Scenario:
     fabric: str = "meridian"
 
     def select(self, *kinds: FaultKind) -> Mapping[str, PlantedFault]:
-        """The faults of these kinds, by element."""
         return MappingProxyType({fault.element: fault for fault in self.faults if fault.kind in kinds})
 
     def find_share(self, kind: FaultKind, element: str) -> float:

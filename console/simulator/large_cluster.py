@@ -39,7 +39,6 @@ class ClusterSize:
 
     @property
     def spines(self) -> int:
-        """Spine switches."""
         if self.nodes < 100:
             return 2
         return 4 if self.nodes < 800 else 8 if self.nodes < 2500 else 16

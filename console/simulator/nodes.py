@@ -33,7 +33,6 @@ class SimulatedNode:
         self.others = others
 
     async def run(self, argv: Sequence[str]) -> Reply:
-        """Answer one command."""
         tool = _TOOLS.get(argv[0].rpartition("/")[2]) if argv else None
         if tool is None:
             name = argv[0] if argv else ""

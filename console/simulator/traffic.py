@@ -45,7 +45,6 @@ class ServerPort:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether its client is still to come."""
         return not self.busy and not self.served.is_set()
 
 
@@ -77,14 +76,12 @@ class Traffic:
         return port
 
     def close(self, port: ServerPort) -> None:
-        """Close ``port``."""
         del self._ports[port.node, port.number]
         self._waiting -= port.is_waiting
         # The server that goes may be the one that the others were kept waiting for.
         self._close_when_full()
 
     def find_port(self, node: str, number: int) -> ServerPort | None:
-        """The server that listens there."""
         return self._ports.get((node, number))
 
     async def send(self, load: StreamLoad, port: ServerPort, simulated: float) -> float:

@@ -62,7 +62,6 @@ class Job:
         return rails(self.nodes, self.options.network)
 
     def arguments(self) -> list[str]:
-        """The command line, to be run in the directory of the run."""
         options, networks = self.options, self.rails
         argv = [options.mpirun, "--hostfile", HOSTS, "--map-by", "node", "--stdin", "none"]
         argv += ["--timeout", str(ceil(self.seconds)), "-x", "BENCHCONSOLE_SESSION"]

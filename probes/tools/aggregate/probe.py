@@ -127,7 +127,6 @@ class Aggregate(script_runner.NodeScript):
         return 60.0 + 3 * images * size / script_runner.SLOWEST + 2 * images * _SLOWEST_FILE
 
     def parse(self, output: Output) -> Sequence[Reading | Fact]:
-        """Read the document of the script. ProbeOutputError when it is not whole, or the file is too small."""
         found = script_runner.read_document(output, self.name)
         images, size = script_runner.read_count(found, "images"), script_runner.read_count(found, "size")
         form, total = script_runner.read_word(found, "format", FORMATS), images * size

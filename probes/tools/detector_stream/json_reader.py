@@ -78,7 +78,6 @@ class ImageStream:
 
     @property
     def grade(self) -> str:
-        """Of this stream alone."""
         if self.late > MOST_LATE or self.rate < LEAST_RATE * self.size / self.period:
             return "unusable"
         return "unstable" if self.late else "stable"

@@ -129,7 +129,6 @@ class DetectorStream(script_runner.NodeScript):
         return 2 * frames / rate + _GRACE + _START + 60.0
 
     def parse(self, output: Output) -> Sequence[Reading | Fact]:
-        """Read the document of the script. ProbeOutputError when it is not whole, or its times cannot be."""
         return json_reader.make_readings(script_runner.read_document(output, self.name))
 
 

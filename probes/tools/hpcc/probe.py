@@ -59,12 +59,10 @@ class Hpcc(MpiProgram):
         return _START + messages + 4 * work / given.quantity("speed", Unit.FLOP_RATE)
 
     def demands(self, target: Target) -> Demands:
-        """Every node to itself, and one that fits."""
         self.job(target)
         return Demands(frozenset(Part), writes=1e6)
 
     def job(self, target: Target) -> Job:
-        """What is launched; PlanError for options, names and networks that do not fit."""
         given = self.given(target.options)
         options = Options.of(given.values)
         each = given.whole("ranks", 0, 4096)

@@ -67,7 +67,6 @@ class Hpl(Probe):
         return _START + (self._work(options, order) / ranks if order else given.number("seconds", 1, 604_800))
 
     def demands(self, target: Target) -> Demands:
-        """Every node to itself, and options that fit."""
         self.job(target, self._declared(target) or 2.0**30)
         return Demands(frozenset(Part), writes=1e6)
 
@@ -115,7 +114,6 @@ class Hpl(Probe):
         return (await launch(contact, job),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read every test that passed. ProbeOutputError when one failed, or is not the one that was asked for."""
         refuse_died(output, "xhpl")
         input_file.refuse_complaint(output)
         return text_reader.parse_text(output.text, input_file.read_problem(find_input(output.argv, _INPUT)))

@@ -40,13 +40,11 @@ class Imb(MpiMessages):
         return START + (self._sizes(options) + 2) * given.number("seconds", 0.01, 3600)
 
     def words(self, given: Given, ranks: int) -> Sequence[str]:
-        """IMB-MPI1 with one benchmark, all ranks from the start, and its limits."""
         limits = ["-npmin", str(ranks), "-msglog", str(self._sizes(given.values))]
         limits += ["-time", f"{given.number('seconds', 0.01, 3600):g}"]
         return [read_program(given), given.choice("benchmark", _BENCHMARKS), *limits]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read every table of IMB. ProbeOutputError when a rank died, or when no table is of two processes."""
         refuse_died(output, "IMB")
         return text_reader.parse_text(output.text, self.name)
 

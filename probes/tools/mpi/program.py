@@ -50,7 +50,6 @@ class MpiProgram(Probe):
         """What is launched; PlanError for options, names and networks that do not fit."""
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Wait for the round, then launch."""
         job = self.job(target)
         await contact.together()
         return (await launch(contact, job),)

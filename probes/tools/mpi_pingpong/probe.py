@@ -135,7 +135,6 @@ class MpiPingpong(MpiProgram):
         return Demands(frozenset(Part))
 
     def job(self, target: Target) -> Job:
-        """What is launched; PlanError for options, names and networks that do not fit."""
         if target.peer is None:
             raise PlanError("mpi-pingpong needs a pair of nodes")
         given = self.given(target.options)
@@ -149,7 +148,6 @@ class MpiPingpong(MpiProgram):
         return job
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read the one document that rank 0 prints. ProbeOutputError when it is not whole."""
         refuse_failed(output, "mpirun")
         document = find_result(output.text, self.name)
         sizes = {name: parse_count(str(document.get(name, ""))) for name in ("small", "message", "window")}

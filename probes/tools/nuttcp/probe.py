@@ -84,7 +84,6 @@ class Nuttcp(PairProbe):
         return [*argv, *_list_window(given), *_list_sending(given), peer]
 
     def server(self, target: Target, control: int) -> list[str]:
-        """The command at the peer, for one transfer."""
         return ["nuttcp", "-1", "--nofork", *_list_version(self.peer(target).data_address), f"-P{control}"]
 
     def demands(self, target: Target) -> Demands:

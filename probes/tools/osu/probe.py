@@ -43,7 +43,6 @@ class Osu(MpiMessages):
         return START + sent / given.quantity("rate", Unit.BYTE_RATE)
 
     def words(self, given: Given, ranks: int) -> Sequence[str]:
-        """One of the programs, with the sizes, the iterations and the check that it is to do."""
         least, most = given.size("smallest", 1, 2**30), given.size("largest", 1, 2**30)
         if least > most:
             raise given.refused("smallest", f"at most largest, {most} bytes")
@@ -52,7 +51,6 @@ class Osu(MpiMessages):
         return [read_program(given), "-m", f"{least}:{most}", *(["-i", str(rounds)] if rounds else []), *checked]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read every table. ProbeOutputError when a rank died, when data were wrong, and when there is no table."""
         refuse_died(output, "the benchmark")
         return text_reader.parse_text(output.text, output.argv, self.name)
 

@@ -80,7 +80,6 @@ def parse_text(text: str, argv: Sequence[str] = (), probe: str = "osu") -> Seque
 
 
 def _find_last_size(argv: Sequence[str]) -> str | None:
-    """The greatest size of the option ``-m`` of the command, when there is one."""
     for option, value in pairwise(argv):
         if option == "-m" and (match := _COMMAND_SIZES.fullmatch(value)):
             return match[1]

@@ -98,7 +98,6 @@ def _list_tests(given: Given) -> list[str]:
 
 
 def _list_options(given: Given) -> list[str]:
-    """``-m`` and ``-i``, each where it was asked for."""
     argv = ["-m", str(given.size("message", 1, 2**30))] if given.text("message") else []
     device = given.text("device")
     if device and not _DEVICE.fullmatch(device):

@@ -119,7 +119,6 @@ class Skim(script_runner.NodeScript):
         return 60.0 + (_count_bytes(given) + self.space(given.values)) / script_runner.SLOWEST
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read the document of the script. ProbeOutputError when it is not whole, or a client did other work."""
         return list(_make_readings(script_runner.read_document(output, self.name)))
 
 

@@ -88,7 +88,6 @@ class Sockperf(PairProbe):
         return [*argv, *bind_option("--client_ip", target.node.data_address)]
 
     def server(self, target: Target, port: int) -> list[str]:
-        """The command that answers until it is ended."""
         return ["env", "LC_ALL=C", "sockperf", "server", *self._wire(target, port)]
 
     def _wire(self, target: Target, port: int) -> list[str]:

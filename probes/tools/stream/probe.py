@@ -58,6 +58,5 @@ class Stream(Probe):
         return (await contact.here.run(self.command(target), timeout=allowed),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read the table. ProbeOutputError when STREAM failed, did not validate, or its numbers do not fit."""
         refuse_failed(output, "STREAM")
         return text_reader.parse_text(output.text)

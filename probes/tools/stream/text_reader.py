@@ -50,7 +50,6 @@ def _split_runs(lines: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _read_run(lines: Sequence[str]) -> Iterator[Reading]:
-    """The readings of one run."""
     rows, mean = _read_table(lines)
     ticks = [int(match[1]) for match in find_matches(_TICKS, lines)]
     if any(count < _LEAST_TICKS for count in ticks):

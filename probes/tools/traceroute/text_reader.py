@@ -97,7 +97,6 @@ class _TracedPath:
             self.hops[-1].answers += _read_answers(more["rest"]) or []
 
     def make_readings(self, run: int, queries: int | None) -> Iterator[Reading | Fact]:
-        """The number of hops, the round trips to the last and the addresses on the way."""
         if self.broken or not self.arrived:
             last_line = self.broken or (self.hops[-1].line.strip() if self.hops else "no hop")
             raise ProbeOutputError(shorten(last_line), f"an answer of {self.goal} itself")
@@ -114,7 +113,6 @@ class _TracedPath:
 
     @property
     def arrived(self) -> bool:
-        """Whether the last hop so far is the one that the path goes to."""
         return bool(self.hops) and any(self._is_goal(answer) for answer in self.hops[-1].answers)
 
     def _is_goal(self, answer: _HopAnswer) -> bool:
