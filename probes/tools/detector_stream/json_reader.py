@@ -11,11 +11,10 @@ Negative is early. Frames that a stream gave up count as late. The grades, of th
     anything between.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from benchconsole.probes.api import Fact, Labels, ProbeOutputError, Reading, Unit, labels
+from benchconsole.probes.api import Fact, ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.documents import Document, read_array
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.numbers import require_positive
@@ -29,107 +28,53 @@ LEAST_RATE = 0.9
 _WORST = ("stable", "unstable", "unusable")
 
 
-@dataclass(frozen=True, slots=True)
-class ImageStream:
-    """One stream. ``after`` is seconds after the deadline of each written frame, ``period`` seconds between them."""
-
-    number: int
-    frames: int
-    size: int
-    period: float
-    after: tuple[float, ...]
-    wakeup: float
-
-    @property
-    def seconds(self) -> float:
-        """From the start until its last frame was written, but no less than the detector took to make them."""
-        return len(self.after) * self.period + max(0.0, self.after[-1])
-
-    @property
-    def rate(self) -> float:
-        """byte/s that came through; what the detector makes at most."""
-        return len(self.after) * self.size / self.seconds
-
-    @property
-    def lost(self) -> int:
-        """Frames that were given up."""
-        return self.frames - len(self.after)
-
-    @property
-    def misses(self) -> float:
-        """Share of frames that were not written by their deadline."""
-        return (sum(each > 0 for each in self.after) + self.lost) / self.frames
-
-    @property
-    def late(self) -> float:
-        """Share of frames that were not written one period after their deadline."""
-        return (sum(each > self.period for each in self.after) + self.lost) / self.frames
-
-    @property
-    def lateness(self) -> float:
-        """The longest time after a deadline of a frame that was written."""
-        return max(0.0, *self.after)
-
-    @property
-    def longest(self) -> int:
-        """Misses in a row, at most."""
-        missed = [each > 0 for each in self.after] + [True] * self.lost
-        return max((sum(1 for _ in run) for is_miss, run in groupby(missed) if is_miss), default=0)
-
-    @property
-    def grade(self) -> str:
-        if self.late > MOST_LATE or self.rate < LEAST_RATE * self.size / self.period:
-            return "unusable"
-        return "unstable" if self.late else "stable"
-
-
 def make_readings(document: Document) -> Sequence[Reading | Fact]:
     """Every reading, and the grade of the test. ProbeOutputError when the document contradicts itself."""
-    streams = _streams(document)
+    frames, size = read_count(document, "frames", least=LEAST_FRAMES), read_count(document, "size")
+    period = 1 / require_positive(document.get("rate"), "rate", most=1e6)
+    streams = read_count(document, "streams", most=1000)
     marks = {
-        "frames": streams[0].frames,
-        "size": streams[0].size,
-        "hertz": f"{1 / streams[0].period:g}",
-        "streams": len(streams),
+        "frames": frames,
+        "size": size,
+        "hertz": f"{1 / period:g}",
+        "streams": streams,
         "layout": read_word(document, "layout", ("files", "appended")),
         "sync": read_word(document, "sync", ("frame", "end")),
     }
-    total = sum(each.size * len(each.after) for each in streams) / max(each.seconds for each in streams)
-    grade = max((each.grade for each in streams), key=_WORST.index)
-    common = labels(**marks)
-    raw = f"{sum(len(each.after) for each in streams)} frames of {streams[0].size} bytes"
-    all_together = Reading("detector-stream.throughput", total, Unit.BYTE_RATE, common, raw)
-    each_alone = (one for each in streams for one in _readings(each, labels(**marks, stream=each.number)))
-    return (all_together, *each_alone, Fact("detector-stream.grade", grade, None, common))
+    written, took, grades, found = 0, 0.0, [], []
+    for number, each in read_results(document, streams):
+        after = _read_times(each, frames, period)
+        # until its last frame was written, but no less than the detector took to make them
+        seconds = len(after) * period + max(0.0, after[-1])
+        rate, late = len(after) * size / seconds, _count_later(after, frames, period) / frames
+        unusable = late > MOST_LATE or rate < LEAST_RATE * size / period
+        grades.append("unusable" if unusable else "unstable" if late else "stable")
+        written, took = written + len(after), max(took, seconds)
+        missed = [one > 0 for one in after] + [True] * (frames - len(after))
+        longest = max((sum(1 for _ in run) for is_miss, run in groupby(missed) if is_miss), default=0)
+        wakeup = read_count(each, "wakeup_us", least=0)
+        last = f"{len(after)} of {frames} frames, the last at {after[-1] * 1e6:.0f}"
+        times, woken = f"finished_us of stream {number}: {last}", f"wakeup_us of stream {number}: {wakeup}"
+        own = labels(**marks, stream=number)
+        found += [
+            Reading("detector-stream.rate", rate, Unit.BYTE_RATE, own, times),
+            Reading("detector-stream.misses", _count_later(after, frames, 0.0) / frames, Unit.ONE, own, times),
+            Reading("detector-stream.late", late, Unit.ONE, own, times),
+            Reading("detector-stream.lateness", max(0.0, *after), Unit.SECOND, own, times),
+            Reading("detector-stream.longest", float(longest), Unit.ONE, own, times),
+            Reading("detector-stream.wakeup", wakeup / 1e6, Unit.SECOND, own, woken),
+        ]
+    common, raw = labels(**marks), f"{written} frames of {size} bytes"
+    together = Reading("detector-stream.throughput", written * size / took, Unit.BYTE_RATE, common, raw)
+    return (together, *found, Fact("detector-stream.grade", max(grades, key=_WORST.index), None, common))
 
 
-def _readings(stream: ImageStream, marks: Labels) -> Iterator[Reading]:
-    written = f"{len(stream.after)} of {stream.frames} frames"
-    times = f"finished_us of stream {stream.number}: {written}, the last at {stream.after[-1] * 1e6:.0f}"
-    for name, value, unit in (
-        ("rate", stream.rate, Unit.BYTE_RATE),
-        ("misses", stream.misses, Unit.ONE),
-        ("late", stream.late, Unit.ONE),
-        ("lateness", stream.lateness, Unit.SECOND),
-        ("longest", float(stream.longest), Unit.ONE),
-    ):
-        yield Reading(f"detector-stream.{name}", value, unit, marks, times)
-    wakeup = f"wakeup_us of stream {stream.number}: {stream.wakeup * 1e6:.0f}"
-    yield Reading("detector-stream.wakeup", stream.wakeup, Unit.SECOND, marks, wakeup)
+def _count_later(after: Sequence[float], frames: int, allowed: float) -> int:
+    """Frames that were given up, or written more than ``allowed`` seconds after their deadline."""
+    return sum(each > allowed for each in after) + frames - len(after)
 
 
-def _streams(document: Document) -> list[ImageStream]:
-    frames, size = read_count(document, "frames", least=LEAST_FRAMES), read_count(document, "size")
-    period = 1 / require_positive(document.get("rate"), "rate", most=1e6)
-    made = []
-    for number, each in read_results(document, read_count(document, "streams", most=1000)):
-        after = _times(each, frames, period)
-        wakeup = read_count(each, "wakeup_us", least=0) / 1e6
-        made.append(ImageStream(number, frames, size, period, after, wakeup))
-    return made
-
-
-def _times(each: Document, frames: int, period: float) -> tuple[float, ...]:
+def _read_times(each: Document, frames: int, period: float) -> tuple[float, ...]:
     """Seconds after each deadline. A stream writes one frame after the other, and none before it is there."""
     times = read_array(each.get("finished_us"))
     if not 1 <= len(times) <= frames:

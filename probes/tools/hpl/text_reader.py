@@ -9,14 +9,14 @@ Source: ``HPL_pdtest.c`` and ``HPL_pdinfo.c`` of 1.0a, 2.0 and 2.3; ``(per GPU)`
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit, labels
+from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.lines import refuse_lines, shorten, strip_lines
-from benchconsole.probes.readers.numbers import is_within, parse_decimal, parse_span
+from benchconsole.probes.readers.numbers import multiply_spans, parse_decimal, parse_span
+from benchconsole.probes.readers.readings import add_labels, number_runs
 
 _HEADING = re.compile(r"T/V\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops(?:\s+\(\s*per GPU\s*\))?")
 _ROW = re.compile(
@@ -40,12 +40,7 @@ class _HplTest:
 
     row: dict[str, str]
     raw: str
-    checks: list[tuple[str, str]] = field(default_factory=list)
-
-    @property
-    def configuration(self) -> tuple[str, ...]:
-        """The problem that was solved, and how."""
-        return tuple(self.row[name] for name in ("variant", "n", "nb", "p", "q"))
+    checks: dict[str, str] = field(default_factory=dict)
 
 
 def parse_text(text: str, wanted: Mapping[str, str] = MappingProxyType({})) -> Sequence[Reading]:
@@ -57,16 +52,11 @@ def parse_text(text: str, wanted: Mapping[str, str] = MappingProxyType({})) -> S
     lines = strip_lines(text)
     refuse_lines(_BAD, lines, "every test of HPL to be run, and every residual check to pass")
     tests = list(_find_closed(lines))
-    found: list[Reading] = []
-    runs: Counter[tuple[str, ...]] = Counter()
-    for test in tests:
-        runs[test.configuration] += 1
-        found += _make_readings(test, runs[test.configuration])
-    if not found:
+    if not tests:
         raise ProbeOutputError("no test with its residual checks", "the results of HPL, to the rule below them")
     if wanted and [{name: test.row[name] for name in wanted} for test in tests] != [dict(wanted)]:
         raise ProbeOutputError("results of another input", " ".join(f"{k}={v}" for k, v in wanted.items()))
-    return found
+    return number_runs(reading for test in tests for reading in _make_readings(test))
 
 
 def _find_closed(lines: Sequence[str]) -> Iterator[_HplTest]:
@@ -78,46 +68,39 @@ def _find_closed(lines: Sequence[str]) -> Iterator[_HplTest]:
         elif headed and (match := _ROW.fullmatch(line)):
             headed, test = False, _HplTest(match.groupdict(), line)
         elif test is not None and (match := _CHECK.fullmatch(line)):
-            if match["what"] in dict(test.checks):
+            if match["what"] in test.checks:
                 test = None  # the rule between it and the next test was lost
             else:
-                test.checks.append((match["what"], match["value"]))
+                test.checks[match["what"]] = match["value"]
         elif test is not None and _RULE.fullmatch(line):
             if test.checks:
                 yield test
             test = None
 
 
-def _make_readings(test: _HplTest, number: int) -> Iterator[Reading]:
+def _make_readings(test: _HplTest) -> Iterator[Reading]:
     row = test.row
-    marks: dict[str, object] = {name: row[name] for name in ("variant", "n", "nb", "p", "q")}
-    if number > 1:
-        marks["run"] = number
+    marks = labels(**{name: row[name] for name in ("variant", "n", "nb", "p", "q")})
     rate = parse_decimal(row["gflops"])
     if not rate or not _is_work_over_time(row):
         raise ProbeOutputError(shorten(test.raw), "Gflops that are the work of N over the time")
-    yield Reading("hpl.rate", rate * 1e9, Unit.FLOP_RATE, labels(**marks), test.raw)
+    yield Reading("hpl.rate", rate * 1e9, Unit.FLOP_RATE, marks, test.raw)
     if took := parse_decimal(row["time"]):
-        yield Reading("hpl.time", took, Unit.SECOND, labels(**marks), test.raw)
-    yield from (_make_residual(what, text, marks, len(test.checks) > 1) for what, text in test.checks)
+        yield Reading("hpl.time", took, Unit.SECOND, marks, test.raw)
+    for what, text in test.checks.items():
+        value = parse_decimal(text)
+        if value is None or not 0 <= value < _LARGEST_RESIDUAL:
+            raise ProbeOutputError(f"{shorten(what)} = {shorten(text)}", f"a residual below {_LARGEST_RESIDUAL:g}")
+        own = add_labels(marks, check="".join(what.split())) if len(test.checks) > 1 else marks
+        yield Reading("hpl.residual", value, Unit.ONE, own, f"{what} = {text} PASSED")
 
 
-def _make_residual(what: str, text: str, marks: dict[str, object], several: bool) -> Reading:
-    value = parse_decimal(text)
-    if value is None or not 0 <= value < _LARGEST_RESIDUAL:
-        raise ProbeOutputError(f"{shorten(what)} = {shorten(text)}", f"a residual below {_LARGEST_RESIDUAL:g}")
-    named: Labels = labels(**marks, **({"check": "".join(what.split())} if several else {}))
-    return Reading("hpl.residual", value, Unit.ONE, named, f"{what} = {text} PASSED")
-
-
-def _is_work_over_time(row: dict[str, str]) -> bool:
+def _is_work_over_time(row: Mapping[str, str]) -> bool:
     """Whether (2/3 N^3 + 3/2 N^2) / time is the rate, as closely as both were printed."""
     order = float(row["n"])
     work = 2 / 3 * order**3 + 3 / 2 * order**2
     took, rate = parse_span(row["time"]), parse_span(row["gflops"])
     if took is None or rate is None:
         return False
-    fastest = work / took[0] if took[0] > 0 else float("inf")
-    return is_within(rate[1] * 1e9, (work / took[1], float("inf")), _LOOSE) and is_within(
-        rate[0] * 1e9, (0.0, fastest), _LOOSE
-    )
+    least, most = multiply_spans(rate, took, (1e9, 1e9))
+    return least <= work * (1 + _LOOSE) and work * (1 - _LOOSE) <= most

@@ -54,10 +54,19 @@ def _read_run(lines: Sequence[str]) -> Iterator[Reading]:
     ticks = [int(match[1]) for match in find_matches(_TICKS, lines)]
     if any(count < _LEAST_TICKS for count in ticks):
         raise ProbeOutputError(f"{min(ticks)} clock ticks", f"{_LEAST_TICKS} or more: larger arrays")
-    _refuse_misfit(lines, rows)
-    threads = _find_threads(lines)
+    size = _find_only(_ARRAY, lines, "size of the arrays")
+    each = _find_only(_BYTES, lines, "size of an element") or 8
+    arrays = [_find_array(name, cells, size, each) for name, cells in rows.items()]
+    if max(low for low, _ in arrays) > min(high for _, high in arrays) * 1.001:
+        raise ProbeOutputError("rates and times of different arrays", "the same arrays in all four kernels")
+    marks = known_labels(threads=_find_threads(lines) or None)
     for name, cells in rows.items():
-        yield from _make_readings(name, cells, threads, mean=mean)
+        raw, kernel = f"{name}: {' '.join(cells)}", name.lower()
+        rate, *took = map(float, cells)
+        yield Reading(f"stream.{kernel}", rate * 1e6, Unit.BYTE_RATE, marks, raw)
+        for statistic, seconds in list(zip(("mean", "min", "max"), took, strict=True))[not mean :]:
+            own = add_labels(marks, kernel=kernel, statistic=statistic)
+            yield Reading("stream.time", seconds, Unit.SECOND, own, raw)
 
 
 def _read_table(lines: Sequence[str]) -> tuple[_Rows, bool]:
@@ -74,33 +83,22 @@ def _read_table(lines: Sequence[str]) -> tuple[_Rows, bool]:
     return {match[1]: match.groups()[1:] for match in matches}, mean
 
 
-def _refuse_misfit(lines: Sequence[str], rows: _Rows) -> None:
-    """ProbeOutputError when a rate is not the bytes of a kernel over its least time."""
-    size = _find_only(_ARRAY, lines, "size of the arrays")
-    each = _find_only(_BYTES, lines, "size of an element") or 8
-    for name, cells in rows.items():
-        raw = shorten(f"{name}: {' '.join(cells)}")
-        rate, mean, least, most = (parse_span(cell) for cell in cells)
-        if rate is None or mean is None or least is None or most is None or not all(map(parse_decimal, cells)):
-            raise ProbeOutputError(raw, "a rate and three times above 0")
-        if not (least[0] <= mean[1] and mean[0] <= most[1]):
-            raise ProbeOutputError(raw, "an average between the least and the most")
-        moved = multiply_spans(rate, least, (1e6, 1e6))
-        if size and not is_within(_WORDS[name] * each * size, moved, 1e-3):
-            raise ProbeOutputError(raw, f"MB/s of {_WORDS[name]} arrays of {size} elements over the time")
-    _refuse_uneven(rows)
+def _find_array(name: str, cells: Sequence[str], size: int | None, each: int) -> Span:
+    """Bytes of one array by the rate of a kernel and its least time; ProbeOutputError where they cannot be.
 
-
-def _refuse_uneven(rows: _Rows) -> None:
-    """ProbeOutputError when kernels do not move the same bytes for each array that they read or write."""
-    moved: list[Span] = []
-    for name, cells in rows.items():
-        rate, least = parse_span(cells[0]), parse_span(cells[2])
-        if rate is not None and least is not None:
-            part = 1.0 / _WORDS[name]
-            moved.append(multiply_spans(rate, least, (part, part)))
-    if max(low for low, _ in moved) > min(high for _, high in moved) * 1.001:
-        raise ProbeOutputError("rates and times of different arrays", "the same arrays in all four kernels")
+    ``size`` is the elements of an array, where that is known, and ``each`` the bytes of one.
+    """
+    raw = shorten(f"{name}: {' '.join(cells)}")
+    rate, mean, least, most = map(parse_span, cells)
+    if rate is None or mean is None or least is None or most is None or not all(map(parse_decimal, cells)):
+        raise ProbeOutputError(raw, "a rate and three times above 0")
+    if not (least[0] <= mean[1] and mean[0] <= most[1]):
+        raise ProbeOutputError(raw, "an average between the least and the most")
+    part = 1e6 / _WORDS[name]
+    array = multiply_spans(rate, least, (part, part))
+    if size and not is_within(each * size, array, 1e-3):
+        raise ProbeOutputError(raw, f"MB/s of {_WORDS[name]} arrays of {size} elements over the time")
+    return array
 
 
 def _find_only(pattern: re.Pattern[str], lines: Sequence[str], what: str) -> int | None:
@@ -117,13 +115,3 @@ def _find_threads(lines: Sequence[str]) -> int | None:
     if requested and counted and requested != counted:
         raise ProbeOutputError(f"{counted} threads counted of {requested} requested", "as many threads as requested")
     return counted or requested or threads.get(None)
-
-
-def _make_readings(name: str, cells: Sequence[str], threads: int | None, *, mean: bool) -> Iterator[Reading]:
-    raw = f"{name}: {' '.join(cells)}"
-    marks = known_labels(threads=threads or None)
-    rate, *took = (float(cell) for cell in cells)
-    yield Reading(f"stream.{name.lower()}", rate * 1e6, Unit.BYTE_RATE, marks, raw)
-    for statistic, seconds in list(zip(("mean", "min", "max"), took, strict=True))[not mean :]:
-        own = add_labels(marks, kernel=name.lower(), statistic=statistic)
-        yield Reading("stream.time", seconds, Unit.SECOND, own, raw)
