@@ -83,6 +83,11 @@ def is_within(value: float, span: Span, tolerance: float = 1e-9) -> bool:
     return span[0] * (1 - tolerance) <= value <= span[1] * (1 + tolerance)
 
 
+def overlap(one: Span, other: Span, tolerance: float = 1e-9) -> bool:
+    """Whether a value may lie in both spans, but for a share of ``tolerance``."""
+    return is_within(one[0], other, tolerance) or is_within(other[0], one, tolerance)
+
+
 def format_size(size: float) -> str:
     """``size`` bytes as a label: two decimals at most from 1 MiB on, whole below (``1MiB``, ``1.25GiB``, ``512B``).
 

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from benchconsole.probes.api import (
     Contact,
     Fact,
-    Given,
     Metric,
     Output,
     Probe,
@@ -28,6 +27,7 @@ from benchconsole.probes.readers.readings import refuse_failed
 _HEAD = "benchconsole-availability 1"
 _END = "benchconsole-availability end"
 _SERVICES = ("port", "unit", "path")
+_MOST_PATIENCE = 60
 _BOOT = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _UPTIME = re.compile(r"[0-9]{1,12}\.[0-9]{2}")
 _UNIT = re.compile(r"[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]{0,254}")
@@ -83,13 +83,18 @@ class Availability(Probe):
     def command(self, target: Target) -> Sequence[str]:
         """The command of one sample; PlanError for options that cannot be meant."""
         given = self.given(target.options)
-        words = (str(given.whole("port", 0, 65_535)), _read_unit(given), _read_path(given), str(_read_patience(given)))
+        port, unit = given.whole("port", 0, 65_535), given.text("unit")
+        if unit and not _UNIT.fullmatch(unit):
+            raise given.refused("unit", "the name of a systemd unit, such as nginx.service")
+        path = given.path("path") if given.text("path") else ""
+        words = (str(port), unit, path, str(given.whole("patience", 1, _MOST_PATIENCE)))
         script = ("bash", "-c", _SCRIPT, "benchconsole-availability", target.node.data_address, *words)
         return ("env", "LC_ALL=C", *script)
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Ask once; a node on which every service hangs still has the time to say so."""
-        limit = 15.0 + 2 * len(_SERVICES) * (_read_patience(self.given(target.options)) + 1)
+        patience = self.given(target.options).whole("patience", 1, _MOST_PATIENCE)
+        limit = 15.0 + 2 * len(_SERVICES) * (patience + 1)
         return (await contact.here.run(self.command(target), timeout=limit),)
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
@@ -134,18 +139,3 @@ def _read_sample(text: str) -> dict[str, str]:
         if match is not None and found.setdefault(match[1], match[2]) != match[2]:
             raise ProbeOutputError(f"{match[1]} twice", "each once")
     return found
-
-
-def _read_patience(given: Given) -> int:
-    return given.whole("patience", 1, 60)
-
-
-def _read_unit(given: Given) -> str:
-    unit = given.text("unit")
-    if unit and not _UNIT.fullmatch(unit):
-        raise given.refused("unit", "the name of a systemd unit, such as nginx.service")
-    return unit
-
-
-def _read_path(given: Given) -> str:
-    return given.path("path") if given.text("path") else ""

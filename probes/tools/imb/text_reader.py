@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import refuse_lines, search_lines, shorten, strip_lines
-from benchconsole.probes.readers.numbers import Span, is_within, multiply_spans, parse_count, parse_decimal, parse_span
+from benchconsole.probes.readers.numbers import Span, multiply_spans, overlap, parse_count, parse_decimal, parse_span
 from benchconsole.probes.tools.mpi.message_tables import Row, SizeTable, is_mean_between, number_tables
 
 MEBI, MEGA = 2.0**20, 1e6
@@ -129,8 +129,13 @@ def _read_line(table: _ImbTable, line: str) -> list[_ImbTable]:
         row = dict(zip(table.columns, words, strict=True))
         if not _is_row(table, row) or not (units := _find_units(table, row) if _RATE in row else _UNITS):
             table.doubted = True
-        elif _is_of_another(table, row):
-            table.ended = table.doubted = True
+        elif (
+            table.rows
+            and "Group" not in row
+            and "#bytes" in row
+            and int(row["#bytes"]) <= int(table.rows[-1]["#bytes"])
+        ):
+            table.ended = table.doubted = True  # within a table the sizes grow: the head of this one was lost
         else:
             table.rows.append(row)
             table.units &= units
@@ -140,13 +145,6 @@ def _read_line(table: _ImbTable, line: str) -> list[_ImbTable]:
 def _is_heading(words: Sequence[str]) -> bool:
     known = len(words) > 2 and set(words) <= _COLUMNS and "#repetitions" in words
     return known and ("#bytes" in words or _RATE not in words)
-
-
-def _is_of_another(table: _ImbTable, row: Row) -> bool:
-    """Whether ``row`` is of a table whose head was lost: within one the sizes grow."""
-    if not table.rows or "Group" in row or "#bytes" not in row:
-        return False
-    return int(row["#bytes"]) <= int(table.rows[-1]["#bytes"])
 
 
 def _is_row(table: _ImbTable, row: Row) -> bool:
@@ -168,7 +166,7 @@ def _find_units(table: _ImbTable, row: Row) -> frozenset[float]:
     if rate is None or moved is None:
         return frozenset()
     spans = {unit: multiply_spans(rate, (unit, unit)) for unit in _UNITS}
-    return frozenset(unit for unit, span in spans.items() if any(_overlap(span, one) for one in moved))
+    return frozenset(unit for unit, span in spans.items() if any(overlap(span, one) for one in moved))
 
 
 def _find_moved(table: _ImbTable, row: Row) -> list[Span] | None:
@@ -182,10 +180,6 @@ def _find_moved(table: _ImbTable, row: Row) -> list[Span] | None:
         return None
     counts = [_MESSAGES_OF[table.benchmark]] if table.benchmark in _MESSAGES_OF else [1, 2, 4]
     return [(count * size / took[1] * 1e6, count * size / max(took[0], 1e-9) * 1e6) for count in counts]
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return is_within(one[0], other) or is_within(other[0], one)
 
 
 def _make_readings(table: _ImbTable, probe: str) -> Iterator[Reading]:

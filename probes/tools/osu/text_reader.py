@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import refuse_lines, shorten, strip_lines
-from benchconsole.probes.readers.numbers import is_within, multiply_spans, parse_count, parse_decimal, parse_span
+from benchconsole.probes.readers.numbers import multiply_spans, overlap, parse_count, parse_decimal, parse_span
 from benchconsole.probes.tools.mpi.message_tables import Row, SizeTable, is_mean_between, number_tables
 
 _TITLE = re.compile(
@@ -71,19 +71,13 @@ class _OsuTable(SizeTable):
 def parse_text(text: str, argv: Sequence[str] = (), probe: str = "osu") -> Sequence[Reading]:
     """Every time, bandwidth and message rate, in base units; ProbeOutputError when there is none, or one in doubt."""
     lines = strip_lines(text)
-    last = _find_last_size(argv)
+    asked = (_COMMAND_SIZES.fullmatch(value) for option, value in pairwise(argv) if option == "-m")
+    last = next((match[1] for match in asked if match), None)
     found = [one for table in number_tables(_read_tables(lines)) for one in _make_readings(table, probe, last)]
     if not found:
         refuse_lines(_COMPLAINT, lines, "a table of the OSU Micro-Benchmarks")
         raise ProbeOutputError("no table", "a table of the OSU Micro-Benchmarks")
     return found
-
-
-def _find_last_size(argv: Sequence[str]) -> str | None:
-    for option, value in pairwise(argv):
-        if option == "-m" and (match := _COMMAND_SIZES.fullmatch(value)):
-            return match[1]
-    return None
 
 
 def _read_tables(lines: Sequence[str]) -> list[_OsuTable]:
@@ -157,9 +151,7 @@ def _refuse_misfit(table: _OsuTable, row: Row) -> None:
     rate, messages = parse_span(row.get("MB/s", "")), parse_span(row.get(_MESSAGES, ""))
     if rate and messages:
         size = float(row[_SIZED])
-        carried = multiply_spans(messages, (size, size))
-        meant = multiply_spans(rate, (1e6, 1e6))
-        if not (is_within(carried[0], meant, 1e-4) or is_within(meant[0], carried, 1e-4)):
+        if not overlap(multiply_spans(messages, (size, size)), multiply_spans(rate, (1e6, 1e6)), 1e-4):
             raise ProbeOutputError(shorten(" ".join(row.values())), "MB/s that are messages times their size")
 
 

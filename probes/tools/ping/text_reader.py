@@ -8,9 +8,8 @@ Formats read off the tools' own sources.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from benchconsole.probes.api import ProbeOutputError, Reading, Unit
+from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.documents import Document, find_documents
 from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten, strip_colours
 from benchconsole.probes.readers.numbers import parse_count, parse_decimal, require_positive
@@ -55,7 +54,10 @@ def parse_text(text: str, error_text: str = "") -> Sequence[Reading]:
     text = strip_colours(text)
     refuse_lines(_COULD_NOT_SEND, [*error_text.split("\n"), *text.split("\n")], "a ping that could send")
     timed = _CLOCK_WAS_SET not in error_text + text
-    found = [reading for summary in _read_summaries(read_lines(text)) for reading in summary.make_readings(timed=timed)]
+    found: list[Reading] = []
+    for number, (payload, counts, times) in enumerate(_read_summaries(read_lines(text)), start=1):
+        marks = known_labels(size=payload, number=number if number > 1 else None)
+        found += _make_readings(counts, times if timed else None, marks)
     found += [_read_mtu(document) for document in find_documents(text, first="benchmark")]
     if not found:
         last = (error_text.strip() or text.strip() or "nothing").splitlines()[-1]
@@ -63,46 +65,40 @@ def parse_text(text: str, error_text: str = "") -> Sequence[Reading]:
     return tuple(found)
 
 
-@dataclass(slots=True)
-class _PingSummary:
-    """The lines below one ``ping statistics``, from the first whole line of counts on."""
-
-    number: int
-    payload: str | None
-    counts: str
-    times: str | None = None
-
-    def make_readings(self, *, timed: bool) -> Iterator[Reading]:
-        """Loss, the other counts, and the round trips of the packets that came back."""
-        match = _COUNTS.fullmatch(self.counts)
-        if match is None:
-            raise ProbeOutputError(shorten(self.counts), "packets transmitted, received and lost")
-        marks = known_labels(size=self.payload, number=self.number if self.number > 1 else None)
-        sent, got = int(match["sent"]), int(match["got"])
-        yield Reading("ping.loss", _find_loss(match, sent, got), Unit.ONE, marks, self.counts)
-        for more in _MORE.finditer(match["more"]):
-            yield Reading(f"ping.{more['what']}", float(more["count"]), Unit.ONE, marks, self.counts)
-        if timed and self.times is not None:
-            for statistic, value in _read_times(self.times, got).items():
-                own = add_labels(marks, statistic=statistic)
-                yield Reading("ping.rtt", value * _MILLISECOND, Unit.SECOND, own, self.times)
-
-
-def _read_summaries(lines: Sequence[str]) -> list[_PingSummary]:
-    summaries: list[_PingSummary] = []
+def _read_summaries(lines: Sequence[str]) -> Iterator[tuple[str | None, str, str | None]]:
+    """Payload, and the lines of counts and of times, of each ``ping statistics`` from its first line of counts on."""
     payload: str | None = None
     begun = False
+    found: tuple[str | None, str] | None = None
+    times: str | None = None
     for line in map(str.strip, lines):
         if header := _HEADER.fullmatch(line):
             payload = header["payload"]
         elif _BEGIN.fullmatch(line):
             begun = True
         elif begun and "packets transmitted" in line:
-            summaries.append(_PingSummary(len(summaries) + 1, payload, line))
-            payload, begun = None, False
-        elif summaries and not begun and summaries[-1].times is None and line.startswith(("rtt min/", "round-trip ")):
-            summaries[-1].times = line
-    return summaries
+            if found:
+                yield *found, times
+            found, times, payload, begun = (payload, line), None, None, False
+        elif found and not begun and times is None and line.startswith(("rtt min/", "round-trip ")):
+            times = line
+    if found:
+        yield *found, times
+
+
+def _make_readings(counts: str, times: str | None, marks: Labels) -> Iterator[Reading]:
+    """Loss, the other counts, and the round trips of the packets that came back."""
+    match = _COUNTS.fullmatch(counts)
+    if match is None:
+        raise ProbeOutputError(shorten(counts), "packets transmitted, received and lost")
+    sent, got = int(match["sent"]), int(match["got"])
+    yield Reading("ping.loss", _find_loss(match, sent, got), Unit.ONE, marks, counts)
+    for more in _MORE.finditer(match["more"]):
+        yield Reading(f"ping.{more['what']}", float(more["count"]), Unit.ONE, marks, counts)
+    if times is not None:
+        for statistic, value in _read_times(times, got).items():
+            own = add_labels(marks, statistic=statistic)
+            yield Reading("ping.rtt", value * _MILLISECOND, Unit.SECOND, own, times)
 
 
 def _find_loss(match: re.Match[str], sent: int, got: int) -> float:

@@ -10,9 +10,9 @@ Formats read off qperf.c (show_info, view_band, view_time, view_rate, place_show
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit
+from benchconsole.probes.api import ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten, split_lines
 from benchconsole.probes.readers.numbers import require_positive
 from benchconsole.probes.readers.readings import known_labels, number_runs
@@ -71,7 +71,15 @@ _AMBIGUOUS = len("msg_rate")
 def parse_text(text: str, error_text: str = "") -> Sequence[Reading]:
     """Every reading of every test in ``text``; ProbeOutputError when one failed or none is whole."""
     refuse_lines(_COMPLAINT, split_lines(f"{error_text}\n{text}", _LONGEST), "a run without error")
-    found = [reading for block in _read_blocks(read_lines(text, _LONGEST)) for reading in block.make_readings()]
+    blocks: list[tuple[str, list[_ValueLine]]] = []
+    known = False
+    for line in read_lines(text, _LONGEST):
+        if heading := _HEADING.match(line):
+            known = heading["test"] in TESTS
+            blocks += [(heading["test"], [])] if known else []
+        elif known and (value := _read_value(line)):
+            blocks[-1][1].append(value)
+    found = [reading for test, lines in blocks for reading in _make_readings(test, lines)]
     if not found:
         raise ProbeOutputError("no result of a test", "qperf's name of a test with bw, recv_bw, latency or msg_rate")
     return tuple(number_runs(found))
@@ -96,53 +104,6 @@ class _ValueLine:
         return float(self.number.replace(",", "")) * factors[self.unit]
 
 
-@dataclass(slots=True)
-class _TestBlock:
-    """The lines below the name of one test."""
-
-    test: str
-    lines: list[_ValueLine] = field(default_factory=list)
-
-    def make_readings(self) -> Iterator[Reading]:
-        """Its numbers, when it goes on to the longest of its names."""
-        width = max((line.width for line in self.lines), default=0)
-        if any(line.width not in (0, width) for line in self.lines):
-            raise ProbeOutputError(f"names of unlike width below {self.test}", "the lines of one test of qperf")
-        measured = [line.name for line in self.lines if line.name in _METRICS]
-        own = next(names for end, names in _MEASURED.items() if self.test.endswith(end))
-        if len(set(measured)) < len(measured) or not set(measured) <= set(own):
-            raise ProbeOutputError(f"{', '.join(measured)} below {self.test}", "the lines of one test of qperf")
-        if width and all(len(line.name) < width for line in self.lines):
-            return
-        marks = self._make_labels(width)
-        for line in self.lines:
-            if line.name in _METRICS:
-                metric, unit, factors = _METRICS[line.name]
-                yield Reading(metric, require_positive(line.scale(factors), line.raw), unit, marks, line.raw)
-
-    def _make_labels(self, width: int) -> Labels:
-        direction = "both" if self.test in _BOTH_WAYS else "in" if "_read_" in self.test else "out"
-        size = next((line for line in self.lines if line.name == "msg_size"), None)
-        ambiguous = width == _AMBIGUOUS and any(line.name == "msg_rate" for line in self.lines)
-        return known_labels(
-            test=self.test,
-            direction=direction if self.test.endswith("_bw") else None,
-            size=f"{size.scale(_SIZE):.0f}" if size and width and not ambiguous else None,
-        )
-
-
-def _read_blocks(lines: Sequence[str]) -> list[_TestBlock]:
-    blocks: list[_TestBlock] = []
-    known = False
-    for line in lines:
-        if heading := _HEADING.match(line):
-            known = heading["test"] in TESTS
-            blocks += [_TestBlock(heading["test"])] if known else []
-        elif known and (value := _read_value(line)):
-            blocks[-1].lines.append(value)
-    return blocks
-
-
 def _read_value(line: str) -> _ValueLine | None:
     if match := _VALUE.match(line):
         width = len(match["name"]) + len(match["pad"])
@@ -150,3 +111,28 @@ def _read_value(line: str) -> _ValueLine | None:
     if match := _SQUEEZED.match(line):
         return _ValueLine(match["name"], match["number"], match["unit"], 0, shorten(line))
     return None
+
+
+def _make_readings(test: str, lines: Sequence[_ValueLine]) -> Iterator[Reading]:
+    """The numbers of a test, when its lines go on to the longest of their names."""
+    width = max((line.width for line in lines), default=0)
+    if any(line.width not in (0, width) for line in lines):
+        raise ProbeOutputError(f"names of unlike width below {test}", "the lines of one test of qperf")
+    measured = [line.name for line in lines if line.name in _METRICS]
+    own = next(names for end, names in _MEASURED.items() if test.endswith(end))
+    if len(set(measured)) < len(measured) or not set(measured) <= set(own):
+        raise ProbeOutputError(f"{', '.join(measured)} below {test}", "the lines of one test of qperf")
+    if width and all(len(line.name) < width for line in lines):
+        return
+    direction = "both" if test in _BOTH_WAYS else "in" if "_read_" in test else "out"
+    size = next((line for line in lines if line.name == "msg_size"), None)
+    ambiguous = width == _AMBIGUOUS and "msg_rate" in measured
+    marks = known_labels(
+        test=test,
+        direction=direction if test.endswith("_bw") else None,
+        size=f"{size.scale(_SIZE):.0f}" if size and width and not ambiguous else None,
+    )
+    for line in lines:
+        if line.name in _METRICS:
+            metric, unit, factors = _METRICS[line.name]
+            yield Reading(metric, require_positive(line.scale(factors), line.raw), unit, marks, line.raw)

@@ -103,15 +103,10 @@ class Sockperf(PairProbe):
 
     def parse(self, output: Output) -> Sequence[Reading]:
         refuse_failed(output, "sockperf")
-        return text_reader.parse_text(output.text, _read_options(output.argv), output.error_text)
-
-
-def _read_options(argv: Sequence[str]) -> dict[str, object]:
-    """Mode and size of message as the command had them: sockperf prints neither."""
-    found: dict[str, object] = {}
-    for flag, word in pairwise(argv):
-        if flag == "sockperf" and word in _MODES:
-            found["mode"] = word
-        if flag == "--msg-size" and word.isdecimal():
-            found["size"] = word
-    return found
+        known: dict[str, object] = {}  # sockperf prints neither
+        for flag, word in pairwise(output.argv):
+            if flag == "sockperf" and word in _MODES:
+                known["mode"] = word
+            if flag == "--msg-size" and word.isdecimal():
+                known["size"] = word
+        return text_reader.parse_text(output.text, known, output.error_text)
