@@ -74,7 +74,7 @@ class Request:
 def read_command(command: str) -> Request:
     """Take the watchdog off a command line, if one is there: ``sh -c TEXT benchconsole ITS WORDS ARGV``.
 
-    The shape is that of ``probes.reach.ssh.watchdog``, which this module may not import. How many words
+    The shape is that of ``probes.reach.watchdog``, which this module may not import. How many words
     are the watchdog's own, and which of them are which, is read from its TEXT.
     """
     try:

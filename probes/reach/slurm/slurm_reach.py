@@ -20,9 +20,9 @@ from dataclasses import replace
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import Reach, Remote, RemoteError, Running
-from benchconsole.probes.reach.command_records import record_command
 from benchconsole.probes.reach.slurm.allocation import Allocation, Wish
 from benchconsole.probes.reach.slurm.local_steps import LocalReach
+from benchconsole.probes.reach.watched_command import record_command
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 
 _LOG = ModuleLog(__name__)

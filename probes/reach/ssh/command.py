@@ -1,41 +1,107 @@
-"""One command on a node: its start on a channel of a connection, and its result.
+"""One command on a node over SSH: its start on a channel of a connection, and its end.
 
 A command that a node refuses because it runs enough already is sent again. A start that is given up leaves no open
-channel behind. A command without an exit status, or one that somebody else killed, is a failure whatever it printed.
+channel behind. When a stream passes its bound nothing more is read from the channel, so the node's sender stands still
+and the other commands on the connection do not notice. Output before the command has started is passed to
+``PromptListener`` alone (``probes.reach.ssh.sudo`` answers a prompt that way).
 """
 
 import asyncio
-import secrets
-import signal
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import Protocol, cast
 
 import asyncssh
 
 from benchconsole.probes.model.log_records import ModuleLog
-from benchconsole.probes.model.measuring import FailedAt, Output
+from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import RemoteError
-from benchconsole.probes.reach.ssh.command_channel import CommandChannel, PromptListener
 from benchconsole.probes.reach.ssh.connection import SshConnection
-from benchconsole.probes.reach.ssh.watchdog import NOT_ENDED, WrappedCommand, parse_first_line
+from benchconsole.probes.reach.watchdog import WrappedCommand, parse_first_line
+from benchconsole.probes.reach.watched_command import CommandChannel, WatchedCommand
+
+Explain = Callable[[SshConnection, RemoteError], Awaitable[RemoteError]]
+"""Says what became of a node whose connection was lost while a command ran."""
 
 _LOG = ModuleLog(__name__)
 _REFUSALS = 20
 _REFUSAL_PAUSE = 0.05
 _CLOSING_PATIENCE = 2.0
+_WINDOW = 256 * 1024
+"""What a node may send ahead of us on one channel."""
+
+
+class PromptListener(Protocol):
+    """Hears what is said on stderr before the command has started, and may answer on the channel."""
+
+    def on_stderr(self, noise: bytes, channel: "asyncssh.SSHClientChannel[bytes]") -> None:
+        """Everything so far; called at each addition."""
+
+
+class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
+    """A channel of a connection, with the methods that asyncssh calls."""
+
+    def __init__(self, nonce: bytes, bound: int, listener: PromptListener | None = None) -> None:
+        super().__init__(nonce, bound)
+        self._listener = listener
+        self._channel: asyncssh.SSHClientChannel[bytes] | None = None
+
+    @staticmethod
+    async def begin(
+        connection: asyncssh.SSHClientConnection,
+        command: str,
+        nonce: bytes,
+        bound: int,
+        listener: PromptListener | None = None,
+    ) -> "SshChannel":
+        """Open a channel, have ``command`` run on it, and listen."""
+        _, session = await connection.create_session(
+            lambda: SshChannel(nonce, bound, listener), command, encoding=None, request_pty=False, window=_WINDOW
+        )
+        return cast(SshChannel, session)
+
+    @property
+    def ssh_channel(self) -> "asyncssh.SSHClientChannel[bytes]":
+        if self._channel is None:
+            raise RuntimeError("a session is handed out when its channel is open")
+        return self._channel
+
+    def connection_made(self, chan: "asyncssh.SSHClientChannel[bytes]") -> None:
+        self._channel = chan
+
+    def data_received(self, data: bytes, datatype: int | None) -> None:
+        stream = self.out if datatype is None else self.err
+        self.take_in(stream, data)
+        if stream.is_cut:
+            self.ssh_channel.pause_reading()
+        elif self._listener is not None and stream.first_line is None and stream is self.err:
+            self._listener.on_stderr(stream.preamble, self.ssh_channel)
+
+    def eof_received(self) -> bool:
+        """Called at the end of output; our end stays open, for it holds the watchdog still."""
+        return True
+
+    def exit_status_received(self, status: int) -> None:
+        self.note_exit(status)
+
+    def exit_signal_received(self, signal: str, core_dumped: bool, msg: str, lang: str) -> None:
+        self.note_exit(None, signal)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.note_close()
+
+    def close_stdin(self) -> None:
+        self.ssh_channel.write_eof()
+
+    def abort(self) -> None:
+        self.ssh_channel.abort()
 
 
 class _RefusedError(Exception):
     """The node runs as many commands on the connection as it allows."""
 
 
-def make_nonce() -> str:
-    """A word that no login script says."""
-    return secrets.token_hex(12)
-
-
-async def start_command(
-    link: SshConnection, wrapped: WrappedCommand, listener: PromptListener | None
-) -> CommandChannel:
+async def start_command(link: SshConnection, wrapped: WrappedCommand, listener: PromptListener | None) -> SshChannel:
     """The command, sent, in a slot of the connection that ``SshCommand.end`` gives back."""
     refused = 0
     while True:
@@ -57,7 +123,7 @@ async def start_command(
         await asyncio.sleep(_REFUSAL_PAUSE)
 
 
-async def _begin(link: SshConnection, wrapped: WrappedCommand, listener: PromptListener | None) -> CommandChannel:
+async def _begin(link: SshConnection, wrapped: WrappedCommand, listener: PromptListener | None) -> SshChannel:
     """Send the command, in a task of its own: nobody who gives up waiting may leave a half-open channel."""
     opening = asyncio.get_running_loop().create_task(_open(link, wrapped, listener))
     try:
@@ -75,11 +141,11 @@ async def _begin(link: SshConnection, wrapped: WrappedCommand, listener: PromptL
     return opening.result()
 
 
-async def _open(link: SshConnection, wrapped: WrappedCommand, listener: PromptListener | None) -> CommandChannel:
+async def _open(link: SshConnection, wrapped: WrappedCommand, listener: PromptListener | None) -> SshChannel:
     if link.lost is not None or link.is_closing:
         raise RemoteError(link.make_lost_failure())
     try:
-        channel = await CommandChannel.begin(link.client, wrapped.text, wrapped.nonce, link.limits.output, listener)
+        channel = await SshChannel.begin(link.client, wrapped.text, wrapped.nonce, link.limits.output, listener)
     except asyncssh.ChannelOpenError as error:
         if link.lost is None and not link.client.is_closed():
             raise _RefusedError(f"the node refused to start a command: {error.reason}") from error
@@ -92,156 +158,60 @@ async def _open(link: SshConnection, wrapped: WrappedCommand, listener: PromptLi
     return channel
 
 
-def _drop(link: SshConnection, opening: "asyncio.Task[CommandChannel]") -> None:
+def _drop(link: SshConnection, opening: "asyncio.Task[SshChannel]") -> None:
     """Nobody waits for this command any more. Its watchdog takes the end of stdin for an order to end."""
     if not opening.cancelled() and opening.exception() is None:
         link.channels.discard(opening.result())
         opening.result().ssh_channel.write_eof()
 
 
-_TIMEOUT_STATUS = (124, 137)
-_COMMAND_NOT_FOUND = 127
-_LONGEST_REASON = 300
-_SECOND_LOOK = 0.05
-_FROM_OUTSIDE = ("KILL", "TERM", "HUP", "INT", "QUIT", "XCPU", "STOP")
-"""Signals that somebody sends; others (SEGV, ABRT, PIPE) are a program's own end."""
+class SshCommand(WatchedCommand):
+    """One command under way, in a slot of its connection."""
 
-
-class SshCommand:
-    """One command under way."""
+    refused_by = (FailedAt.LOGIN, "the login shell")
+    channel: SshChannel
 
     def __init__(
         self,
         link: SshConnection,
-        argv: tuple[str, ...],
+        argv: Sequence[str],
         wrapped: WrappedCommand,
-        channel: CommandChannel,
+        channel: SshChannel,
+        explain: Explain,
         *,
         is_elevated: bool = False,
     ) -> None:
+        super().__init__(link.node, argv, wrapped, channel, ending=link.limits.ending)
         self.link = link
-        self.is_elevated = is_elevated
-        self.channel = channel
-        self.timed_out: float | None = None
-        self.explanation: RemoteError | None = None
-        self._argv = argv
-        self._wrapped = wrapped
-        self._proven = True
+        self._explain = explain
+        self._is_elevated = is_elevated
+        self._explanation: RemoteError | None = None
         self._is_over = False
-
-    async def check_for_late_end(self) -> bool:
-        """Read what has come in meanwhile: if this process was stopped, the time is over but the answer is there."""
-        try:
-            async with asyncio.timeout(_SECOND_LOOK):
-                await self.channel.wait_for_end()
-        except TimeoutError:
-            return self.channel.has_exited
-        return True
 
     async def end(self) -> None:
         """End the command if it has not ended, and give its slot back."""
         try:
-            self._proven = await self.channel.end(self.link.limits.ending) and self.channel.status != NOT_ENDED
+            await super().end()
         finally:
             if not self._is_over:
                 self._is_over = True
                 self.link.channels.discard(self.channel)
                 self.link.give_slot_back()
-        if self.channel.out.first_line is not None and not self.link.has_started_command and not self.is_elevated:
+        if self.channel.out.first_line is not None and not self.link.has_started_command and not self._is_elevated:
             self.link.learn(parse_first_line(self.channel.out.first_line))
 
-    @property
-    def was_cut_off(self) -> bool:
-        """Whether the connection was lost, without our doing, before the command had ended."""
-        channel = self.channel
-        return (
-            not channel.has_exited
-            and not channel.is_flooded
-            and self.timed_out is None
-            and self.link.lost is not None
-            and not self.link.is_closing
-        )
+    async def learn_loss(self) -> None:
+        """Ask once what became of the node where its connection was lost, without our doing, before the end."""
+        was_ended = self.channel.has_exited or self.channel.is_flooded or self.timed_out is not None
+        was_lost = self.link.lost is not None and not self.link.is_closing
+        if was_lost and not was_ended and self._explanation is None:
+            self._explanation = await self._explain(self.link, self.explain_loss())
 
-    def lost(self) -> RemoteError:
-        """The connection went away."""
-        return RemoteError(self.link.make_lost_failure(), self.output())
-
-    def result(self) -> Output:
-        """What the command left behind, or RemoteError when it was not brought to its own end."""
-        channel = self.channel
-        if self.timed_out is not None:
-            raise self.error(FailedAt.TIMEOUT, f"no end within {self.timed_out:g} s")
-        if channel.is_flooded:
-            bound = self.link.limits.output / 1024**2
-            raise self.error(FailedAt.FLOODED, f"more than {bound:g} MiB of output")
-        if self.explanation is not None:
-            raise self.explanation
-        if not channel.has_exited or channel.was_ordered_to_end:
-            raise self._unfinished()
-        if channel.out.first_line is None:
-            words = (channel.out.preamble or channel.err.preamble).decode(errors="replace").strip()
-            status = channel.signal or f"exit status {channel.status}"
-            raise self.error(FailedAt.LOGIN, f"the login shell did not run the command ({status}): {_line(words)}")
-        if channel.status is None:
-            raise self.error(FailedAt.KILLED, f"the watchdog of the command was killed by SIG{channel.signal}")
-        if channel.status in _TIMEOUT_STATUS and channel.seconds >= self._wrapped.limit:
-            raise self.error(FailedAt.TIMEOUT, f"ended by the node after {self._wrapped.limit:g} s")
-        output = self.output()
-        if output.signal in _FROM_OUTSIDE:
-            why = " (the kernel does so when memory runs out)" if output.signal == "KILL" else ""
-            raise self.error(FailedAt.KILLED, f"{self._argv[0]} was killed by SIG{output.signal}, not by us{why}")
-        return output
-
-    def explain_early_end(self, awaited: str) -> RemoteError:
-        """Why a running command will not say what was awaited."""
-        try:
-            output = self.result()
-        except RemoteError as error:
-            return error
-        said = output.error_text.strip() or output.text.strip()
-        if output.exit_status == _COMMAND_NOT_FOUND:
-            return self.error(FailedAt.MISSING_TOOL, _line(said) or f"{self._argv[0]} not found")
-        detail = f"ended with status {output.exit_status} before it said {awaited!r}: {_line(said) or 'no output'}"
-        return self.error(FailedAt.TOOL, detail)
-
-    def error(self, stage: FailedAt, detail: str) -> RemoteError:
-        """A failure with the output so far; it says so when the command may still run on the node."""
-        if not self._proven:
-            leader = parse_first_line(self.channel.out.first_line or b"")
-            number = f" (process {leader.pid} there)" if leader else ""
-            detail = f"{detail}; the node did not confirm that the command was ended{number}"
-        return RemoteError(self.link.failure(stage, detail), self.output())
-
-    def output(self) -> Output:
-        """Everything so far."""
-        channel = self.channel
-        return Output(
-            self._argv,
-            stdout=channel.out.content,
-            stderr=channel.err.content,
-            exit_status=channel.status,
-            signal=channel.signal or _signal_name(channel.status),
-            seconds=channel.seconds,
-            truncated=channel.is_flooded,
-            node=self.link.node,
-        )
-
-    def _unfinished(self) -> RemoteError:
+    def explain_loss(self) -> RemoteError:
+        """Why the connection went away, or the channel."""
+        if self._explanation is not None:
+            return self._explanation
         if self.link.lost is not None or self.link.is_closing or self.channel.was_ordered_to_end:
-            return self.lost()
+            return RemoteError(self.link.make_lost_failure(), self.output())
         detail = "the node closed the channel without an exit status (against the protocol)"
         return RemoteError(self.link.failure(FailedAt.LOST, detail), self.output())
-
-
-def _line(text: str) -> str:
-    return text.splitlines()[0][:_LONGEST_REASON] if text else ""
-
-
-def _signal_name(status: int | None) -> str | None:
-    """A shell's 128+n in words: ``SEGV``. Status alone cannot tell it from an exit with that number."""
-    if status is None or not 128 < status < 160:
-        return None
-    try:
-        return signal.Signals(status - 128).name.removeprefix("SIG")
-    except ValueError:
-        return None

@@ -8,10 +8,10 @@ import asyncssh
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure
-from benchconsole.probes.reach.ssh.command_channel import CommandChannel
 from benchconsole.probes.reach.ssh.limits import SshLimits
 from benchconsole.probes.reach.ssh.throttle import Throttle
-from benchconsole.probes.reach.ssh.watchdog import StartedProcess
+from benchconsole.probes.reach.watchdog import StartedProcess
+from benchconsole.probes.reach.watched_command import CommandChannel
 from benchconsole.topology.model.fabric import NodeId
 
 

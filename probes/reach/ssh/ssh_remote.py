@@ -1,27 +1,23 @@
 """Commands on one node: under the watchdog, one channel each.
 
-Implements ``Remote`` and ``Running``. However a call ends (answer, time-out, flood, cancellation),
+Implements ``Remote``. However a call ends (answer, time-out, flood, cancellation),
 the command on the node has been ended by then, or the failure says that it could not be.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.model.remote import Remote, RemoteError, Running
-from benchconsole.probes.reach.command_records import record_command, record_server_end
-from benchconsole.probes.reach.ssh.command import SshCommand, make_nonce, start_command
+from benchconsole.probes.reach.ssh.command import Explain, SshCommand, start_command
 from benchconsole.probes.reach.ssh.connection import SshConnection
 from benchconsole.probes.reach.ssh.connection_pool import ConnectionPool
 from benchconsole.probes.reach.ssh.socket_relay import join_sockets
 from benchconsole.probes.reach.ssh.sudo import SudoPrompt, SudoRunner
-from benchconsole.probes.reach.ssh.watchdog import STDIN_LIMIT, WrappedCommand, wrap_command
+from benchconsole.probes.reach.watchdog import STDIN_LIMIT, WrappedCommand, wrap_command
+from benchconsole.probes.reach.watched_command import keep_running, make_nonce, record_command
 from benchconsole.topology.model.fabric import NodeId
-
-Explain = Callable[[SshConnection, RemoteError], Awaitable[RemoteError]]
-"""Says what became of a node whose connection was lost while a command ran."""
 
 _LOG = ModuleLog(__name__)
 _TIMEOUT = 20.0
@@ -93,32 +89,18 @@ class SshRemote:
         question: SudoPrompt | None,
     ) -> SshCommand:
         channel = await start_command(link, wrapped, question)
-        call = SshCommand(link, tuple(argv), wrapped, channel, is_elevated=question is not None)
-        try:
-            async with asyncio.timeout(timeout):
-                await channel.wait_for_end()
-        except TimeoutError:
-            if not await call.check_for_late_end():
-                call.timed_out = timeout
-        finally:
-            await call.end()
-        if call.was_cut_off:
-            call.explanation = await self._explain(link, call.lost())
+        call = SshCommand(link, argv, wrapped, channel, self._explain, is_elevated=question is not None)
+        await call.run_to_end(timeout)
+        await call.learn_loss()
         return call
 
     @asynccontextmanager
     async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[Running]:
-        """Start ``argv`` and leave it running inside the context; see ``probes.model.remote.Remote``."""
         link = self._pool.find_free() or await self._pool.wait_for_free()
         wrapped = wrap_command(argv, session=link.session, nonce=make_nonce(), timeout=timeout)
-        call = SshCommand(link, tuple(argv), wrapped, await start_command(link, wrapped, None))
-        watch = asyncio.create_task(_limit(call, timeout))
-        try:
-            yield SshRunning(call, self._explain)
-        finally:
-            watch.cancel()
-            await call.end()
-            record_server_end(_LOG, call.output())
+        call = SshCommand(link, argv, wrapped, await start_command(link, wrapped, None), self._explain)
+        async with keep_running(call, timeout, _LOG) as running:
+            yield running
 
     @asynccontextmanager
     async def joined(self, path: str, far: Remote, far_path: str) -> AsyncIterator[None]:
@@ -128,48 +110,3 @@ class SshRemote:
             raise RemoteError(self.link.failure(FailedAt.REFUSED, detail))
         async with join_sockets(self.link, path, far.link, far_path):
             yield
-
-
-class SshRunning:
-    """A command that goes on while others run."""
-
-    def __init__(self, call: SshCommand, explain: Explain) -> None:
-        self._call = call
-        self._explain = explain
-
-    async def says(self, text: str, *, timeout: float) -> None:
-        """Wait until its output holds ``text``; RemoteError when it ends first or time is over."""
-        channel, wanted = self._call.channel, text.encode()
-        try:
-            async with asyncio.timeout(timeout):
-                while not (channel.out.contains(wanted) or channel.err.contains(wanted)):
-                    if channel.closed or channel.is_flooded or self._call.timed_out is not None:
-                        break
-                    channel.changed.clear()
-                    await channel.changed.wait()
-                else:
-                    return
-        except TimeoutError:
-            detail = f"did not say {text!r} within {timeout:g} s"
-            raise self._call.error(FailedAt.TIMEOUT, detail) from None
-        await self._add_explanation()
-        raise self._call.explain_early_end(text)
-
-    async def output(self) -> Output:
-        """Wait for its end and return everything that it said."""
-        await self._call.channel.wait_for_end()
-        await self._call.end()
-        await self._add_explanation()
-        return self._call.result()
-
-    async def _add_explanation(self) -> None:
-        if self._call.was_cut_off and self._call.explanation is None:
-            self._call.explanation = await self._explain(self._call.link, self._call.lost())
-
-
-async def _limit(call: SshCommand, seconds: float) -> None:
-    """End a command that was started for ``seconds``."""
-    await asyncio.sleep(seconds)
-    if not call.channel.has_exited:
-        call.timed_out = seconds
-        await call.end()

@@ -10,7 +10,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from benchconsole.probes.reach.ssh.watchdog import wrap_command
+from benchconsole.probes.reach.watchdog import wrap_command
 from benchconsole.probes.testing.server import SEPARATE, Manner, Reply, ScriptedSshd, read_command
 
 HERE = "127.93.250.1"

@@ -175,7 +175,7 @@ async def test_the_node_ends_a_command_that_the_console_forgot(
     bench: Bench, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A console that is stopped keeps its connection: then only the node's own limit counts."""
-    monkeypatch.setattr("benchconsole.probes.reach.ssh.watchdog._LIMIT_MARGIN", -59.0)
+    monkeypatch.setattr("benchconsole.probes.reach.watchdog._LIMIT_MARGIN", -59.0)
     remote = await _remote(bench, server)
     with pytest.raises(RemoteError) as raised:
         await remote.run(["sleep", "300"], timeout=60)

@@ -16,7 +16,7 @@ import pytest
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.reach.ssh import SshLimits
-from benchconsole.probes.reach.ssh.watchdog import parse_first_line
+from benchconsole.probes.reach.watchdog import parse_first_line
 from tests.probes.reach.ssh.conftest import Bench, Server, eventually, node, own_mounts, unshared
 
 _16_MIB = 16 * 1024**2

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole.probes import leftovers
-from benchconsole.probes.reach.ssh.watchdog import _SCRIPT, NOT_ENDED, StartedProcess, parse_first_line, wrap_command
+from benchconsole.probes.reach.watchdog import _SCRIPT, NOT_ENDED, StartedProcess, parse_first_line, wrap_command
 from tests.probes.reach.ssh.conftest import marked, wait_until
 
 SHELLS = [path for name in ("dash", "bash", "ksh", "mksh", "zsh", "yash", "busybox") if (path := shutil.which(name))]

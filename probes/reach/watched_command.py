@@ -1,0 +1,362 @@
+"""One command under the watchdog, over SSH or on this machine: its output within bounds, its end, its log record.
+
+Bytes only; the reader decodes them. When a stream passes its bound nothing more of it is kept. A command without an
+exit status, or one that somebody else killed, is a failure whatever it printed.
+"""
+
+import asyncio
+import secrets
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import asynccontextmanager, suppress
+
+from benchconsole.probes.model.log_records import ModuleLog, format_command
+from benchconsole.probes.model.measuring import FailedAt, Failure, Output
+from benchconsole.probes.model.remote import RemoteError, Running
+from benchconsole.probes.reach.watchdog import NOT_ENDED, WrappedCommand, parse_first_line
+from benchconsole.topology.model.fabric import NodeId
+
+OUTPUT_LIMIT = 4 * 1024 * 1024
+"""Bytes that one output stream of a command may say."""
+ENDING = 8.0
+"""Seconds in which the watchdog must have ended a command."""
+_LONGEST_FIRST_LINE = 4096
+_CLOSING_PATIENCE = 2.0
+"""Seconds that a channel may stay open after its command has exited."""
+_TIMEOUT_STATUS = (124, 137)
+_COMMAND_NOT_FOUND = 127
+_LONGEST_REASON = 300
+_SECOND_LOOK = 0.05
+_FROM_OUTSIDE = ("KILL", "TERM", "HUP", "INT", "QUIT", "XCPU", "STOP")
+"""Signals that somebody sends; others (SEGV, ABRT, PIPE) are a program's own end."""
+
+
+def make_nonce() -> str:
+    """A word that no login script says."""
+    return secrets.token_hex(12)
+
+
+class OutputStream:
+    """One output stream. Everything up to the watchdog's first line is noise of login scripts."""
+
+    def __init__(self, nonce: bytes, bound: int) -> None:
+        self._nonce = nonce
+        self.bound = bound
+        self._raw = bytearray()
+        self.first_line: bytes | None = None
+        self.is_cut = False
+
+    def add(self, data: bytes) -> None:
+        self._raw += data
+        if self.first_line is None:
+            self._look_for_first_line()
+        if self.first_line is not None and len(self._raw) > self.bound:
+            del self._raw[self.bound :]
+            self.is_cut = True
+
+    def _look_for_first_line(self) -> None:
+        at = self._raw.find(self._nonce)
+        end = self._raw.find(b"\n", at) if at >= 0 else -1
+        if end >= 0:
+            self.first_line = bytes(self._raw[at + len(self._nonce) : end])
+            del self._raw[: end + 1]
+        elif len(self._raw) > self.bound:
+            del self._raw[:-_LONGEST_FIRST_LINE]
+
+    def contains(self, text: bytes) -> bool:
+        return self.first_line is not None and text in self._raw
+
+    @property
+    def content(self) -> bytes:
+        """What the command said; empty as long as it has not started."""
+        return bytes(self._raw) if self.first_line is not None else b""
+
+    @property
+    def preamble(self) -> bytes:
+        """What was said although no command has started."""
+        return bytes(self._raw) if self.first_line is None else b""
+
+
+class CommandChannel:
+    """The way to one running command. ``changed`` is set at everything that happens; waiters clear it."""
+
+    def __init__(self, nonce: bytes, bound: int) -> None:
+        self._over = asyncio.Event()
+        self._patience: asyncio.TimerHandle | None = None
+        self.out = OutputStream(nonce, bound)
+        self.err = OutputStream(nonce, bound)
+        self.status: int | None = None
+        self.signal: str | None = None
+        self.closed = False
+        self.was_ordered_to_end = False
+        self.changed = asyncio.Event()
+        self.started_at = self.ended_at = asyncio.get_running_loop().time()
+
+    @property
+    def has_exited(self) -> bool:
+        """Whether the wrapper has reported its end, which it does when nothing of it runs on."""
+        return self.status is not None or self.signal is not None
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether a stream passed its bound."""
+        return self.out.is_cut or self.err.is_cut
+
+    @property
+    def seconds(self) -> float:
+        """How long the command has been or was running."""
+        now = self.ended_at if self.has_exited or self.closed else asyncio.get_running_loop().time()
+        return max(now - self.started_at, 0.0)
+
+    def take_in(self, stream: OutputStream, data: bytes) -> None:
+        """Keep what was said on one stream, as long as it is not cut."""
+        awaited = self.out.first_line is None
+        if not stream.is_cut:
+            stream.add(data)
+        if awaited and self.out.first_line is not None:
+            self.started_at = asyncio.get_running_loop().time()  # login scripts are not part of the command
+        if stream.is_cut:
+            self._over.set()
+        self.changed.set()
+
+    def note_exit(self, status: int | None, signal_name: str | None = None) -> None:
+        """The wrapper has exited. What is left to be said follows at once, unless a process unknown to us holds it."""
+        self.status, self.signal = status, signal_name
+        loop = asyncio.get_running_loop()
+        self.ended_at = loop.time()
+        self._patience = loop.call_later(_CLOSING_PATIENCE, self._over.set)
+        self.changed.set()
+
+    def note_close(self) -> None:
+        """Nothing more will be heard."""
+        self.closed = True
+        if not self.has_exited:
+            self.ended_at = asyncio.get_running_loop().time()
+        if self._patience is not None:
+            self._patience.cancel()
+        self._over.set()
+        self.changed.set()
+
+    async def wait_for_end(self) -> None:
+        """Wait until the channel is closed or flooded, or should have been closed long since."""
+        await self._over.wait()
+
+    async def end(self, within: float) -> bool:
+        """Order the watchdog to end the command. False when its word that it did has not come in time."""
+        if not (self.has_exited or self.closed):
+            self.was_ordered_to_end = True
+            self.close_stdin()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within):
+                    while not (self.has_exited or self.closed):
+                        self.changed.clear()
+                        await self.changed.wait()
+        self.abort()
+        return self.has_exited
+
+    def close_stdin(self) -> None:
+        """Give the watchdog the order to end."""
+        raise NotImplementedError
+
+    def abort(self) -> None:
+        """Let go of the channel, whatever is still said."""
+        raise NotImplementedError
+
+
+class WatchedCommand:
+    """One command under way on ``node``; ``ending`` is seconds."""
+
+    refused_by = (FailedAt.TOOL, "the shell")
+    """Who is to blame when the watchdog was never started."""
+
+    def __init__(
+        self, node: NodeId, argv: Sequence[str], wrapped: WrappedCommand, channel: CommandChannel, *, ending: float
+    ) -> None:
+        self.node = node
+        self.channel = channel
+        self.timed_out: float | None = None
+        self._argv = tuple(argv)
+        self._wrapped = wrapped
+        self._ending = ending
+        self._proven = True
+
+    async def run_to_end(self, timeout: float) -> None:
+        """Wait for its end, and end it after ``timeout`` seconds."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self.channel.wait_for_end()
+        except TimeoutError:
+            if not await self._has_ended_late():
+                self.timed_out = timeout
+        finally:
+            await self.end()
+
+    async def _has_ended_late(self) -> bool:
+        """Read what has come in meanwhile: if this process was stopped, the time is over but the answer is there."""
+        try:
+            async with asyncio.timeout(_SECOND_LOOK):
+                await self.channel.wait_for_end()
+        except TimeoutError:
+            return self.channel.has_exited
+        return True
+
+    async def end(self) -> None:
+        """End the command if it has not ended."""
+        self._proven = await self.channel.end(self._ending) and self.channel.status != NOT_ENDED
+
+    async def end_after(self, seconds: float) -> None:
+        """End a command that was started for ``seconds``."""
+        await asyncio.sleep(seconds)
+        if not self.channel.has_exited:
+            self.timed_out = seconds
+            await self.end()
+
+    async def learn_loss(self) -> None:
+        """Ask what became of the node where the way to it was lost."""
+
+    def explain_loss(self) -> RemoteError:
+        """Why the command was not brought to its own end."""
+        return self.error(FailedAt.CANCELLED, "the command was ended")
+
+    def result(self) -> Output:
+        """What the command left behind, or RemoteError when it was not brought to its own end."""
+        channel = self.channel
+        if self.timed_out is not None:
+            raise self.error(FailedAt.TIMEOUT, f"no end within {self.timed_out:g} s")
+        if channel.is_flooded:
+            raise self.error(FailedAt.FLOODED, f"more than {channel.out.bound / 1024**2:g} MiB of output")
+        if not channel.has_exited or channel.was_ordered_to_end:
+            raise self.explain_loss()
+        if channel.out.first_line is None:
+            words = (channel.out.preamble or channel.err.preamble).decode(errors="replace").strip()
+            status = channel.signal or f"exit status {channel.status}"
+            stage, who = self.refused_by
+            raise self.error(stage, f"{who} did not run the command ({status}): {_line(words)}")
+        if channel.status is None:
+            raise self.error(FailedAt.KILLED, f"the watchdog of the command was killed by SIG{channel.signal}")
+        if channel.status in _TIMEOUT_STATUS and channel.seconds >= self._wrapped.limit:
+            raise self.error(FailedAt.TIMEOUT, f"ended by the node after {self._wrapped.limit:g} s")
+        output = self.output()
+        if output.signal in _FROM_OUTSIDE:
+            why = " (the kernel does so when memory runs out)" if output.signal == "KILL" else ""
+            raise self.error(FailedAt.KILLED, f"{self._argv[0]} was killed by SIG{output.signal}, not by us{why}")
+        return output
+
+    def explain_early_end(self, awaited: str) -> RemoteError:
+        """Why a running command will not say what was awaited."""
+        try:
+            output = self.result()
+        except RemoteError as error:
+            return error
+        said = output.error_text.strip() or output.text.strip()
+        if output.exit_status == _COMMAND_NOT_FOUND:
+            return self.error(FailedAt.MISSING_TOOL, _line(said) or f"{self._argv[0]} not found")
+        detail = f"ended with status {output.exit_status} before it said {awaited!r}: {_line(said) or 'no output'}"
+        return self.error(FailedAt.TOOL, detail)
+
+    def error(self, stage: FailedAt, detail: str) -> RemoteError:
+        """A failure with the output so far; it says so when the command may still run on the node."""
+        if not self._proven:
+            leader = parse_first_line(self.channel.out.first_line or b"")
+            number = f" (process {leader.pid} there)" if leader else ""
+            detail = f"{detail}; the node did not confirm that the command was ended{number}"
+        return RemoteError(Failure(stage, detail, self.node), self.output())
+
+    def output(self) -> Output:
+        """Everything so far."""
+        channel = self.channel
+        return Output(
+            self._argv,
+            stdout=channel.out.content,
+            stderr=channel.err.content,
+            exit_status=channel.status,
+            signal=channel.signal or _signal_name(channel.status),
+            seconds=channel.seconds,
+            truncated=channel.is_flooded,
+            node=self.node,
+        )
+
+
+class RunningCommand:
+    """A command that goes on while others run."""
+
+    def __init__(self, command: WatchedCommand) -> None:
+        self._command = command
+
+    async def says(self, text: str, *, timeout: float) -> None:
+        """Wait until its output holds ``text``; RemoteError when it ends first or time is over."""
+        command, wanted = self._command, text.encode()
+        channel = command.channel
+        try:
+            async with asyncio.timeout(timeout):
+                while not (channel.out.contains(wanted) or channel.err.contains(wanted)):
+                    if channel.closed or channel.is_flooded or command.timed_out is not None:
+                        break
+                    channel.changed.clear()
+                    await channel.changed.wait()
+                else:
+                    return
+        except TimeoutError:
+            raise command.error(FailedAt.TIMEOUT, f"did not say {text!r} within {timeout:g} s") from None
+        await command.learn_loss()
+        raise command.explain_early_end(text)
+
+    async def output(self) -> Output:
+        """Wait for its end and return everything that it said."""
+        await self._command.channel.wait_for_end()
+        await self._command.end()
+        await self._command.learn_loss()
+        return self._command.result()
+
+
+@asynccontextmanager
+async def keep_running(command: WatchedCommand, seconds: float, log: ModuleLog) -> AsyncIterator[Running]:
+    """Leave ``command`` running inside the context, at most ``seconds``; its record is written at the end."""
+    watch = asyncio.create_task(command.end_after(seconds))
+    try:
+        yield RunningCommand(command)
+    finally:
+        watch.cancel()
+        await command.end()
+        if log.is_wanted:
+            output = command.output()
+            log.info(output.node, "%s: left running, %s", format_command(output.argv), _format_output(output))
+
+
+async def record_command(log: ModuleLog, node: str, argv: Sequence[str], ending: Awaitable[Output]) -> Output:
+    """Await the end of a command and write its record; returns and raises as ``ending`` does."""
+    if not log.is_wanted:
+        return await ending
+    log.debug(node, "%s: started", format_command(argv))
+    began = time.monotonic()
+    try:
+        output = await ending
+    except RemoteError as error:
+        words = f"{error.failure.stage} after {time.monotonic() - began:.3f} s: {error.failure.detail}"
+        log.warning(node, "%s: %s", format_command(argv), words)
+        raise
+    except asyncio.CancelledError:
+        log.info(node, "%s: cancelled after %.3f s", format_command(argv), time.monotonic() - began)
+        raise
+    log.info(node, "%s: %s", format_command(argv), _format_output(output))
+    return output
+
+
+def _format_output(output: Output) -> str:
+    signal_name = f" (SIG{output.signal})" if output.signal else ""
+    return f"exit status {output.exit_status}{signal_name} in {output.seconds:.3f} s"
+
+
+def _line(text: str) -> str:
+    return text.splitlines()[0][:_LONGEST_REASON] if text else ""
+
+
+def _signal_name(status: int | None) -> str | None:
+    """A shell's 128+n in words: ``SEGV``. Status alone cannot tell it from an exit with that number."""
+    if status is None or not 128 < status < 160:
+        return None
+    try:
+        return signal.Signals(status - 128).name.removeprefix("SIG")
+    except ValueError:
+        return None
