@@ -89,7 +89,6 @@ class Confirmation:
 
     @property
     def typed(self) -> str:
-        """The words to be typed, exactly."""
         return self.serial
 
     def accepts(self, text: str) -> bool:

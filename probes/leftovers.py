@@ -231,7 +231,6 @@ def _read_process(record: bytes) -> LeftoverProcess | None:
 
 
 def _read_directory(record: bytes) -> LeftoverDirectory:
-    """One directory, held against the rules of ``probes.scratch``."""
     path, kind, mark = (_text(part) for part in (record.split(_FIELD, 2) + [b""] * 3)[:3])
     session = path.rpartition("/")[2].removeprefix(PREFIX).rpartition(".")[0]
     if "link" in kind:

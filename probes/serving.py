@@ -95,7 +95,6 @@ def joined(here: Remote, path: str, there: Remote, far: str) -> AbstractAsyncCon
 
 
 def _taken(error: RemoteError) -> bool:
-    """Whether somebody else had the port, by whichever word."""
     said = error.failure.detail
     if error.output is not None:
         said += error.output.text + error.output.error_text

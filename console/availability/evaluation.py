@@ -36,16 +36,13 @@ class SampleSchedule:
 
     @property
     def ends(self) -> float:
-        """When the last sample is due."""
         return self.due(self.last)
 
     @property
     def last(self) -> int:
-        """The number of the last sample; the first is 0."""
         return round(self.lasts / self.every)
 
     def due(self, number: int) -> float:
-        """When a sample is due."""
         return self.began + number * self.every
 
     def number(self, at: float) -> int:
@@ -117,7 +114,6 @@ class UptimeStretch:
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
         return self.end - self.start
 
 
@@ -142,7 +138,6 @@ class CountedTime:
 
     @property
     def total(self) -> float:
-        """All time that counts."""
         return self.up + self.down + self.unsampled
 
     @property
@@ -382,7 +377,6 @@ def judge_time(time: CountedTime, at_least: float) -> Level:
 
 
 def _together(name: str, members: Sequence[AvailabilityResult], asked: AvailabilityTarget) -> AvailabilityResult:
-    """Several nodes as one: every second of every node counts alike. ValueError for none."""
     if not members:
         raise ValueError(f"no node is left for the {name}")
     time = sum((each.time for each in members), CountedTime())
@@ -394,7 +388,6 @@ def _together(name: str, members: Sequence[AvailabilityResult], asked: Availabil
 def _service(
     members: Sequence[AvailabilityResult], system: AvailabilityResult, asked: AvailabilityTarget
 ) -> AvailabilityResult | None:
-    """The dependent service, held against the system's own share."""
     if not members:
         return None
     found = _together("service", members, asked)

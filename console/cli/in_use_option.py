@@ -13,7 +13,7 @@ import click
 
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.probes.reach.slurm.local_steps import LocalRemote
-from benchconsole.probes.reach.slurm.slurm_commands import occupied
+from benchconsole.probes.reach.slurm.slurm_state import occupied
 from benchconsole.probes.running.guards.in_use import InUseOverride
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select

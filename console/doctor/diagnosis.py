@@ -11,8 +11,7 @@ from enum import StrEnum
 from statistics import median
 
 from benchconsole.console.doctor.node_questions import NodeAnswer
-from benchconsole.probes.hygiene.node_check import Health, Sudo
-from benchconsole.probes.hygiene.prerequisites import RESERVE, Needs, short_of
+from benchconsole.probes.hygiene.prerequisites import RESERVE, Health, Needs, Sudo, short_of
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.selection import fold

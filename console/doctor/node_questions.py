@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from benchconsole.probes.hygiene.leftover_proof import AT_ONCE
-from benchconsole.probes.hygiene.node_check import Health, examine
-from benchconsole.probes.hygiene.prerequisites import Needs
+from benchconsole.probes.hygiene.prerequisites import Health, Needs, examine
 from benchconsole.probes.leftovers import Leftovers, find_leftovers
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import Failure

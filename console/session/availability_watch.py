@@ -29,8 +29,7 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.model.probe_names import AVAILABILITY
 from benchconsole.probes.planning import plan
-from benchconsole.probes.running.guards.guard import Guard
-from benchconsole.probes.running.guards.stop_rule import StopRule
+from benchconsole.probes.running.guards.guard import Guard, StopRule
 from benchconsole.store.errors import StoreError
 from benchconsole.store.model import ProbeOutcome, SessionState
 from benchconsole.topology.model.fabric import Fabric, Stage, Suite

@@ -90,8 +90,7 @@ class SafetyPolicy:
         """
         from benchconsole.probes.running.guards.canary import Canary, CanaryLimits
         from benchconsole.probes.running.guards.canary_pair import choose_pairs
-        from benchconsole.probes.running.guards.guard import Guard
-        from benchconsole.probes.running.guards.stop_rule import StopRule
+        from benchconsole.probes.running.guards.guard import Guard, StopRule
 
         loading = [each for each in rounds if probes[each.probe].safety is not Safety.READS]
         if not self.needed(fabric):

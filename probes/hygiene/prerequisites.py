@@ -1,22 +1,182 @@
-"""What tests need of a node before they can run: tools with their versions, the administrator, room.
+"""What tests need of a node before they can run, and what it says of itself: tools, clock, administrator, room, Slurm.
 
-Each node is asked once, by the one command of ``probes.hygiene.node_check``; what it lacks becomes a reason not to
-start the tests that need it. Nothing is installed. A node that does not answer as expected is not held back: the
+Each node is asked once, by one command of a few hundred milliseconds that only looks; what it lacks becomes a reason
+not to start the tests that need it. Versions are asked of tools that are known to print theirs and end. Nothing is
+installed. A node that does not answer as expected is not held back: the
 test itself will say what is wrong.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
 
 from benchconsole.probes.api import Probe, Safety
-from benchconsole.probes.hygiene.node_check import Health, Sudo, examine
 from benchconsole.probes.model.errors import ProbeOutputError
-from benchconsole.probes.model.measuring import FailedAt, Failure, Round
-from benchconsole.probes.model.remote import Reach, RemoteError
-from benchconsole.probes.scratch import root_of
+from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Round
+from benchconsole.probes.model.remote import Reach, Remote, RemoteError
+from benchconsole.probes.scratch import LOOK, one_line, root_of
 from benchconsole.topology.model.fabric import Node, NodeId
 from benchconsole.topology.units import Shown, Unit, show
+
+_TIMEOUT = 30.0
+_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
+_NO_SUDO = "absent"
+_NO_CLUSTER = ("Could not establish a configuration source", "Unable to process configuration file")
+"""What Slurm's client says on a machine that belongs to no cluster."""
+
+# Without a configuration sinfo asks the DNS for one, and waits for it.
+# Arguments: tools, "--", scratch directories. Each answer is one line: a word, a tab, and the rest.
+_SCRIPT = one_line(
+    LOOK
+    + r"""
+    said() { printf "%s\t%s\n" "$1" "$2" | tr "\000-\010\013-\037" "?"; };
+    configured() {
+        for c in "$SLURM_CONF" /etc/slurm/slurm.conf /etc/slurm-llnl/slurm.conf /run/slurm/conf/slurm.conf; do
+            [ -e "$c" ] && return 0;
+        done;
+        return 1;
+    };
+    brief() { timeout -k 1 5 "$@" </dev/null 2>&1 | head -n 1; };
+    PATH=$PATH:/usr/sbin:/sbin;
+    said now "$(date +%s.%N)";
+    said uid "$(id -u)";
+    if [ "$(id -u)" = 0 ]; then said sudo root;
+    elif command -v sudo >/dev/null 2>&1; then
+        if s=$(timeout -k 1 5 sudo -n true 2>&1 </dev/null); then said sudo yes; else said sudo "no $(echo $s)"; fi;
+    else said sudo absent; fi;
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        if command -v "$1" >/dev/null 2>&1; then
+            case $1 in
+                iperf3|fio|mpirun|srun|sockperf|qperf|sysbench|dd|python3) said tool "$1 $(brief "$1" --version)";;
+                nuttcp|netperf|ping|traceroute) said tool "$1 $(brief "$1" -V)";;
+                *) said tool "$1";;
+            esac;
+        fi;
+        shift;
+    done;
+    [ $# -gt 0 ] && shift;
+    for r; do
+        if usable "$r"; then
+            if [ -w "$root" ]; then
+                room -Pk "$root" && said root "$total $free $r" || said bad "$r: cannot tell how much room there is";
+            else said bad "$r: we may not write there"; fi;
+        else said bad "$r: $why"; fi;
+    done;
+    if command -v sinfo >/dev/null 2>&1 && configured; then
+        if s=$(timeout 10 sinfo -h -o %T 2>&1 </dev/null); then said slurm works; else said slurm "no $(echo $s)"; fi;
+    fi;
+    said end ""
+    """
+)
+
+
+class Sudo(StrEnum):
+    """How commands could run as the administrator."""
+
+    ROOT = "root"
+    FREE = "sudo without a password"
+    PASSWORD = "sudo wants a password"
+    REFUSED = "sudo refuses this user"
+    ABSENT = "no sudo"
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchRoom:
+    """A scratch directory that could be used; bytes."""
+
+    total: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a node says of itself. ``tools`` maps those that are there to the version they tell, maybe empty.
+
+    ``offset`` is its wall clock minus ours in seconds, known to ``within`` seconds. ``rooms`` are scratch
+    directories by path, ``unfit`` those that cannot be used, with the reason. ``slurm`` is empty where there
+    is none, ``works``, or what it complains of. ``seconds`` is how long the answer took.
+    """
+
+    sudo: Sudo
+    tools: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    offset: float = 0.0
+    within: float = 0.0
+    rooms: Mapping[str, ScratchRoom] = field(default_factory=lambda: MappingProxyType({}))
+    unfit: tuple[str, ...] = ()
+    slurm: str = ""
+    seconds: float = 0.0
+
+
+async def examine(
+    remote: Remote,
+    tools: Collection[str],
+    scratch: Collection[str],
+    *,
+    clock: Callable[[], float] = time.time,
+) -> Health:
+    """Ask a node how it is. RemoteError when it cannot be asked, ProbeOutputError when its answer is none."""
+    argv = ("sh", "-c", _SCRIPT, "benchconsole-doctor", *tools, "--", *dict.fromkeys(scratch))
+    sent = clock()
+    output = await remote.run(argv, timeout=_TIMEOUT)
+    return _read(output, sent, clock())
+
+
+def _read(output: Output, sent: float, received: float) -> Health:
+    lines = [line.partition("\t")[::2] for line in output.text.splitlines()]
+    if not lines or lines[-1][0] != "end":
+        words = (output.error_text or output.text).strip()[:120]
+        raise ProbeOutputError(f"{words!r} with exit status {output.exit_status}", "a node's word on itself")
+    last = dict(lines)
+    offset, within = _offset(last.get("now", ""), sent, received)
+    return Health(
+        sudo=_sudo(last.get("sudo", _NO_SUDO)),
+        tools=MappingProxyType(dict(_tool(rest) for word, rest in lines if word == "tool")),
+        offset=offset,
+        within=within,
+        rooms=MappingProxyType(dict(_room(rest) for word, rest in lines if word == "root")),
+        unfit=tuple(rest for word, rest in lines if word == "bad"),
+        slurm=_slurm(last.get("slurm", "")),
+        seconds=received - sent,
+    )
+
+
+def _offset(said: str, sent: float, received: float) -> tuple[float, float]:
+    """The node's clock against the middle of the time in between; a clock without fractions is half a second less."""
+    whole, _, fraction = said.partition(".")
+    if not whole.isdigit():
+        raise ProbeOutputError(f"{said[:40]!r} as the time", "seconds since 1970")
+    exact = fraction.isdigit()
+    at = float(f"{whole}.{fraction}") if exact else float(whole) + 0.5
+    return at - (sent + received) / 2, (received - sent) / 2 + (0.0 if exact else 0.5)
+
+
+def _sudo(said: str) -> Sudo:
+    if said in ("root", "yes", _NO_SUDO):
+        return {"root": Sudo.ROOT, "yes": Sudo.FREE, _NO_SUDO: Sudo.ABSENT}[said]
+    wants = "password is required" in said or "terminal is required" in said or "no askpass" in said
+    return Sudo.PASSWORD if wants else Sudo.REFUSED
+
+
+def _tool(rest: str) -> tuple[str, str]:
+    name, _, words = rest.partition(" ")
+    found = _VERSION.search(words)
+    return name, found[0] if found else ""
+
+
+def _room(rest: str) -> tuple[str, ScratchRoom]:
+    total, free, path = [*rest.split(" ", 2), "", ""][:3]
+    if not (total.isdigit() and free.isdigit()):
+        raise ProbeOutputError(f"{rest[:80]!r} as the room of a directory", "two numbers and a path")
+    return path, ScratchRoom(int(total) * 1024, int(free) * 1024)
+
+
+def _slurm(said: str) -> str:
+    return "" if any(words in said for words in _NO_CLUSTER) else said.removeprefix("no ").strip()[:200]
+
 
 Options = Mapping[str, str | int | float]
 
@@ -55,7 +215,6 @@ class Needs:
     privileged: bool = False
 
     def add(self, probe: Probe, options: Options) -> None:
-        """What a test with these options needs more."""
         self.tools.update((tool.name, tool) for tool in tools_of(probe, options))
         root = root_of({**probe.options, **options})
         if root is not None:

@@ -117,7 +117,6 @@ def _run_within(seconds: float, step: str, function: Callable[[], _T]) -> _T:
 
 
 def _ask_for_probes(plugin: object) -> list[_Answer]:
-    """The probes that ``plugin`` alone brings, each with its fault."""
     wanted = getattr(plugin, "BENCHCONSOLE_API", API)
     if not isinstance(wanted, int) or wanted > API:
         raise ProbeError(f"made for version {str(wanted)[:20]} of the interface, expected at most {API}")
@@ -143,8 +142,6 @@ def _find_fault(probe: object) -> str:
 
 
 class _Collection:
-    """The probes and the broken plugins that were met so far."""
-
     def __init__(self) -> None:
         self.probes: dict[str, Probe] = {}
         self.origin: dict[str, str] = {}
@@ -158,7 +155,6 @@ class _Collection:
         self._known.append(plugin)
 
     def add(self, name: str, distribution: str, answers: Sequence[_Answer]) -> None:
-        """Take the well-formed probes of one plugin; the others are broken."""
         for probe, fault in answers:
             if not isinstance(probe, Probe) or fault:
                 self._refuse(name, distribution, probe, fault)

@@ -100,7 +100,6 @@ class CommandChannel:
 
     @property
     def is_flooded(self) -> bool:
-        """Whether a stream passed its bound."""
         return self.out.is_cut or self.err.is_cut
 
     @property
@@ -129,7 +128,6 @@ class CommandChannel:
         self.changed.set()
 
     def note_close(self) -> None:
-        """Nothing more will be heard."""
         self.closed = True
         if not self.has_exited:
             self.ended_at = asyncio.get_running_loop().time()
@@ -244,7 +242,6 @@ class WatchedCommand:
         return output
 
     def explain_early_end(self, awaited: str) -> RemoteError:
-        """Why a running command will not say what was awaited."""
         try:
             output = self.result()
         except RemoteError as error:
@@ -264,7 +261,6 @@ class WatchedCommand:
         return RemoteError(Failure(stage, detail, self.node), self.output())
 
     def output(self) -> Output:
-        """Everything so far."""
         channel = self.channel
         return Output(
             self._argv,
@@ -303,7 +299,6 @@ class RunningCommand:
         raise command.explain_early_end(text)
 
     async def output(self) -> Output:
-        """Wait for its end and return everything that it said."""
         await self._command.channel.wait_for_end()
         await self._command.end()
         await self._command.learn_loss()

@@ -13,8 +13,7 @@ from benchconsole.probes.api import Contact, Output, Probe, Shape, Target
 from benchconsole.probes.model.judgement import CloseReason
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Result, Round, Test
 from benchconsole.probes.model.remote import Remote
-from benchconsole.probes.running.guards.guard import Guard
-from benchconsole.probes.running.guards.stop_rule import StopRule
+from benchconsole.probes.running.guards.guard import Guard, StopRule
 from benchconsole.probes.running.runner import RoundObserver, Runner, can_be_resumed
 from benchconsole.probes.testing import HANGS, FakeRemote
 from benchconsole.probes.testing.fake import a_node

@@ -3,7 +3,6 @@
 Slurm is asked and ordered with its own commands through a ``Remote``; nothing here speaks its protocol.
 """
 
-from benchconsole.probes.reach.slurm.slurm_commands import occupied
-from benchconsole.probes.reach.slurm.slurm_state import JobSeen, NodeSeen, job_name, jobs, nodes, occupations
+from benchconsole.probes.reach.slurm.slurm_state import JobSeen, NodeSeen, job_name, jobs, nodes, occupations, occupied
 
 __all__ = ["JobSeen", "NodeSeen", "job_name", "jobs", "nodes", "occupations", "occupied"]

@@ -15,8 +15,7 @@ from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import Remote, RemoteError, Running
-from benchconsole.probes.reach.slurm.slurm_commands import ask, first_line
-from benchconsole.probes.reach.slurm.slurm_state import NodeSeen, job_name, nodes
+from benchconsole.probes.reach.slurm.slurm_state import NodeSeen, ask, first_line, job_name, nodes
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.selection import fold
 
@@ -103,7 +102,6 @@ class Allocation:
                 await self._remote.run(("scancel", str(number)), timeout=_QUICK)
 
     def error(self, stage: FailedAt, detail: str) -> RemoteError:
-        """A failure of the machine that asks."""
         return RemoteError(Failure(stage, detail[:500], self._remote.node))
 
     async def _nodes(self) -> dict[str, NodeSeen]:
@@ -144,7 +142,6 @@ class Allocation:
 
 
 def _unfit(seen: NodeSeen | None) -> str:
-    """Why Slurm would not give this node; empty when it would."""
     if seen is None:
         return "Slurm knows no node of this name"
     wrong = sorted(seen.states - _HARMLESS)

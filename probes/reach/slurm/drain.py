@@ -8,8 +8,7 @@ Draining is the administrator's: the login must be root or Slurm's own user, or 
 
 from benchconsole.probes.model.errors import ProbeError, ProbeOutputError
 from benchconsole.probes.model.remote import Remote
-from benchconsole.probes.reach.slurm.slurm_commands import ask, first_line
-from benchconsole.probes.reach.slurm.slurm_state import NodeSeen, nodes
+from benchconsole.probes.reach.slurm.slurm_state import NodeSeen, ask, first_line, nodes
 from benchconsole.probes.readers.lines import shorten
 
 PREFIX = "benchconsole "

@@ -144,11 +144,9 @@ class SlurmRemote:
 
     @property
     def node(self) -> NodeId:
-        """The node's name."""
         return self._node
 
     async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
-        """Run ``argv`` to its end; see ``probes.model.remote.Remote``."""
         step = _Step(self._node, self._job, tuple(argv), timeout)
         command = self._command(step, stdin=bool(stdin), privileged=privileged)
         ending = self.settled(step, self._door.run(command, timeout=timeout + _STARTING, stdin=stdin))
@@ -156,7 +154,6 @@ class SlurmRemote:
 
     @asynccontextmanager
     async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[Running]:
-        """Start ``argv`` and leave it running inside the context; see ``probes.model.remote.Remote``."""
         step = _Step(self._node, self._job, tuple(argv), timeout)
         command = self._command(step, stdin=False, privileged=False)
         async with self._door.start(command, timeout=timeout + _STARTING) as running:
@@ -204,14 +201,12 @@ class SlurmRunning:
         self._remote = remote
 
     async def says(self, text: str, *, timeout: float) -> None:
-        """Wait until its output holds ``text``; RemoteError when it ends first or time is over."""
         try:
             await self._running.says(text, timeout=timeout + _STARTING)
         except RemoteError as error:
             raise await self._remote.explained(self._step.translated(error)) from error
 
     async def output(self) -> Output:
-        """Wait for its end and return everything that it said."""
         return await self._remote.settled(self._step, self._running.output())
 
 

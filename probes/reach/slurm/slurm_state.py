@@ -1,12 +1,13 @@
-"""The readers of ``squeue --json`` and ``sinfo --json``: the jobs on each node, and the faults of nodes.
+"""The answers of ``squeue --json`` and ``sinfo --json``: the jobs on each node, and the faults of nodes.
 
-Pure. Slurm 22.05 writes a job's or node's state as a word (a node's flags beside it in a list), numbers
+Slurm 22.05 writes a job's or node's state as a word (a node's flags beside it in a list), numbers
 plain and a limit that is not set as null; from 23.02 on (``data_parser``) states are lists, numbers are
 ``{"set", "infinite", "number"}`` and ``sinfo`` has one row for each partition and state instead of a
 list of nodes. All are read. A text that is cut or says that it failed is an error, never an idle cluster.
 
 Whatever is not known to be harmless counts as occupied: a node that is wrongly left alone costs a test, a
-node that is wrongly loaded costs somebody's job.
+node that is wrongly loaded costs somebody's job. An installed client is not taken for a cluster with Slurm: without a
+configuration there is nobody to ask.
 """
 
 import json
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from benchconsole.probes.model.errors import ProbeOutputError
+from benchconsole.probes.model.measuring import Output
+from benchconsole.probes.model.remote import Remote
 from benchconsole.probes.readers.documents import Document, read_array, read_mapping
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.numbers import read_number
@@ -62,7 +65,6 @@ class NodeSeen:
 
     @property
     def drained(self) -> bool:
-        """Whether it takes no new job because somebody said so."""
         return "DRAIN" in self.states or bool({"DRAINED", "DRAINING"} & self.states)
 
 
@@ -209,7 +211,6 @@ def _number(value: object) -> float | None:
 
 
 def _names(value: object) -> tuple[str, ...]:
-    """A folded node list as names; a job that waits has none."""
     if not isinstance(value, str) or not value.strip():
         return ()
     try:
@@ -220,3 +221,42 @@ def _names(value: object) -> tuple[str, ...]:
 
 def _line(value: object) -> str:
     return shorten(str(value), _LONGEST) if isinstance(value, str | int) and value != "" else ""
+
+
+_TIMEOUT = 30.0
+_NOT_FOUND = 127
+_NO_CLUSTER = ("Could not establish a configuration source", "Unable to process configuration file")
+
+
+async def occupied(remote: Remote, *, session: str = "") -> Mapping[str, str] | None:
+    """Nodes that are not free (see ``occupations``), or None when this machine belongs to no Slurm cluster.
+
+    Raises RemoteError when the machine cannot be asked, ProbeOutputError when Slurm gives no answer.
+    """
+    squeue = await ask(remote, "squeue", "--json")
+    if squeue is None:
+        return None
+    sinfo = await ask(remote, "sinfo", "--json")
+    if sinfo is None:
+        raise ProbeOutputError("squeue but no sinfo", "both commands of Slurm's client package")
+    return occupations(squeue, sinfo, session=session)
+
+
+async def ask(remote: Remote, *argv: str) -> str | None:
+    """What a command of Slurm prints; None when there is no such command or no cluster behind it."""
+    output = await remote.run(argv, timeout=_TIMEOUT)
+    if output.exit_status == _NOT_FOUND or (output.exit_status and _lacks_cluster(output)):
+        return None
+    if output.exit_status != 0 or output.truncated:
+        raise ProbeOutputError(f"{argv[0]}: {first_line(output) or 'no message'}", f"{argv[0]} to answer")
+    return output.text
+
+
+def first_line(output: Output) -> str:
+    """The first line of what a command complained of, at most 300 characters."""
+    lines = (output.error_text + "\n" + output.text).splitlines()
+    return next((line.strip()[:300] for line in lines if line.strip()), "")
+
+
+def _lacks_cluster(output: Output) -> bool:
+    return any(words in output.error_text for words in _NO_CLUSTER)

@@ -54,7 +54,6 @@ class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
         bound: int,
         listener: PromptListener | None = None,
     ) -> "SshChannel":
-        """Open a channel, have ``command`` run on it, and listen."""
         _, session = await connection.create_session(
             lambda: SshChannel(nonce, bound, listener), command, encoding=None, request_pty=False, window=_WINDOW
         )
@@ -189,7 +188,6 @@ class SshCommand(WatchedCommand):
         self._is_over = False
 
     async def end(self) -> None:
-        """End the command if it has not ended, and give its slot back."""
         try:
             await super().end()
         finally:

@@ -1,15 +1,15 @@
-"""One open connection to a node: the commands on it, its keepalive, the reason why it was lost, and its end."""
+"""The open connections to a node: the commands on them, their keepalive, the reason why one was lost, their end."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, suppress
 
 import asyncssh
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure
-from benchconsole.probes.reach.ssh.limits import SshLimits
-from benchconsole.probes.reach.ssh.throttle import Throttle
+from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.reach.ssh.limits import SshLimits, Throttle
 from benchconsole.probes.reach.watchdog import StartedProcess
 from benchconsole.probes.reach.watched_command import CommandChannel
 from benchconsole.topology.model.fabric import NodeId
@@ -25,18 +25,15 @@ class ChannelSlots:
 
     @property
     def free(self) -> bool:
-        """Whether one more fits now."""
         return self.used < self._capacity
 
     async def take(self) -> None:
-        """Wait for a slot and hold it."""
         while self.used >= self._capacity:
             self._freed.clear()
             await self._freed.wait()
         self.used += 1
 
     def give_back(self) -> None:
-        """Let go of a slot."""
         self.used -= 1
         self._freed.set()
 
@@ -47,13 +44,20 @@ class ChannelSlots:
 
 IDLE = 60.0
 _PER_SECOND = 250
+_LOG = ModuleLog(__name__)
+_LONGEST_REASON = 300
+_SAYS_NOTHING = ("", "Connection lost")
+_GOODBYE = 2.0
+_START = 0.5
+"""Seconds after which a command that its node has not begun no longer keeps others from being begun."""
 
 
-class Keepalive:
-    """Of all connections of a session. ``interval`` is seconds between questions while a command runs."""
+class SessionPacing:
+    """What all connections of a session have in common: turns to begin commands in, and the pace of keepalives."""
 
-    def __init__(self, interval: float) -> None:
-        self._interval = interval
+    def __init__(self, limits: SshLimits) -> None:
+        self.starts = Throttle(limits.starts, _START)
+        self._interval = limits.keepalive
         self._busy = 0
 
     def speed_up(self, connection: asyncssh.SSHClientConnection) -> None:
@@ -72,27 +76,6 @@ class Keepalive:
         connection.set_keepalive(self._interval / 2)
 
 
-_LOG = ModuleLog(__name__)
-_LONGEST_REASON = 300
-_SAYS_NOTHING = ("", "Connection lost")
-_GOODBYE = 2.0
-_START = 0.5
-"""Seconds after which a command that its node has not begun no longer keeps others from being begun."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionPacing:
-    """What all connections of a session have in common."""
-
-    starts: Throttle
-    pulse: Keepalive
-
-    @classmethod
-    def of(cls, limits: SshLimits) -> "SessionPacing":
-        """As the limits say."""
-        return cls(Throttle(limits.starts, _START), Keepalive(limits.keepalive))
-
-
 class SshConnection:
     """One open connection and the commands on it."""
 
@@ -108,7 +91,7 @@ class SshConnection:
         self.session = session
         self.limits = limits
         self.via = via
-        self._shared = shared or SessionPacing.of(limits)
+        self._shared = shared or SessionPacing(limits)
         self.slots = ChannelSlots(limits.channels)
         self.channels: set[CommandChannel] = set()
         self.lost: str | None = None
@@ -122,13 +105,11 @@ class SshConnection:
 
     @property
     def client(self) -> asyncssh.SSHClientConnection:
-        """The connection, once it is made."""
         if self._client is None:
             raise RuntimeError("a link is handed out when it is connected")
         return self._client
 
     def set_client(self, connection: asyncssh.SSHClientConnection) -> None:
-        """The connection is there; it may be gone again already."""
         self._client = connection
         if connection.is_closed():
             self.on_lost(None)
@@ -149,25 +130,21 @@ class SshConnection:
             _LOG.warning(self.node, "connection lost with %d commands on it: %s", len(self.channels), self.lost)
 
     async def take_slot(self) -> None:
-        """Wait until one more command may run here."""
         await self.slots.take()
         if not self._has_fast_keepalive and self._is_alive:
             self._has_fast_keepalive = True
-            self._shared.pulse.speed_up(self.client)
+            self._shared.speed_up(self.client)
 
     def give_slot_back(self) -> None:
-        """One command less."""
         self.slots.give_back()
         if self._has_fast_keepalive and self.slots.used == 0:
             self._has_fast_keepalive = False
-            self._shared.pulse.slow_down(self.client, is_alive=self._is_alive)
+            self._shared.slow_down(self.client, is_alive=self._is_alive)
 
     def mark_as_jump_host(self) -> None:
-        """It is the way to other nodes."""
-        self._shared.pulse.speed_up_jump_host(self.client)
+        self._shared.speed_up_jump_host(self.client)
 
     def start(self) -> AbstractAsyncContextManager[None]:
-        """A turn to begin a command in: they are dealt out over all connections of a session."""
         return self._shared.starts.turn()
 
     @property
@@ -188,7 +165,6 @@ class SshConnection:
 
     @property
     def algorithms(self) -> dict[str, str]:
-        """What was agreed on with the node: ``cipher``, ``mac``, ``compression``, ``key``, ``server``."""
         told = {
             "cipher": self.client.get_extra_info("send_cipher"),
             "mac": self.client.get_extra_info("send_mac"),
@@ -201,17 +177,14 @@ class SshConnection:
         return {name: str(value) for name, value in told.items() if value}
 
     def failure(self, stage: FailedAt, detail: str) -> Failure:
-        """A failure of this node."""
         return Failure(stage, detail, self.node)
 
     def make_lost_failure(self) -> Failure:
-        """Why nothing can be run any more."""
         if self.is_closing:
             return self.failure(FailedAt.CANCELLED, "the session was closed")
         return self.failure(FailedAt.LOST, self.lost or "the connection was lost")
 
     async def close(self) -> None:
-        """End every command, then the connection; bounded."""
         self.is_closing = True
         await asyncio.gather(*(channel.end(self.limits.ending) for channel in self.channels))
         if self._client is not None:
@@ -221,3 +194,49 @@ class SshConnection:
                     await self._client.wait_closed()
             except TimeoutError:
                 self._client.abort()
+
+
+class ConnectionPool:
+    """The connections to one node. ``more`` opens another, at most ``most`` of them are kept.
+
+    sshd allows ten commands on one; a storage server that sixteen clients read and write runs more at once.
+    """
+
+    def __init__(self, first: SshConnection, more: Callable[[], Awaitable[SshConnection]], most: int) -> None:
+        self.first = first
+        self.connections = [first]
+        self.is_root: bool | None = None
+        self._more = more
+        self._most = most
+        self._opening: asyncio.Task[None] | None = None
+
+    def find_free(self) -> SshConnection | None:
+        return next((link for link in self.connections if link.lost is None and link.slots.free), None)
+
+    async def wait_for_free(self) -> SshConnection:
+        """A connection with room for one more command, opened where there is none.
+
+        When no further one can be had, the one that has fewest commands: the command waits there.
+        """
+        while True:
+            free = self.find_free()
+            if free is not None or len(self.connections) >= self._most:
+                alive = [link for link in self.connections if link.lost is None] or [self.first]
+                return free or min(alive, key=lambda link: len(link.channels))
+            if self._opening is None or self._opening.done():
+                self._opening = asyncio.create_task(self._open())
+            await asyncio.wait((self._opening,))
+
+    async def _open(self) -> None:
+        try:
+            self.connections.append(await self._more())
+        except RemoteError as error:
+            _LOG.warning(self.first.node, "no further connection: %s", error.failure.detail)
+            self._most = len(self.connections)  # the node allows no more: commands wait for each other
+
+    async def close(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._opening
+        await asyncio.gather(*(link.close() for link in self.connections))

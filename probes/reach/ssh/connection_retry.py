@@ -58,14 +58,12 @@ class RetriedConnection:
 
     @property
     def last_connection(self) -> SshConnection | None:
-        """The connection that there is or was."""
         opening = self._opening
         if opening is None or not opening.done() or opening.cancelled() or opening.exception() is not None:
             return None
         return opening.result()
 
     async def close(self) -> None:
-        """End the connection, or the attempt at one."""
         if self._opening is not None:
             self._opening.cancel()
             await asyncio.gather(self._opening, return_exceptions=True)
@@ -85,7 +83,6 @@ class RetriedConnection:
             raise
 
     def _is_due(self) -> bool:
-        """Whether the last attempt has come to nothing, and long enough ago."""
         if self._opening is None or not self._opening.done():
             return False
         if self.last_connection is not None:

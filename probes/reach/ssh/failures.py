@@ -35,29 +35,24 @@ class ConnectionAttempt:
 
     @property
     def greeted(self) -> bool:
-        """Whether the node has sent its SSH banner."""
         return self.connection is not None and bool(self.connection.get_extra_info("server_version"))
 
     @property
     def where(self) -> str:
-        """The address in words."""
         return f"{self.host.host} port {self.host.port}{f' through {self.via}' if self.via else ''}"
 
     @property
     def tried(self) -> str:
-        """How often, when it was more than once."""
         return f" ({self.tries} tries)" if self.tries > 1 else ""
 
     @property
     def keys(self) -> str:
-        """What there was to log in with."""
         if self.host.keys.pairs:
             return f"none of {len(self.host.keys.pairs)} keys from files, nor any that an agent holds, was accepted"
         return "there is no key file that can be used, and an agent holds none that was accepted"
 
     @property
     def phase(self) -> str:
-        """What the node has not done yet."""
         if not self.connected:
             return "no answer"
         if not self.greeted:

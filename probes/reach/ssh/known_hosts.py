@@ -192,7 +192,6 @@ class OfferedKey:
 
     @property
     def line(self) -> str:
-        """The line that accepts it."""
         return f"{self.name} {self.kind} {self.key}"
 
 

@@ -1,5 +1,8 @@
-"""The numbers that bound a session's use of the network and of a node."""
+"""The bounds of a session: its numbers, turns that run out by themselves, the stop after refused logins in a row."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 
@@ -33,3 +36,99 @@ class SshLimits:
     comeback: float = 8.0
     output: int = 4 * 1024 * 1024
     ending: float = 8.0
+
+
+_LENIENCE = 4
+"""Where some nodes accept the login, so many times more refusals in a row mean that it has stopped working."""
+
+
+class _Turn:
+    """A turn that is given back once: at the end of the context or when its time is over, whichever is first."""
+
+    __slots__ = ("_begin", "_end", "_is_over", "_patience", "_timer")
+
+    def __init__(self, begin: Callable[[], Awaitable[object]], end: Callable[[], None], patience: float) -> None:
+        self._begin = begin
+        self._end = end
+        self._patience = patience
+        self._is_over = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def __aenter__(self) -> None:
+        await self._begin()
+        self._timer = asyncio.get_running_loop().call_later(self._patience, self._leave)
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._leave()
+
+    def _leave(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._end()
+
+
+class Throttle:
+    """At most ``turns`` at once; whoever takes longer than ``patience`` seconds waits for others and counts no more.
+
+    What is throttled is our own work. A host that is silent costs none, so it must not hold up the rest.
+    """
+
+    def __init__(self, turns: int, patience: float) -> None:
+        self._free = asyncio.Semaphore(turns)
+        self._patience = patience
+
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        return _Turn(self._free.acquire, self._free.release, self._patience)
+
+
+class LoginsStoppedError(Exception):
+    """Too many logins in a row were refused for another to be tried."""
+
+
+class LoginBreaker:
+    """Stops logging in when ``limit`` logins in a row were refused and none was ever accepted.
+
+    Until the first is accepted no more than ``limit`` are under way, so that no more are refused either;
+    those that hang for ``patience`` seconds are not waited for. Where some were accepted it takes
+    several times as many: a rack without our key must not hide the next.
+    """
+
+    def __init__(self, limit: int, patience: float) -> None:
+        self._limit = limit
+        self._patience = patience
+        self._under_way = 0
+        self._in_a_row = 0
+        self._has_accepted = False
+        self._changed = asyncio.Event()
+
+    def begin_login(self) -> AbstractAsyncContextManager[None]:
+        """A context to log in inside; LoginsStoppedError when it is no use."""
+        self._check()
+        return nullcontext() if self._has_accepted else _Turn(self._begin, self._end, self._patience)
+
+    async def _begin(self) -> None:
+        while not self._has_accepted and self._under_way + self._in_a_row >= self._limit:
+            self._changed.clear()
+            await self._changed.wait()
+            self._check()
+        self._under_way += 1
+
+    def _end(self) -> None:
+        self._under_way -= 1
+        self._changed.set()
+
+    def note_accepted(self) -> None:
+        self._has_accepted = True
+        self._in_a_row = 0
+        self._changed.set()
+
+    def note_refused(self) -> None:
+        self._in_a_row += 1
+
+    def _check(self) -> None:
+        bound = self._limit * (_LENIENCE if self._has_accepted else 1)
+        if self._in_a_row >= bound:
+            others = "" if self._has_accepted else " and none accepted it"
+            raise LoginsStoppedError(f"not tried: {self._in_a_row} nodes in a row refused the login{others}")

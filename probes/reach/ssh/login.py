@@ -9,6 +9,7 @@ added to the failure: the agent, certificates, keys that want a touch.
 
 import asyncio
 import base64
+import logging
 import random
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +18,14 @@ from dataclasses import replace
 from typing import cast
 
 import asyncssh
+from asyncssh.logging import SSHLogger
+from asyncssh.packet import SSHPacketLogger
 from asyncssh.public_key import SSHOpenSSHCertificate
 
+from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
-from benchconsole.probes.reach.ssh.asyncssh_client import QuietConnection
 from benchconsole.probes.reach.ssh.failures import (
     CONNECTION_ERRORS,
     ConnectionAttempt,
@@ -30,10 +33,65 @@ from benchconsole.probes.reach.ssh.failures import (
     make_host_key_failure,
     make_timeout_error,
 )
-from benchconsole.probes.reach.ssh.limits import SshLimits
+from benchconsole.probes.reach.ssh.limits import LoginBreaker, LoginsStoppedError, SshLimits, Throttle
 from benchconsole.probes.reach.ssh.ssh_config import ResolvedHost, restrict_to_key_kinds
 from benchconsole.probes.reach.ssh.tcp_connect import TcpConnector
-from benchconsole.probes.reach.ssh.throttle import LoginBreaker, LoginsStoppedError, Throttle
+
+OLDEST = (2, 14, 2)
+
+
+def require_safe_version(version: str = asyncssh.__version__) -> None:
+    """ProbeError when ``version`` of asyncssh is too old, or is not a version."""
+    words = version.split(".")[:3]
+    numbers = tuple(int(word) for word in words if word.isdigit())
+    if numbers < OLDEST or len(numbers) < len(words):
+        oldest = ".".join(map(str, OLDEST))
+        raise ProbeError(
+            f"found asyncssh {version}, expected {oldest} or newer (older ones have CVE-2023-46445, -46446 and -48795);"
+            " install a newer one beside benchconsole"
+        )
+
+
+_IGNORE = 2  # RFC 4253, 12
+_CBC = "-cbc"
+
+
+class _Silent(SSHLogger):
+    def log(self, level: int, msg: object, *args: object, **kwargs: object) -> None:
+        """Drop it."""
+
+    def info(self, msg: object, *args: object, **kwargs: object) -> None:
+        """Drop it."""
+
+    def packet(self, pktid: int | None, packet: bytes, msg: str, *args: object, **kwargs: object) -> None:
+        """Drop it."""
+
+    def get_child(self, child: str = "", context: str = "") -> SSHLogger:
+        return self
+
+
+_LOGGER = logging.getLogger("asyncssh")
+_SILENT = _Silent(_LOGGER)
+
+
+class QuietConnection(asyncssh.SSHClientConnection):
+    """A client connection that sends and formats only what somebody reads.
+
+    asyncssh sends an empty SSH_MSG_IGNORE before every packet, which hides the predictable start vector of CBC ciphers
+    (RFC 4251, 9.3.1). With the counter and AEAD ciphers of the last ten years it only doubles the packets. Its log
+    messages are formatted before it is known that they are dropped.
+    """
+
+    @property
+    def logger(self) -> SSHLogger:
+        """asyncssh's own where its messages are wanted."""
+        return super().logger if _LOGGER.isEnabledFor(logging.INFO) else _SILENT
+
+    def send_packet(self, pkttype: int, *args: bytes, handler: SSHPacketLogger | None = None) -> None:
+        """Send a packet; an empty one only where the cipher chains blocks."""
+        if pkttype != _IGNORE or str(self.get_extra_info("send_cipher")).endswith(_CBC):
+            super().send_packet(pkttype, *args, handler=handler)
+
 
 _LOG = ModuleLog(__name__)
 _TURN = 2.0
@@ -56,26 +114,21 @@ class LoginCallbacks(asyncssh.SSHClient):
         self._on_lost = on_lost
 
     def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
-        """The transport is there; the banner is awaited."""
         self._attempt.connected = True
         self._attempt.connection = conn
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
-        """Remember the key that was offered, and refuse it."""
         self._attempt.offered = key
         return False
 
     def validate_host_ca_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
-        """Remember the authority that signed, and refuse it."""
         self._attempt.offered_authority = key
         return False
 
     def begin_auth(self, username: str) -> None:
-        """The host key is verified; the login begins."""
         self._attempt.logging_in = True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone, on purpose or not."""
         for end in self._attempt.at_end:
             end()
         self._on_lost(exc)
@@ -165,7 +218,6 @@ class Connector:
 async def _log_in(
     attempt: ConnectionAttempt, on_lost: OnLost, sock: socket.socket | None, tunnel: Tunnel | None
 ) -> asyncssh.SSHClientConnection:
-    """What ``asyncssh.connect`` does once its options are made."""
     loop = asyncio.get_running_loop()
     waiter: asyncio.Future[None] = loop.create_future()
     host = attempt.host

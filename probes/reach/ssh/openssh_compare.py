@@ -102,7 +102,6 @@ async def find_ignored_settings(destination: Destination, access: Access) -> tup
 
 
 async def _ask_ssh(destination: Destination, options: Sequence[str]) -> _Values | tuple[IgnoredSetting, ...]:
-    """What ``ssh -G`` answers, or the lines of the configuration that it refuses."""
     command = ["ssh", "-G", *options]
     command += ["-l", destination.user] if destination.user else []
     command += ["-p", str(destination.port)] if destination.port else []

@@ -2,7 +2,9 @@
 
 asyncssh reads the files (Host, Match, Include ...); this module asks it once for each class of hosts, off the event
 loop. ConfigError for a setting that would turn the verification of host keys off; settings that would forward the
-agent or run something in our name are not followed.
+agent or run something in our name are not followed. As with ssh, a configured key that is not there or cannot be used
+is passed over, and named when the login is refused. A passphrase is never asked for: a locked key is used through the
+agent.
 """
 
 import asyncio
@@ -10,7 +12,8 @@ import copy
 import os
 import re
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,9 +21,65 @@ import asyncssh
 
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.reach.ssh.host_classes import HostClasses
-from benchconsole.probes.reach.ssh.identities import LoginKeys, load_configured_keys, load_named_key
 from benchconsole.probes.reach.ssh.known_hosts import KnownHosts, TrustedKeys
 from benchconsole.topology.model.fabric import Access
+
+
+@dataclass(frozen=True, slots=True)
+class LoginKeys:
+    """Private keys, which of the agent's keys may be offered too (None: all of them), and what could not be used."""
+
+    pairs: tuple[asyncssh.SSHKeyPair, ...]
+    agent_keys: Sequence[bytes] | None
+    asks_agent: bool = True
+    unusable: tuple[str, ...] = ()
+
+
+def load_named_key(path: str) -> LoginKeys:
+    """A key that was named for us is offered alone: others would use up what a server allows to try."""
+    pairs = tuple(asyncssh.load_keypairs([str(Path(path).expanduser())], ignore_encrypted=True))
+    if pairs:
+        return LoginKeys(pairs, None, asks_agent=False)
+    public = _public(path)  # it has a passphrase: only the agent can use it
+    return LoginKeys((), [public] if public is not None else None)
+
+
+def load_configured_keys(read: asyncssh.SSHClientConnectionOptions, as_read: dict[str, object]) -> LoginKeys:
+    """The keys that the ssh configuration names, or ssh's usual ones."""
+    named = read.config.get("IdentityFile")
+    if not isinstance(named, list) or not named:
+        usual = asyncssh.SSHClientConnectionOptions(read, client_keys=(), ignore_encrypted=True, **as_read)
+        return LoginKeys(tuple(usual.client_keys or ()), usual.agent_identities)
+    certificates = [path for path in _words(read.config.get("CertificateFile")) if Path(path).expanduser().exists()]
+    pairs: list[asyncssh.SSHKeyPair] = []
+    unusable = []
+    for path in named:
+        try:
+            pairs += asyncssh.load_keypairs([str(Path(path).expanduser())], None, certificates, ignore_encrypted=True)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            words = error.strerror if isinstance(error, OSError) else str(error)
+            unusable.append(f"the key file {path} cannot be used: {words}")
+    if not read.config.get("IdentitiesOnly"):
+        return LoginKeys(tuple(pairs), None, unusable=tuple(unusable))
+    public = [blob for path in named if (blob := _public(path)) is not None]
+    return LoginKeys(tuple(pairs), public, asks_agent=bool(public), unusable=tuple(unusable))
+
+
+def _public(path: str) -> bytes | None:
+    """The public half that stands beside a private key, or in its place."""
+    for candidate in (f"{path}.pub", path):
+        try:
+            return asyncssh.read_public_key(str(Path(candidate).expanduser())).public_data
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _words(value: object) -> Iterator[str]:
+    yield from (str(item) for item in value) if isinstance(value, list) else ()
+
 
 _USER_CONFIG = "~/.ssh/config"
 _SYSTEM_CONFIG = "/etc/ssh/ssh_config"
@@ -80,7 +139,6 @@ class ResolvedHost:
 
     @property
     def user(self) -> str:
-        """Who logs in."""
         return self.options.username
 
     def make_options(
@@ -155,7 +213,6 @@ class SshConfig:
         )
 
     def find_settings(self, destination: Destination) -> ResolvedSettings:
-        """What ``resolve`` goes by; ConfigError as there."""
         host = self.resolve(destination)
         read = self._read(destination)
         known = self.known_hosts(read)
@@ -249,7 +306,6 @@ class SshConfig:
         return tuple(_expand_tokens(path, read) for path in (*users, *systems)) + self._also_trusted
 
     def _keys_for(self, destination: Destination, read: asyncssh.SSHClientConnectionOptions) -> LoginKeys:
-        """The keys to offer, read once for all hosts that offer the same ones."""
         configured = _list_values(read.config.get("IdentityFile"), ())
         is_own = destination.jump and any(Path(path).expanduser().exists() for path in configured)
         given = None if is_own else self._access.identity
@@ -293,7 +349,6 @@ def _expand_tokens(path: str, read: asyncssh.SSHClientConnectionOptions) -> str:
 
 
 def _parse_jumps(jump: object) -> tuple[Destination, ...]:
-    """The destinations of a ProxyJump, nearest first."""
     if not isinstance(jump, str) or not jump:
         return ()
     hops = []
@@ -303,3 +358,66 @@ def _parse_jumps(jump: object) -> tuple[Destination, ...]:
             raise ConfigError(f"ProxyJump {jump!r} cannot be read at {text!r}")
         hops.append(Destination(found[2].strip("[]"), found[1], int(found[3]) if found[3] else None, jump=True))
     return tuple(hops)
+
+
+_MANY = 32
+"""Hosts of one go: few enough that the first of a thousand need not wait for the last."""
+
+
+class ConfigLookup:
+    """Resolves destinations off the event loop, many in one call, because a call in a thread is expensive."""
+
+    def __init__(self, configuration: SshConfig, threads: Executor) -> None:
+        self._configuration = configuration
+        self._threads = threads
+        self._waiting: list[tuple[Destination, asyncio.Future[ResolvedHost]]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._at_once: int | None = None
+
+    async def resolve(self, destination: Destination) -> ResolvedHost:
+        """The host that ``destination`` means; ConfigError says why it cannot be followed."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[ResolvedHost] = loop.create_future()
+        self._waiting.append((destination, future))
+        if len(self._waiting) == 1:
+            loop.call_soon(self._start)
+        return await future
+
+    def _start(self) -> None:
+        asked, self._waiting = self._waiting, []
+        task = asyncio.get_running_loop().create_task(self._resolve(asked))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _resolve(self, asked: Sequence[tuple[Destination, "asyncio.Future[ResolvedHost]"]]) -> None:
+        loop = asyncio.get_running_loop()
+        if self._at_once is None:  # what runs a command for each host is not queued behind others
+            runs_commands = await loop.run_in_executor(self._threads, lambda: self._configuration.runs_commands)
+            self._at_once = 1 if runs_commands else _MANY
+        parts = [asked[start : start + self._at_once] for start in range(0, len(asked), self._at_once)]
+        await asyncio.gather(*(self._part(part) for part in parts))
+
+    async def _part(self, part: Sequence[tuple[Destination, "asyncio.Future[ResolvedHost]"]]) -> None:
+        destinations = [destination for destination, _ in part]
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(self._threads, self._all, destinations)
+        except asyncio.CancelledError:
+            for _, future in part:
+                future.cancel()
+            raise
+        for (_, future), outcome in zip(part, found, strict=True):
+            if future.done():
+                continue
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+    def _all(self, destinations: Sequence[Destination]) -> list[ResolvedHost | Exception]:
+        outcomes: list[ResolvedHost | Exception] = []
+        for destination in destinations:
+            try:
+                outcomes.append(self._configuration.resolve(destination))
+            except Exception as error:  # handed to whoever asked, who knows what it means
+                outcomes.append(error)
+        return outcomes

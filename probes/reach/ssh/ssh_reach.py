@@ -14,18 +14,14 @@ import asyncssh
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import Remote, RemoteError
-from benchconsole.probes.reach.ssh.asyncssh_client import require_safe_version
-from benchconsole.probes.reach.ssh.config_lookup import ConfigLookup
-from benchconsole.probes.reach.ssh.connection import IDLE, SessionPacing, SshConnection
-from benchconsole.probes.reach.ssh.connection_pool import ConnectionPool
+from benchconsole.probes.reach.ssh.connection import IDLE, ConnectionPool, SessionPacing, SshConnection
 from benchconsole.probes.reach.ssh.connection_retry import JumpHostError, RetriedConnection
 from benchconsole.probes.reach.ssh.failures import ConnectionAttempt, make_config_failure
 from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
 from benchconsole.probes.reach.ssh.limits import SshLimits
-from benchconsole.probes.reach.ssh.login import Connector
-from benchconsole.probes.reach.ssh.reboot_check import RebootCheck
-from benchconsole.probes.reach.ssh.ssh_config import ConfigError, Destination, ResolvedHost, SshConfig
-from benchconsole.probes.reach.ssh.ssh_remote import SshRemote
+from benchconsole.probes.reach.ssh.login import Connector, require_safe_version
+from benchconsole.probes.reach.ssh.ssh_config import ConfigError, ConfigLookup, Destination, ResolvedHost, SshConfig
+from benchconsole.probes.reach.ssh.ssh_remote import RebootCheck, SshRemote
 from benchconsole.probes.reach.ssh.sudo import AskPassword, SudoRunner
 from benchconsole.topology.model.fabric import Access, Node, NodeId
 
@@ -68,7 +64,7 @@ class SshReach:
         self._resolver = ConfigLookup(configuration, self._threads)
         self._connector = Connector(limits, self._threads)
         self._administrator = SudoRunner(ask_secret, self._threads)
-        self._shared = SessionPacing.of(limits)
+        self._shared = SessionPacing(limits)
         self._comebacks = RebootCheck(session, limits.comeback)
         self._nodes: dict[NodeId, RetriedConnection] = {}
         self._pools: dict[NodeId, ConnectionPool] = {}

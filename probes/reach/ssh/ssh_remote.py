@@ -4,15 +4,16 @@ Implements ``Remote``. However a call ends (answer, time-out, flood, cancellatio
 the command on the node has been ended by then, or the failure says that it could not be.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.model.remote import Remote, RemoteError, Running
 from benchconsole.probes.reach.ssh.command import Explain, SshCommand, start_command
-from benchconsole.probes.reach.ssh.connection import SshConnection
-from benchconsole.probes.reach.ssh.connection_pool import ConnectionPool
+from benchconsole.probes.reach.ssh.connection import ConnectionPool, SshConnection
 from benchconsole.probes.reach.ssh.socket_relay import join_sockets
 from benchconsole.probes.reach.ssh.sudo import SudoPrompt, SudoRunner
 from benchconsole.probes.reach.watchdog import STDIN_LIMIT, WrappedCommand, wrap_command
@@ -33,7 +34,6 @@ class SshRemote:
 
     @property
     def node(self) -> NodeId:
-        """The node's name."""
         return self._pool.first.node
 
     @property
@@ -47,7 +47,6 @@ class SshRemote:
         return self._pool.first.boot
 
     async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
-        """Run ``argv`` to its end; see ``probes.model.remote.Remote``."""
         if len(stdin) > STDIN_LIMIT:
             raise ValueError(f"stdin of {len(stdin)} bytes; at most {STDIN_LIMIT} can be passed to a command")
         return await record_command(_LOG, self.node, argv, self._run_to_end(argv, timeout, stdin, privileged))
@@ -104,9 +103,79 @@ class SshRemote:
 
     @asynccontextmanager
     async def joined(self, path: str, far: Remote, far_path: str) -> AsyncIterator[None]:
-        """Join the socket ``path`` with ``far_path`` on ``far``; see ``probes.model.remote.Joining``."""
         if not isinstance(far, SshRemote):
             detail = f"its Unix sockets cannot be joined with those of {far.node}, which is not reached over SSH"
             raise RemoteError(self.link.failure(FailedAt.REFUSED, detail))
         async with join_sockets(self.link, path, far.link, far_path):
             yield
+
+
+_SEARCHING = 10.0
+_PAUSE = 0.5
+"""Seconds before a node that refused is asked again, within the time that it has."""
+_LEFT = (
+    "for w in 0 .1 .2 .5 1 1; do sleep $w; n=0; "
+    'for f in $(grep -lsF "BENCHCONSOLE_SESSION=$1" /proc/[0-9]*/environ); do '
+    'grep -qsF "BENCHCONSOLE_RUN=$BENCHCONSOLE_RUN" "$f" || { [ -e "$f" ] && n=$((n+1)); }; done; '
+    "[ $n = 0 ] && break; done; echo $n"
+)
+"""How many processes carry the session's marker, besides those of this search, when their watchdogs have had time."""
+
+
+class RebootCheck:
+    """Asks nodes whose connection was lost under a command, and that come back within ``seconds``, what became of them.
+
+    One reconnection and one command for each lost connection, however many commands it carried, in bounded time,
+    because a round waits for its slowest test. The lost command is not run again.
+    """
+
+    def __init__(self, session: str, seconds: float) -> None:
+        self._session = session
+        self._seconds = seconds
+        self._asked: dict[SshConnection, asyncio.Task[tuple[FailedAt, str]]] = {}
+
+    async def explain(
+        self, lost: SshConnection, error: RemoteError, again: Callable[[], Awaitable[Remote]]
+    ) -> RemoteError:
+        """``error`` with what the node says after it; REBOOTED instead of LOST when it is another boot."""
+        if lost not in self._asked:
+            self._asked[lost] = asyncio.create_task(self._ask(lost, again))
+        task = self._asked[lost]
+        await asyncio.wait((task,))
+        if task.cancelled():
+            return error
+        stage, words = task.result()
+        _LOG.info(lost.node, "%s: %s", stage, words)
+        return RemoteError(replace(error.failure, stage=stage, detail=f"{error.failure.detail}; {words}"), error.output)
+
+    async def close(self) -> None:
+        for task in self._asked.values():
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*self._asked.values(), return_exceptions=True)
+
+    async def _ask(self, lost: SshConnection, again: Callable[[], Awaitable[Remote]]) -> tuple[FailedAt, str]:
+        said = ""
+        try:
+            async with asyncio.timeout(self._seconds):
+                while True:
+                    try:
+                        remote = await again()
+                        break
+                    except RemoteError as error:
+                        if error.failure.stage is not FailedAt.UNREACHABLE:
+                            raise
+                        said = f": {error.failure.detail}"  # a node that boots refuses for a while
+                    _LOG.debug(lost.node, "retry in %g s%s", _PAUSE, said)
+                    await asyncio.sleep(_PAUSE)
+                output = await remote.run(("sh", "-c", _LEFT, "left", self._session), timeout=_SEARCHING)
+        except TimeoutError:
+            return FailedAt.LOST, f"the node did not come back within {self._seconds:g} s{said}"
+        except RemoteError as error:
+            return FailedAt.LOST, f"the node did not come back: {error.failure.detail}"
+        boot = remote.boot if isinstance(remote, SshRemote) else ""
+        left = output.text.strip()
+        leftovers = f"{left} processes of this session run there" if left not in ("0", "") else "nothing of ours runs"
+        if boot and lost.boot and boot != lost.boot:
+            return FailedAt.REBOOTED, f"the node has rebooted meanwhile; {leftovers}"
+        return FailedAt.LOST, f"the node is there again and has not rebooted; {leftovers}"

@@ -59,7 +59,6 @@ class SudoPrompt:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The command that runs the watchdog as root."""
         how = ("-n",) if self.secret is None else ("-S", "-p", f"{self.mark}?")
         return (*_ENV, "sudo", *how, "--", *_ANNOUNCE, f"{self.mark}:")
 

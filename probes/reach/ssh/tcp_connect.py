@@ -19,9 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from benchconsole.probes.reach.ssh.failures import ConnectionAttempt, make_timeout_error, refine_error
-from benchconsole.probes.reach.ssh.limits import SshLimits
+from benchconsole.probes.reach.ssh.limits import SshLimits, Throttle
 from benchconsole.probes.reach.ssh.ssh_config import ResolvedHost
-from benchconsole.probes.reach.ssh.throttle import Throttle
 
 _Address = tuple[socket.AddressFamily, tuple[object, ...]]
 _ENOUGH = 8
@@ -34,14 +33,11 @@ _TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 
 @dataclass(slots=True)
 class _Network:
-    """What one network has shown so far: how many hosts were asked, and how many answered quickly."""
-
     asked: int = 0
     quick: int = 0
 
     @property
     def is_quick(self) -> bool:
-        """Whether most of those that were asked have answered long before they would be given up."""
         return self.quick >= max(_ENOUGH, self.asked / 2)
 
 
@@ -71,7 +67,6 @@ class TcpConnector:
             raise refine_error(error) from error
 
     async def _try_addresses(self, attempt: ConnectionAttempt) -> socket.socket:
-        """The first address that answers; each has its share of the time."""
         addresses = await self._resolve(attempt.host)
         share = self._limits.connect / len(addresses)
         for where in addresses[:-1]:

@@ -63,7 +63,6 @@ class PingSample:
 
     @property
     def loss(self) -> float:
-        """Share of packets that did not come back."""
         return 1 - self.received / self.sent
 
 
@@ -162,7 +161,6 @@ class Canary:
         self._last_wrong = wrong
 
     async def _take_sample(self) -> PingSample | str:
-        """One sample, or why there is none."""
         try:
             remote = await self._reach.remote(self.here)
             output = await remote.run(make_ping_command(self.there.data_address), timeout=_PATIENCE)

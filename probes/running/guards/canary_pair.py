@@ -49,7 +49,6 @@ def choose_pairs(fabric: Fabric, rounds: Sequence[Round], most: int = 4) -> tupl
 
 
 def _count_flows(routes: "Routes", rounds: Sequence[Round]) -> Mapping[Direction, float]:
-    """How many of the flows cross each directed link."""
     stride = 1 + sum(len(each.tests) for each in rounds) // _FLOWS
     found: dict[Direction, float] = {}
     for index, flow in enumerate(flow for each in rounds for flow in each.flows):

@@ -54,7 +54,6 @@ class InUseOverride:
     who: str = ""
 
     def covers(self, node: NodeId, why: InUse) -> bool:
-        """Whether ``node`` was named for this reason."""
         return node in (self.production if why is InUse.PRODUCTION else self.busy)
 
 
@@ -110,7 +109,6 @@ def _list_claims(node: Node, occupied: Mapping[str, str]) -> Iterable[tuple[InUs
 
 
 def _find_loaded(rounds: Sequence[Round], probes: Mapping[str, Probe]) -> dict[NodeId, set[str]]:
-    """The nodes that tests would load, each with the probes that would."""
     found: dict[NodeId, set[str]] = {}
     for each in rounds:
         for test in each.tests:

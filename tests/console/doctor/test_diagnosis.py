@@ -10,8 +10,7 @@ import pytest
 from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade, diagnose_nodes, list_usable_nodes
 from benchconsole.console.doctor.doctor_page import format_page, make_document
 from benchconsole.console.doctor.node_questions import NodeAnswer, sample_nodes
-from benchconsole.probes.hygiene.node_check import Health, ScratchRoom, Sudo
-from benchconsole.probes.hygiene.prerequisites import Needs, Tool
+from benchconsole.probes.hygiene.prerequisites import Health, Needs, ScratchRoom, Sudo, Tool
 from benchconsole.probes.leftovers import LeftoverDirectory, LeftoverProcess, Leftovers
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.topology.model.fabric import NodeId

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from benchconsole.probes.reach.ssh.asyncssh_client import require_safe_version
-from benchconsole.probes.reach.ssh.throttle import LoginBreaker, LoginsStoppedError, Throttle
+from benchconsole.probes.reach.ssh.limits import LoginBreaker, LoginsStoppedError, Throttle
+from benchconsole.probes.reach.ssh.login import require_safe_version
 
 
 async def test_no_more_than_its_turns_at_once() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Target, Test, TestOutcome
-from benchconsole.probes.running.guards.stop_rule import WINDOW, ErrorShare, StopRule
+from benchconsole.probes.running.guards.guard import WINDOW, ErrorShare, StopRule
 from benchconsole.probes.testing.fake import a_node
 
 NOT_COUNTED = [stage for stage in FailedAt if stage.outcome is not TestOutcome.FAILED]
