@@ -23,6 +23,7 @@ ALLOWED = {
         "session_started", "signal_received", "exit_status_received", "exit_signal_received", "begin_auth",
         "validate_host_public_key", "validate_host_ca_key", "get_child", "packet",
     ),
+    "asyncio calls it": ("pipe_data_received", "process_exited"),
     "asyncssh reads it": ("server_host_key_algs", "protocol_factory"),
     "Python passes it: a parameter of a protocol": ("addr", "core_dumped", "lang", "msg", "pktid"),
     "collections.abc calls it": ("_from_iterable",),
