@@ -27,7 +27,6 @@ _NO_GROUPS = GroupResolver(GroupSource("none", {}))
 
 
 def _split_terms(text: str, separators: str = ",!&^") -> list[str]:
-    """``text`` cut at separators that are not inside brackets."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter == "[") - (letter == "]")
@@ -76,10 +75,7 @@ def _check_padding(text: str) -> None:
 
 
 def expand(text: str) -> list[str]:
-    """``n[01-03],x`` as names, in the order in which they are written; numbers in brackets count upward.
-
-    Raises SelectionError for anything that is not a set of names.
-    """
+    """``n[01-03],x`` as names, in the order in which they are written; SelectionError for anything else."""
     if not text.strip():
         raise SelectionError("an empty node set, expected names such as n[01-16]")
     if "@" in text:

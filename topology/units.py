@@ -36,10 +36,7 @@ class Shown(StrEnum):
 
 
 class UnitError(ValueError):
-    """A quantity that cannot be read, or could be read two ways.
-
-    Carries ``found``, ``expected`` and, where one is near, ``suggestion``.
-    """
+    """A quantity that cannot be read, or could be read two ways: what was found, and was expected."""
 
     def __init__(self, found: str, expected: str, suggestion: str | None = None) -> None:
         self.found = found
@@ -89,7 +86,6 @@ def _find_factor(prefix: str | None) -> float:
 
 
 def _find_near_unit(number: float, unit: str) -> str | None:
-    """Offer the spellings that ``unit`` might have meant."""
     lower = unit.lower().replace(" ", "")
     shown = f"{number:g}"
     match = re.fullmatch(r"([kmgtp]?)(i?)(b|bit|bits|byte|bytes)(/s|ps|/sec|psec)?", lower)

@@ -203,7 +203,6 @@ def _format_line(each: AvailabilityResult) -> str:
 
 
 def _format_verdict(found: Availability) -> str:
-    """The verdict with what it rests on."""
     parts = [_format_share("the system was up", found.system.time, found.system.level)]
     parts.append(
         f"at least {_format_percent(found.asked.at_least)} is asked{' of every node' if found.asked.each else ''}"

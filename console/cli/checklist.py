@@ -158,7 +158,6 @@ def _mark_step(
 
 
 def _run_steps(store: Store, key: str, found: "ChecklistFile", steps: tuple[Step, ...], by: str) -> None:
-    """Run the commands one after the other, each kept before the next begins."""
     from benchconsole.console.session.checklist_file import run_step
 
     scripted = [step for step in steps if step.argv]
@@ -181,7 +180,6 @@ def _fetch_attachment(store: Store, key: str, sha256: str, output: Path) -> None
 
 
 def _format_checklist(kept: CheckedList) -> Iterator[str]:
-    """The checklist as the text report shows it, with what a script would run."""
     from benchconsole.console.reports.checklist_section import make_sections
 
     (section,) = make_sections((kept,))

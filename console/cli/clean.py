@@ -154,7 +154,6 @@ async def _search_nodes(
 
 
 def _show_leftovers(found: Sequence[_NodeLeftovers], known: Mapping[str, SessionSummary]) -> None:
-    """Everything that was found, by session; what is not ours beyond doubt says why."""
     by_session: dict[str, list[str]] = {}
     for remote, left in found:
         for process in left.processes:
@@ -178,7 +177,6 @@ def _format_headline(session: str, known: SessionSummary | None) -> str:
 
 
 async def _end_leftovers(found: Sequence[_NodeLeftovers], wanted: _CleanScope) -> int:
-    """End and remove; how many stay."""
 
     async def one(remote: Remote, found: Leftovers) -> int:
         total = len(found.processes) + len(found.directories)

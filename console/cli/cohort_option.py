@@ -1,7 +1,4 @@
-"""The option ``--cohort``: every result of a session gets a label of its own, as ``phase=after``.
-
-A label that could be taken for one of the file, the plan or another option is bad input.
-"""
+"""The option ``--cohort``: every result of a session gets a label of its own, as ``phase=after``."""
 
 from collections.abc import Sequence
 

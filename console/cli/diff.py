@@ -95,7 +95,6 @@ def command(
 def _ask_nodes(
     fabric: Fabric, chosen: Sequence[NodeId], label: str, store: Store, probes: Mapping[str, Probe]
 ) -> RunView:
-    """Ask the nodes now, in a session of their own."""
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
     from benchconsole.console.static_report.wire_diff import plan_inventory

@@ -68,7 +68,6 @@ def command(
 def _diagnose_nodes(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None
 ) -> tuple[tuple[DiagnosisLine, ...], tuple[NodeId, ...], tuple[NodeId, ...]]:
-    """What is to be said of the nodes, which were asked, and which can be used."""
     from benchconsole.probes.planning import find_suite
 
     probes = load_installed_probes()
@@ -101,7 +100,6 @@ def _make_reach(fabric: Fabric) -> AlgorithmReach:
 async def _ask_nodes(
     fabric: Fabric, needs: Mapping[NodeId, Needs]
 ) -> tuple[tuple[DiagnosisLine, ...], tuple[NodeAnswer, ...]]:
-    """The lines on the ssh configuration, and every node's answer."""
     reach = _make_reach(fabric)
     try:
         return await admin_node.check_ssh_configuration(fabric, tuple(needs)), await ask_nodes(reach, fabric, needs)

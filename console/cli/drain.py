@@ -1,7 +1,4 @@
-"""Takes nodes that failed out of Slurm's service, after showing which and why, and back again.
-
-``benchconsole drain`` reads a stored session; ``benchconsole undrain`` (``console.cli.undrain``) needs none.
-"""
+"""Takes nodes that a stored session found guilty out of Slurm's service, after showing which and why."""
 
 import asyncio
 import time

@@ -90,7 +90,6 @@ async def _ingest_into(
 
 
 def _parse_time(text: str | None) -> float:
-    """A moment with its time zone as UTC seconds; now without one."""
     if text is None:
         return time.time()
     try:

@@ -148,7 +148,6 @@ def command(
 
 
 def _refuse_misuse(file: Path, sources: tuple[Path, ...], source_format: str | None, *, force: bool) -> None:
-    """Everything that can be wrong before anything is read."""
     if source_format is None and sources:
         raise BadInput(f"benchconsole: {sources[0]} without --from, expected --from and one of {', '.join(FORMATS)}")
     if source_format is not None and not sources:
@@ -162,7 +161,6 @@ def _refuse_misuse(file: Path, sources: tuple[Path, ...], source_format: str | N
 
 
 def _find_format(sources: tuple[Path, ...]) -> str:
-    """The format that the first source looks like."""
     found = "lldp" if sources[0].is_dir() else sniff(source_text(sources[0]))
     if found is None:
         raise BadInput(
@@ -172,7 +170,6 @@ def _find_format(sources: tuple[Path, ...]) -> str:
 
 
 def _parse_speed(text: str | None) -> str | None:
-    """The speed as our file writes it."""
     if text is None:
         return None
     try:
@@ -191,7 +188,6 @@ def _format_topology(imported: Imported, fabric: Fabric, source: str, file: Path
 
 
 def _format_outcome(imported: Imported, fabric: Fabric, chosen: str, file: Path) -> Iterator[str]:
-    """What was written, what was inferred, what is missing."""
     switches = f"{len(fabric.switches):,} switch{'' if len(fabric.switches) == 1 else 'es'}"
     parts = [count(len(fabric.nodes), "node"), switches, count(len(fabric.links), "link")]
     yield f"wrote {file} from {chosen}: {', '.join(parts)}"

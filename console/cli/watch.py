@@ -148,7 +148,6 @@ async def _run_watch(
 
 
 def _print_event(told: "Event | TakenSample") -> None:
-    """One line for each sample; what holds a sample up goes to standard error."""
     from benchconsole.console.session.availability_watch import TakenSample
 
     if isinstance(told, TakenSample):

@@ -1,11 +1,7 @@
 """Expected rates of simultaneous flows on a fabric, and the elements that limit each flow.
 
-Shortest paths, max-min fair sharing (``maxmin``), capacities times the payload share of each link's network;
-how flows choose among equal ways is the ``Model``. The set matters: what one pair should reach depends on who
-else is sending.
-
-On links whose members are equal, ``FLUID`` takes a LAG for one pipe, which is exact; where
-members differ in speed, it follows the streams on each member, and says so in ``model``.
+The set matters: what one pair should reach depends on who else is sending. ``FLUID`` takes a LAG for one pipe, which is
+exact where its members are equal; where they differ in speed, it follows the streams on each and says so in ``model``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,10 +24,9 @@ APART = ", unequal members apart"
 class Expectation:
     """What one flow should reach, in byte/s of payload, and every element that ties as its limit.
 
-    ``limiting`` is empty when the flow's own demand is the limit. ``model`` names the rule.
-    ``goodput`` is the payload share of the wire of the limiting links (of all that the flow
-    crosses where its demand is the limit), the lowest where they differ. ``parts`` are the
-    member cables and channels among the limits, where the model knows them.
+    ``limiting`` is empty when the flow's own demand is the limit. ``model`` names the rule. ``goodput`` is the payload
+    share of the wire of the limiting links (of all that the flow crosses where its demand is the limit), the lowest
+    where they differ. ``parts`` are the member cables and channels among the limits, where the model knows them.
     """
 
     value: float
@@ -70,11 +65,10 @@ def expect(
 ) -> tuple[Expectation, ...]:
     """What each of ``flows`` should reach when all of them run at once.
 
-    ``capacity`` replaces the described capacity (byte/s on the wire) of single directed links,
-    to ask what a known fault explains. ``seed`` is that of the hashes. ``members`` are known
-    choices, which make a fluid model one of ``Model.MEMBERS``; ValueError with another model.
-    The certificate of the rates is checked: ArithmeticError instead of a number that fails it.
-    Raises RoutingError for a flow without a path.
+    ``capacity`` replaces the described capacity (byte/s on the wire) of single directed links, to ask what a known
+    fault explains. ``seed`` is that of the hashes. ``members`` are known choices, which make a fluid model one of
+    ``Model.MEMBERS``; ValueError with another model. The certificate of the rates is checked: ArithmeticError instead
+    of a number that fails it. Raises RoutingError for a flow without a path.
     """
     if members and model not in (Model.FLUID, Model.MEMBERS):
         raise ValueError(f"members are given, and the model {model} chooses its own")

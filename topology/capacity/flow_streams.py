@@ -1,8 +1,7 @@
 """Parts of directed links that each flow loads, and the share of the flow on each part, under each model.
 
-Where a model needs it, a flow is taken apart into streams that share bandwidth on their own: the members of a
-LAG whose cables differ in speed are not one pipe, because what is hashed onto a slow member does not hold up
-what is on a fast one.
+The members of a LAG whose cables differ in speed are not one pipe: what is hashed onto a slow member does not hold up
+what is on a fast one, so a flow is taken apart into streams.
 """
 
 import math
@@ -27,12 +26,11 @@ Members = Mapping[int, Mapping[Direction, int]]
 class Model(StrEnum):
     """How flows are taken to choose among equal ways; every number names its own.
 
-    ``FLUID``: each flow divides evenly over equal next hops and over the cables of a LAG, and
-    is no faster than the slowest of the links that it divides over lets it; only streams on
-    unequal members of one link go at their own pace. ``HASH``: each flow is on one next hop and
-    one member, drawn evenly and anew at each device. ``POLARISED``: the same with one hash
-    everywhere. ``STEERED``: source ports are chosen so that next hops and members are used in
-    turn. ``MEMBERS``: fluid, but for the members that are known, as port counters tell them.
+    ``FLUID``: each flow divides evenly over equal next hops and over the cables of a LAG, and is no faster than the
+    slowest of the links that it divides over lets it; only streams on unequal members of one link go at their own pace.
+    ``HASH``: each flow is on one next hop and one member, drawn evenly and anew at each device. ``POLARISED``: the same
+    with one hash everywhere. ``STEERED``: source ports are chosen so that next hops and members are used in turn.
+    ``MEMBERS``: fluid, but for the members that are known, as port counters tell them.
     """
 
     FLUID = "fluid"
@@ -175,7 +173,6 @@ class _Table:
             )
 
     def _stages(self, ways: list[int]) -> Iterator[list[int]]:
-        """The directed links of a route by how many come before them."""
         graph = self._routes.graph
         ends = {way: graph.direction(way ^ 1).source for way in ways}
         starts = {way: graph.direction(way).source for way in ways}

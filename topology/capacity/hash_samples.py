@@ -1,8 +1,4 @@
-"""Rates of flows over many random draws of every hash, for fabrics whose hashes nobody knows.
-
-One draw says what may happen, the mean and the ends of the distribution what to expect; a job that waits for
-its slowest flow is as fast as that one times their number.
-"""
+"""Rates of flows over many random draws of every hash, for fabrics whose hashes nobody knows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

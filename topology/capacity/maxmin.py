@@ -115,9 +115,6 @@ def find_binding(used: Usage, capacity: Floats, rate: Floats, tolerance: float =
 
 
 def compute_fairness(rates: Floats) -> float:
-    """Jain's index: 1 when all rates are equal, 1/n when one flow has everything; NaN without any rate.
-
-    Jain, Chiu and Hawe, DEC-TR-301 (1984).
-    """
+    """Jain's index (DEC-TR-301, 1984): 1 when all rates are equal, 1/n when one flow has all; NaN without any."""
     squares = float(np.sum(np.square(rates)))
     return float(np.sum(rates)) ** 2 / (len(rates) * squares) if squares else float("nan")

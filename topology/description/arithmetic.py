@@ -1,8 +1,4 @@
-"""``{...}`` in a topology file: whole-number arithmetic over named values, and padding.
-
-Nothing else is an expression here: no calls, no attributes, no text arithmetic. Results are
-bounded, division must come out even.
-"""
+"""``{...}`` in a topology file: whole-number arithmetic over named values, and padding; no other expressions."""
 
 import ast
 import operator

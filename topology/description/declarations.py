@@ -1,8 +1,4 @@
-"""Resolves the declarations beside the cabling: node classes, criteria, suites and the sweeps of their stages.
-
-Reports an axis that its probe does not have, a value that it would not run with, too many points, and a rule
-that has nothing to compare.
-"""
+"""Resolves the declarations beside the cabling: node classes, criteria, suites and the sweeps of their stages."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -320,7 +316,6 @@ class _SweepReader:
         yield from found
 
     def _refused(self, axes: tuple[Axis, ...]) -> None:
-        """Note the values with which the probe would not run, each beside the first value of the other axes."""
         if self.vocabulary is None or self.probe not in self.vocabulary.probes:
             return
         own = [axis for axis in axes if axis.name != CLIENTS and axis.values]

@@ -1,7 +1,6 @@
 """Reader of our own YAML: bytes to plain values, with the position of every key and value.
 
-Works on the parser's events, so that no tag constructs anything and duplicate keys are seen with both
-positions. Reports non-core tags, and files that are too large, too deep or multiply themselves by aliases.
+Works on the parser's events, so that no tag constructs anything and duplicate keys are seen with both positions.
 """
 
 import re
@@ -232,7 +231,6 @@ class _Reader:
         return found
 
     def _pass_over(self, event: yaml.Event) -> None:
-        """Leave out a whole value."""
         depth = 0
         while True:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)

@@ -1,8 +1,4 @@
-"""Resolves the groups of devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites and cohorts; and the claims.
-
-Reports a device in two groups of a kind, a switch in two pairs, a VLAN that is none, and a dimension of cohorts that
-could be taken for another label.
-"""
+"""Resolves the groups of devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites, cohorts; and claims."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping

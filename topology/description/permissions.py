@@ -1,7 +1,6 @@
 """Resolves what tests may load and overwrite: the section ``caps``, and ``blank_disks`` of nodes.
 
-Reports a share without a percent sign, a storage rate in bits, a cap on a storage system that is not described,
-and a disk that could be meant for two nodes: a wrong guess here would do harm.
+A wrong guess here would do harm, so whatever could be meant two ways is reported.
 """
 
 import re

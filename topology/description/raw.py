@@ -385,7 +385,6 @@ def make_schema() -> dict[str, Any]:
 
 
 def _allow_expressions(here: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Whole numbers may also be written as an expression of a template."""
     if isinstance(here, list):
         return [_allow_expressions(each) for each in here]
     if not isinstance(here, dict):

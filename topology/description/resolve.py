@@ -1,8 +1,4 @@
-"""Reads a topology file into one frozen Fabric, or raises one error that lists every problem.
-
-Nothing is guessed: an unknown device, a name used twice, a speed without a unit or a set of addresses that does
-not fit its nodes are all reported with their position.
-"""
+"""Reads a topology file into one frozen Fabric, or raises one error that lists every problem: nothing is guessed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -211,9 +207,8 @@ class _Resolver:
 def load(path: Path | str, vocabulary: Vocabulary | None = None, parameters: Mapping[str, int] | None = None) -> Fabric:
     """Read, check and resolve one topology file.
 
-    With ``vocabulary`` the metrics and probes that the file names are checked too;
-    ``parameters`` replace those of the file. Raises TopologyError with every problem, in file
-    order.
+    With ``vocabulary`` the metrics and probes that the file names are checked too; ``parameters`` replace those of the
+    file. Raises TopologyError with every problem, in file order.
     """
     path = Path(path)
     return resolve(read(path), path, vocabulary, parameters)
@@ -262,7 +257,6 @@ def _find_gaps(document: Document, report: ProblemReport) -> list[Problem]:
 
 
 def _list_axes(suites: object) -> Iterator[tuple[Location, object]]:
-    """The lists of values of every sweep."""
     for name, stages in suites.items() if isinstance(suites, dict) else ():
         for index, stage in enumerate(stages if isinstance(stages, list) else ()):
             sweep = stage.get("sweep") if isinstance(stage, dict) else None

@@ -1,7 +1,6 @@
 """Parameters, templates and ``use``: a file with repeated structure is written out in full.
 
-Works on plain values before their shape is checked, and keeps for everything that it writes the place in the
-template that it came from. Reports loops, instances without end, and names that are not given.
+Works on plain values before their shape is checked, and keeps the place in the template for everything that it writes.
 """
 
 import itertools
@@ -121,7 +120,6 @@ class _Unfolding:
             self._instance(name, {**self.known, **dict(zip(axes, values, strict=True))}, (*chain, name))
 
     def _axis(self, written: object, here: Location, known: Mapping[str, Value]) -> list[Value]:
-        """The values that one variable takes."""
         if isinstance(written, list):
             return [value for index, each in enumerate(written) for value in self._axis(each, (*here, index), known)]
         if isinstance(written, bool) or not isinstance(written, str | int):

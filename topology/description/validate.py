@@ -1,7 +1,6 @@
 """Plain data of a YAML document, validated against the shape that its file must have: every mistake at once.
 
-What is wrong is cut out and the rest is validated again, so that mistakes of meaning in the
-rest can be reported in the same breath.
+What is wrong is cut out and the rest is validated again, so that mistakes of meaning can be reported beside it.
 """
 
 import copy
@@ -29,7 +28,6 @@ _EXPECTED = {
 
 
 def _list_models(annotation: object) -> Iterator[type[BaseModel]]:
-    """The models that a value of this annotation may be, looking into unions, lists and mappings."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         return
@@ -41,7 +39,6 @@ def _list_models(annotation: object) -> Iterator[type[BaseModel]]:
 
 
 def _find_model(location: Location, shape: type[BaseModel]) -> type[BaseModel] | None:
-    """The model whose keys may stand at ``location`` of a document of this shape."""
     here = shape
     deep = 0
     for part in location:
@@ -72,7 +69,6 @@ def _list_known_keys(location: Location, shape: type[BaseModel]) -> list[str]:
 
 
 def _find_location(location: tuple[Any, ...], data: object, *, missing: bool) -> Location:
-    """``location`` without the names of union members that pydantic adds."""
     found: list[str | int] = []
     here = data
     for index, part in enumerate(location):
@@ -121,9 +117,8 @@ def _cut(data: object, location: Location) -> None:
 def validate(document: Document, shape: type[Shape], main_keys: str) -> tuple[Shape | None, list[Problem]]:
     """The file's content in its ``shape``, or None when nothing is left to work with, and every problem of shape.
 
-    TopologyError where the document is no mapping; it names ``main_keys`` as what is expected.
-
-    Items of lists that had to be cut keep their index, so that positions stay right.
+    TopologyError where the document is no mapping; it names ``main_keys`` as what is expected. Items of lists that had
+    to be cut keep their index, so that positions stay right.
     """
     if not isinstance(document.data, dict):
         raise refuse(document.at(()), describe_value(document.data), f"a mapping with {main_keys}")

@@ -1,8 +1,4 @@
-"""Resolves ``links``: the ends of each cable, LAGs, ports, bonds, channels and WAN lines.
-
-Reports a port used twice or not declared, a cable to itself, two links between the same devices that are not
-told apart, and virtual machines with cables of their own.
-"""
+"""Resolves ``links``: the ends of each cable, LAGs, ports, bonds, channels and WAN lines."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,8 +29,6 @@ MAX_VLAN = 4094
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """One end of a ``links`` entry: its devices, and the ports that each of them gives to it."""
-
     devices: tuple[str, ...]
     ports: tuple[str, ...]
 
@@ -87,7 +81,6 @@ class Wiring:
         return list(zip(lower.devices, upper.devices, strict=False))
 
     def _ports(self, end: _End, at: Sequence[str], count: int, location: Location) -> Iterator[tuple[str, ...]]:
-        """The ports of each cable pair at one end, in order; empty tuples where none are named."""
         given: dict[str, list[str]] = {}
         for device in dict.fromkeys(at) if end.ports else ():
             needed = at.count(device) * count
@@ -113,7 +106,6 @@ class Wiring:
             self.report.add(location, f"the port {device}:{port} a second time (first in line {line})", "a free port")
 
     def _common(self, written: raw.RawLink, here: Location) -> Link:
-        """The links of one entry without their ends."""
         speed = self.report.quantity(written.speed, (*here, "speed"), parse_link_speed)
         network = written.network or "data"
         if network not in self.networks:

@@ -1,8 +1,7 @@
 """Formats that a fabric can be read from, and the detection of the format of a file.
 
-``native`` is our own format; the others are foreign and are loaded when they are asked for.
-An importer is a function ``fill(draft)``: it reads the text of a Draft into it, and the Draft gives a Document
-in the shape of our own file, whose positions lead into the source. ``topology.description.resolve`` gives it meaning.
+An importer is a function ``fill(draft)`` that reads the text of a Draft into it; the Draft gives a Document in the
+shape of our own file, whose positions lead into the source.
 """
 
 import re

@@ -1,11 +1,7 @@
 """Reads Ansible inventories, INI and YAML: hosts become nodes; there are no cables in them.
 
-Taken are names (with their ranges), ``ansible_host`` as the address, ``ansible_user`` and ``ansible_port``
-where all hosts share them, and roles from the names of groups. Templates are data here: a value that holds one
-is left out. ``group_vars`` and ``host_vars`` are not read. Raises TopologyError for inventories made by
-plugins, and for ranges of more hosts than a machine has.
-
-Source: Ansible, "How to build your inventory"; plugins ``ini`` and ``yaml``.
+Templates are data here: a value that holds one is left out. ``group_vars`` and ``host_vars`` are not read. Source:
+Ansible, "How to build your inventory"; plugins ``ini`` and ``yaml``.
 """
 
 import re
@@ -117,7 +113,6 @@ class _HostGroups:
             yield "address", address
 
     def _access(self, reached: Mapping[tuple[str | None, str | None], list[str]]) -> None:
-        """User and port where all nodes share them; a remark on who is told what where they differ."""
         if len(reached) > 1:
             each = [f"{user or '-'} {port or '-'}: {fold(names)}" for (user, port), names in reached.items()]
             self.draft.remark(f"users and ports differ, keep them in your ssh_config: {'; '.join(each[:6])}")
@@ -129,7 +124,6 @@ class _HostGroups:
                 self.draft.section("ssh", "port", int(port[:6]), self.draft.start)
 
     def _merged(self, host: _Host) -> dict[str, str]:
-        """The variables that hold for a host, under their present names."""
         found: dict[str, str] = {}
         for told in (
             host.variables,
@@ -166,8 +160,6 @@ def _is_yaml(text: str) -> bool:
 
 
 class _Ini:
-    """Walks an inventory in INI."""
-
     def __init__(self, inventory: _HostGroups) -> None:
         self.inventory = inventory
         self.draft = inventory.draft
@@ -214,8 +206,6 @@ class _Ini:
 
 
 class _Yaml:
-    """Walks an inventory in YAML."""
-
     def __init__(self, source: Document, inventory: _HostGroups) -> None:
         self.source = source
         self.inventory = inventory
@@ -253,7 +243,6 @@ class _Yaml:
 
 
 def _list_texts(variables: Mapping[str, object]) -> dict[str, str]:
-    """The variables that have a plain value, as text."""
     return {key: str(value) for key, value in variables.items() if isinstance(value, str | int)}
 
 

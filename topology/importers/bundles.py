@@ -1,7 +1,6 @@
 """Turns single cables into entries of ``links``: which cables are one LAG, and in which order.
 
-Cables of the same two devices that are alike become one entry with a count; the ports of both ends stand in the
-order of the cables, so that each keeps its partner.
+The ports of both ends stand in the order of the cables, so that each keeps its partner.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -92,7 +91,6 @@ def bundle_cables(cables: Iterable[SourceCable], tiers: Mapping[str, int], speed
 
 
 def _bundle_pair(cables: Sequence[SourceCable]) -> Iterator[_Bundle]:
-    """The bundles of one pair of devices; those without a name get one where there are several."""
     alike: dict[object, list[SourceCable]] = {}
     for cable in cables:
         kind = (cable.speed, repr(cable.fields), cable.standby)
@@ -114,7 +112,6 @@ def _bundle_pair(cables: Sequence[SourceCable]) -> Iterator[_Bundle]:
 
 
 def _drop_partial_ports(those: list[SourceCable]) -> list[SourceCable]:
-    """The cables without the ports of an end where only some of them are known."""
     if len({cable.port_a is None for cable in those}) > 1:
         those = [replace(cable, port_a=None) for cable in those]
     if len({cable.port_b is None for cable in those}) > 1:

@@ -1,13 +1,9 @@
 """Reads containerlab topologies (``*.clab.yml``): nodes, kinds, labels and links.
 
-Devices of kind ``linux`` and its like are nodes, bridges and network systems are switches, unless the label
-``benchconsole.role`` says otherwise. What containerlab has no word for is read where
-``topology.exporters.containerlab`` writes it: of devices in labels that begin with ``benchconsole.``, of links
-in ``vars: {benchconsole: ...}``, which holds keys of our ``links``. Cables to the host, to the management
-network and to other places outside the lab are no part of a fabric: they are left out and remarked upon. Raises
-TopologyError for any other file.
-
-Source: containerlab's manual, "Topology definition", and its ``clab.schema.json``.
+What containerlab has no word for is read where ``topology.exporters.containerlab`` writes it: of devices in labels that
+begin with ``benchconsole.``, of links in ``vars: {benchconsole: ...}``, which holds keys of our ``links``. Cables that
+leave the lab are left out and remarked upon. Source: containerlab's manual, "Topology definition", and its
+``clab.schema.json``.
 """
 
 from collections.abc import Mapping
@@ -54,8 +50,6 @@ def fill(draft: Draft) -> None:
 
 
 class _Reader:
-    """Walks one file once."""
-
     def __init__(self, draft: Draft, source: Document, topology: Mapping[str, object]) -> None:
         self.draft = draft
         self.source = source

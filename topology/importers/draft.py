@@ -1,8 +1,6 @@
 """Devices and cables of a foreign source with their places, on their way to a Document.
 
-An importer notes what it reads; here names are checked, roles inferred, parallel cables gathered, and missing
-speeds reported, the same for all formats. Nothing is invented: without a speed there is no link, and each
-inference is noted beside its entry.
+Nothing is invented: without a speed there is no link, and each inference is noted beside its entry.
 """
 
 import re
@@ -155,7 +153,6 @@ class Draft:
         return not unknown and cable.a != cable.b
 
     def _switches(self, cables: list[SourceCable]) -> Iterator[tuple[str, dict[str, object]]]:
-        """Every switch with its entry; roles that the source does not give are inferred and noted."""
         switches = [device for device in self.devices.values() if device.switch]
         inferred = infer_switch_roles([device.name for device in switches], [(cable.a, cable.b) for cable in cables])
         for device in switches:
@@ -178,7 +175,6 @@ class Draft:
         return {**({"role": role} if role is not None else {}), **device.fields}
 
     def _links(self, cables: list[SourceCable], speed: str | None, switches: object) -> Iterator[dict[str, object]]:
-        """Every entry of ``links``, lower end first; cables without a speed get ``speed``."""
         self._require_speed([cable for cable in cables if cable.speed is None], speed)
         roles = {name: entry.get("role") for name, entry in switches.items()} if isinstance(switches, dict) else {}
         tiers = {name: SwitchRole(role).tier if isinstance(role, str) else 1 for name, role in roles.items()}

@@ -1,8 +1,4 @@
-"""Reads JSON as a Document: plain values with the position of every key and value.
-
-The same limits as for YAML hold (size of the file apart). Raises TopologyError for keys given twice, NaN, text
-that is no Unicode (lone surrogates), and anything after the last value.
-"""
+"""Reads JSON as a Document, with the limits of YAML: plain values with the position of every key and value."""
 
 import re
 from json import JSONDecoder

@@ -1,11 +1,7 @@
 """Reads LLDP neighbours of nodes as cables: ``lldpctl -f json0`` of each node, or ``-f json``.
 
-The file of a node is called by its name (``n01.json``), unless the text itself holds the node's own chassis
-(``lldpcli -f json0 show chassis`` before or after it). A neighbour that has a file of its own is that machine,
-any other is a switch unless it says that it does not forward. A machine with a file is a switch where its
-chassis says so, or its name (``leaf1``). An interface that sees two devices is left out with a remark, because
-a cable leads to one.
-
+The file of a node is called by its name (``n01.json``), unless the text itself holds the node's own chassis. A
+neighbour that has a file of its own is that machine, any other is a switch unless it says that it does not forward.
 Source: lldpcli(8), IEEE 802.1AB; texts of operational MAU types as lldpd prints them.
 """
 
@@ -137,7 +133,6 @@ def _read_forwards(chassis: Mapping[str, object]) -> bool | None:
 
 
 def _find_own_chassis(document: Document) -> tuple[str, bool] | None:
-    """The name of the machine that was asked, and whether it forwards, where the output holds that."""
     for section, here in _find_section(document, "local-chassis"):
         for name, body, _ in _find_name(section.get("chassis"), (*here, "chassis")):
             if name:
@@ -177,7 +172,6 @@ def _find_name(value: object, here: Location) -> Iterator[tuple[str, Mapping[str
 
 
 def _find_body(value: object) -> Mapping[str, object]:
-    """The first mapping in a value that may be a list."""
     return next((item for item, _ in _list_items(value, ()) if isinstance(item, dict)), {})
 
 
@@ -207,7 +201,6 @@ def _drop_ambiguous(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> li
 
 
 def _add(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> None:
-    """The cables of one machine, and the devices at their other ends."""
     for each in seen:
         if not each.switch:
             draft.remark(f"neighbours without any name are left out: the one of {each.interface} of {own}, and so on")

@@ -1,11 +1,7 @@
 """Reads the graph that nrx exports from NetBox (CYJS, the JSON of Cytoscape).
 
-Its nodes are devices and interfaces, its edges join a device to its interfaces and two interfaces by a cable.
-Roles come from NetBox's device roles, then from names; the site of a device and its primary address are taken.
-A LAG and a speed are taken where an interface has them (``lag``; ``speed`` in kb/s, as NetBox gives it); nrx
-leaves both out as a rule. Raises TopologyError for cables with an end that is no interface of a device.
-
-Source: nrx, "CYJS" output; NetBox REST API, dcim/interfaces.
+Its nodes are devices and interfaces, its edges join a device to its interfaces and two interfaces by a cable. ``speed``
+is kb/s, as NetBox gives it. Source: nrx, "CYJS" output; NetBox REST API, dcim/interfaces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -169,7 +165,6 @@ def _format_speed(interface: Mapping[str, object]) -> float | None:
 
 
 def _find_lag(interface: Mapping[str, object]) -> str | None:
-    """The name of the LAG that an interface is in: text, or an object with a name."""
     found = interface.get("lag")
     name = found.get("name") if isinstance(found, dict) else found
     return name if isinstance(name, str) and name else None

@@ -1,7 +1,6 @@
 """Infers the role of a device that its source does not state: from its name first, then from the cabling.
 
-Nothing inferred here is silent: every answer comes with its reason, which is written beside it. The role that a
-source states is never changed.
+Every answer comes with its reason, which is written beside it.
 """
 
 import re
@@ -95,7 +94,6 @@ def _infer_role(named: SwitchRole | None, hops: int | None, ladder: list[SwitchR
 
 
 def _measure_distances(switches: Mapping[str, object], links: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Switch to the number of cables between it and the nearest node."""
     beside: dict[str, list[str]] = {}
     for a, b in links:
         beside.setdefault(a, []).append(b)

@@ -1,11 +1,8 @@
 """Reads Slurm's description of the network: ``topology.conf`` and ``topology.yaml`` (25.05 and later).
 
-Switches of a tree become switches, their nodes nodes; base blocks become pods, because a block says which nodes
-stand together and not how they are cabled. ``LinkSpeed`` is checked and left out: its unit is arbitrary
-(topology.conf(5)), so it is no speed. Raises TopologyError for what Slurm refuses: a switch twice, nodes and
-switches under one, a child that is not there, a loop.
-
-Source: topology.conf(5), topology.yaml(5) and Slurm's Topology Guide.
+Switches of a tree become switches; base blocks become pods, because a block says which nodes stand together and not how
+they are cabled. ``LinkSpeed`` is checked and left out: its unit is arbitrary. Source: topology.conf(5),
+topology.yaml(5) and Slurm's Topology Guide.
 """
 
 import re
@@ -82,7 +79,6 @@ def _join_lines(draft: Draft) -> Iterator[_Logical]:
 
 
 def _parse_conf(draft: Draft) -> Iterator[Line]:
-    """The lines of ``topology.conf`` that name a switch or a block."""
     for logical in _join_lines(draft):
         line = {key: word for key, word in _split_words(logical, draft) if key in _KEYS.values()}
         if line.keys() & {"SwitchName", "BlockName"}:
@@ -111,7 +107,6 @@ def _split_words(line: _Logical, draft: Draft) -> Iterator[tuple[str, Word]]:
 
 
 def _parse_yaml(source: Document, draft: Draft) -> Iterator[Line]:
-    """The entries of the topologies that are taken: a tree, and blocks."""
     draft.problems.extend(source.problems)
     if not isinstance(source.data, list):
         raise refuse(source.at(()), "no list of topologies", "- topology: NAME, with tree: or block:")
@@ -134,7 +129,6 @@ def _parse_yaml(source: Document, draft: Draft) -> Iterator[Line]:
 
 
 def _list_having(topologies: Sequence[object], kind: str) -> list[int]:
-    """Which of the topologies are of this kind, the default one first."""
     found = [(index, each) for index, each in enumerate(topologies) if isinstance(each, dict) and kind in each]
     return [index for index, each in sorted(found, key=lambda item: item[1].get("cluster_default") is not True)]
 
@@ -160,7 +154,6 @@ def _read_entry(source: Document, item: object, here: Location, draft: Draft) ->
 
 
 def _build_draft(lines: Sequence[Line], draft: Draft) -> None:
-    """Devices first, then the cables between them."""
     for line in lines:
         if "SwitchName" in line:
             _add_switch(line, draft)
@@ -195,7 +188,6 @@ def _add_switch(line: Line, draft: Draft) -> None:
 
 
 def _expand_names(word: Word | None, draft: Draft) -> list[str]:
-    """The names that a hostlist stands for; a problem and none when it is malformed."""
     if word is None:
         return []
     if word.text.upper() == "ALL":
@@ -221,7 +213,6 @@ def _add_block(line: Line, names: Sequence[str], draft: Draft) -> None:
 
 
 def _list_cables(line: Line, names: Sequence[str], draft: Draft) -> None:
-    """The cables from a switch down."""
     switch = line["SwitchName"].text
     for name in names:
         draft.cable(SourceCable(name, switch, line["Nodes"].where))

@@ -1,11 +1,7 @@
 """Reads the hosts of an ssh_config as nodes: names only; there are no cables in it.
 
-The file goes on to say how each host is reached, because the result names it under ``ssh``: users, ports, keys
-and jump hosts need no copy. Only ``HostName`` is taken, as the address that tests go to. Patterns and ``Match``
-are passed over, ``Include`` is not followed; remarks say so. Raises TopologyError for a last line without an
-end, and for quotes that do not close.
-
-Source: ssh_config(5).
+The file goes on to say how each host is reached, because the result names it under ``ssh``: only ``HostName`` is taken,
+as the address that tests go to. Source: ssh_config(5).
 """
 
 import re
@@ -87,7 +83,6 @@ def _split_arguments(text: str, offset: int, draft: Draft) -> Iterator[tuple[str
 
 
 def _list_literal(directive: _Directive, draft: Draft) -> list[tuple[str, Position]]:
-    """The names of a Host line that are no patterns."""
     patterns = [text for text, _ in directive.arguments if _PATTERN.search(text)]
     if patterns:
         draft.remark(f"Host patterns are passed over: {patterns[0]!r} in line {directive.where.line}, and so on")

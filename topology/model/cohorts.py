@@ -1,7 +1,6 @@
 """Words of cohorts: valid names of dimensions and values, and the name of a test between two cohorts.
 
-A cohort is a label of nodes that goes into every result (``kind: virtual``). A name that could be taken for
-something that a probe measures is not valid: a wrong label makes a wrong comparison.
+A cohort is a label of nodes that goes into every result (``kind: virtual``): a wrong label makes a wrong comparison.
 """
 
 import re

@@ -1,8 +1,6 @@
-"""The frozen fabric: nodes, switches, links and their groups, with lookups only.
+"""The frozen fabric: nodes, switches, links and their groups, resolved and checked, with lookups only.
 
-Everything here is already resolved and checked (``topology.description.resolve`` does that); rates are byte/s
-per direction, sizes are bytes, times are seconds, lengths are metres. Storage systems are described in
-``topology.model.storage``.
+Rates are byte/s per direction, sizes are bytes, times are seconds, lengths are metres.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,9 +51,8 @@ _TIERS = {role: number for number, role in enumerate(SwitchRole, start=1)}
 class Hardware:
     """What a node class is declared to have; None where nothing was declared.
 
-    ``facts`` maps a declared fact (``cpu.model``, ``memory.total``, ``nic.speed`` ...) to its
-    value: text, or a number in the base unit of that fact. ``peak`` is FLOP/s with its basis
-    in words.
+    ``facts`` maps a declared fact (``cpu.model``, ``memory.total``, ``nic.speed`` ...) to its value: text, or a number
+    in the base unit of that fact. ``peak`` is FLOP/s with its basis in words.
     """
 
     name: str
@@ -68,11 +65,10 @@ class Hardware:
 class Node:
     """A machine that can be asked. ``address`` is where SSH goes, ``data_address`` where tests go.
 
-    ``host`` is the machine whose cables a virtual machine shares (it has none of its own).
-    ``forwards``: it routes between the networks that it is cabled to, as a switch would.
-    ``production``: it serves others, and nothing may load it unasked. ``blank_disks`` are the serial
-    numbers of its disks that a destructive test may overwrite; none, unless the file names them.
-    ``cohorts`` are dimension and name of each cohort that it is in, sorted; one of each dimension.
+    ``host`` is the machine whose cables a virtual machine shares (it has none of its own). ``forwards``: it routes
+    between the networks that it is cabled to, as a switch would. ``production``: it serves others, and nothing may load
+    it unasked. ``blank_disks`` are the serial numbers of its disks that a destructive test may overwrite; none, unless
+    the file names them. ``cohorts`` are dimension and name of each cohort that it is in, sorted; one of each dimension.
     """
 
     id: NodeId
@@ -304,9 +300,8 @@ class Comparator(StrEnum):
 class Criterion:
     """A bound for one metric. ``required`` and ``target`` are in ``unit``, or shares of the basis.
 
-    ``rounding`` (in ``unit``, with ``rounds_share`` a share of the basis; 0 for none) is applied to the
-    measurement before it is compared.
-    ``where`` are labels that a measurement must carry, ``nodes`` the nodes that it applies to
+    ``rounding`` (in ``unit``, with ``rounds_share`` a share of the basis; 0 for none) is applied to the measurement
+    before it is compared. ``where`` are labels that a measurement must carry, ``nodes`` the nodes that it applies to
     (empty: all). ``source`` is the clause that asks for it.
     """
 

@@ -1,7 +1,6 @@
 """Fabrics with elements down: switches, nodes, links or LAG members.
 
-What is down stays named, without its links: a check can still ask what it lost. One error names every unknown
-element.
+What is down stays named, without its links: a check can still ask what it lost.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -23,11 +22,10 @@ def remove_elements(
 ) -> Fabric:
     """``fabric`` with these elements down.
 
-    ``legs`` names switches that lose their links to nodes and keep those to switches.
-    ``members`` says how many cables of a LAG are down: the fastest of them, where they differ,
-    since that leaves least; with all of them down the link is gone. A pair of switches keeps
-    working with the peer links, and the switch, that are left. Raises SelectionError that
-    names every element that the fabric does not have, and every LAG with fewer members.
+    ``legs`` names switches that lose their links to nodes and keep those to switches. ``members`` says how many cables
+    of a LAG are down: the fastest of them, where they differ, since that leaves least; with all of them down the link
+    is gone. A pair of switches keeps working with the peer links, and the switch, that are left. Raises SelectionError
+    that names every element that the fabric does not have, and every LAG with fewer members.
     """
     lost = members or {}
     named = {"switch": (*switches, *legs), "node": nodes, "link": (*links, *lost)}

@@ -1,7 +1,6 @@
 """Description of storage systems: layers from the network down to the disks, and the fact sheet.
 
-A ceiling is computed from it in ``topology.analysis.storage_ceilings``; nothing is computed here. Rates
-are byte/s, sizes are bytes. None where the file says nothing: unknown is never zero.
+Rates are byte/s, sizes are bytes. None where the file says nothing: unknown is never zero.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
 """Where flows enter and leave the graph: the legs of nodes, and the legs that a flow uses.
 
-A virtual machine uses the legs of its host. Legs to one switch, or to both of an MLAG pair, are one LAG; a node
-with several LAGs uses those from which its partner is nearest. Raises RoutingError for flows that the
-description gives no link for.
+Legs to one switch, or to both of an MLAG pair, are one LAG; a node with several LAGs uses those from which its partner
+is nearest.
 """
 
 from collections.abc import Collection, Iterable, Iterator

@@ -155,7 +155,6 @@ class Walker:
         return among[0] if len(among) == 1 else among[self._pick(HashChoice(device, stage, among, policy, key))]
 
     def _cable(self, device: str, ways: tuple[int, ...], key: FlowHashes) -> CableStep:
-        """One member cable of parallel links."""
         cables = self._graph.cables(ways)
         way, member = self._one(device, "member", cables, self._graph.links[ways[0] >> 1].hash, key)
         return CableStep(way, member)
@@ -165,7 +164,6 @@ class Walker:
         return link.a if step.way & 1 else link.b
 
     def _on_channels(self, flow: Flow, key: FlowHashes, path: list[CableStep]) -> list[CableStep]:
-        """The same path with the channel of each link that has some."""
         for index, step in enumerate(path if self._split else ()):
             link = self._graph.links[step.way >> 1]
             if link.channels:

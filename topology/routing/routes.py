@@ -88,9 +88,8 @@ class Routes:
         self._shares: dict[Flow, Shares] = {}
 
     def hops_to(self, switch: str) -> Mapping[str, int]:
-        """Every switch that reaches ``switch``, with its distance in links; the two of a pair are one.
-
-        A forwarding node on the way counts ``graph.GATEWAY`` links.
+        """Distances in links to ``switch``; the two of a pair are one, a forwarding node counts ``graph.GATEWAY``
+        links.
         """
         if switch not in self._hops:
             vertex = self.graph.vertex
@@ -191,7 +190,6 @@ class Routes:
         return found
 
     def _leave(self, carried: _Carried, towards: _Towards) -> _Fan:
-        """How the parts of a flow leave the devices that they have come to."""
         fans = [(part, self._fan(here, towards)) for here, part in carried]
         if carried[0][1] == 1.0:
             return fans[0][1]
@@ -205,7 +203,6 @@ class Routes:
         return _Fan(ways, tuple(ends.items()))
 
     def _fan(self, here: str, towards: _Towards) -> _Fan:
-        """How traffic leaves ``here``."""
         hops = self.graph.onward(here, towards.egress)
         if towards.landing is not None:
             hops = tuple(self.graph.landing(here, hop, towards.landing) for hop in hops)

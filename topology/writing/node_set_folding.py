@@ -1,7 +1,6 @@
-"""Shortens a topology in plain values: node sets for what is alike, with the same meaning.
+"""Shortens a topology in plain values: node sets for what is alike, with the same devices, cables and ports.
 
-Works on the data of a Document that names every device and pair by itself, as importers make it. What is folded
-expands to the same devices, addresses, cables and ports. Members of a LAG and legs of a bond keep their order.
+Works on the data of a Document that names every device and pair by itself, as importers make it.
 """
 
 import re

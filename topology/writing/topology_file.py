@@ -1,8 +1,4 @@
-"""Writes an imported topology as a commented file of our own, for people to read and edit.
-
-What was inferred stands as a comment beside the entry that it was inferred for, what the source does not have
-at the head; where there are no switches or links, a comment shows how they are written.
-"""
+"""Writes an imported topology as a commented file of our own, for people to read and edit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

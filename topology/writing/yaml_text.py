@@ -1,7 +1,6 @@
 """Writes plain values as YAML that every reader of YAML 1.1 and 1.2 takes for the same value.
 
-Text that could be read as something else is quoted, and what no terminal or editor should act on is escaped.
-Accepts mappings, lists, text, numbers, booleans and nothing.
+What no terminal or editor should act on is escaped.
 """
 
 import re
@@ -31,8 +30,8 @@ def format_scalar(value: object, *, flow: bool = True) -> str:
 
 
 def quote(text: str) -> str:
-    """``text`` in quotes: double ones, with everything escaped that is not printed as itself, or single ones
-    where those spare the escapes of quotes.
+    """``text`` in double quotes, escaped where it is not printed as itself, or in single ones where those spare
+    escapes.
     """
     if '"' in text and "'" not in text and text.isprintable():
         return f"'{text}'"
