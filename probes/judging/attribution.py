@@ -10,10 +10,11 @@ candidate stays unexplained.
 """
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.link_loads import LinkLoads
@@ -33,54 +34,16 @@ TRIED = 16
 PART = 0.75
 """Share of what is missing that has to have crossed a candidate."""
 
+LowVerdict = tuple[Verdict, tuple[MeasuredFlow, ...]]
+"""An observation: a low verdict on throughput, with the flows that it speaks of."""
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Observation:
-    """A low capacity verdict with the flows behind it.
+Cause = tuple[Mapping[Direction, float], tuple[LowVerdict, ...]]
+"""Links that explain the same observations, with what each was seen to carry at most (byte/s of payload), and these.
 
-    ``load`` is what the links that its flows cross carried in its round, byte/s, by their number
-    (``topology.routing.graph.Graph.way``); ``short`` what was missing from the flows over each.
-    """
-
-    verdict: Verdict
-    flows: tuple[MeasuredFlow, ...]
-    load: Mapping[int, float]
-    short: Mapping[int, float]
-
-    @property
-    def missing(self) -> float:
-        """byte/s that were expected and did not arrive, over the flows that fell short."""
-        return sum(each.missing for each in self.flows)
+One of the links is at fault. The observations that it was named for come first, then those that it drags down too.
+"""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cause:
-    """Links that explain the same observations; one of them is at fault.
-
-    ``carried`` is what each was seen to carry at most, in byte/s of payload. ``first`` are the
-    observations it was named for, ``dragged`` further ones that it explains.
-    """
-
-    ways: tuple[Direction, ...]
-    carried: Mapping[Direction, float]
-    first: tuple[Observation, ...]
-    dragged: tuple[Observation, ...] = ()
-
-    @property
-    def observations(self) -> tuple[Observation, ...]:
-        """Everything that the cause explains."""
-        return (*self.first, *self.dragged)
-
-
-@dataclass(frozen=True, slots=True)
-class Attribution:
-    """The causes, and the low observations that none explains."""
-
-    causes: tuple[Cause, ...] = ()
-    unexplained: tuple[Observation, ...] = ()
-
-
-@dataclass(slots=True)
 class Attributor:
     """Explains the low observations of a session, and remembers what of it has not changed since.
 
@@ -88,39 +51,36 @@ class Attributor:
     when a link of it was seen to carry more: a pure function of these, so remembering changes nothing.
     """
 
-    context: JudgingContext
-    loads: LinkLoads
-    _known: dict[tuple[tuple[int, ...], bytes], tuple[tuple[Observation, ...], Attribution]] = field(
-        default_factory=dict
-    )
+    def __init__(self, context: JudgingContext, loads: LinkLoads) -> None:
+        self._context = context
+        self._loads = loads
+        self._known: dict[tuple[tuple[int, ...], bytes], tuple[list[LowVerdict], _Explanation]] = {}
 
-    def explain(self, low: Sequence[Observation]) -> Attribution:
-        """Causes for every observation of ``low``, over all that the links have carried so far."""
-        known = self._known
-        self._known = {}
-        parts: list[Attribution] = []
-        for together in _list_independent(low):
-            crossed = sorted({way for seen in together for way in seen.load})
-            key = (tuple(id(seen) for seen in together), self.loads.proven[crossed].tobytes())
-            # The observations are kept beside the answer, so that no other can get their ids.
-            found = known.get(key) or (together, _Explanation(self.context, together, self.loads).explain())
-            self._known[key] = found
-            parts.append(found[1])
-        return Attribution(
-            tuple(cause for part in parts for cause in part.causes),
-            tuple(seen for part in parts for seen in part.unexplained),
-        )
+    def explain(self, low: Sequence[LowVerdict]) -> tuple[list[Cause], list[LowVerdict]]:
+        """Causes over all that the links have carried so far, and the observations that none explains."""
+        known, self._known = self._known, {}
+        none = np.empty(0, np.intp)
+        crossed = [np.concatenate([none, *(each.route.ways for each in flows)]) for _, flows in low]
+        for group in _group_dependent(crossed):
+            together = [low[index] for index in group]
+            ways = np.unique(np.concatenate([crossed[index] for index in group]))
+            key = (tuple(id(verdict) for verdict, _ in together), self._loads.proven[ways].tobytes())
+            # The verdicts are kept beside the answer, so that no other can get their ids.
+            self._known[key] = known.get(key) or (together, _Explanation(self._context, together, self._loads))
+        explained = [explanation for _, explanation in self._known.values()]
+        return [each for part in explained for each in part.causes], [each for part in explained for each in part.rest]
 
 
-def _list_independent(low: Sequence[Observation]) -> list[tuple[Observation, ...]]:
-    """``low`` in groups that have no directed link in common, each in its order."""
-    first: dict[int, int] = {}
-    pairs = [(first.setdefault(way, index), index) for index, seen in enumerate(low) for way in seen.load]
-    one, other = np.array(pairs, np.intp).reshape(-1, 2).T
-    groups: dict[int, list[Observation]] = {}
-    for label, seen in zip(find_components(len(low), one, other).tolist(), low, strict=True):
-        groups.setdefault(label, []).append(seen)
-    return [tuple(group) for group in groups.values()]
+def _group_dependent(crossed: Sequence[NDArray[np.intp]]) -> list[list[int]]:
+    """The places of observations that have directed links in common, over more than one step too."""
+    if not crossed:
+        return []
+    owner = np.repeat(np.arange(len(crossed)), [len(ways) for ways in crossed])
+    _, first, place = np.unique(np.concatenate(crossed), return_index=True, return_inverse=True)
+    groups: dict[int, list[int]] = {}
+    for index, label in enumerate(find_components(len(crossed), owner[first][place], owner).tolist()):
+        groups.setdefault(label, []).append(index)
+    return list(groups.values())
 
 
 _Places = frozenset[int]
@@ -132,52 +92,59 @@ class _Trial:
     """What follows if the links that explain ``found`` are at fault: what they carry, what else that explains."""
 
     found: _Places
-    ways: tuple[int, ...]
     carried: Mapping[int, float]
     covered: _Places
 
 
 class _Explanation:
-    """Takes one cause after the other until no open observation has a candidate left."""
+    """Takes one cause after the other, until no open observation has a candidate: ``causes`` in order, and the rest."""
 
-    def __init__(self, context: JudgingContext, low: Sequence[Observation], loads: LinkLoads) -> None:
+    def __init__(self, context: JudgingContext, low: Sequence[LowVerdict], loads: LinkLoads) -> None:
         self._context = context
         self._low = low
         self._loads = loads
+        self._load: list[dict[int, float]] = [{} for _ in low]
+        self._short: list[dict[int, float]] = [{} for _ in low]
+        self._missing = [sum(each.missing for each in flows) for _, flows in low]
+        self._crossing: dict[int, list[int]] = {}
+        for index, (_, flows) in enumerate(low):
+            self._add_flows(index, flows)
         self._open = set(range(len(low)))
         self._lost: dict[int, float] = {}
-        self._crossing: dict[int, list[int]] = {}
-        for index, seen in enumerate(low):
-            for way in seen.load:
-                self._crossing.setdefault(way, []).append(index)
         self._sets: dict[int, _Places] = {}
         self._ways: dict[_Places, set[int]] = {}
         self._heap: list[tuple[int, float, list[int], _Places]] = []
         self._trials: dict[_Places, _Trial] = {}
-
-    def explain(self) -> Attribution:
-        """Every cause in the order in which it was taken, and what stays open."""
         explains: dict[int, set[int]] = {}
-        for index, seen in enumerate(self._low):
-            for way in self._candidates(seen):
+        for index in range(len(low)):
+            for way in self._candidates(index):
                 explains.setdefault(way, set()).add(index)
         for way, found in explains.items():
             self._put(way, frozenset(found))
-        causes = []
+        self.causes: list[Cause] = []
         while best := self._best():
-            causes.append(self._cause(best))
             self._take(best)
-        return Attribution(tuple(causes), self._pick(self._open))
+        self.rest = [low[index] for index in sorted(self._open)]
 
-    def _candidates(self, seen: Observation) -> list[int]:
-        """The links that could be the cause of one low observation."""
-        least = PART * seen.missing
+    def _add_flows(self, index: int, flows: Sequence[MeasuredFlow]) -> None:
+        """Note the loads of the links that an observation crosses, and what is missing from its flows over each."""
+        load, short = self._load[index], self._short[index]
+        for each in flows:
+            for way, carried in zip(each.route.ways.tolist(), each.loads.tolist(), strict=True):
+                load[way] = carried
+                short[way] = short.get(way, 0.0) + each.missing
+        for way in load:
+            self._crossing.setdefault(way, []).append(index)
+
+    def _candidates(self, index: int) -> list[int]:
+        """The links that could be the cause of one observation."""
+        load = self._load[index]
         return [
             way
-            for way, missing in seen.short.items()
-            if missing >= least
-            and seen.load[way] < FULL * self._loads.capacity[way]
-            and self._loads.proven[way] <= PROVEN * seen.load[way]
+            for way, missing in self._short[index].items()
+            if missing >= PART * self._missing[index]
+            and load[way] < FULL * self._loads.capacity[way]
+            and self._loads.proven[way] <= PROVEN * load[way]
         ]
 
     def _put(self, way: int, found: _Places) -> None:
@@ -185,7 +152,7 @@ class _Explanation:
         self._sets[way] = found
         if found not in self._ways:
             self._ways[found] = set()
-            missing = sum(self._low[index].missing for index in sorted(found))
+            missing = sum(self._missing[index] for index in sorted(found))
             heapq.heappush(self._heap, (-len(found), -missing, sorted(found), found))
         self._ways[found].add(way)
 
@@ -212,48 +179,42 @@ class _Explanation:
     def _try(self, found: _Places) -> _Trial:
         known = self._trials.get(found)
         if known is None:
-            ways = tuple(sorted(self._ways[found]))
             carried = {
-                way: max(float(self._loads.proven[way]), *(self._low[index].load[way] for index in found))
-                for way in ways
+                way: max(float(self._loads.proven[way]), *(self._load[index][way] for index in found))
+                for way in sorted(self._ways[found])
             }
-            touched = {index for way in ways for index in self._crossing[way]} & self._open - found
+            touched = {index for way in carried for index in self._crossing[way]} & self._open - found
             would = {**self._lost, **carried}
-            dragged = {index for index in touched if self._explained(self._low[index], would)}
-            known = self._trials[found] = _Trial(found, ways, carried, found | dragged)
+            dragged = {index for index in touched if self._explained(index, would)}
+            known = self._trials[found] = _Trial(found, carried, found | dragged)
         return known
 
-    def _explained(self, seen: Observation, lost: Mapping[int, float]) -> bool:
+    def _explained(self, index: int, lost: Mapping[int, float]) -> bool:
         """Whether the observation is as good as can be once the links in ``lost`` carry only that much."""
         routes, fabric = self._context.routes, self._context.fabric
         capacity = {
             routes.graph.direction(way): lost[way] / fabric.goodput_of(routes.graph.links[way >> 1])
-            for way in seen.load
+            for way in self._load[index]
             if way in lost
         }
-        expected = expect(fabric, [each.flow for each in seen.flows], routes=routes, capacity=capacity)
-        value = sum(each.value for each in seen.flows)
+        verdict, flows = self._low[index]
+        expected = expect(fabric, [each.flow for each in flows], routes=routes, capacity=capacity)
+        value = sum(each.value for each in flows)
         wanted = sum(each.value for each in expected)
-        required = (seen.verdict.required or 0.0) / (seen.verdict.expected or 1.0)
+        required = (verdict.required or 0.0) / (verdict.expected or 1.0)
         return value >= max(required, PART) * wanted
 
     def _take(self, best: _Trial) -> None:
-        """Put aside what is explained; what shares a link with it may be worth something else now."""
+        """Name a cause and put aside what it explains; what shares a link with it may be worth something else now."""
+        carried = {self._context.routes.graph.direction(way): value for way, value in best.carried.items()}
+        seen = (*sorted(best.found), *sorted(best.covered - best.found))
+        self.causes.append((carried, tuple(self._low[index] for index in seen)))
         self._lost.update(best.carried)
         self._open -= best.covered
-        for way in best.ways:
+        for way in best.carried:
             self._remove(way)
-        touched = best.covered | {index for way in best.ways for index in self._crossing[way]}
-        for way in {way for index in touched for way in self._low[index].load} & self._sets.keys():
+        touched = best.covered | {index for way in best.carried for index in self._crossing[way]}
+        for way in {way for index in touched for way in self._load[index]} & self._sets.keys():
             found = self._remove(way) - best.covered
             if found:
                 self._put(way, found)
-
-    def _cause(self, trial: _Trial) -> Cause:
-        graph = self._context.routes.graph
-        carried = {graph.direction(way): value for way, value in trial.carried.items()}
-        first, dragged = self._pick(trial.found), self._pick(trial.covered - trial.found)
-        return Cause(tuple(sorted(carried)), carried, first, dragged)
-
-    def _pick(self, chosen: Iterable[int]) -> tuple[Observation, ...]:
-        return tuple(self._low[index] for index in sorted(chosen))

@@ -3,10 +3,10 @@
 One function for each kind of cause; which cause it is, ``attribution`` and ``findings`` decide.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from benchconsole.probes.judging.attribution import Cause, Observation
+from benchconsole.probes.judging.attribution import LowVerdict
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.link_state import count_members
 from benchconsole.probes.judging.round_flows import MeasuredFlow
@@ -21,16 +21,17 @@ def _worst(verdicts: Iterable[Verdict]) -> Level:
     return max((verdict.level for verdict in verdicts), key=lambda level: level.severity)
 
 
-def make_link_finding(context: JudgingContext, link: Link, causes: Sequence[Cause]) -> Finding:
-    """One finding for a link, whichever directions it is low in."""
-    ways = sorted({way for cause in causes for way in cause.ways})
-    carried = {way: value for cause in causes for way, value in cause.carried.items()}
+def make_link_finding(
+    context: JudgingContext, link: Link, carried: Mapping[Direction, float], seen: Sequence[LowVerdict]
+) -> Finding:
+    """One finding for a link, whichever directions it is low in, with what each of them carried at most."""
+    ways = sorted(carried)
     low = min(ways, key=lambda way: carried[way])
-    seen = [observation for cause in causes for observation in cause.observations]
+    verdicts = [verdict for verdict, _ in seen]
     capacity = context.fabric.payload(link)
     nic = is_nic(context.fabric, low)
     where = direction_name(context.fabric, low) if nic and len(ways) == 1 else link_name(context.fabric, link)
-    certain = len({(observation.verdict.round, observation.verdict.subject) for observation in seen}) > 1
+    certain = len({(verdict.round, verdict.subject) for verdict in verdicts}) > 1
     both = "in and out" if len(ways) > 1 else ("out" if low.source == link.a else "in") + " only"
     value, wanted, share = network_rate(carried[low]), network_rate(capacity), carried[low] / capacity
     nodes = _behind(context, link)
@@ -39,28 +40,28 @@ def make_link_finding(context: JudgingContext, link: Link, causes: Sequence[Caus
         element=link.a if nic else link.id,
         where=where,
         what=f"gives {value} of {wanted}, {percent(share)}, {both}{_members(link, share)}",
-        probe=seen[0].verdict.probe,
+        probe=verdicts[0].probe,
         nodes_at=(link.a,) if nic else (),
         links=(link.id,),
         members_up=count_members(link, share),
-        level=_worst(observation.verdict for observation in seen),
+        level=_worst(verdicts),
         confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
         nodes=nodes,
-        tests=tuple(dict.fromkeys(test for each in seen for test in _tests(each.flows))),
-        evidence=tuple(dict.fromkeys(name for each in seen for name in each.verdict.evidence)),
-        because=tuple(_line(observation.verdict) for observation in seen),
-        rules_out=_ruled_out(context, seen, set(ways)),
+        tests=_list_tests(seen),
+        evidence=tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.evidence)),
+        because=tuple(map(_line, verdicts)),
+        rules_out=_ruled_out(context, seen, carried),
         cannot_tell=_open_question(link, nic=nic),
         means=_means(context, link, ways, carried[low], nodes),
         do=_do(link, nic=nic),
         value=carried[low],
         expected=capacity,
-        unit=seen[0].verdict.unit,
+        unit=verdicts[0].unit,
     )
 
 
-def _tests(flows: Iterable[MeasuredFlow]) -> list[str]:
-    return [each.result.test.id for each in flows]
+def _list_tests(seen: Iterable[LowVerdict]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.result.test.id for _, flows in seen for each in flows))
 
 
 def _members(link: Link, share: float) -> str:
@@ -95,12 +96,14 @@ def _line(verdict: Verdict) -> str:
     return f"round {verdict.round}, {verdict.subject}: {value} of {wanted}, {percent(verdict.share or 0.0)}"
 
 
-def _ruled_out(context: JudgingContext, seen: Sequence[Observation], guilty: set[Direction]) -> tuple[str, ...]:
+def _ruled_out(
+    context: JudgingContext, seen: Sequence[LowVerdict], guilty: Mapping[Direction, float]
+) -> tuple[str, ...]:
     """The other elements on the paths of the low flows: none of them lost what is missing."""
     ways = {
         way
-        for observation in seen
-        for each in observation.flows
+        for _, flows in seen
+        for each in flows
         for way in context.routes.shares(each.flow.source, each.flow.sink)
         if way not in guilty
     }
@@ -135,14 +138,17 @@ def _do(link: Link, *, nic: bool) -> str:
     return f"look at {what} between {ends}, then repeat these tests"
 
 
-def make_tie_finding(context: JudgingContext, cause: Cause) -> Finding:
+def make_tie_finding(
+    context: JudgingContext, carried: Mapping[Direction, float], seen: Sequence[LowVerdict]
+) -> Finding:
     """A cause that is one of several links which the tests cannot tell apart."""
-    names = [direction_name(context.fabric, way) for way in cause.ways]
-    first = cause.first[0].verdict
-    low = cause.ways[0]
+    ways = sorted(carried)
+    names = [direction_name(context.fabric, way) for way in ways]
+    verdicts = [verdict for verdict, _ in seen]
+    first, low = verdicts[0], ways[0]
     listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    nics = all(is_nic(context.fabric, way) for way in cause.ways)
-    nodes = dict.fromkeys(node for each in cause.observations for node in each.verdict.nodes)
+    nics = all(is_nic(context.fabric, way) for way in ways)
+    nodes = dict.fromkeys(node for verdict in verdicts for node in verdict.nodes)
     return Finding(
         suspect=Suspect.NIC if nics else Suspect.LINK,
         element=context.fabric.links[low.link].a if nics else low.link,
@@ -152,12 +158,12 @@ def make_tie_finding(context: JudgingContext, cause: Cause) -> Finding:
         nodes_at=(context.fabric.links[low.link].a,) if nics else (),
         links=(low.link,),
         members_up=count_members(context.fabric.links[low.link], first.share),
-        level=_worst(observation.verdict for observation in cause.observations),
+        level=_worst(verdicts),
         confidence=Confidence.POSSIBLE,
         nodes=tuple(nodes),
-        tests=tuple(dict.fromkeys(test for each in cause.observations for test in _tests(each.flows))),
-        evidence=tuple(name for each in cause.observations for name in each.verdict.evidence),
-        because=tuple(_line(observation.verdict) for observation in cause.observations),
+        tests=_list_tests(seen),
+        evidence=tuple(name for verdict in verdicts for name in verdict.evidence),
+        because=tuple(map(_line, verdicts)),
         cannot_tell=f"which of {listed}: no test loaded one of them without the others",
         means="one of these links gives less than described",
         do="test them with other partners, or read their port counters",
@@ -206,9 +212,8 @@ def _switch(switch: str, own: Sequence[Finding]) -> Finding:
     )
 
 
-def make_unexplained_finding(seen: Observation) -> Finding:
+def make_unexplained_finding(verdict: Verdict, flows: Sequence[MeasuredFlow]) -> Finding:
     """A low throughput that no link explains."""
-    verdict = seen.verdict
     return Finding(
         suspect=Suspect.FABRIC,
         element=verdict.subject,
@@ -218,7 +223,7 @@ def make_unexplained_finding(seen: Observation) -> Finding:
         level=verdict.level,
         confidence=Confidence.POSSIBLE,
         nodes=verdict.nodes,
-        tests=tuple(_tests(seen.flows)),
+        tests=tuple(each.result.test.id for each in flows),
         evidence=verdict.evidence,
         because=(_line(verdict),),
         cannot_tell="the cause: every link on the way carried more in another round",

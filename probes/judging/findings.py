@@ -8,7 +8,7 @@ hardware from their own verdicts. What a further round has not touched is not ma
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from benchconsole.probes.judging.attribution import Attribution, Attributor, Cause, Observation
+from benchconsole.probes.judging.attribution import Attributor, Cause, LowVerdict
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import (
     make_hardware_finding,
@@ -19,7 +19,6 @@ from benchconsole.probes.judging.finding_text import (
     with_switches,
 )
 from benchconsole.probes.judging.link_loads import LinkLoads
-from benchconsole.probes.judging.round_flows import MeasuredFlow, RoundFlows
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.topology.model.fabric import LinkId
 
@@ -49,7 +48,7 @@ class Findings:
         self._last: dict[tuple[str, str, Yardstick], int] = {}
         self._loads = LinkLoads(context.routes.graph)
         self._attributor = Attributor(context, self._loads)
-        self._observed: dict[int, dict[int, Observation]] = {}
+        self._observed: dict[int, dict[int, LowVerdict]] = {}
         self._kept = _Kept()
 
     def add_round(self, judged: ClosedRound) -> None:
@@ -70,10 +69,10 @@ class Findings:
     def rank(self) -> tuple[Finding, ...]:
         """Everything that is wrong so far, worst level first, then by nodes affected."""
         self._kept.begin_turn()
-        network = self._attributor.explain(list(self._observations()))
+        causes, unexplained = self._attributor.explain(list(self._observations()))
         found = [
-            *self._network(network),
-            *(self._kept.keep((seen,), partial(make_unexplained_finding, seen)) for seen in network.unexplained),
+            *self._network(causes),
+            *(self._kept.keep((seen,), partial(make_unexplained_finding, *seen)) for seen in unexplained),
             *self._hardware(list(self._list_low(Yardstick.HARDWARE))),
             *self._nodes(self._list_low(Yardstick.CRITERION)),
         ]
@@ -126,36 +125,40 @@ class Findings:
                 for _, verdicts in low.values():
                     yield from verdicts
 
-    def _observations(self) -> Iterator[Observation]:
+    def _observations(self) -> Iterator[LowVerdict]:
         """The low throughputs with their flows; made once for each round."""
         for verdict in sorted(self._list_low(Yardstick.CAPACITY), key=lambda verdict: verdict.round):
             if verdict.round not in self._observed:
-                self._observed[verdict.round] = self._observe(verdict.round)
+                self._observed[verdict.round] = self._observe(self._rounds[verdict.round])
             yield self._observed[verdict.round][id(verdict)]
 
-    def _observe(self, number: int) -> dict[int, Observation]:
+    def _observe(self, judged: ClosedRound) -> dict[int, LowVerdict]:
         """Every low throughput of a round, by the identity of its verdict."""
-        judged = self._rounds[number]
-        made: dict[int, Observation] = {}
-        for verdict in judged.verdicts:
-            if verdict.kind is Yardstick.CAPACITY and _is_low(verdict):
-                flows = self._context.flows.read(judged, verdict.metric)
-                made[id(verdict)] = _observe(verdict, flows, flows.of_measurements(verdict.evidence))
-        return made
+        return {
+            id(verdict): (
+                verdict,
+                self._context.flows.read(judged, verdict.metric).find_measured(verdict.evidence),
+            )
+            for verdict in judged.verdicts
+            if verdict.kind is Yardstick.CAPACITY and _is_low(verdict)
+        }
 
     # -- what it means
 
-    def _network(self, network: Attribution) -> list[Finding]:
+    def _network(self, causes: Iterable[Cause]) -> list[Finding]:
         single: dict[LinkId, list[Cause]] = {}
         found: list[Finding] = []
-        for cause in network.causes:
-            if len({way.link for way in cause.ways}) == 1:
-                single.setdefault(cause.ways[0].link, []).append(cause)
+        for cause in causes:
+            links = {way.link for way in cause[0]}
+            if len(links) == 1:
+                single.setdefault(links.pop(), []).append(cause)
             else:
-                found.append(self._kept.keep((cause,), partial(make_tie_finding, self._context, cause)))
-        for name, causes in single.items():
+                found.append(self._kept.keep((cause,), partial(make_tie_finding, self._context, *cause)))
+        for name, parts in single.items():
             link = self._context.fabric.links[name]
-            found.append(self._kept.keep(causes, partial(make_link_finding, self._context, link, causes)))
+            carried = {way: value for each, _ in parts for way, value in each.items()}
+            seen = [each for _, explained in parts for each in explained]
+            found.append(self._kept.keep(parts, partial(make_link_finding, self._context, link, carried, seen)))
         return with_switches(self._context, found)
 
     def _hardware(self, verdicts: Sequence[Verdict]) -> list[Finding]:
@@ -205,17 +208,6 @@ class _Kept:
         entry = self._before.get(key) or (grounds, make())
         self._now[key] = entry
         return entry[1]
-
-
-def _observe(verdict: Verdict, flows: RoundFlows, own: tuple[MeasuredFlow, ...]) -> Observation:
-    """A low verdict on the flows ``own`` of a round: what their links carried, and what is missing over each."""
-    load: dict[int, float] = {}
-    short: dict[int, float] = {}
-    for each in own:
-        for way in each.route.ways.tolist():
-            load[way] = float(flows.loads[way])
-            short[way] = short.get(way, 0.0) + each.missing
-    return Observation(verdict, own, load, short)
 
 
 def _is_low(verdict: Verdict) -> bool:

@@ -23,12 +23,16 @@ from benchconsole.topology.routing.routes import Route, Routes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredFlow:
-    """One flow that gave a number, in byte/s of payload, with its links and what ``model`` expects of it."""
+    """One flow that gave a number, in byte/s of payload, with its links and what ``model`` expects of it.
+
+    ``loads`` is what each link of ``route`` carried while the round ran, byte/s.
+    """
 
     result: Result
     measurement: Reading
     flow: Flow
     route: Route
+    loads: NDArray[np.float64]
     expected: Expectation
     model: str = MODEL
 
@@ -126,7 +130,7 @@ class RoundFlows:
                 chosen.append(self._measured(place, measurement))
         return tuple(chosen)
 
-    def of_measurements(self, ids: Sequence[str]) -> tuple[MeasuredFlow, ...]:
+    def find_measured(self, ids: Sequence[str]) -> tuple[MeasuredFlow, ...]:
         """The flows that these measurements are of, in their order; ids of others are left out."""
         known = (self._places[name] for name in ids if name in self._places)
         return tuple(self._measured(place, measurement) for place, measurement in known)
@@ -137,9 +141,9 @@ class RoundFlows:
 
     def _measured(self, place: int, measurement: Reading) -> MeasuredFlow:
         model = Model.STEERED.value if place in self._members else MODEL
-        return MeasuredFlow(
-            self.results[place], measurement, self.flows[place], self.routes[place], self.expectations[place], model
-        )
+        route = self.routes[place]
+        loads, expected = self.loads[route.ways], self.expectations[place]
+        return MeasuredFlow(self.results[place], measurement, self.flows[place], route, loads, expected, model)
 
 
 class FlowReader:

@@ -7,8 +7,7 @@ against the sum of theirs, since which flow of a bundle is slow is a matter of t
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, nodes_of
@@ -30,9 +29,9 @@ DISTURBING = frozenset((FailedAt.LOST, FailedAt.TIMEOUT, FailedAt.FLOODED, Faile
 """Failures after which it is not known how much a test had loaded the links it shares."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class FlowSubject:
-    """What one verdict is on: a lone flow, or the flows of a bundle.
+    """A lone flow, or the flows of a bundle, while the rules find the ``level`` of their verdict and its reason.
 
     ``started`` is how many flows gave a number for the whole bundle, whichever of them the criterion speaks of.
     ``disturbed`` are links, by their number, whose load is not known, each with the target of the test in trouble.
@@ -45,21 +44,25 @@ class FlowSubject:
     bundle: Bundle | None
     started: int
     disturbed: Mapping[int, str]
-    value: float
-    expected: float
-    together: float
+    value: float = field(init=False)
+    expected: float = field(init=False)
+    together: float = field(init=False)
+    level: Level = field(init=False)
+    because: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.value = sum(each.value for each in self.flows)
+        self.expected = sum(each.expected.value for each in self.flows)
+        self.together = overlap(self.flows)
 
     @property
     def share(self) -> float:
         """What arrived over what was expected."""
         return self.value / self.expected
 
-
-class Ruling(NamedTuple):
-    """A level, and the reason for it in words."""
-
-    level: Level
-    because: str
+    def rule(self, level: Level, because: str) -> None:
+        """Set the level and the reason for it."""
+        self.level, self.because = level, because
 
 
 def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
@@ -74,19 +77,13 @@ def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verd
         everyone = replace(criterion, where=(), nodes=frozenset())
         started = Counter(result.test.bundle for result in closed.results if matching(everyone, result))
         for name, flows in _group_flows(context.flows.read(closed, criterion.metric).measured(criterion)).items():
-            subject = FlowSubject(
-                context, criterion, flows, bundles.get(name), started[name], disturbed,
-                value=sum(each.value for each in flows),
-                expected=sum(each.expected.value for each in flows),
-                together=overlap(flows),
-            )  # fmt: skip
+            subject = FlowSubject(context, criterion, flows, bundles.get(name), started[name], disturbed)
             yield _make_verdict(name, subject, _common_labels(flows, tests.get(name, ())))
 
 
 def _make_verdict(name: str, subject: FlowSubject, labels: Labels) -> Verdict:
-    ruling = grade_share(subject)
     for rule in RULES:
-        ruling = rule(subject, ruling)
+        rule(subject)
     first = subject.flows[0]
     reading, test = first.measurement, first.result.test
     return Verdict(
@@ -97,9 +94,9 @@ def _make_verdict(name: str, subject: FlowSubject, labels: Labels) -> Verdict:
         nodes=tuple(dict.fromkeys(node for each in subject.flows for node in nodes_of(each.result))),
         metric=reading.metric,
         labels=labels,
-        level=ruling.level,
+        level=subject.level,
         kind=Yardstick.CAPACITY,
-        because=ruling.because,
+        because=subject.because,
         unit=reading.unit,
         shown=subject.context.shown(reading.metric),
         value=subject.value,
@@ -114,7 +111,7 @@ def _make_verdict(name: str, subject: FlowSubject, labels: Labels) -> Verdict:
 # -- the rules, in their order
 
 
-def grade_share(subject: FlowSubject) -> Ruling:
+def grade_share(subject: FlowSubject) -> None:
     """The level of the sum as it was measured."""
     criterion, expected = subject.criterion, subject.expected
     level = grade(
@@ -125,47 +122,46 @@ def grade_share(subject: FlowSubject) -> Ruling:
         step=criterion.step(expected),
     )
     share = percent(subject.share)
-    if level is Level.PASS:
-        return Ruling(level, f"{share} of expected, at least {percent(criterion.required)} asked")
     asked = criterion.required if level is Level.FAIL or criterion.target is None else criterion.target
-    return Ruling(level, f"{share} of expected, below {percent(asked)}")
+    below = f"at least {percent(criterion.required)} asked" if level is Level.PASS else f"below {percent(asked)}"
+    subject.rule(level, f"{share} of expected, {below}")
 
 
-def weigh_overlap(subject: FlowSubject, ruling: Ruling) -> Ruling:
+def weigh_overlap(subject: FlowSubject) -> None:
     """Flows that did not run at quite the same time: their sum may be too high.
 
     A sum that meets the bound only if they ran together is no pass: it is not known. One that
     meets the target only then is to be watched.
     """
     criterion, share = subject.criterion, subject.share
-    if subject.together >= APART or ruling.level is Level.FAIL:
-        return ruling
+    if subject.together >= APART or subject.level is Level.FAIL:
+        return
     least = share * subject.together
     note = f"the flows ended up to {percent(1 / subject.together - 1)} apart, their sum may be that much too high"
     between = f"between {percent(least)} and {percent(share)} of expected"
     level = grade(least, criterion.required, target=criterion.target)
     if level is Level.FAIL:
-        words = f"{between}, {percent(criterion.required)} asked: {note}; run them for more seconds"
-        return Ruling(Level.UNKNOWN, words)
-    if level is Level.WATCH and ruling.level is Level.PASS and criterion.target is not None:
-        words = f"{between}, {percent(criterion.target)} aimed at: {note}; run them for more seconds"
-        return Ruling(Level.WATCH, words)
-    return Ruling(ruling.level, f"{ruling.because}; {note}")
+        bound = f"{percent(criterion.required)} asked"
+        subject.rule(Level.UNKNOWN, f"{between}, {bound}: {note}; run them for more seconds")
+    elif level is Level.WATCH and subject.level is Level.PASS and criterion.target is not None:
+        bound = f"{percent(criterion.target)} aimed at"
+        subject.rule(Level.WATCH, f"{between}, {bound}: {note}; run them for more seconds")
+    else:
+        subject.because += f"; {note}"
 
 
-def excuse_disturbed(subject: FlowSubject, ruling: Ruling) -> Ruling:
+def excuse_disturbed(subject: FlowSubject) -> None:
     """Low beside a test that ran into trouble on the same link: how much that one sent is not known."""
-    if ruling.level not in (Level.WATCH, Level.FAIL) or not subject.disturbed:
-        return ruling
+    if subject.level not in (Level.WATCH, Level.FAIL):
+        return
     ways = (way for each in subject.flows for way in each.route.ways.tolist())
     troubled = next((subject.disturbed[way] for way in ways if way in subject.disturbed), None)
-    if troubled is None:
-        return ruling
-    words = f"{percent(subject.share)} of expected, but {troubled} ran into trouble on the same link"
-    return Ruling(Level.UNKNOWN, words)
+    if troubled is not None:
+        words = f"{percent(subject.share)} of expected, but {troubled} ran into trouble on the same link"
+        subject.rule(Level.UNKNOWN, words)
 
 
-def refuse_impossible(subject: FlowSubject, ruling: Ruling) -> Ruling:
+def refuse_impossible(subject: FlowSubject) -> None:
     """No link carries more than its wire does: then the measurement or the description is wrong, and nothing passes."""
     graph, fabric = subject.context.routes.graph, subject.context.fabric
     possible = POSSIBLE if len(subject.flows) == 1 else POSSIBLE_SUM
@@ -174,44 +170,42 @@ def refuse_impossible(subject: FlowSubject, ruling: Ruling) -> Ruling:
         if value * subject.together > possible * wire:
             where = direction_name(fabric, graph.direction(way))
             carried = f"{network_rate(value)} over {where}, which carries {network_rate(wire)} as described"
-            return Ruling(Level.UNKNOWN, f"{carried}: the number or the description is wrong")
-    return ruling
+            subject.rule(Level.UNKNOWN, f"{carried}: the number or the description is wrong")
+            return
 
 
-def excuse_part(subject: FlowSubject, ruling: Ruling) -> Ruling:
+def excuse_part(subject: FlowSubject) -> None:
     """A part of a bundle that is low is not known to be: how its flows share is a matter of the hash."""
     flows = len(subject.flows)
-    if flows >= subject.started or ruling.level not in (Level.WATCH, Level.FAIL):
-        return ruling
-    note = f"but these are {flows} of the {subject.started} flows that fill it together"
-    return Ruling(Level.UNKNOWN, f"{ruling.because}; {note}")
+    if flows < subject.started and subject.level in (Level.WATCH, Level.FAIL):
+        note = f"but these are {flows} of the {subject.started} flows that fill it together"
+        subject.rule(Level.UNKNOWN, f"{subject.because}; {note}")
 
 
-def note_free_capacity(subject: FlowSubject, ruling: Ruling) -> Ruling:
+def note_free_capacity(subject: FlowSubject) -> None:
     """A link that was not filled may have lost what was left free.
 
     A pass on a bundle that was meant to fill its link, but lost the tests for it, becomes unknown.
     """
     bundle = subject.bundle
-    if bundle is None or ruling.level not in (Level.PASS, Level.WATCH):
-        return ruling
+    if bundle is None or subject.level not in (Level.PASS, Level.WATCH):
+        return
     fill = _find_fill(subject, bundle)
-    if fill >= FULL:
-        return ruling
-    note = f"these flows can load it to {percent(fill)} only, a loss of the rest is not seen"
-    return Ruling(ruling.level if bundle.fill < FULL else Level.UNKNOWN, f"{ruling.because}; {note}")
+    if fill < FULL:
+        note = f"these flows can load it to {percent(fill)} only, a loss of the rest is not seen"
+        subject.rule(subject.level if bundle.fill < FULL else Level.UNKNOWN, f"{subject.because}; {note}")
 
 
-def note_rate_limit(subject: FlowSubject, ruling: Ruling) -> Ruling:
+def note_rate_limit(subject: FlowSubject) -> None:
     """Links that could carry more than a lone flow was made to send are not shown to do so."""
     limited = any(each.expected.limiting for each in subject.flows)
-    if subject.bundle is not None or limited or ruling.level not in (Level.PASS, Level.WATCH):
-        return ruling
-    note = f"it could send {network_rate(subject.expected)} at most, more that its links could carry is not shown"
-    return Ruling(ruling.level, f"{ruling.because}; {note}")
+    if subject.bundle is None and not limited and subject.level in (Level.PASS, Level.WATCH):
+        most = network_rate(subject.expected)
+        subject.because += f"; it could send {most} at most, more that its links could carry is not shown"
 
 
-RULES: tuple[Callable[[FlowSubject, Ruling], Ruling], ...] = (
+RULES: tuple[Callable[[FlowSubject], None], ...] = (
+    grade_share,
     weigh_overlap,
     excuse_disturbed,
     refuse_impossible,
@@ -219,7 +213,7 @@ RULES: tuple[Callable[[FlowSubject, Ruling], Ruling], ...] = (
     note_free_capacity,
     note_rate_limit,
 )
-"""What is asked after ``grade_share``. A level that one rule made unknown, no later one changes."""
+"""The rules in their order. A level that one of them made unknown, no later one changes."""
 
 
 # -- what the rules ask of flows
