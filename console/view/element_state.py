@@ -152,10 +152,11 @@ def _add(
 ) -> None:
     """Take in what verdicts say of links; the lowest share over each stays, of two alike the first."""
     for verdict in verdicts:
-        for link, reading in read_links(fabric, bundles, result, verdict).items():
-            before = links[link]
-            if before.share is None or reading.share < before.share:
-                links[link] = LinkView(state_of_level(reading.level), reading.measured, reading.expected)
+        measured, level = read_links(fabric, bundles, result, verdict)
+        for link in measured:
+            lowest, share = links[link].share, verdict.share
+            if lowest is None or (share is not None and share < lowest):
+                links[link] = LinkView(state_of_level(level), verdict.value, verdict.expected)
 
 
 def apply_findings(carried: Links, findings: Iterable[Finding]) -> Links:

@@ -17,33 +17,17 @@ WHOLE_RACK = 0.9
 _DATA = "data"
 
 
-@dataclass(frozen=True, slots=True)
-class LinkReading:
-    """What one verdict says of one link: byte/s of payload measured and expected.
-
-    ``level`` is pass for a link that was filled and whose number is known, else unknown; only a finding fails a link.
-    """
-
-    level: Level
-    measured: float
-    expected: float
-
-    @property
-    def share(self) -> float:
-        """measured / expected."""
-        return self.measured / self.expected
-
-
 def read_links(
     fabric: Fabric, bundles: Mapping[str, Bundle], result: Result, verdict: Verdict
-) -> Mapping[LinkId, LinkReading]:
-    """What a verdict on throughput says of the links that its test loaded.
+) -> tuple[Sequence[LinkId], Level]:
+    """The links that a verdict on throughput speaks of, and the level that it gives each of them.
 
-    Those of its bundle, or the NICs of a lone flow (as slow as the slower one: filled).
+    Those of the bundle of its test, or the NICs of a lone flow (as slow as the slower one: filled). The level is pass
+    for a link that was filled and whose number is known, else unknown; only a finding fails a link.
     """
-    target, measured, expected = result.test.target, verdict.value, verdict.expected
-    if measured is None or not expected or target.peer is None:
-        return {}
+    target = result.test.target
+    if verdict.share is None or target.peer is None:
+        return (), Level.UNKNOWN
     filled = True
     if result.test.bundle:
         bundle = bundles.get(result.test.bundle)
@@ -52,8 +36,7 @@ def read_links(
     else:
         ends = ((target.node, target.peer), (target.peer, target.node))
         links = [link.id for node, other in ends for link in _legs_between(fabric, node, other)]
-    level = Level.PASS if filled and verdict.level is not Level.UNKNOWN else Level.UNKNOWN
-    return dict.fromkeys(links, LinkReading(level, measured, expected))
+    return links, Level.PASS if filled and verdict.level is not Level.UNKNOWN else Level.UNKNOWN
 
 
 def _legs_between(fabric: Fabric, node: Node, other: Node) -> Sequence[Link]:

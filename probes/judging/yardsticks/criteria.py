@@ -20,22 +20,46 @@ def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verd
 
 
 def _judge(context: JudgingContext, criterion: Criterion, result: Result, measurement: Reading) -> Verdict:
+    level, required, because = _grade(context, criterion, result, measurement.value)
+    test = result.test
+    return Verdict(
+        test=test.id,
+        round=test.round,
+        probe=test.probe,
+        subject=test.target.key,
+        nodes=nodes_of(result),
+        metric=measurement.metric,
+        labels=measurement.labels,
+        level=level,
+        kind=Yardstick.CRITERION,
+        because=because,
+        unit=measurement.unit,
+        shown=context.shown(measurement.metric),
+        value=measurement.value,
+        expected=required,
+        required=required,
+        source=criterion.source or "criterion",
+        evidence=(measurement.id,),
+    )
+
+
+def _grade(
+    context: JudgingContext, criterion: Criterion, result: Result, value: float
+) -> tuple[Level, float | None, str]:
+    """The level of a value, the bound that decided (None: none could), and the reason."""
     scale, basis = 1.0, ""
     if criterion.basis is Basis.PEAK:
         peaks = [node.hardware.peak for node in result.test.target.nodes]
         known = [peak for peak in peaks if peak is not None]
         if len(known) < len(peaks):
-            return _verdict(context, criterion, result, measurement, Level.UNKNOWN, None, "no peak is declared")
+            return Level.UNKNOWN, None, "no peak is declared"
         scale, basis = sum(known), _basis(result)
-        if measurement.value > POSSIBLE * scale:
-            words = f"{percent(measurement.value / scale)}{basis}: the number or the stated peak is wrong"
-            return _verdict(context, criterion, result, measurement, Level.UNKNOWN, None, words)
+        if value > POSSIBLE * scale:
+            return Level.UNKNOWN, None, f"{percent(value / scale)}{basis}: the number or the stated peak is wrong"
     required = criterion.required * scale
     target = None if criterion.target is None else criterion.target * scale
-    step = criterion.step(scale)
-    level = grade(measurement.value, required, comparator=criterion.comparator, target=target, step=step)
-    because = _because(context, criterion, measurement.value, level, scale) + basis
-    return _verdict(context, criterion, result, measurement, level, required, because)
+    level = grade(value, required, comparator=criterion.comparator, target=target, step=criterion.step(scale))
+    return level, required, _because(context, criterion, value, level, scale) + basis
 
 
 def _basis(result: Result) -> str:
@@ -60,30 +84,3 @@ def _because(context: JudgingContext, criterion: Criterion, value: float, level:
         return f"{'at least' if least else 'at most'} {words}{note}"
     which = "target" if level is Level.WATCH else "required"
     return f"{'below' if least else 'above'} the {which} {words}{note}"
-
-
-def _verdict(
-    context: JudgingContext, criterion: Criterion, result: Result, measurement: Reading, level: Level,
-    required: float | None, because: str,
-) -> Verdict:  # fmt: skip
-    reading = measurement
-    test = result.test
-    return Verdict(
-        test=test.id,
-        round=test.round,
-        probe=test.probe,
-        subject=test.target.key,
-        nodes=nodes_of(result),
-        metric=reading.metric,
-        labels=reading.labels,
-        level=level,
-        kind=Yardstick.CRITERION,
-        because=because,
-        unit=reading.unit,
-        shown=context.shown(reading.metric),
-        value=measurement.value,
-        expected=required,
-        required=required,
-        source=criterion.source or "criterion",
-        evidence=(measurement.id,),
-    )
