@@ -14,35 +14,24 @@ from typing import NamedTuple
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, Labels, Proof, Round, Swept, Target, Test
 from benchconsole.probes.model.sending import Sending
-from benchconsole.store.codec.documents import dump_document, parse_document
 from benchconsole.store.codec.values import (
     Count,
     Flag,
+    dump_document,
     dump_json,
+    make_row,
     members_by_value,
+    parse_document,
     parse_strings,
     replace_surrogates,
-    require_finite,
-    require_integer,
 )
 from benchconsole.store.model import NewSession
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 from benchconsole.topology.units import Shown, Unit
 
-_LEVELS, _KINDS, _UNITS, _SHOWN = (
-    members_by_value(Level),
-    members_by_value(Yardstick),
-    members_by_value(Unit),
-    members_by_value(Shown),
-)
-
+_UNITS = members_by_value(Unit)
 
 # -- options and labels
-
-
-def dump_options(options: Mapping[str, str | int | float], owner: str) -> str:
-    """Options as JSON, in their order."""
-    return dump_json(dict(options), f"an option of {owner}")
 
 
 @lru_cache(maxsize=1024)  # the tests of a stage share their options, and nobody can change them
@@ -91,18 +80,7 @@ class SessionRow(NamedTuple):
 
 def make_session_row(new: NewSession) -> SessionRow:
     """The row of a session; RefusedError for a start that is no number."""
-    return SessionRow(
-        label=replace_surrogates(new.label),
-        fabric=replace_surrogates(new.fabric),
-        suite=replace_surrogates(new.suite),
-        selection=replace_surrogates(new.selection),
-        options=dump_options(new.options, "the session"),
-        topology=replace_surrogates(new.topology),
-        topology_path=replace_surrogates(new.topology_path),
-        simulated=int(new.simulated),
-        program=replace_surrogates(new.program),
-        started=require_finite(new.started, "the start of the session"),
-    )
+    return make_row(SessionRow, new, "the session")
 
 
 def parse_session(row: SessionRow) -> NewSession:
@@ -125,15 +103,8 @@ class RoundRow(NamedTuple):
 
 def make_round_row(planned: Round) -> RoundRow:
     """The row of a planned round."""
-    return RoundRow(
-        number=require_integer(planned.number, "the number of a round"),
-        stage=replace_surrogates(planned.stage),
-        probe=replace_surrogates(planned.probe),
-        seconds=require_finite(planned.seconds, f"the length of round {planned.number}"),
-        because=replace_surrogates(planned.because),
-        bundles=dump_document(planned.bundles, "a bundle"),
-        swept=dump_document(planned.swept, "a point of a sweep"),
-    )
+    bundles, swept = dump_document(planned.bundles, "a bundle"), dump_document(planned.swept, "a point of a sweep")
+    return make_row(RoundRow, planned, f"round {planned.number}", bundles=bundles, swept=swept)
 
 
 def parse_round(row: RoundRow, tests: tuple[Test, ...]) -> Round:
@@ -159,15 +130,17 @@ class TestRow(NamedTuple):
 def make_test_row(test: Test) -> TestRow:
     """The row of a planned test."""
     target = test.target
-    return TestRow(
-        replace_surrogates(test.id),
-        replace_surrogates(target.node.id),
-        None if target.peer is None else replace_surrogates(target.peer.id),
-        dump_options(target.options, f"test {test.id}"),
-        replace_surrogates(test.bundle),
-        dump_json([member.id for member in target.members], "a set of nodes") if target.members else "[]",
-        dump_labels(target.labels),
-        _dump_sending(test.sending),
+    return make_row(
+        TestRow,
+        test,
+        f"test {test.id}",
+        key=test.id,
+        node=target.node.id,
+        peer=None if target.peer is None else target.peer.id,
+        options=target.options,
+        members=tuple(member.id for member in target.members),
+        labels=dump_labels(target.labels),
+        sending=_dump_sending(test.sending),
     )
 
 
@@ -230,25 +203,7 @@ class NamedVerdictRow(NamedTuple):
 
 def make_verdict_row(verdict: Verdict) -> NamedVerdictRow:
     """The row of a verdict; RefusedError for a number that cannot be kept."""
-    name = f"{verdict.metric} of {verdict.subject}"
-    row = VerdictRow(
-        replace_surrogates(verdict.test),
-        replace_surrogates(verdict.probe),
-        replace_surrogates(verdict.subject),
-        dump_json(list(verdict.nodes), "a node list"),
-        verdict.level.value,
-        verdict.kind.value,
-        replace_surrogates(verdict.because),
-        verdict.shown.value,
-        None if verdict.value is None else require_finite(verdict.value, f"the value of {name}"),
-        None if verdict.expected is None else require_finite(verdict.expected, f"the expected value of {name}"),
-        None if verdict.required is None else require_finite(verdict.required, f"the bound for {name}"),
-        replace_surrogates(verdict.text),
-        replace_surrogates(verdict.expected_text),
-        replace_surrogates(verdict.source),
-        replace_surrogates(verdict.limiting),
-        dump_json(list(verdict.evidence), "evidence"),
-    )
+    row = make_row(VerdictRow, verdict, f"{verdict.metric} of {verdict.subject}")
     unit = verdict.unit.value if verdict.unit else ""
     return NamedVerdictRow(replace_surrogates(verdict.metric), unit, clean_labels(verdict.labels), row)
 
@@ -256,28 +211,15 @@ def make_verdict_row(verdict: Verdict) -> NamedVerdictRow:
 def parse_verdict(row: NamedVerdictRow, round_number: int) -> Verdict:
     """The verdict of a row."""
     fields = row.verdict
-    return Verdict(
-        test=fields.test,
-        round=round_number,
-        probe=fields.probe,
-        subject=fields.subject,
-        nodes=parse_strings(fields.nodes),
-        metric=row.metric,
-        labels=row.labels,
-        level=_LEVELS[fields.level],
-        kind=_KINDS[fields.kind],
-        because=fields.because,
-        unit=_UNITS[row.unit] if row.unit else None,
-        shown=_SHOWN[fields.shown],
-        value=fields.value,
-        expected=fields.expected,
-        required=fields.required,
-        text=fields.text,
-        expected_text=fields.expected_text,
-        source=fields.source,
-        limiting=fields.limiting,
-        evidence=parse_strings(fields.evidence),
-    )
+    meant = {
+        "nodes": parse_strings(fields.nodes),
+        "evidence": parse_strings(fields.evidence),
+        "level": members_by_value(Level)[fields.level],
+        "kind": members_by_value(Yardstick)[fields.kind],
+        "shown": members_by_value(Shown)[fields.shown],
+        "unit": _UNITS[row.unit] if row.unit else None,
+    }
+    return Verdict(round=round_number, metric=row.metric, labels=row.labels, **{**fields._asdict(), **meant})
 
 
 # -- the end of a run
@@ -295,13 +237,7 @@ class ProofRow(NamedTuple):
 
 def make_proof_row(proof: Proof) -> ProofRow:
     """The row of a proof."""
-    return ProofRow(
-        replace_surrogates(proof.node),
-        int(proof.asked),
-        dump_json(list(proof.left), "what is left on a node"),
-        require_integer(proof.ended, "a count of what was ended"),
-        replace_surrogates(proof.detail),
-    )
+    return make_row(ProofRow, proof, f"the proof of {proof.node}", remains=proof.left)
 
 
 def parse_proof(row: ProofRow) -> Proof:

@@ -6,15 +6,22 @@ one exception is text: halves of surrogate pairs, which no UTF-8 can hold, becom
 
 import json
 import math
+from collections.abc import Mapping
+from dataclasses import asdict
 from enum import StrEnum
-from functools import lru_cache
-from typing import Annotated, TypeVar
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from annotated_types import Interval
 
 from benchconsole.store.errors import RefusedError
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 E = TypeVar("E", bound=StrEnum)
+R = TypeVar("R", bound=NamedTuple)
+T = TypeVar("T")
 
 Integer = Annotated[int, Interval(ge=-(2**63), lt=2**63)]
 Count = Annotated[int, Interval(ge=0, lt=2**63)]
@@ -58,6 +65,63 @@ def dump_json(value: object, name: str) -> str:
     except ValueError as error:
         raise RefusedError(f"{name} holds NaN or infinity", _FIX) from error
     return replace_surrogates(dumped)
+
+
+_WORDS = {"started": "start", "seconds": "length", "expected": "expected value", "required": "bound"}
+"""What a column is called in errors, where that is not its name."""
+
+
+def make_row(kind: type[R], source: object, owner: str, **given: object) -> R:
+    """A row of ``given`` columns and the attributes of ``source`` that have the names of the others.
+
+    Text, numbers and enumerations as the database keeps them, sequences and mappings as JSON. RefusedError for a
+    value that would come back changed.
+    """
+    values = (given[name] if name in given else getattr(source, name) for name in kind._fields)
+    return kind._make(_clean_value(value, *column, owner) for value, column in zip(values, _list_columns(kind)))
+
+
+@cache
+def _list_columns(kind: type[NamedTuple]) -> tuple[tuple[str, bool], ...]:
+    """Names of the columns of a row, each with whether it holds a number that is not whole."""
+    return tuple((name, kind.__annotations__[name] in (float, float | None)) for name in kind._fields)
+
+
+def _clean_value(value: object, name: str, is_real: bool, owner: str) -> object:
+    if isinstance(value, str):  # of an enumeration: its value
+        return replace_surrogates(value if type(value) is str else str(value))
+    if value is None or isinstance(value, bool):
+        return value if value is None else int(value)
+    words = f"the {_WORDS.get(name, name)} of {owner}"
+    if isinstance(value, (int, float)):
+        return require_finite(value, words) if is_real else require_integer(int(value), words)
+    return dump_json(dict(value) if isinstance(value, Mapping) else value, words)
+
+
+def dump_document(value: Any, name: str) -> str:  # noqa: ANN401 - dataclasses have no common type
+    """A dataclass, a tuple of them or None as JSON; RefusedError for NaN and infinity."""
+    if isinstance(value, tuple):
+        return dump_json([asdict(item) for item in value], name)
+    return dump_json(None if value is None else asdict(value), name)
+
+
+def parse_document(kind: type[T], dumped: str) -> T:
+    """The value of type ``kind`` from JSON; ValueError for anything else."""
+    cacheable: Any = kind  # mypy does not take type[T] for hashable
+    value: T = _parse(cacheable, dumped)
+    return value
+
+
+@lru_cache(maxsize=1024)  # the rounds of a stage are alike, and nobody can change a document
+def _parse(kind: Any, dumped: str) -> Any:  # noqa: ANN401 - any type that pydantic knows
+    return _load_adapter(kind).validate_json(dumped)
+
+
+@cache
+def _load_adapter(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type that pydantic knows
+    from pydantic import TypeAdapter  # loaded only here: the list of sessions needs none of it
+
+    return TypeAdapter(kind)
 
 
 def parse_strings(value: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import json
 
 from benchconsole.probes.model.judgement import Finding
-from benchconsole.store.codec.documents import parse_document
+from benchconsole.store.codec.values import parse_document
 from benchconsole.store.files.database import Database
 from benchconsole.store.reading.session_list import find_number
 

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from benchconsole.probes.model.judgement import Finding
-from benchconsole.store.codec.documents import dump_document
+from benchconsole.store.codec.values import dump_document
 from benchconsole.store.errors import RefusedError
 from benchconsole.store.reading.finding_reading import NEWEST_JUDGING
 from benchconsole.store.writing.bulk_insert import insert_rows
