@@ -23,6 +23,7 @@ from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, St
 from benchconsole.store.spool.spool_file import Spool
 from benchconsole.store.writing import checklist_rows, finding_rows, round_rows, session_rows
 from benchconsole.store.writing.write_cache import WriteCache
+from benchconsole.store.writing.write_jobs import ResultJob
 from benchconsole.store.writing.writer import Writer
 from benchconsole.topology.model.fabric import Fabric
 
@@ -68,7 +69,7 @@ class SessionStore:
         The facts of its node are at hand until ``close_round``, and in the file from then on. ConflictError when it is
         stored already, or the attempt was not begun, is closed, or was given up.
         """
-        await self._writer.do(round_rows.ResultJob(self.id, number, attempt, result))
+        await self._writer.do(ResultJob(self.id, number, attempt, result))
         address = ResultAddress(self._database, self.id, attempt, result.test.id)
         outputs = StoredOutputs(address, len(result.outputs), result.ran)
         facts = StoredFacts(address, len(result.facts), result.facts) if result.facts else ()

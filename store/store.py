@@ -24,7 +24,7 @@ from benchconsole.store.spool import spool_import
 from benchconsole.store.spool.spool_file import Spool
 from benchconsole.store.writing import session_rows
 from benchconsole.store.writing.write_cache import WriteCache
-from benchconsole.store.writing.write_jobs import ClosingJob
+from benchconsole.store.writing.write_jobs import FunctionJob
 from benchconsole.store.writing.writer import Writer
 
 
@@ -129,7 +129,7 @@ class Store:
             session.changes.close()
         # A session that cannot be let go of shows as interrupted once this process ends.
         self._writer.close(
-            ClosingJob(lambda cache: ownership.release_all(cache.connection, self._holder, self._clock()))
+            FunctionJob(lambda cache: ownership.release_all(cache.connection, self._holder, self._clock()), last=True)
         )
 
     def __enter__(self) -> "Store":

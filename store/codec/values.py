@@ -78,7 +78,9 @@ def make_row(kind: type[R], source: object, owner: str, **given: object) -> R:
     value that would come back changed.
     """
     values = (given[name] if name in given else getattr(source, name) for name in kind._fields)
-    return kind._make(_clean_value(value, *column, owner) for value, column in zip(values, _list_columns(kind)))
+    return kind._make(
+        _clean_value(value, *column, owner) for value, column in zip(values, _list_columns(kind), strict=True)
+    )
 
 
 @cache
@@ -93,8 +95,10 @@ def _clean_value(value: object, name: str, is_real: bool, owner: str) -> object:
     if value is None or isinstance(value, bool):
         return value if value is None else int(value)
     words = f"the {_WORDS.get(name, name)} of {owner}"
+    if isinstance(value, int) and not is_real:
+        return require_integer(value, words)
     if isinstance(value, (int, float)):
-        return require_finite(value, words) if is_real else require_integer(int(value), words)
+        return require_finite(value, words)
     return dump_json(dict(value) if isinstance(value, Mapping) else value, words)
 
 

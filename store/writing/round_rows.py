@@ -16,7 +16,6 @@ from benchconsole.store.codec.result_rows import (
     OutputRow,
     ResultRow,
     ResultRows,
-    estimate_size,
     make_result_rows,
 )
 from benchconsole.store.codec.rows import RoundRow, TestRow, make_round_row, make_test_row
@@ -24,7 +23,6 @@ from benchconsole.store.codec.values import Count, replace_surrogates, require_f
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.writing.bulk_insert import insert_values
 from benchconsole.store.writing.write_cache import KnownAttempt, WriteCache
-from benchconsole.store.writing.write_jobs import RowJob
 
 _RUNNER = "report this as a fault of the runner"
 
@@ -105,34 +103,6 @@ _RESULT = ("id", "attempt_id", "test_id", *ResultRow._fields)
 _OUTPUT = ("result_id", *OutputRow._fields)
 _MEASUREMENT = ("result_id", "metric_id", "labels_id", *MeasurementRow._fields[3:])
 _FACT = ("result_id", "labels_id", *FactRow._fields[1:])
-
-
-class ResultJob(RowJob):
-    """Write one result of an attempt that runs."""
-
-    __slots__ = ("_key", "_result", "attempt", "rows", "size")
-
-    def __init__(self, session: str, round_number: int, attempt: int, result: Result) -> None:
-        super().__init__()
-        self._key = (session, round_number, attempt)
-        self._result = result
-        self.size = estimate_size(result)
-
-    def prepare(self) -> None:
-        """Turn it into rows."""
-        self.rows = make_result_rows(self._result)
-
-    def check(self, cache: WriteCache) -> None:
-        """Require that the session is driven here and the attempt runs, without this result."""
-        session, round_number, attempt = self._key
-        self.attempt = cache.require_open(cache.require_driven(session), round_number, attempt)
-        if self.attempt.find_test(self.rows.test) in self.attempt.stored:  # a repetition is never counted twice
-            raise ConflictError(f"the result of test {self.rows.test} is stored already", _RUNNER)
-
-    @classmethod
-    def write_group(cls, cache: WriteCache, jobs: Sequence["ResultJob"]) -> None:
-        """Write them."""
-        append_results(cache, [(job.attempt, job.rows) for job in jobs])
 
 
 def close_round(cache: WriteCache, session: int, closed: ClosedRound) -> int:

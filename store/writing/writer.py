@@ -20,8 +20,9 @@ from typing import Any, TypeVar
 from benchconsole.store.errors import StoreError
 from benchconsole.store.files.connection import concerns_file, make_error, savepoint
 from benchconsole.store.files.database import Database
+from benchconsole.store.writing.round_rows import append_results
 from benchconsole.store.writing.write_cache import WriteCache
-from benchconsole.store.writing.write_jobs import ClosingJob, FunctionJob, RowJob, WriteJob
+from benchconsole.store.writing.write_jobs import FunctionJob, ResultJob, WriteJob
 from benchconsole.store.writing.write_queue import Loop, WriteQueue, call_in_loop
 
 GATHER_SECONDS = 0.05
@@ -62,8 +63,7 @@ class Writer:
 
     async def run(self, function: Callable[[WriteCache], T]) -> T:
         """``do`` with a function as the job."""
-        job: WriteJob[T] = FunctionJob(function)
-        return await self.do(job)
+        return await self.do(FunctionJob(function))
 
     async def do(self, job: WriteJob[T]) -> T:
         """The answer to ``job`` once it is committed; waits while too much is on its way already.
@@ -80,7 +80,7 @@ class Writer:
             await room
         return await job.waiter
 
-    def close(self, last: ClosingJob) -> None:
+    def close(self, last: WriteJob[None]) -> None:
         """Hand over a job that nobody waits for, finish everything and end the thread. Twice is once."""
         if self._thread is not None:
             with suppress(StoreError):
@@ -140,11 +140,11 @@ class Writer:
     def _commit(self, group: list[WriteJob[Any]]) -> None:
         """Carry out a group in one transaction, then give every caller its answer or error."""
         if self._cache is None:  # nothing was written, and the file may be locked or damaged
-            group = [job for job in group if not isinstance(job, ClosingJob)]
+            group = [job for job in group if not job.last]
             if not group:
                 return
         for job in group:
-            if isinstance(job, RowJob):
+            if isinstance(job, ResultJob):
                 self._attempt(job, job.prepare, None)
         try:
             if self._cache is None:
@@ -165,19 +165,19 @@ class Writer:
     def _run_jobs(self, group: Sequence[WriteJob[Any]], cache: WriteCache) -> None:
         waiting = (job for job in group if job.error is None)
         for kind, jobs_of_kind in groupby(waiting, key=type):
-            jobs = list(jobs_of_kind)
-            if issubclass(kind, RowJob) and self._run_together(kind, jobs, cache):
+            jobs: list[Any] = list(jobs_of_kind)
+            if kind is ResultJob and self._run_together(jobs, cache):
                 continue
             for job in jobs:
                 self._run_alone(job, cache)
 
-    def _run_together(self, kind: type[RowJob], jobs: Sequence[Any], cache: WriteCache) -> bool:
-        """Whether these jobs could be written at once; nothing of them is written where they could not."""
+    def _run_together(self, jobs: Sequence[ResultJob], cache: WriteCache) -> bool:
+        """Whether these results could be written at once; nothing of them is written where they could not."""
         for job in jobs:
             self._attempt(job, partial(job.check, cache), cache)
         try:
             with savepoint(cache.connection):
-                kind.write_group(cache, [job for job in jobs if job.error is None])
+                append_results(cache, [(job.attempt, job.rows) for job in jobs if job.error is None])
         except (sqlite3.Error, StoreError) as error:
             if concerns_file(error, cache.connection):
                 raise
