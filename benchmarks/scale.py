@@ -28,7 +28,8 @@ from benchconsole.console.session.topology_file import read_fabric
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.view.events import NodesProven, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, advance_all, opened
-from benchconsole.console.view.run_view import RunView, coverage
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Finding
@@ -178,7 +179,7 @@ def again(store: Store, session: Session, fabric: Fabric) -> tuple[int, dict[str
         view = advance_all(view, [*closed.results, replace(closed, verdicts=verdicts, findings=found)])
         for name, seconds in zip(spent, (second - first, third - second, cpu() - third), strict=True):
             spent[name] += seconds
-    covered = coverage(view)
+    covered = compute_totals(view).covered
     assert covered.tested + covered.failed + covered.unreachable + covered.skipped == results
     return results, spent, len(found)
 

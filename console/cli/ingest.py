@@ -19,7 +19,7 @@ from benchconsole.console.cli.common import (
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.ingest import CapturedOutput, ingest, ingest_into
 from benchconsole.console.session.metadata import SessionChoice
-from benchconsole.console.view.run_view import exit_code
+from benchconsole.console.view.totals import exit_code
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.store import Store

@@ -13,7 +13,7 @@ from benchconsole.console.cli.common import (
     read_stored_view,
     read_topology,
 )
-from benchconsole.console.view.run_view import exit_code
+from benchconsole.console.view.totals import exit_code
 
 
 @click.command("judge")

@@ -32,7 +32,8 @@ from benchconsole.console.session.safety import InUseError
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.events import SessionEnded
 from benchconsole.console.view.reducer import advance
-from benchconsole.console.view.run_view import RunView, exit_code
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.totals import exit_code
 from benchconsole.probes.api import Probe
 from benchconsole.probes.blank_devices import list_confirmations
 from benchconsole.probes.model.measuring import Round

@@ -13,6 +13,7 @@ from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import Coverage, RunView, State
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, format_quantity
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level
@@ -144,7 +145,7 @@ class VerdictSummary:
 
 def summarize(view: RunView) -> VerdictSummary:
     """The verdict in one sentence. What was not tested is never counted as passed."""
-    covered = picture.coverage(view)
+    covered = compute_totals(view).covered
     verdicts = [verdict for test in picture.superseding(view) for verdict in view.verdicts.get(test, ())]
     findings = {level: sum(finding.level is level for finding in view.findings) for level in Level}
     fails = findings[Level.FAIL] or sum(verdict.level is Level.FAIL for verdict in verdicts)
@@ -177,7 +178,7 @@ class CoverageLine:
 
 def list_coverage(view: RunView) -> tuple[CoverageLine, ...]:
     """Coverage as lines; what was never started is named only where there is any."""
-    covered = picture.coverage(view)
+    covered = compute_totals(view).covered
     lines: tuple[CoverageLine, ...] = (
         CoverageLine("planned", covered.planned, "tests in the plan of this session"),
         CoverageLine("tested", covered.tested, "gave a result"),

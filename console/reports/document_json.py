@@ -11,9 +11,9 @@ from typing import TextIO
 from benchconsole.console.reports import json_records
 from benchconsole.console.reports.content import ReportOptions, sort_findings
 from benchconsole.console.reports.json_records import Json, Record
-from benchconsole.console.view import run_view
 from benchconsole.console.view.result_rows import RowOutcome, list_rows
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.totals import compute_totals
 
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
@@ -24,9 +24,9 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_member(out, "program", "benchconsole")
     _write_member(out, "session", json_records.make_session_record(view, options))
     _write_member(out, "conduct", json_records.make_conduct_record(view, options.details))
-    _write_member(out, "coverage", json_records.make_coverage_record(run_view.coverage(view)))
+    _write_member(out, "coverage", json_records.make_coverage_record(compute_totals(view).covered))
     _write_items(out, "findings", map(json_records.make_finding_record, sort_findings(view.findings)))
-    _write_items(out, "not_judged", map(json_records.make_not_judged_record, run_view.not_judged(view)))
+    _write_items(out, "not_judged", map(json_records.make_not_judged_record, compute_totals(view).reasons))
     _write_items(out, "plan", map(json_records.make_round_record, view.plan))
     _write_items(out, "verdicts", _list_verdicts(view))
     _write_items(

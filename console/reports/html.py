@@ -16,9 +16,9 @@ from benchconsole.console.reports.evidence import make_appendix
 from benchconsole.console.reports.fabric_cells import draw_fabric
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
-from benchconsole.console.view import run_view as session_view
 from benchconsole.console.view.result_rows import ResultColumn, ResultRow, select_columns, state_word
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
 from benchconsole.topology.units import counted as count
 
@@ -114,7 +114,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
             (finding, state_of_level(finding.level), content.list_details(view, finding)) for finding in findings
         ],
         left_out_findings=content.format_more_findings(findings[FINDINGS:]),
-        not_judged=session_view.not_judged(view),
+        not_judged=compute_totals(view).reasons,
         picture=draw_fabric(view),
         built=tables.list_oversubscription(view),
         criteria=tables.list_criteria(view),

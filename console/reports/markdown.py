@@ -12,9 +12,9 @@ from benchconsole.console.reports import checklist_section, conduct, content, cu
 from benchconsole.console.reports.content import ReportOptions
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
-from benchconsole.console.view import run_view
 from benchconsole.console.view.result_rows import select_columns
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.units import counted as count
@@ -188,7 +188,7 @@ def _describe_finding(view: RunView, number: int, finding: Finding) -> Iterator[
 
 
 def _list_not_judged(view: RunView) -> Iterator[str]:
-    reasons = run_view.not_judged(view)
+    reasons = compute_totals(view).reasons
     if not reasons:
         return
     yield "## Not judged"

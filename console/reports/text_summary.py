@@ -16,6 +16,7 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.checklist import StepState
 from benchconsole.probes.model.judgement import Finding, Level
@@ -136,7 +137,7 @@ def _format_finding_tail(finding: Finding, width: int) -> Iterator[str]:
 
 
 def _format_not_judged(view: RunView, width: int) -> Iterator[str]:
-    reasons = picture.not_judged(view)
+    reasons = compute_totals(view).reasons
     for reason in reasons[:REASON_LINES]:
         detail = f": {shorten_text(reason.detail)}" if reason.detail else ""
         yield from wrap_text(f"{reason.stage}{detail}", width, f" {SIGNS[state_of_failure(reason.stage)].glyph} ")

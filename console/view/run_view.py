@@ -4,7 +4,6 @@
 ``console.view.wording`` and the themes word and colour it.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -217,13 +216,6 @@ _WITHOUT_NUMBER = {
 }
 
 
-def coverage(view: RunView) -> Coverage:
-    """Tests by what became of them, each test counted once however often it was repeated."""
-    done = superseding(view)
-    planned = sum(len(each.tests) for each in view.plan) - repeats_in(view.plan)
-    return Coverage(planned, **Counter(result.outcome.value for result in done.values()))
-
-
 def repeats_in(plan: Iterable[Round]) -> int:
     """How many planned tests repeat an earlier one of the same stage."""
     by_stage: dict[str, list[Round]] = {}
@@ -238,23 +230,6 @@ def repeats_in(plan: Iterable[Round]) -> int:
             repeats += len(here & seen)
             seen |= here
     return repeats
-
-
-def not_judged(view: RunView) -> tuple[NotJudged, ...]:
-    """Tests that gave no number, folded over nodes by stage and reason, most tests first."""
-    found: dict[tuple[FailedAt, str], dict[str, int]] = {}
-    for result in superseding(view).values():
-        failure = result.failure
-        if failure is not None:
-            nodes = found.setdefault((failure.stage, failure.detail), {})
-            nodes[failure.node] = nodes.get(failure.node, 0) + 1
-    return folded(found)
-
-
-def folded(found: Mapping[tuple[FailedAt, str], Mapping[str, int]]) -> tuple[NotJudged, ...]:
-    """Reasons with the tests of each node, the nodes that could not be asked and the most tests first."""
-    made = [NotJudged(stage, detail, tuple(nodes), sum(nodes.values())) for (stage, detail), nodes in found.items()]
-    return tuple(sorted(made, key=lambda each: (not each.stage.means_unreachable, -each.tests)))
 
 
 def unjudged_metrics(view: RunView) -> tuple[str, ...]:
@@ -272,28 +247,16 @@ def tally(view: RunView) -> dict[State, int]:
     return {state: number for state, number in found.items() if number}
 
 
-def stages(view: RunView, now: float | None = None) -> tuple[StageView, ...]:
-    """The stages of the plan with what is done, in order; repeats are a stage of their own."""
-    return stages_of(view, lambda each: _worst_of(view, each), now)
+def stages_of(view: RunView, worst_of: Callable[[Round], State | None]) -> tuple[StageView, ...]:
+    """The stages of the plan with what is done, in order; repeats are a stage of their own.
 
-
-def stages_of(
-    view: RunView, worst_of: Callable[[Round], State | None], now: float | None = None
-) -> tuple[StageView, ...]:
-    """The same where ``worst_of`` knows the worst state of a closed round, None where nothing of it was judged."""
+    ``worst_of`` knows the worst state of a closed round, None where nothing of it was judged.
+    """
     names: dict[str, list[Round]] = {}
     for each in view.plan:
         names.setdefault(each.stage, []).append(each)
     pace = _pace(view)
-    return tuple(_stage(view, name, rounds, pace, worst_of, now) for name, rounds in names.items())
-
-
-def _worst_of(view: RunView, each: Round) -> State | None:
-    found = {state_of(verdict) for test in each.tests for verdict in view.verdicts.get(test.id, ())}
-    results = (view.results.get(test.id) for test in each.tests)
-    if any(result is not None and result.failure is not None for result in results):
-        found.add(State.UNKNOWN)
-    return worst(found) if found else None
+    return tuple(_stage(view, name, rounds, pace, worst_of) for name, rounds in names.items())
 
 
 def _stage(
@@ -302,15 +265,11 @@ def _stage(
     rounds: list[Round],
     pace: float,
     worst_of: Callable[[Round], State | None],
-    now: float | None,
 ) -> StageView:
     done = [each for each in rounds if each.number in view.closed]
     seconds = sum(view.closed[each.number][1] - view.closed[each.number][0] for each in done)
     left = sum(each.seconds * pace for each in rounds if each.number not in view.closed)
     running = view.current is not None and any(each.number == view.current.number for each in rounds)
-    if running and now is not None:
-        seconds += max(now - view.current_started, 0.0)
-        left = max(left - max(now - view.current_started, 0.0), 0.0)
     state = State.RUNNING if running else State.SKIPPED
     if done and not running:
         states = [found for each in done if (found := worst_of(each)) is not None]
@@ -352,12 +311,3 @@ def eta(view: RunView, now: float) -> tuple[float, float] | None:
     elapsed = max(now - view.current_started, 0.0) if view.current else 0.0
     low, high = (ratios[len(ratios) // 4], ratios[(3 * len(ratios)) // 4]) if ratios else (1.0, 1.5)
     return max(left * low - elapsed, 0.0), max(left * high - elapsed, 0.0)
-
-
-def exit_code(view: RunView, *, allow_untested: bool = False) -> int:
-    """0 everything judged passed, 1 something is below its threshold, 3 not everything was tested."""
-    levels = [verdict.level for test in superseding(view) for verdict in view.verdicts.get(test, ())]
-    if Level.FAIL in levels:
-        return 1
-    untested = not coverage(view).complete or Level.UNKNOWN in levels
-    return 3 if untested and not allow_untested else 0

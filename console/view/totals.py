@@ -1,10 +1,7 @@
-"""Sums over a session that the screens show all the time: coverage, reasons, stages. Kept, not counted anew.
+"""Sums over a session: coverage, reasons, stages. Screens show them all the time: kept, not counted anew."""
 
-``TotalsCache().compute(view)`` gives ``coverage``, ``not_judged`` and ``stages`` of ``console.view.run_view``;
-asked again for a later view of the same session it looks only at rounds that are new or repeated.
-"""
-
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from benchconsole.console.view.round_cache import RoundCache
@@ -14,18 +11,14 @@ from benchconsole.console.view.run_view import (
     RunView,
     StageView,
     State,
-    coverage,
-    folded,
-    not_judged,
     repeats_in,
     stages_of,
     state_of,
+    superseding,
     worst,
 )
 from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Result, Round
-
-_Reasons = dict[tuple[FailedAt, str], dict[str, int]]
 
 
 @dataclass(slots=True)
@@ -33,8 +26,8 @@ class _RoundSum:
     """One closed round: its tests by what became of them, why some gave no number, its worst state, what is low."""
 
     results: int = 0
-    counts: dict[str, int] = field(default_factory=dict)
-    reasons: _Reasons = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    reasons: dict[tuple[FailedAt, str], Counter[str]] = field(default_factory=dict)
     worst: State | None = None
     low: tuple[Verdict, ...] = ()
 
@@ -50,7 +43,10 @@ class SessionTotals:
 
 
 class TotalsCache:
-    """Sums over the views of one session after the other. Not for several threads at once."""
+    """Sums over the views of one session after the other. Not for several threads at once.
+
+    Of a later view of the same session only rounds that are new or repeated are looked at.
+    """
 
     def __init__(self) -> None:
         self._cache = RoundCache(_sum_round)
@@ -63,27 +59,13 @@ class TotalsCache:
         if self._plan is not view.plan:
             self._plan, self._repeats = view.plan, repeats_in(view.plan)
         self._rounds = self._cache.update(view, (each for each in view.plan if each.number in view.closed))
-        has_unplanned = sum(each.results for each in self._rounds.values()) < len(view.results)
-        covered = coverage(view) if has_unplanned else self._covered(view)
-        reasons = not_judged(view) if has_unplanned else self._reasons()
-        return SessionTotals(covered, reasons, stages_of(view, self._worst_of), self._low(view))
-
-    def _covered(self, view: RunView) -> Coverage:
+        parts = [*self._rounds.values()]
+        if sum(each.results for each in parts) < len(view.results):
+            parts.append(_sum_unplanned(view))
         planned = sum(len(each.tests) for each in view.plan) - self._repeats
-        counts: dict[str, int] = {}
-        for each in self._rounds.values():
-            for what, number in each.counts.items():
-                counts[what] = counts.get(what, 0) + number
-        return Coverage(planned, **counts)
-
-    def _reasons(self) -> tuple[NotJudged, ...]:
-        found: _Reasons = {}
-        for each in self._rounds.values():
-            for key, nodes in each.reasons.items():
-                known = found.setdefault(key, {})
-                for node, tests in nodes.items():
-                    known[node] = known.get(node, 0) + tests
-        return folded(found)
+        counts = sum((each.counts for each in parts), Counter[str]())
+        stages = stages_of(view, self._worst_of)
+        return SessionTotals(Coverage(planned, **counts), _fold_reasons(parts), stages, self._low(view))
 
     def _worst_of(self, each: Round) -> State | None:
         return self._rounds[each.number].worst if each.number in self._rounds else None
@@ -94,6 +76,16 @@ class TotalsCache:
             low = self._rounds[each.number].low if each.number in self._rounds else ()
             found[each.stage] = (*found.get(each.stage, ()), *low)
         return found
+
+
+def _fold_reasons(parts: Iterable[_RoundSum]) -> tuple[NotJudged, ...]:
+    """Reasons with the tests of each node, the nodes that could not be asked and the most tests first."""
+    found: dict[tuple[FailedAt, str], Counter[str]] = {}
+    for each in parts:
+        for key, nodes in each.reasons.items():
+            found.setdefault(key, Counter()).update(nodes)
+    made = [NotJudged(stage, detail, tuple(nodes), nodes.total()) for (stage, detail), nodes in found.items()]
+    return tuple(sorted(made, key=lambda each: (not each.stage.means_unreachable, -each.tests)))
 
 
 def _sum_round(view: RunView, each: Round) -> _RoundSum:
@@ -116,9 +108,32 @@ def _sum_round(view: RunView, each: Round) -> _RoundSum:
     return made
 
 
+def _sum_unplanned(view: RunView) -> _RoundSum:
+    """The results of tests that are in no round of the plan."""
+    made = _RoundSum()
+    planned = {test.id for each in view.plan if each.number in view.closed for test in each.tests}
+    for test, result in superseding(view).items():
+        if test not in planned:
+            _count_result(made, result)
+    return made
+
+
 def _count_result(made: _RoundSum, result: Result) -> None:
-    made.counts[result.outcome] = made.counts.get(result.outcome, 0) + 1
+    made.counts[result.outcome.value] += 1
     failure = result.failure
     if failure is not None:
-        nodes = made.reasons.setdefault((failure.stage, failure.detail), {})
-        nodes[failure.node] = nodes.get(failure.node, 0) + 1
+        made.reasons.setdefault((failure.stage, failure.detail), Counter())[failure.node] += 1
+
+
+def compute_totals(view: RunView) -> SessionTotals:
+    """The sums over a view that no other one follows."""
+    return TotalsCache().compute(view)
+
+
+def exit_code(view: RunView, *, allow_untested: bool = False) -> int:
+    """0 everything judged passed, 1 something is below its threshold, 3 not everything was tested."""
+    levels = [verdict.level for test in superseding(view) for verdict in view.verdicts.get(test, ())]
+    if Level.FAIL in levels:
+        return 1
+    untested = not compute_totals(view).covered.complete or Level.UNKNOWN in levels
+    return 3 if untested and not allow_untested else 0

@@ -18,7 +18,8 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, Noticed, SessionEnded
 from benchconsole.console.view.plan_text import format_plan
 from benchconsole.console.view.reducer import advance
-from benchconsole.console.view.run_view import RunView, State, coverage, exit_code, not_judged, superseding
+from benchconsole.console.view.run_view import RunView, State, superseding
+from benchconsole.console.view.totals import compute_totals, exit_code
 from benchconsole.probes.api import Target
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round
@@ -104,11 +105,15 @@ async def test_from_the_file_to_the_report(tmp_path: Path, store: Store) -> None
     assert again.choice.cohorts == {"phase": "after"}
     assert again.plan == rounds
     for shown in (view, again.view()):
-        assert (coverage(shown).planned, coverage(shown).tested, coverage(shown).skipped) == (24, 20, 4)
+        assert (
+            compute_totals(shown).covered.planned,
+            compute_totals(shown).covered.tested,
+            compute_totals(shown).covered.skipped,
+        ) == (24, 20, 4)
         assert shown.complete
         assert exit_code(shown) == 3
         assert exit_code(shown, allow_untested=True) == 0
-        (why,) = not_judged(shown)
+        (why,) = compute_totals(shown).reasons
         assert (why.stage, why.tests) == (FailedAt.SKIPPED, 4)
         assert why.detail == "ended at tasks=16: ior.write gained less than 5 % since tasks=4"
         assert shown.replaced == frozenset()
@@ -157,7 +162,11 @@ async def test_a_sweep_is_resumed_in_its_middle_and_ends_where_it_would_have(
     left = again.unfinished()
     assert 0 < len(left) <= 12 - cut
     view, _ = await follow(again, left)
-    assert (coverage(view).planned, coverage(view).tested, coverage(view).skipped) == (24, 20, 4)
+    assert (
+        compute_totals(view).covered.planned,
+        compute_totals(view).covered.tested,
+        compute_totals(view).covered.skipped,
+    ) == (24, 20, 4)
     assert "32" not in {tasks for _, tasks in reach.asked}
     assert view.complete
     assert again.unfinished() == ()
@@ -171,7 +180,7 @@ async def test_a_failure_ends_a_sweep_that_says_so(tmp_path: Path, store: Store)
     assert [event.text.partition(";")[0] for event in seen if isinstance(event, Noticed)] == [
         "ior over tasks: ended by a failure at tasks=8: tool failed on vm1"
     ]
-    found = coverage(view)
+    found = compute_totals(view).covered
     assert (found.tested, found.failed, found.skipped) == (13, 1, 10)
     assert view.nodes[running.fabric.nodes["n2"].id].state is State.SKIPPED  # type: ignore[index]
     assert {test.target.key for each in running.propose(failed_only=True) for test in each.tests} == {"vm1"}
@@ -199,7 +208,7 @@ async def test_a_tool_that_did_something_else_gives_no_number(tmp_path: Path, st
     reach = SteppedReach(four_at_most)
     running = Session(fabric(tmp_path, TEXT), {"ior": Stubborn()}, store, make_reach=lambda *_: reach)
     view, _ = await follow(running, running.propose())
-    found = coverage(view)
+    found = compute_totals(view).covered
     assert (found.tested, found.failed) == (4, 20)
     details = {result.failure.detail for result in superseding(view).values() if result.failure}
     assert "found ior.write with tasks=1, expected tasks=2, which the tool was told" in details

@@ -12,7 +12,8 @@ import pytest
 from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.reports.json_records import SCHEMA, make_number, make_text
-from benchconsole.console.view.run_view import RunView, State, coverage
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.judgement import Confidence, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.units import Unit
@@ -110,7 +111,7 @@ def test_coverage_adds_up() -> None:
     view = fixture.hard()
     found = document(view)["coverage"]
     parts = ("tested", "failed_to_run", "unreachable", "skipped", "not_run")
-    assert sum(found[part] for part in parts) == found["planned"] == coverage(view).planned
+    assert sum(found[part] for part in parts) == found["planned"] == compute_totals(view).covered.planned
 
 
 def test_failures_carry_their_commands() -> None:

@@ -13,7 +13,8 @@ from benchconsole.console.session.loop_thread import LoopThread
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, SessionEnded
 from benchconsole.console.view.reducer import advance, opened
-from benchconsole.console.view.run_view import RunView, coverage
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.store.store import Store
 from tests.fabrics import SMALL, fabric
@@ -86,7 +87,7 @@ async def test_a_session_that_somebody_drives_is_followed_to_its_end(
     assert {name: node.state for name, node in view.nodes.items()} == {
         name: node.state for name, node in wanted.nodes.items()
     }
-    assert coverage(view) == coverage(wanted)
+    assert compute_totals(view).covered == compute_totals(wanted).covered
     assert len([event for event in seen if isinstance(event, ClosedRound)]) == len(wanted.closed)
 
 
@@ -151,4 +152,4 @@ async def test_an_interruption_and_a_resumption_elsewhere_are_told(tmp_path: Pat
         view = fold(view, event)
     assert view is not None
     assert view.complete
-    assert coverage(view).complete
+    assert compute_totals(view).covered.complete

@@ -15,7 +15,8 @@ from benchconsole.console.session.judged_rounds import judge_again
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance
-from benchconsole.console.view.run_view import RunView, State, coverage, exit_code, not_judged, stages, tally
+from benchconsole.console.view.run_view import RunView, State, tally
+from benchconsole.console.view.totals import compute_totals, exit_code
 from benchconsole.probes.judging.attribution import Attributor
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.model.judgement import ClosedRound
@@ -90,10 +91,10 @@ async def test_unreachable_nodes_are_told_and_give_exit_code_3(tmp_path: Path, s
     assert exit_code(view) == 3
     assert exit_code(view, allow_untested=True) == 0
     assert view.nodes[next(iter(n for n in view.nodes if n == "n2"))].state is State.UNREACHABLE
-    found = coverage(view)
+    found = compute_totals(view).covered
     assert found.unreachable == 1 + 4
     assert found.tested + found.unreachable == found.planned
-    assert [each.nodes for each in not_judged(view)] == [("n2",)]
+    assert [each.nodes for each in compute_totals(view).reasons] == [("n2",)]
 
 
 async def test_stop_now_stores_no_half_round_and_resume_repeats_nothing(tmp_path: Path, store: Store) -> None:
@@ -110,7 +111,7 @@ async def test_stop_now_stores_no_half_round_and_resume_repeats_nothing(tmp_path
     judged = [event.round.number for event in seen if isinstance(event, ClosedRound)]
     assert set(judged).isdisjoint(done)
     assert view.complete
-    assert coverage(view).complete
+    assert compute_totals(view).covered.complete
 
 
 async def test_a_console_that_died_before_it_searched_the_nodes_has_that_done_on_resume(
@@ -170,8 +171,10 @@ async def test_failed_tests_are_repeated_and_the_newest_counts(tmp_path: Path, s
         if isinstance(event, SessionEnded):
             break
     assert exit_code(view) == 0
-    assert coverage(view).complete
-    assert coverage(view).planned == sum(len(each.tests) for each in view.plan) - sum(len(each.tests) for each in again)
+    assert compute_totals(view).covered.complete
+    assert compute_totals(view).covered.planned == sum(len(each.tests) for each in view.plan) - sum(
+        len(each.tests) for each in again
+    )
 
 
 async def test_judging_again_touches_no_node_and_counts_from_now_on(tmp_path: Path, store: Store) -> None:
@@ -198,8 +201,8 @@ async def test_two_consoles_cannot_drive_one_session(tmp_path: Path, store: Stor
 async def test_stages_are_timed_and_the_view_is_a_pure_fold(tmp_path: Path, store: Store) -> None:
     running = session(tmp_path, store, PlayedReach())
     view, _ = await follow(running, running.propose())
-    assert [each.name for each in stages(view)] == ["inventory", "iperf3 neighbours", "iperf3 trunks"]
-    assert all(each.done == each.rounds for each in stages(view))
+    assert [each.name for each in compute_totals(view).stages] == ["inventory", "iperf3 neighbours", "iperf3 trunks"]
+    assert all(each.done == each.rounds for each in compute_totals(view).stages)
     replayed = Session.stored(store, "last", PROBES).view()
     assert replayed.findings == view.findings
     assert {name: node.state for name, node in replayed.nodes.items()} == {

@@ -7,7 +7,8 @@ import pytest
 
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, opened
-from benchconsole.console.view.run_view import RunView, State, coverage, eta, exit_code, stages, tally
+from benchconsole.console.view.run_view import RunView, State, eta, tally
+from benchconsole.console.view.totals import compute_totals, exit_code
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.topology.model.fabric import SwitchRole
 from tests.console.tui.fabrics import Builder, mini
@@ -125,11 +126,11 @@ async def test_every_screen_draws_it(place: int, name: str) -> None:
 @pytest.mark.parametrize("name", STORIES)
 def test_its_sums_are_sums_and_nothing_is_divided_by_nothing(name: str) -> None:
     view = folded(STORIES[name])
-    covered = coverage(view)
+    covered = compute_totals(view).covered
     assert covered.tested + covered.failed + covered.unreachable + covered.skipped <= covered.planned
     assert sum(tally(view).values()) == len(view.nodes)
     assert exit_code(view) in (0, 1, 3)
-    assert all(each.left >= 0 for each in stages(view))
+    assert all(each.left >= 0 for each in compute_totals(view).stages)
     assert eta(view, view.started + 1.0) is None or not view.closed
 
 

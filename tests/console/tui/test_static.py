@@ -14,7 +14,8 @@ from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, described, opened
-from benchconsole.console.view.run_view import coverage, exit_code, tally
+from benchconsole.console.view.run_view import tally
+from benchconsole.console.view.totals import compute_totals, exit_code
 from benchconsole.topology.analysis.static_analysis import make_static_report
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
@@ -173,7 +174,11 @@ def test_no_count_state_or_exit_code_rests_on_the_description() -> None:
         view = advance(view, event)
     with_it = described(view, SOME)
     assert replace(with_it, static=None) == view
-    assert (coverage(with_it), exit_code(with_it), tally(with_it)) == (coverage(view), exit_code(view), tally(view))
+    assert (compute_totals(with_it).covered, exit_code(with_it), tally(with_it)) == (
+        compute_totals(view).covered,
+        exit_code(view),
+        tally(view),
+    )
 
 
 def test_a_session_that_begins_on_the_same_fabric_keeps_it() -> None:

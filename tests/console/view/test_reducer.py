@@ -1,5 +1,6 @@
 """The fold: in batches as one by one, older views untouched, and no more work than an event brings."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -21,16 +22,8 @@ from benchconsole.console.view.events import (
 )
 from benchconsole.console.view.events import TestStarted as Started
 from benchconsole.console.view.reducer import advance, advance_all, opened, repeats_of
-from benchconsole.console.view.run_view import (
-    RunView,
-    State,
-    coverage,
-    not_judged,
-    stages,
-    state_of_failure,
-    superseding,
-)
-from benchconsole.console.view.totals import TotalsCache
+from benchconsole.console.view.run_view import Coverage, RunView, State, state_of_failure, superseding
+from benchconsole.console.view.totals import TotalsCache, compute_totals
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.model.fabric import NodeId
@@ -113,9 +106,12 @@ def test_sums_and_links_are_kept_as_they_would_be_counted_anew(places: list[int]
         view = advance(view, event)
         if isinstance(event, (ClosedRound, SessionOpened, SessionEnded)):
             found = sums.compute(view)
-            assert found.covered == coverage(view)
-            assert found.reasons == not_judged(view)
-            assert found.stages == stages(view)
+            assert found == compute_totals(view)
+            counted = Counter(result.outcome.value for result in superseding(view).values())
+            assert found.covered == Coverage(found.covered.planned, **counted)
+            nodes = Counter(result.failure.node for result in superseding(view).values() if result.failure)
+            assert sum(each.tests for each in found.reasons) == nodes.total()
+            assert {node for each in found.reasons for node in each.nodes} == nodes.keys()
             assert dict(view.links) == dict(apply_findings(read_session_links(view), view.findings))
             standing = set(superseding(view))
             assert all(r.test.id in standing for node in view.nodes.values() for r in node.results)

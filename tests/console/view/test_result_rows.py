@@ -11,7 +11,8 @@ from benchconsole.console.view.result_rows import (
     list_rows,
     select_columns,
 )
-from benchconsole.console.view.run_view import RunView, State, coverage
+from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.units import Shown, Unit
@@ -91,7 +92,7 @@ def test_a_failure_with_an_unknown_verdict_says_that_nothing_was_measured() -> N
 def test_outcomes_are_counted_as_coverage_counts_them() -> None:
     view = fixture.hard()
     outcomes = {row.test: row.outcome for row in list_current_rows(view)}
-    counted = coverage(view)
+    counted = compute_totals(view).covered
     assert list(outcomes.values()).count(RowOutcome.TESTED) == counted.tested
     assert list(outcomes.values()).count(RowOutcome.UNREACHABLE) == counted.unreachable
     assert list(outcomes.values()).count(RowOutcome.SKIPPED) == counted.skipped

@@ -6,7 +6,8 @@ import pytest
 
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
-from benchconsole.console.view.run_view import RunView, exit_code
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.totals import exit_code
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Round
 from tests.probes.judging.rounds import close, flow, star
