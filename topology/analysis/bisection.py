@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.arrays import Floats, Indices, sum_at
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric, NodeId, SwitchRole
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables, sum_at
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError, find_minimum_cut
 from benchconsole.topology.units import counted, network_rate
 
@@ -151,7 +151,7 @@ def _cut(cabled: Tables, near: _Side, far: _Side) -> FabricCut:
     """Nodes of a group on one side are one vertex; nodes on no side carry nothing for others and are left out."""
     graph, groups = cabled.forwarding, cabled.node_groups
     vertices = len(graph.device)
-    members = np.array([kind.members for kind in cabled.kinds], np.intp)[groups.kind]
+    members = cabled.members[groups.link]
     a, b, capacity, cables, tier = [graph.a], [graph.b], [graph.capacity], [graph.cables], [cabled.tier[graph.device]]
     ends = []
     for side in (near, far):
@@ -168,11 +168,11 @@ def _cut(cabled: Tables, near: _Side, far: _Side) -> FabricCut:
         ends.append(np.concatenate((side.vertices, number[mine])))
         vertices += len(mine)
     low, high, rates = np.concatenate(a), np.concatenate(b), np.concatenate(capacity)
-    found = find_minimum_cut(vertices, low, high, rates, ends=(ends[0], ends[1]))
-    parted = np.flatnonzero(found.near[low] != found.near[high])
+    bound, inside = find_minimum_cut(vertices, low, high, rates, ends=(ends[0], ends[1]))
+    parted = np.flatnonzero(inside[low] != inside[high])
     tiers = np.concatenate(tier)
     where = _list_narrowest(tiers[low[parted]], tiers[high[parted]], rates[parted], np.concatenate(cables)[parted])
-    return FabricCut(found.value, near.machines, far.machines, tuple(where))
+    return FabricCut(bound, near.machines, far.machines, tuple(where))
 
 
 _ROLES = ("node", *(role.value for role in SwitchRole))

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
-from benchconsole.topology.arrays import Indices
+from benchconsole.topology.arrays import Indices, sum_at
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, SwitchId
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables, sum_at
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.units import counted, network_rate, ratio
 
 _MORE = 1 + 1e-9
@@ -111,7 +111,7 @@ def _find_hidden(cabled: Tables) -> _Costly:
     offered = sum_at(groups.capacity[legs], owner, size) * groups.size
     # One stream of a node is on one cable only, so its fastest member bounds it.
     speed = np.zeros(size)
-    np.maximum.at(speed, owner, np.array([kind.speed for kind in cabled.kinds], float)[groups.kind[legs]])
+    np.maximum.at(speed, owner, cabled.speed[groups.link[legs]])
     # Blind: all legs together overload the uplinks, one stream of each node does not.
     blind = (switches > 1) & (up > 0) & (offered > up * _MORE) & (groups.size * speed <= up * _MORE)
     # Where ``down`` is more than the group offers, others send through these switches too, and streams of theirs count.

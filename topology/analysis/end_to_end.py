@@ -19,9 +19,9 @@ import numpy as np
 
 from benchconsole.topology.analysis.oversubscription import WorstFailure, name_failures
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.arrays import Floats, Indices, sum_at
 from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables, sum_at
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.tables.fair_shares import compute_fair_shares
 from benchconsole.topology.tables.ratios import (
     Worst,

@@ -122,7 +122,7 @@ def _list_pairs(cabled: Tables) -> list[_Pair]:
 def _add_legs(cabled: Tables, found: Sequence[_Pair], pair: Indices, side: Indices) -> None:
     """Enter the nodes of each node group into the pairs that it is cabled to, standby legs in full."""
     groups = cabled.node_groups
-    full = np.array([kind.capacity for kind in cabled.kinds], float)[groups.kind]
+    full = cabled.capacity[groups.link]
     legs: dict[tuple[int, int], list[float]] = {}
     mine = np.flatnonzero(pair[groups.switch] >= 0)
     columns = (groups.owner[mine], pair[groups.switch[mine]], side[groups.switch[mine]], full[mine])

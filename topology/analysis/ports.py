@@ -142,7 +142,7 @@ def _find_node_speeds(cabled: Tables) -> Floats:
     """Per device the speed of the fastest node link of a switch, 0 without one."""
     groups = cabled.node_groups
     found = np.zeros(len(cabled.names))
-    np.maximum.at(found, groups.switch, np.array([each.speed for each in cabled.kinds], float)[groups.kind])
+    np.maximum.at(found, groups.switch, cabled.speed[groups.link])
     return found
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices
-from benchconsole.topology.tables.fabric_tables import Tables, sum_at
+from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.ratios import divide
 
 _EXACT = 1e-9
@@ -48,7 +48,7 @@ def split_evenly(at: Indices, hop: Indices, cables: Floats, size: int) -> Floats
 
 def _split(tables: Tables) -> _Split:
     groups, uplinks, size = tables.node_groups, tables.uplinks, len(tables.names)
-    cables = np.array([kind.members for kind in tables.kinds], float)[groups.kind]
+    cables = tables.members[groups.link].astype(float)
     legs = np.zeros(len(groups.owner))
     used = np.flatnonzero(groups.capacity > 0)
     legs[used] = split_evenly(uplinks.sender[used], tables.logical[groups.switch[used]], cables[used], size)

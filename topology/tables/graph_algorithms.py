@@ -40,33 +40,20 @@ def find_components(number: int, a: Indices, b: Indices) -> Indices:
 
 def find_common_unit(capacity: Floats) -> Fraction:
     """The largest unit in which every capacity is a whole number; 1 where all are 0. Exact: floats are fractions."""
-    found = Fraction(0)
-    for value in np.unique(capacity).tolist():
-        each = Fraction(value)
-        found = Fraction(
-            math.gcd(found.numerator * each.denominator, each.numerator * found.denominator),
-            found.denominator * each.denominator,
-        )
-    return found or Fraction(1)
-
-
-@dataclass(frozen=True, slots=True)
-class MinimumCut:
-    """A minimum cut: its capacity, and which vertices are on the side of the sources."""
-
-    value: float
-    near: Flags
+    parts = [Fraction(value) for value in np.unique(capacity).tolist()]
+    common = math.gcd(*(part.numerator for part in parts))
+    return Fraction(common, math.lcm(*(part.denominator for part in parts))) or Fraction(1)
 
 
 def find_minimum_cut(
     number: int, a: Indices, b: Indices, capacity: Floats, *, ends: tuple[Indices, Indices]
-) -> MinimumCut:
+) -> tuple[float, Flags]:
     """The least capacity between two sets of vertices (``ends``), each edge carrying ``capacity`` in each direction.
 
-    Maximum flow by Dinic's algorithm (E. A. Dinic, Soviet Math. Dokl. 11, 1970), the side of the
-    sources by reachability in what is left (Ford and Fulkerson). Of several minimum cuts it is
-    the one nearest to the sources. UnitTooFineError where the capacities are not whole numbers
-    of any unit that fits; nothing is ever rounded.
+    Also which vertices are on the side of the first set, the sources, by reachability in what is left (Ford and
+    Fulkerson). Maximum flow by Dinic's algorithm (E. A. Dinic, Soviet Math. Dokl. 11, 1970). Of several minimum cuts
+    it is the one nearest to the sources. UnitTooFineError where the capacities are not whole numbers of any unit
+    that fits; nothing is ever rounded.
     """
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
@@ -89,7 +76,7 @@ def find_minimum_cut(
     # What is left is never negative, and the way back over a flow is left where it came from.
     near = np.zeros(number + 2, bool)
     near[breadth_first_order(graph - found.flow, number, return_predecessors=False)] = True
-    return MinimumCut(float(int(found.flow_value) * unit), near[:number])
+    return float(int(found.flow_value) * unit), near[:number]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats, Indices
-from benchconsole.topology.tables.fabric_tables import Tables, join_slices, sum_at
+from benchconsole.topology.arrays import Floats, Indices, join_slices, sum_at
+from benchconsole.topology.tables.fabric_tables import Tables
 
 _EXACT = 1e-12
 """Share of a capacity below which a remainder is rounding."""
@@ -110,14 +110,13 @@ def find_dead_switches(tables: Tables, low: Indices, high: Indices, capacity: Fl
 def pair_standby_legs(tables: Tables) -> tuple[Indices, Indices]:
     """Of nodes with one active leg: this leg and the standby leg that takes over, as entries of the node groups."""
     groups = tables.node_groups
-    waits = np.array([kind.standby for kind in tables.kinds], bool)[groups.kind] & (groups.capacity == 0)
+    waits = tables.standby[groups.link] & (groups.capacity == 0)
     if not waits.any():
         return np.zeros(0, np.intp), np.zeros(0, np.intp)
-    networks = list(dict.fromkeys(kind.network for kind in tables.kinds))
-    network = np.array([networks.index(kind.network) for kind in tables.kinds], np.intp)[groups.kind]
-    place = groups.owner * len(networks) + network
+    size = int(tables.network.max()) + 1
+    place = groups.owner * size + tables.network[groups.link]
     active = np.flatnonzero(groups.capacity > 0)
-    holder = np.full(len(groups) * len(networks), -1)
+    holder = np.full(len(groups) * size, -1)
     holder[place[active]] = active
     alone = np.bincount(place[active], minlength=len(holder)) == 1
     waiting = np.flatnonzero(waits)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices
-from benchconsole.topology.tables.fabric_tables import Tables, join_slices, sum_at
+from benchconsole.topology.arrays import Flags, Floats, Indices, join_slices, sum_at
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import Search, search_depth_first
 
 

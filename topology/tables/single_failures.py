@@ -11,9 +11,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices
+from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.model.fabric import SwitchRole
-from benchconsole.topology.tables.fabric_tables import Tables, sum_at
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.ratios import divide, find_dead_switches, subtract_loss
 from benchconsole.topology.tables.separation import find_separation
 from benchconsole.topology.tables.uplink_shares import CrossingNodes, compute_standby_rates, compute_uplink_shares
@@ -261,8 +261,8 @@ def list_leg_failures(failures: Failures) -> Iterator[tuple[Case, Indices]]:
     cabled, groups = failures.cabled, failures.cabled.node_groups
     machines = (groups.nodes // groups.size)[groups.owner]
     tier = cabled.tier[groups.switch]
-    fastest = np.minimum(np.array([kind.fastest for kind in cabled.kinds], float)[groups.kind], groups.capacity)
-    several = np.array([kind.members for kind in cabled.kinds], np.intp)[groups.kind] > 1
+    fastest = cabled.fastest[groups.link]
+    several = cabled.members[groups.link] > 1
     everything, nothing = np.ones(len(several), bool), np.zeros(len(several))
     number = np.zeros(len(several), np.intp)
     # A standby leg takes over from a whole leg, not from one member of it.

@@ -12,9 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchconsole.topology.arrays import Flags, Floats, Indices
-from benchconsole.topology.tables.columns import Forwarding
-from benchconsole.topology.tables.fabric_tables import Tables, sum_at
+from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
+from benchconsole.topology.tables.cable_tables import CableTables, Forwarding
 from benchconsole.topology.tables.graph_algorithms import find_components
 
 _Ways = tuple[Indices, Indices, Indices]
@@ -76,7 +75,7 @@ class UplinkPaths:
         return np.maximum(found, 1.0)
 
 
-def find_uplink_paths(tables: Tables) -> UplinkPaths:
+def find_uplink_paths(tables: CableTables) -> UplinkPaths:
     """The ways up of a fabric."""
     network, meet = _find_networks(tables)
     trunks, tier = tables.trunks, tables.tier
@@ -113,7 +112,7 @@ def find_uplink_paths(tables: Tables) -> UplinkPaths:
     )
 
 
-def _find_networks(tables: Tables) -> tuple[Indices, Indices]:
+def _find_networks(tables: CableTables) -> tuple[Indices, Indices]:
     """Per device its network, and per network the tier at which all its nodes meet."""
     graph, groups = tables.forwarding, tables.node_groups
     place = graph.vertex[groups.switch]
@@ -152,7 +151,7 @@ def _make_empty() -> _Ways:
     return np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.intp)
 
 
-def _make_batches(tables: Tables, upward: Indices, top: Flags) -> Iterator[_Ways]:
+def _make_batches(tables: CableTables, upward: Indices, top: Flags) -> Iterator[_Ways]:
     """The ways in the order of climbing."""
     trunks, tier = tables.trunks, tables.tier
     climbs = top.copy()
@@ -164,7 +163,7 @@ def _make_batches(tables: Tables, upward: Indices, top: Flags) -> Iterator[_Ways
         yield rising, trunks.low[rising], trunks.high[rising]
 
 
-def _find_sideways(tables: Tables, level: Indices, climbs: Flags) -> Iterator[_Ways]:
+def _find_sideways(tables: CableTables, level: Indices, climbs: Flags) -> Iterator[_Ways]:
     """Ways over cables of one tier, nearest to a way up first; whom they help is marked in ``climbs``."""
     trunks = tables.trunks
     while True:
@@ -177,7 +176,7 @@ def _find_sideways(tables: Tables, level: Indices, climbs: Flags) -> Iterator[_W
         climbs[helped] = True
 
 
-def _find_ways_aside(tables: Tables, low: Indices, high: Indices) -> Aside:
+def _find_ways_aside(tables: CableTables, low: Indices, high: Indices) -> Aside:
     """The cables aside of switches that have ways up from ``low`` to ``high``."""
     trunks, tier = tables.trunks, tables.tier
     rising = tier[low] < tier[high]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats, Indices
-from benchconsole.topology.tables.fabric_tables import Tables, sum_at
+from benchconsole.topology.arrays import Floats, Indices, sum_at
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.ratios import pair_standby_legs
 
 _WHOLE = 1 - 1e-9
@@ -92,8 +92,7 @@ def compute_standby_rates(tables: Tables) -> Floats:
     found = np.zeros(len(groups.owner))
     active, waiting = pair_standby_legs(tables)
     same = sender[active] == sender[waiting]
-    capacity = np.array([kind.capacity for kind in tables.kinds], float)
-    found[active[same]] = capacity[groups.kind[waiting[same]]]
+    found[active[same]] = tables.capacity[groups.link[waiting[same]]]
     return found
 
 

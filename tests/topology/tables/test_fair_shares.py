@@ -54,7 +54,7 @@ def listed(found: Tables) -> tuple[Usage, np.ndarray, np.ndarray]:
     flow = 0
     for sender, group in enumerate(uplinks.group.tolist()):
         legs = np.flatnonzero((uplinks.sender == sender) & (groups.capacity > 0))
-        cables = np.array([found.kinds[kind].members for kind in groups.kind[legs]], float)
+        cables = found.members[groups.link[legs]].astype(float)
         share = split_evenly(np.zeros(len(legs), np.intp), found.logical[groups.switch[legs]], cables, len(found.names))
         for _ in range(int(groups.size[group])):
             load: dict[int, float] = {}

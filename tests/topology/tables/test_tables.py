@@ -114,6 +114,6 @@ def check_groups(described: Fabric) -> None:
     assert len(groups) == len(alike)
     for leg, entry in zip(groups.legs.tolist(), groups.leg_of.tolist(), strict=True):
         assert groups.group[found.low[leg]] == groups.owner[entry]
-        assert (found.high[leg], found.kind[leg]) == (groups.switch[entry], groups.kind[entry])
+        assert (found.high[leg], found.kind[leg]) == (groups.switch[entry], found.kind[groups.link[entry]])
         assert found.usable[leg] == groups.capacity[entry]
     assert np.bincount(groups.leg_of, minlength=len(groups.owner)).tolist() == groups.size[groups.owner].tolist()
