@@ -129,19 +129,20 @@ def matches_own_port(cable: DescribedCable, plug: Plug) -> bool:
     return bool(cable.own_port) and cable.own_port.casefold() == plug.port.name.casefold()
 
 
-def _is_there(fits: Fits) -> Fits:
-    return lambda cable, plug: plug.device == cable.device and fits(cable, plug)
-
-
-def _are_alike(cable: DescribedCable, plug: Plug) -> bool:
-    return plug.port.speed is not None and abs(plug.port.speed - cable.speed) <= SAME_SPEED * cable.speed
+def is_same_speed(cable: DescribedCable, speed: float) -> bool:
+    """Whether ``speed`` is that of ``cable``."""
+    return abs(speed - cable.speed) <= SAME_SPEED * cable.speed
 
 
 _RIGHT: tuple[Fits, ...] = (
     lambda cable, plug: matches_far_port(cable, plug) is True and (matches_own_port(cable, plug) or not cable.own_port),
     lambda cable, plug: matches_own_port(cable, plug) and matches_far_port(cable, plug) is not False,
     lambda cable, plug: matches_far_port(cable, plug) is True,
-    lambda cable, plug: matches_far_port(cable, plug) is not False and _are_alike(cable, plug),
+    lambda cable, plug: (
+        plug.port.speed is not None
+        and is_same_speed(cable, plug.port.speed)
+        and matches_far_port(cable, plug) is not False
+    ),
     lambda cable, plug: matches_far_port(cable, plug) is not False,
     matches_own_port,
     lambda cable, plug: True,
@@ -167,7 +168,7 @@ class Cabling:
             if port.carrier is not False
         ]
         for right in _RIGHT:
-            self._match(_is_there(right))
+            self._match(right, at_home=True)
         self.settled = not self._open and bool(self.found)
 
     @property
@@ -202,9 +203,10 @@ class Cabling:
             port.name for port in self.observed.ports if port.carrier is False and port.name not in spare.ports
         )
 
-    def _match(self, fits: Fits) -> None:
+    def _match(self, fits: Fits, *, at_home: bool = False) -> None:
         for cable in list(self._open):
-            plug = next((plug for plug in self.free if fits(cable, plug)), None)
+            plugs = (plug for plug in self.free if not at_home or plug.device == cable.device)
+            plug = next((plug for plug in plugs if fits(cable, plug)), None)
             if plug is not None:
                 self.found[cable] = plug
                 self._open.remove(cable)
@@ -251,10 +253,9 @@ Ends = Mapping[str, Mapping[str, str]]
 def list_ends(fabric: Fabric) -> Ends:
     """The ports that nodes are described to be cabled to; a device whose ports are not named has none."""
     found: dict[str, dict[str, str]] = {}
-    for node in fabric.nodes:
-        for cable in list_cables(fabric, node):
-            if cable.far_port:
-                found.setdefault(cable.device, {})[cable.far_port] = node
+    for cable in (cable for node in fabric.nodes for cable in list_cables(fabric, node)):
+        if cable.far_port:
+            found.setdefault(cable.device, {})[cable.far_port] = cable.node
     return found
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.wire.cabling import CableState, Cabling, find_spare, list_cables, list_ends
 from benchconsole.topology.wire.differences import UP, CablingDifference, Differences, find_states
@@ -87,7 +88,11 @@ def compare(fabric: Fabric, observed: Mapping[str, Observed | None]) -> WireRepo
         else:
             differences.add_deaf(node, seen)
     folded = differences.folded()
-    reasons = {node: seen.deaf for node, seen in answered.items() if seen.deaf} | _find_unheard(heard)
+    reasons = {node: seen.deaf for node, seen in answered.items() if seen.deaf}
+    for node, cabling in heard.items():
+        if cabling.unheard:
+            ports = ", ".join(port.name for port in cabling.unheard.values())
+            reasons[node] = f"{ports} has a carrier, and nobody announces himself there"
     reasons |= {node: f"a virtual machine on {host}" for node in observed if (host := fabric.nodes[NodeId(node)].host)}
     return WireReport(
         folded,
@@ -98,16 +103,6 @@ def compare(fabric: Fabric, observed: Mapping[str, Observed | None]) -> WireRepo
         len(fabric.links),
         len({cable.link for node in fabric.nodes for cable in list_cables(fabric, node)}),
     )
-
-
-def _find_unheard(heard: Mapping[str, Cabling]) -> dict[str, str]:
-    """Why nodes that were asked have cables of which nothing can be said."""
-    found = {}
-    for node, cabling in heard.items():
-        ports = [port.name for port in cabling.unheard.values()]
-        if ports:
-            found[node] = f"{', '.join(ports)} has a carrier, and nobody announces himself there"
-    return found
 
 
 def _find_coverage(
@@ -132,17 +127,13 @@ def _find_coverage(
 
 def _list_strangers(heard: Mapping[str, Cabling], names: SysNames) -> tuple[Stranger, ...]:
     """Everybody whose name is not in the file, with the nodes and ports that hear him."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for node, cabling in heard.items():
-        for plug in (*cabling.found.values(), *cabling.free):
-            if plug.device is None:
-                found.setdefault(plug.neighbour.device, []).append((node, plug.port.name))
+    found = group_by_key(
+        (plug.neighbour.device, (node, plug.port.name))
+        for node, cabling in heard.items()
+        for plug in (*cabling.found.values(), *cabling.free)
+        if plug.device is None
+    )
     return tuple(
-        Stranger(
-            name,
-            names.near(name),
-            tuple(dict.fromkeys(node for node, _ in where)),
-            tuple(dict.fromkeys(port for _, port in where)),
-        )
+        Stranger(name, names.near(name), *(tuple(dict.fromkeys(each)) for each in zip(*where, strict=True)))
         for name, where in found.items()
     )

@@ -1,17 +1,17 @@
 """State of each described cable, and one row for each thing that is not as described.
 
-One row for each thing that is wrong; rows that differ in the node alone are folded into one.
+Rows that differ in the node alone are folded into one.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Bond, Fabric
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import network_rate
 from benchconsole.topology.wire.cabling import (
-    SAME_SPEED,
     CableOutcome,
     CableState,
     Cabling,
@@ -20,11 +20,12 @@ from benchconsole.topology.wire.cabling import (
     Plug,
     Spare,
     find_end,
+    is_same_speed,
     list_cables,
     matches_far_port,
 )
-from benchconsole.topology.wire.misplaced import find_swaps, format_ends
 from benchconsole.topology.wire.observations import BondSeen, Observed, SysNames
+from benchconsole.topology.wire.swaps import find_swaps, format_ends
 
 UP = (CableOutcome.CONFIRMED, CableOutcome.SLOWER, CableOutcome.FASTER)
 """Cables that end where they should and carry data."""
@@ -59,14 +60,10 @@ def find_states(cabling: Cabling, known: Ends) -> tuple[CableState, ...]:
         plug = cabling.found.get(cable)
         if plug is not None:
             found.append(CableState(cable, _find_outcome(cable, plug, idle), plug, find_end(plug, known)))
-        elif cable in cabling.unheard:
-            found.append(CableState(cable, CableOutcome.UNHEARD))
-        else:
-            found.append(
-                CableState(
-                    cable, CableOutcome.FEWER if cable.bundle and cable.bundle in confirmed else CableOutcome.MISSING
-                )
-            )
+            continue
+        fewer = cable.bundle and cable.bundle in confirmed
+        silent = CableOutcome.FEWER if fewer else CableOutcome.MISSING
+        found.append(CableState(cable, CableOutcome.UNHEARD if cable in cabling.unheard else silent))
     return tuple(found)
 
 
@@ -80,7 +77,7 @@ def _find_outcome(cable: DescribedCable, plug: Plug, idle: Mapping[str, str]) ->
     if plug.port.name in idle:
         return CableOutcome.FEWER
     speed = plug.port.speed
-    if speed is None or abs(speed - cable.speed) <= SAME_SPEED * cable.speed:
+    if speed is None or is_same_speed(cable, speed):
         return CableOutcome.CONFIRMED
     return CableOutcome.SLOWER if speed < cable.speed else CableOutcome.FASTER
 
@@ -114,16 +111,10 @@ class Differences:
         self._known = known
         self._names = names
         self._rows: list[CablingDifference] = []
-        self._of: dict[str, list[CableState]] = {}
-        for state in found:
-            self._of.setdefault(state.cable.node, []).append(state)
-        self._at: dict[str, list[str]] = {}
-        for cable in (cable for node in fabric.nodes for cable in list_cables(fabric, node)):
-            self._at.setdefault(cable.device, []).append(cable.node)
-        self._lost: dict[str, set[str]] = {}
-        for state in found:
-            if state.kind not in UP:
-                self._lost.setdefault(state.cable.device, set()).add(state.cable.node)
+        self._of = group_by_key((state.cable.node, state) for state in found)
+        every = (cable for node in fabric.nodes for cable in list_cables(fabric, node))
+        self._at = group_by_key((cable.device, cable.node) for cable in every)
+        self._lost = group_by_key((state.cable.device, state.cable.node) for state in found if state.kind not in UP)
         self._swapped = self._add_swaps(found)
 
     def _add_swaps(self, found: Sequence[CableState]) -> set[DescribedCable]:
@@ -149,7 +140,8 @@ class Differences:
                 self._rows.append(CablingDifference(state.kind, (node,), place, described, seen, text))
             else:
                 text = why if state.plug is None else idle[state.plug.port.name]
-                seen = "" if state.kind is CableOutcome.MISSING else _is_up(state.cable, own)
+                up = [each.kind in UP for each in own if each.cable.bundle == state.cable.bundle]
+                seen = "" if state.kind is CableOutcome.MISSING else f"{sum(up)} of {len(up)} members up"
                 self._rows.append(CablingDifference(state.kind, (node,), place, "", seen, text))
         for plug in cabling.free:
             if plug.device is not None and plug.alone:
@@ -196,15 +188,15 @@ class Differences:
         owner = self._known.get(device, {}).get(port)
         if owner is not None:
             return f"the place of {owner}" if owner != node else "the place of another of its cables"
-        lost = self._lost.get(device, set()) - {node}
+        lost = {*self._lost.get(device, ())} - {node}
         return f"where {fold(sorted(lost))} should be" if 0 < len(lost) <= _FEW else ""
 
     def folded(self) -> tuple[CablingDifference, ...]:
         """The rows, those alike put together, in the order of ``CableOutcome``."""
-        alike: dict[tuple[object, ...], list[CablingDifference]] = {}
-        for row in self._rows:
-            devices = tuple(place.partition(":")[0] for place in row.places)
-            alike.setdefault((row.kind, devices, row.described, row.seen, row.text), []).append(row)
+        alike = group_by_key(
+            ((row.kind, tuple(map(_name_device, row.places)), row.described, row.seen, row.text), row)
+            for row in self._rows
+        )
         order = list(CableOutcome)
         rows = [self._put_together(those) for those in alike.values()]
         return tuple(sorted(rows, key=lambda row: order.index(row.kind)))
@@ -214,13 +206,11 @@ class Differences:
         places = tuple(dict.fromkeys(place for row in rows for place in row.places))
         text = rows[0].text
         if rows[0].kind is CableOutcome.UNKNOWN_SWITCH and len(nodes) > 1:
-            device = places[0].partition(":")[0]
+            device = _name_device(places[0])
             if set(self._at[device]) == set(nodes):
                 text += f"; seen by each node of {device}: the same switch under another name?"
         return replace(rows[0], nodes=nodes, places=places, text=text)
 
 
-def _is_up(cable: DescribedCable, own: Sequence[CableState]) -> str:
-    """``1 of 2 members up`` of the bundle that ``cable`` belongs to."""
-    those = [state.kind in UP for state in own if state.cable.bundle == cable.bundle]
-    return f"{sum(those)} of {len(those)} members up"
+def _name_device(place: str) -> str:
+    return place.partition(":")[0]
