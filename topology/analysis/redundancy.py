@@ -48,10 +48,7 @@ def analyse_redundancy(fabric: Fabric, *, cabled: Tables | None = None) -> tuple
     cabled = cabled or make_tables(fabric)
     failures = Failures(cabled)
     links = (*list_link_failures(failures), *list_leg_failures(failures))
-    return (
-        *_merge_cases(list_device_failures(failures), cabled.devices),
-        *_merge_cases(links, cabled.links),
-    )
+    return (*_merge_cases(list_device_failures(failures), cabled.devices), *_merge_cases(links, cabled.links))
 
 
 def _merge_cases(

@@ -4,7 +4,7 @@ Small fabrics are written whole, larger ones as their outline with multiplicitie
 most, D2 declines thousands, and nobody reads that many.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchconsole.topology.model.fabric import Fabric, Group
@@ -33,13 +33,6 @@ class Diagram:
     root: Cluster
     paths: Mapping[str, tuple[Cluster, ...]]
     folded: bool
-
-    def tiers(self) -> list[list[Box]]:
-        """The boxes of each tier, from the core down."""
-        found: dict[int, list[Box]] = {}
-        for box in self.outline.boxes:
-            found.setdefault(box.tier, []).append(box)
-        return list(found.values())
 
     def label(self, box: Box) -> list[str]:
         """The lines in a box."""
@@ -91,6 +84,17 @@ def _fill_clusters(cluster: Cluster, names: Iterable[str]) -> Iterator[Cluster]:
     for name in names:
         cluster = cluster.inner.setdefault(name, Cluster("", replace_unprintable(name)))
         yield cluster
+
+
+def write_clusters(
+    cluster: Cluster, indent: str, box: Callable[[Box], str], begin: Callable[[Cluster], Sequence[str]], end: str
+) -> Iterator[str]:
+    """The lines of what is in ``cluster``: boxes, then each cluster between the lines that ``begin`` and ``end`` it."""
+    yield from (indent + box(each) for each in cluster.boxes)
+    for inner in cluster.inner.values():
+        yield from (indent + line for line in begin(inner))
+        yield from write_clusters(inner, f"{indent}  ", box, begin, end)
+        yield indent + end
 
 
 def _list_inner(cluster: Cluster) -> Iterator[Cluster]:

@@ -1,16 +1,17 @@
 """Writes a fabric as a DOT graph for Graphviz: tiers are ranks; sites, pods, racks and chassis are clusters."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
-from benchconsole.topology.exporters.diagram import Cluster, Diagram, make_diagram, replace_unprintable
+from benchconsole.topology.exporters.diagram import Cluster, Diagram, make_diagram, replace_unprintable, write_clusters
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.outline.boxes import Box, Join
 
 
 def export(fabric: Fabric) -> str:
     """``fabric`` in the DOT language (https://graphviz.org/doc/info/lang.html), the same text for the same fabric."""
-    drawn = make_diagram(fabric)
-    return "".join(f"{line}\n" for line in _format_lines(drawn))
+    return "".join(f"{line}\n" for line in _format_lines(make_diagram(fabric)))
 
 
 def _format_lines(drawn: Diagram) -> Iterator[str]:
@@ -19,8 +20,8 @@ def _format_lines(drawn: Diagram) -> Iterator[str]:
     yield '  graph [newrank=true, rankdir=TB, fontname="Helvetica"];'
     yield '  node [shape=box, fontname="Helvetica"];'
     yield '  edge [fontname="Helvetica", fontsize=10];'
-    yield from _format_cluster(drawn, drawn.root, "  ")
-    for boxes in drawn.tiers():
+    yield from write_clusters(drawn.root, "  ", partial(_format_box, drawn), _begin_cluster, "}")
+    for boxes in group_by_key((box.tier, box) for box in drawn.outline.boxes).values():
         yield f"  {{ rank=same; {' '.join(f'{box.id};' for box in boxes)} }}"
     for edge in drawn.edges():
         label = f"label={_quote(drawn.words(edge))}"
@@ -29,19 +30,14 @@ def _format_lines(drawn: Diagram) -> Iterator[str]:
     yield "}"
 
 
-def _format_cluster(drawn: Diagram, cluster: Cluster, indent: str) -> Iterator[str]:
-    for box in cluster.boxes:
-        yield f"{indent}{box.id} [label={_quote(drawn.label(box))}{_choose_look(drawn, box)}];"
-    for inner in cluster.inner.values():
-        yield f"{indent}subgraph cluster_{inner.id} {{"
-        yield f"{indent}  label={_quote([inner.label])};"
-        yield from _format_cluster(drawn, inner, f"{indent}  ")
-        yield f"{indent}}}"
-
-
-def _choose_look(drawn: Diagram, box: Box) -> str:
+def _format_box(drawn: Diagram, box: Box) -> str:
     shape = ", shape=cylinder" if box.what == "storage" else ""
-    return shape + (", penwidth=3" if drawn.heavy(box) else "")
+    pen = ", penwidth=3" if drawn.heavy(box) else ""
+    return f"{box.id} [label={_quote(drawn.label(box))}{shape}{pen}];"
+
+
+def _begin_cluster(cluster: Cluster) -> tuple[str, str]:
+    return f"subgraph cluster_{cluster.id} {{", f"  label={_quote([cluster.label])};"
 
 
 def _quote(lines: Iterable[str]) -> str:

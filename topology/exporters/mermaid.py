@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 
-from benchconsole.topology.exporters.diagram import Cluster, Diagram, make_diagram
+from benchconsole.topology.exporters.diagram import Diagram, make_diagram, write_clusters
 from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.outline.boxes import Edge, Join
+from benchconsole.topology.outline.boxes import Box, Join
 
 _CODED = re.compile(r"[^\w ,.:+=/()\[\]-]|(?<=\d)\.(?= )|^[-+](?= )")
 """What is written as its number: signs that mean something within quotes, and what begins a list in Markdown."""
@@ -13,16 +14,24 @@ _CODED = re.compile(r"[^\w ,.:+=/()\[\]-]|(?<=\d)\.(?= )|^[-+](?= )")
 
 def export(fabric: Fabric) -> str:
     """``fabric`` as a flowchart (https://mermaid.js.org/syntax/flowchart.html), the same text for the same fabric."""
-    drawn = make_diagram(fabric)
-    return "".join(f"{line}\n" for line in _format_lines(drawn))
+    return "".join(f"{line}\n" for line in _format_lines(make_diagram(fabric)))
 
 
 def _format_lines(drawn: Diagram) -> Iterator[str]:
     yield "flowchart TB"
-    yield from _format_cluster(drawn, drawn.root, "  ")
+    yield from write_clusters(
+        drawn.root,
+        "  ",
+        partial(_format_box, drawn),
+        lambda each: [f"subgraph {each.id}[{_quote([each.label])}]"],
+        "end",
+    )
     tiers = {box.id: box.tier for box in drawn.outline.boxes}
     for edge in drawn.edges():
-        line = _format_edge(edge, max(tiers[edge.upper] - tiers[edge.lower], 1))
+        ranks = max(tiers[edge.upper] - tiers[edge.lower], 1)
+        # A line over so many ranks; dotted for what carries nothing now, or is no cable.
+        dotted = edge.standby or edge.join is not Join.CABLE
+        line = f"-{'.' * ranks}-" if dotted else "-" * (ranks + 2)
         words = drawn.words(edge)
         label = f"|{_quote(words)}|" if words else ""
         yield f"  {edge.upper} {line}{label} {edge.lower}"
@@ -32,21 +41,9 @@ def _format_lines(drawn: Diagram) -> Iterator[str]:
         yield f"  class {','.join(heavy)} worst"
 
 
-def _format_edge(edge: Edge, ranks: int) -> str:
-    """A line over so many ranks; dotted for what carries nothing now, or is no cable."""
-    if edge.standby or edge.join is not Join.CABLE:
-        return f"-{'.' * ranks}-"
-    return "-" * (ranks + 2)
-
-
-def _format_cluster(drawn: Diagram, cluster: Cluster, indent: str) -> Iterator[str]:
-    for box in cluster.boxes:
-        left, right = ("[(", ")]") if box.what == "storage" else ("[", "]")
-        yield f"{indent}{box.id}{left}{_quote(drawn.label(box))}{right}"
-    for inner in cluster.inner.values():
-        yield f"{indent}subgraph {inner.id}[{_quote([inner.label])}]"
-        yield from _format_cluster(drawn, inner, f"{indent}  ")
-        yield f"{indent}end"
+def _format_box(drawn: Diagram, box: Box) -> str:
+    left, right = ("[(", ")]") if box.what == "storage" else ("[", "]")
+    return f"{box.id}{left}{_quote(drawn.label(box))}{right}"
 
 
 def _quote(lines: Iterable[str]) -> str:

@@ -18,13 +18,13 @@ Source: topology.conf(5), topology.yaml(5); Slurm's ``topology/tree`` plugin.
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from ClusterShell.RangeSet import RangeSet
 
 from benchconsole.topology.exporters import ExportError
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Link, SwitchRole
 from benchconsole.topology.selection import fold
 from benchconsole.topology.writing.yaml_text import format_comment, format_scalar, quote
@@ -74,20 +74,15 @@ def export_yaml(fabric: Fabric) -> str:
 
 def format_hostlist(names: Iterable[str]) -> str:
     """Names as a hostlist of Slurm: ranges on the last number only, and only where it ends the name."""
-    numbers: dict[str, list[str]] = {}
-    for name in names:
-        match = _NUMBERED.fullmatch(name)
-        numbers.setdefault(match[1] if match else name, []).append(match[2] if match else "")
+    matches = ((name, _NUMBERED.fullmatch(name)) for name in names)
+    numbers = group_by_key((match[1], match[2]) if match else (name, "") for name, match in matches)
     return ",".join(part for prefix, each in numbers.items() for part in _fold_numbers(prefix, each))
 
 
 def _fold_numbers(prefix: str, numbers: Sequence[str]) -> Iterator[str]:
     """One range for each width where numbers are padded with zeros, else one for all."""
     padded = any(len(number) > 1 and number.startswith("0") for number in numbers)
-    widths: dict[int, list[str]] = {}
-    for number in numbers:
-        widths.setdefault(len(number) if padded else 0, []).append(number)
-    for each in widths.values():
+    for each in group_by_key((len(number) if padded else 0, number) for number in numbers).values():
         yield prefix + each[0] if len(each) == 1 else f"{prefix}[{RangeSet.fromlist(each)}]"
 
 
@@ -99,6 +94,7 @@ class _Tree:
         used = [link.network for link in fabric.links.values()]
         self.network = "data" if "data" in used or not used else used[0]
         self.links = [link for link in fabric.links.values() if link.network == self.network]
+        self._order: dict[str, int] = {switch: index for index, switch in enumerate(fabric.switches)}
         self._stands_for = {str(switch): str(switch) for switch in fabric.switches}
         self._above: dict[str, list[str]] = {}
         self._beside: list[tuple[str, str]] = []
@@ -116,6 +112,7 @@ class _Tree:
         for tier in range(len(SwitchRole)):
             self._merge(tier)
         self._refuse_what_is_no_tree()
+        self._used = {each for node in fabric.nodes for each in self.ancestors(node)}
         self.remarks = list(self._remarks())
 
     def _place(self, link: Link) -> None:
@@ -141,20 +138,11 @@ class _Tree:
             if switches:
                 nearest = min(map(self.fabric.tier, switches))
                 near = [switch for switch in switches if self.fabric.tier(switch) == nearest]
-                self._join(near)
+                # They share an entry, called after the first of them in the file.
+                entries = set(map(self.first, near))
+                self._stands_for |= dict.fromkeys(entries, min(entries, key=self._order.__getitem__))
                 self._parent[device] = near[0]
                 self._skipped += [(device, switch) for switch in switches if switch not in near]
-
-    def _join(self, switches: Sequence[str]) -> None:
-        """Let ``switches`` share an entry, called after the first of them in the file."""
-        order = list(dict.fromkeys(map(self.first, switches)))
-        first = min(order, key=self._order.__getitem__)
-        for switch in order:
-            self._stands_for[switch] = first
-
-    @cached_property
-    def _order(self) -> Mapping[str, int]:
-        return {switch: index for index, switch in enumerate(self.fabric.switches)}
 
     def parent(self, device: str) -> str | None:
         """The entry above a node or an entry."""
@@ -195,19 +183,16 @@ class _Tree:
             parent = self.parent(node)
             if parent is not None:
                 found[parent].nodes.append(node)
-        used = {each for node in self.fabric.nodes for each in self.ancestors(node)}
-        for switch in [switch for switch in found if switch in used]:
+        for switch in [switch for switch in found if switch in self._used]:
             parent = self.parent(switch)
             if parent is not None:
                 found[parent].switches.append(switch)
-            found[switch].note = self._note(switch)
-        kept = [entry for switch, entry in found.items() if switch in used]
+            shared = [other for other in self._order if self.first(other) == switch]
+            if len(shared) > 1:
+                found[switch].note = f"{switch} stands for {fold(shared)}, which share something below them"
+        kept = [entry for switch, entry in found.items() if switch in self._used]
         taken = {*self.fabric.switches, *self.fabric.nodes}
-        return [*self._with_own_nodes(kept, taken), *self._tops(used, taken)]
-
-    def _note(self, switch: str) -> str:
-        shared = [other for other in self._order if self.first(other) == switch]
-        return f"{switch} stands for {fold(shared)}, which share something below them" if len(shared) > 1 else ""
+        return [*self._with_own_nodes(kept, taken), *self._tops(taken)]
 
     def _with_own_nodes(self, entries: Sequence[SlurmSwitch], taken: set[str]) -> Iterator[SlurmSwitch]:
         """Rule 3: nodes of an upper switch in an entry of their own."""
@@ -221,9 +206,9 @@ class _Tree:
                 entry.switches = [*entry.switches, own]
             yield entry
 
-    def _tops(self, used: set[str], taken: set[str]) -> Iterator[SlurmSwitch]:
+    def _tops(self, taken: set[str]) -> Iterator[SlurmSwitch]:
         """Rule 4: an entry above roots that are cabled to each other."""
-        roots = {switch: {switch} for switch in used if self.parent(switch) is None}
+        roots = {switch: {switch} for switch in self._used if self.parent(switch) is None}
         for a, b in self._beside:
             if a in self._stands_for and b in self._stands_for:
                 one, two = roots.get(self.first(a)), roots.get(self.first(b))
@@ -248,8 +233,7 @@ class _Tree:
         alone = [str(node) for node in self.fabric.nodes if self.parent(node) is None]
         if alone:
             yield f"Cabled to no switch, and so not in a tree: {fold(alone)}."
-        idle = self._order.keys() - {each for node in self.fabric.nodes for each in self.ancestors(node)}
-        idle = {switch for switch in idle if self.first(switch) == switch}
+        idle = {switch for switch in self._order.keys() - self._used if self.first(switch) == switch}
         if idle:
             yield f"Nothing is below these switches, and so they are not in a tree: {fold(idle)}."
 
