@@ -202,15 +202,14 @@ class Edge:
             return f"over {self.uppers} of {self.upper_count:,}"
         speed = rates_text(self.speed)
         cables = speed if self.each == Span(1, 1) else f"{self.each} x {speed}"
-        return f"{cables}{self._lag}{self._fan_out}"
-
-    @property
-    def _lag(self) -> str:
         if self.members.high == 1:
-            return ""
-        if self.members == self.each:
-            return " LAG"
-        return f" in LAGs of {self.members}" if self.members.low > 1 else f", LAGs of up to {self.members.high:.0f}"
+            lag = ""
+        elif self.members == self.each:
+            lag = " LAG"
+        else:
+            lags = f" in LAGs of {self.members}"
+            lag = lags if self.members.low > 1 else f", LAGs of up to {self.members.high:.0f}"
+        return f"{cables}{lag}{self._fan_out}"
 
     @property
     def _fan_out(self) -> str:

@@ -7,6 +7,8 @@ in O(|A| log2 |V|), Theoretical Computer Science 19 (1982).
 
 from collections.abc import Hashable, Sequence
 
+from benchconsole.topology.grouping import group_by_key
+
 Neighbours = Sequence[Sequence[tuple[int, int]]]
 """For each vertex its (edge colour, other vertex); an edge stands at both of its ends."""
 
@@ -45,10 +47,7 @@ class _Partition:
             for vertex in part:
                 self.colour[vertex] = number
             fresh.append(number)
-        self._schedule(old, fresh)
-
-    def _schedule(self, old: int, fresh: list[int]) -> None:
-        """All parts of a class that still waits must split others; else all but the largest of them."""
+        # All parts of a class that still waits must split others; else all but the largest of them.
         if old not in self.waiting and fresh:
             fresh = [old, *fresh]
             fresh.remove(max(fresh, key=lambda number: len(self.members[number])))
@@ -65,10 +64,7 @@ def refine(colours: Sequence[Hashable], neighbours: Neighbours) -> list[int]:
     while partition.queue:
         splitter = partition.queue.pop()
         partition.waiting.discard(splitter)
-        seen: dict[int, list[int]] = {}
-        for vertex in partition.members[splitter]:
-            for edge, other in neighbours[vertex]:
-                seen.setdefault(other, []).append(edge)
-        partition.split(seen)
+        edges = ((other, edge) for vertex in partition.members[splitter] for edge, other in neighbours[vertex])
+        partition.split(group_by_key(edges))
     numbers: dict[int, int] = {}
     return [numbers.setdefault(each, len(numbers)) for each in partition.colour]

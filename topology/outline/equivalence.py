@@ -8,8 +8,8 @@ says that its members differ.
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId
-from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.outline.colour_refinement import refine
 
 MOST_CLASSES = 12
@@ -131,9 +131,9 @@ class _Graph:
             yield Sort(role.tier, "switch", role.value, switch.model or "", place(switch.id, vertex))
         for vertex, storage in enumerate(self.fabric.storage.values(), len(self.device)):
             at = place(storage.servers[0] if storage.servers else "", vertex)
-            yield Sort(
-                BELOW_NODES, "storage", "storage system", _find_sort(storage), at, details=_list_details(storage)
-            )
+            kind = " ".join(word for word in (storage.vendor or storage.protocol, storage.version) if word)
+            details = (storage.protocol, storage.size, storage.layers)
+            yield Sort(BELOW_NODES, "storage", "storage system", kind, at, details=details)
 
     def refined(self) -> list[int]:
         """The exact class of each vertex; what holds devices together takes part as vertices of its own."""
@@ -166,14 +166,6 @@ def make_cabling_key(link: Link, peers: set[LinkId]) -> Hashable:
     return (speeds, link.count, *use, link.wan, link.channels)
 
 
-def _find_sort(storage: Storage) -> str:
-    return " ".join(word for word in (storage.vendor or storage.protocol, storage.version) if word)
-
-
-def _list_details(storage: Storage) -> Hashable:
-    return (storage.protocol, storage.size, storage.layers)
-
-
 def group_alike(fabric: Fabric) -> Equivalence:
     """Every device of ``fabric`` in one class; classes go from the core down, then by place, then by file order."""
     graph = _Graph(fabric)
@@ -189,40 +181,41 @@ def keep_apart(fabric: Fabric) -> Equivalence:
 
 
 def _group_classes(graph: _Graph, keys: Sequence[Hashable], exact: Sequence[int]) -> Equivalence:
-    found: dict[Hashable, list[int]] = {}
-    for vertex, key in enumerate(keys):
-        found.setdefault(key, []).append(vertex)
+    found = group_by_key((key, vertex) for vertex, key in enumerate(keys))
     places = {place: index for index, place in enumerate(dict.fromkeys(sort.place for sort in graph.sorts))}
     first = ((graph.sorts[each[0]], each) for each in found.values())
     ordered = [each for _, each in sorted(first, key=lambda of: (-of[0].tier, places[of[0].place], of[1]))]
     number = {vertex: index for index, vertices in enumerate(ordered) for vertex in vertices}
     return Equivalence(
-        tuple(_fold(graph, vertices, exact) for vertices in ordered),
+        tuple(
+            Fold(
+                sort=graph.sorts[vertices[0]],
+                kinds=tuple(dict.fromkeys(graph.sorts[vertex].kind for vertex in vertices)),
+                members=tuple(graph.names[vertex] for vertex in vertices),
+                exact=len({exact[vertex] for vertex in vertices}) == 1,
+            )
+            for vertices in ordered
+        ),
         {name: number[vertex] for name, vertex in graph.device.items()},
         {name: number[vertex] for name, vertex in graph.storage.items()},
         graph.islands,
     )
 
 
-def _fold(graph: _Graph, vertices: list[int], exact: Sequence[int]) -> Fold:
-    sorts = [graph.sorts[vertex] for vertex in vertices]
-    kinds = tuple(dict.fromkeys(sort.kind for sort in sorts))
-    names = tuple(graph.names[vertex] for vertex in vertices)
-    return Fold(sorts[0], kinds, names, len({exact[vertex] for vertex in vertices}) == 1)
-
-
 def _merge_classes(graph: _Graph, exact: list[int]) -> list[Hashable]:
     """For each vertex what tells its class: the finest likeness that leaves few enough classes in its tier."""
     levels: tuple[Callable[[int], Hashable], ...] = (
         lambda vertex: exact[vertex],
-        lambda vertex: (graph.sorts[vertex], _list_around(graph, vertex)),
+        # The sorts that a vertex is joined to, however often.
+        lambda vertex: (
+            graph.sorts[vertex],
+            frozenset(graph.sorts[other] for _, other in graph.neighbours[vertex] if other < len(graph.sorts)),
+        ),
         lambda vertex: graph.sorts[vertex],
         lambda vertex: replace(graph.sorts[vertex], kind="", details=None),
         lambda vertex: replace(graph.sorts[vertex], kind="", details=None, place=""),
     )
-    tiers: dict[int, list[int]] = {}
-    for vertex, sort in enumerate(graph.sorts):
-        tiers.setdefault(sort.tier, []).append(vertex)
+    tiers = group_by_key((sort.tier, vertex) for vertex, sort in enumerate(graph.sorts))
     keys: list[Hashable] = [None] * len(graph.sorts)
     for tier, vertices in tiers.items():
         chosen: list[Hashable] = []
@@ -233,9 +226,3 @@ def _merge_classes(graph: _Graph, exact: list[int]) -> list[Hashable]:
         for vertex, key in zip(vertices, chosen, strict=True):
             keys[vertex] = (tier, key)
     return keys
-
-
-def _list_around(graph: _Graph, vertex: int) -> frozenset[Sort]:
-    """The sorts that a vertex is joined to, however often."""
-    known = len(graph.sorts)
-    return frozenset(graph.sorts[other] for _, other in graph.neighbours[vertex] if other < known)

@@ -6,11 +6,12 @@ counted once each, so the edges together have as many as the fabric. Ratios are 
 """
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from benchconsole.topology.model.fabric import Fabric, Group, HashPolicy, Link, LinkId
-from benchconsole.topology.model.storage import Clients, Layer
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Fabric, Group, HashPolicy, Link
+from benchconsole.topology.model.storage import Layer
 from benchconsole.topology.outline.boxes import Box, Edge, Join, Outline, Span, fold_names, format_nominal, rate_text
 from benchconsole.topology.outline.equivalence import Equivalence, Fold, group_alike, keep_apart, make_cabling_key
 from benchconsole.topology.tables.fabric_tables import make_tables
@@ -34,37 +35,23 @@ def make_unfolded_outline(fabric: Fabric) -> Outline:
 
 
 def _fold_fabric(fabric: Fabric, alike: Equivalence) -> Outline:
-    describe = _Describe(fabric)
+    describe, box = _Describe(fabric), alike.of_device
     boxes = tuple(describe.box(f"b{number}", each) for number, each in enumerate(alike.folds))
-    bundles = _list_bundles(fabric, alike.of_device)
+    bundles = _list_bundles(fabric, box)
     cables = [describe.edge(boxes[lower], boxes[upper], links) for (lower, upper), links in bundles]
-    hosts = _join_boxes(Join.HOST, boxes, _pair_hosts(fabric, alike.of_device))
-    servers = _join_boxes(Join.STORAGE, boxes, _pair_servers(fabric, alike.of_device, alike.of_storage))
-    return Outline(fabric.name, boxes, (*cables, *hosts, *servers), alike.islands)
+    guests = ((node.id, node.host) for node in fabric.nodes.values() if node.host is not None)
+    hosts = (((box[guest], box[host]), (guest, host)) for guest, host in guests)
+    served = ((system.name, server) for system in fabric.storage.values() for server in system.servers)
+    servers = (((alike.of_storage[name], box[server]), (name, server)) for name, server in served)
+    joined = (*_join_boxes(Join.HOST, boxes, hosts), *_join_boxes(Join.STORAGE, boxes, servers))
+    return Outline(fabric.name, boxes, (*cables, *joined), alike.islands)
 
 
-_Pairs = Iterator[tuple[int, int, str, str]]
-"""Lower box, upper box, lower device, upper device."""
-
-
-def _pair_hosts(fabric: Fabric, box: Mapping[str, int]) -> _Pairs:
-    for node in fabric.nodes.values():
-        if node.host is not None:
-            yield box[node.id], box[node.host], node.id, node.host
-
-
-def _pair_servers(fabric: Fabric, box: Mapping[str, int], storage: Mapping[str, int]) -> _Pairs:
-    for each in fabric.storage.values():
-        for server in each.servers:
-            yield storage[each.name], box[server], each.name, server
-
-
-def _join_boxes(join: Join, boxes: Sequence[Box], pairs: _Pairs) -> Iterator[Edge]:
-    """Edges without cables: virtual machines on hosts, storage systems on servers."""
-    found: dict[tuple[int, int], list[tuple[str, str]]] = {}
-    for lower, upper, low, high in pairs:
-        found.setdefault((lower, upper), []).append((low, high))
-    for (lower, upper), ends in sorted(found.items()):
+def _join_boxes(
+    join: Join, boxes: Sequence[Box], pairs: Iterable[tuple[tuple[int, int], tuple[str, str]]]
+) -> Iterator[Edge]:
+    """Edges without cables, by the numbers of lower and upper boxes and the names of lower and upper devices."""
+    for (lower, upper), ends in sorted(group_by_key(pairs).items()):
         yield _make_edge(join, boxes[lower], boxes[upper], ends)
 
 
@@ -92,26 +79,18 @@ def _make_edge(join: Join, lower: Box, upper: Box, ends: Iterable[tuple[str, str
 def _list_bundles(fabric: Fabric, box: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], list[Link]]]:
     """The links between two boxes, apart by their cabling where there are few kinds of it."""
     peers = {link for pair in fabric.mlags for link in pair.peer}
-    found: dict[tuple[int, int], dict[Hashable, list[Link]]] = {}
-    for link in fabric.links.values():
-        one, other = box[link.a], box[link.b]
-        # Folds are numbered from the core down.
-        ends = (one, other) if one > other else (other, one)
-        found.setdefault(ends, {}).setdefault(make_cabling_key(link, peers), []).append(link)
-    for ends, kinds in sorted(found.items()):
-        groups: Iterable[list[Link]] = kinds.values()
+    # Folds are numbered from the core down.
+    ends = ((max(box[link.a], box[link.b]), min(box[link.a], box[link.b])) for link in fabric.links.values())
+    between = group_by_key(zip(ends, fabric.links.values(), strict=True))
+    for pair, links in sorted(between.items()):
+        kinds = group_by_key((make_cabling_key(link, peers), link) for link in links)
         if len(kinds) > MOST_CABLINGS:
-            groups = _merge_bundles(kinds.values(), peers)
-        yield from ((ends, links) for links in groups)
-
-
-def _merge_bundles(kinds: Iterable[list[Link]], peers: set[LinkId]) -> Iterable[list[Link]]:
-    """Kinds of cabling put together, except that what carries nothing, or other traffic, stays apart."""
-    found: dict[Hashable, list[Link]] = {}
-    for links in kinds:
-        first = links[0]
-        found.setdefault((first.standby, first.network, first.id in peers), []).extend(links)
-    return found.values()
+            # Put together, except that what carries nothing, or other traffic, stays apart; kind by kind.
+            every = (link for alike in kinds.values() for link in alike)
+            merged = group_by_key(((link.standby, link.network, link.id in peers), link) for link in every)
+            yield from ((pair, alike) for alike in merged.values())
+        else:
+            yield from ((pair, alike) for alike in kinds.values())
 
 
 class _Describe:
@@ -129,12 +108,13 @@ class _Describe:
     def box(self, id_: str, each: Fold) -> Box:
         """One fold as a box."""
         sort = each.sort
+        noun = {"switch": "models", "storage": "kinds"}.get(sort.what, "classes")
         devices = each.members if sort.what in ("switch", "node") else ()
         ratios = [self.down[name] / self.up[name] for name in devices if self.up[name] and sort.what == "switch"]
         return Box(
             id=id_,
             name=fold_names(each.members),
-            kind=_name_kind(each),
+            kind=each.kinds[0] if len(each.kinds) == 1 else f"{len(each.kinds)} {noun}",
             role=sort.role,
             what=sort.what,
             tier=sort.tier,
@@ -169,7 +149,9 @@ class _Describe:
             yield from (format_nominal(disk_size(size)) for size in (first.size,) if size is not None)
             yield from map(_describe_layer, first.layers)
         if len(systems) == 1:
-            yield from map(_describe_clients, first.clients)
+            for clients in first.clients:
+                over = f" over {counted(len(clients.gateways), 'gateway')}" if clients.gateways else ""
+                yield f"client {clients.name}: {counted(len(clients.nodes), 'node')}{over}"
         else:
             nodes = {node for storage in systems for clients in storage.clients for node in clients.nodes}
             yield f"{counted(len(nodes), 'client node')} of them all"
@@ -205,34 +187,22 @@ class _Describe:
                 "" if link.hash is HashPolicy.UNKNOWN else f"hash {link.hash.value}" for link in links
             )
         yield from _format_either("" if link.network == "data" else f"network {link.network}" for link in links)
-        for trait in (_format_rtt, _format_available, _format_channels):
-            yield from _format_either(map(trait, links))
+        wans = [link.wan for link in links]
+        yield from _format_either("" if wan is None or wan.rtt is None else f"rtt {duration(wan.rtt)}" for wan in wans)
+        yield from _format_either(
+            f"{rate_text(link.capacity)} available" if link.wan and link.wan.available is not None else ""
+            for link in links
+        )
+        yield from _format_either(
+            ", ".join(f"VLAN {channel.vlan}: {rate_text(channel.capacity)}" for channel in link.channels)
+            for link in links
+        )
 
     def _spread_over_pairs(self, pairs: Iterable[tuple[str, str]]) -> bool:
         """Whether each lower device is cabled to both switches of every pair that it is cabled to."""
         ends = set(pairs)
         partner = {name: pair.other(name) for name, pair in self.fabric.mlag_of.items()}
         return bool(partner) and all(high in partner and (low, partner[high]) in ends for low, high in ends)
-
-
-def _format_rtt(link: Link) -> str:
-    return "" if link.wan is None or link.wan.rtt is None else f"rtt {duration(link.wan.rtt)}"
-
-
-def _format_available(link: Link) -> str:
-    known = link.wan is not None and link.wan.available is not None
-    return f"{rate_text(link.capacity)} available" if known else ""
-
-
-def _format_channels(link: Link) -> str:
-    return ", ".join(f"VLAN {channel.vlan}: {rate_text(channel.capacity)}" for channel in link.channels)
-
-
-def _name_kind(each: Fold) -> str:
-    if len(each.kinds) == 1:
-        return each.kinds[0]
-    noun = {"switch": "models", "storage": "kinds"}.get(each.sort.what, "classes")
-    return f"{len(each.kinds)} {noun}"
 
 
 def _describe_groups(kind: str, groups: Mapping[str, Group], members: Sequence[str]) -> Iterator[str]:
@@ -257,11 +227,6 @@ def _describe_layer(layer: Layer) -> str:
     known = (("write", rates.write), ("read", rates.read))
     words = ", ".join(f"{word} {format_nominal(storage_rate(rate))}" for word, rate in known if rate is not None)
     return f"{name}: {words}" if words else name
-
-
-def _describe_clients(clients: Clients) -> str:
-    over = f" over {counted(len(clients.gateways), 'gateway')}" if clients.gateways else ""
-    return f"client {clients.name}: {counted(len(clients.nodes), 'node')}{over}"
 
 
 def _format_either(texts: Iterable[str]) -> Iterator[str]:
