@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
-from benchconsole.topology.arrays import Floats, Indices, sum_at
+from benchconsole.topology.arrays import Indices, sum_at
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric, NodeId, SwitchRole
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
@@ -169,23 +169,20 @@ def _cut(cabled: Tables, near: _Side, far: _Side) -> FabricCut:
         vertices += len(mine)
     low, high, rates = np.concatenate(a), np.concatenate(b), np.concatenate(capacity)
     bound, inside = find_minimum_cut(vertices, low, high, rates, ends=(ends[0], ends[1]))
+    # The parted cables by the roles of their ends.
     parted = np.flatnonzero(inside[low] != inside[high])
     tiers = np.concatenate(tier)
-    where = _list_narrowest(tiers[low[parted]], tiers[high[parted]], rates[parted], np.concatenate(cables)[parted])
+    pairs, of = np.unique(tiers[low[parted]] * len(_ROLES) + tiers[high[parted]], return_inverse=True)
+    cut, count = sum_at(rates[parted], of, len(pairs)), sum_at(np.concatenate(cables)[parted], of, len(pairs))
+    where = (
+        CutCables(_ROLES[pair // len(_ROLES)], _ROLES[pair % len(_ROLES)], int(count[number]), float(cut[number]))
+        for number, pair in enumerate(pairs.tolist())
+        if cut[number]
+    )
     return FabricCut(bound, near.machines, far.machines, tuple(where))
 
 
 _ROLES = ("node", *(role.value for role in SwitchRole))
-
-
-def _list_narrowest(low: Indices, high: Indices, rates: Floats, cables: Indices) -> Iterator[CutCables]:
-    """The parted cables by the roles of their ends."""
-    pairs, of = np.unique(low * len(_ROLES) + high, return_inverse=True)
-    capacity, count = sum_at(rates, of, len(pairs)), sum_at(cables, of, len(pairs))
-    for number, pair in enumerate(pairs.tolist()):
-        if capacity[number]:
-            one, other = divmod(pair, len(_ROLES))
-            yield CutCables(_ROLES[one], _ROLES[other], int(count[number]), float(capacity[number]))
 
 
 def _cut_tiers(cabled: Tables) -> Iterator[TierCut]:

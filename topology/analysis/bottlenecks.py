@@ -5,14 +5,14 @@ ways out of the fabric, then tests that would miss a bottleneck. Equal switches 
 Byte/s on the wire inside, bits on the screen.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices, sum_at
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, SwitchId
+from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
 from benchconsole.topology.units import counted, network_rate, ratio
 
@@ -33,6 +33,8 @@ def find_bottlenecks(fabric: Fabric, *, cabled: Tables | None = None) -> list[St
 def _find_narrow(cabled: Tables) -> _Costly:
     """Switches that pass on less than they take from below, and those that only cables of their own tier join."""
     uplinks = cabled.uplinks
+    switches = cabled.fabric.switches.values()
+    models = {str(switch.id): switch.model or f"{switch.role} switch" for switch in switches}
     upward = np.flatnonzero((uplinks.up > 0) & (uplinks.down > uplinks.up))
     aside = _find_joined_aside(cabled)
     aside = aside[uplinks.down[aside] > cabled.side[aside]]
@@ -41,15 +43,19 @@ def _find_narrow(cabled: Tables) -> _Costly:
         (aside, cabled.side, "has for the other switches of its tier"),
     ):
         alike = group_by_key(
-            ((_name_model(cabled, name), float(uplinks.down[device]), float(onward[device])), name)
+            ((models[name], float(uplinks.down[device]), float(onward[device])), name)
             for device, name in zip(devices.tolist(), cabled.devices(devices), strict=True)
         )
         for (model, offered, passed), names in alike.items():
+            where = fold_names(names)
+            who = f"{where} ({model})"
+            if len(names) > 1:
+                who = f"Each of {len(names):,} {model}{'es' if model.endswith(' switch') else ''} ({where})"
             text = (
-                f"{_name_switches(names, model)} takes {network_rate(offered)} from below and {verb} "
-                f"{network_rate(passed)}: {ratio(offered / passed)}"
+                f"{who} takes {network_rate(offered)} from below and {verb} {network_rate(passed)}: "
+                f"{ratio(offered / passed)}"
             )
-            yield offered / passed, StaticFinding(Severity.WARNING, "bottleneck", fold_names(names), text)
+            yield offered / passed, StaticFinding(Severity.WARNING, "bottleneck", where, text)
 
 
 def _find_joined_aside(cabled: Tables) -> Indices:
@@ -63,17 +69,6 @@ def _find_joined_aside(cabled: Tables) -> Indices:
     legs = np.bincount(uplinks.sender, minlength=len(uplinks.group))[uplinks.sender] > 1
     below[cabled.node_groups.switch[legs]] = True
     return beside[(beside >= cabled.nodes) & ~below[beside]]
-
-
-def _name_model(cabled: Tables, name: str) -> str:
-    switch = cabled.fabric.switches[SwitchId(name)]
-    return switch.model or f"{switch.role} switch"
-
-
-def _name_switches(names: Sequence[str], model: str) -> str:
-    if len(names) == 1:
-        return f"{names[0]} ({model})"
-    return f"Each of {len(names):,} {model}{'es' if model.endswith(' switch') else ''} ({fold_names(names)})"
 
 
 def _find_exits(cabled: Tables) -> _Costly:

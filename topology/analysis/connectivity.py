@@ -39,15 +39,6 @@ def check_connectivity(fabric: Fabric, *, cabled: Tables | None = None) -> list[
     ]
 
 
-def _find_uncabled(cabled: Tables) -> tuple[str, ...]:
-    """Devices without a cable; virtual machines use those of their host."""
-    size = len(cabled.names)
-    cables = np.bincount(cabled.low, minlength=size) + np.bincount(cabled.high, minlength=size)
-    machine = cabled.machines > 0
-    machine[cabled.nodes :] = True
-    return cabled.devices(np.flatnonzero((cables == 0) & machine))
-
-
 def find_islands(cabled: Tables) -> Iterator[Island]:
     """Every network with nodes, the largest first."""
     uplinks, groups = cabled.uplinks, cabled.node_groups
@@ -91,10 +82,14 @@ def _describe_islands(islands: Iterable[Island]) -> Iterator[StaticFinding]:
 
 
 def _describe_devices(cabled: Tables) -> Iterator[StaticFinding]:
-    for names, code, lacking in (
-        (_find_uncabled(cabled), "no-cable", "no cable"),
-        (cabled.devices(_find_unused(cabled)), "no-node-below", "no node below"),
+    cables = np.bincount(np.concatenate((cabled.low, cabled.high)), minlength=len(cabled.names))
+    # Virtual machines use the cables of their host.
+    own = np.append(cabled.machines[: cabled.nodes] > 0, np.ones(len(cabled.names) - cabled.nodes, bool))
+    for devices, code, lacking in (
+        (np.flatnonzero((cables == 0) & own), "no-cable", "no cable"),
+        (_find_unused(cabled), "no-node-below", "no node below"),
     ):
+        names = cabled.devices(devices)
         if names:
             where = fold_names(names)
             verb = "has" if len(names) == 1 else "have"

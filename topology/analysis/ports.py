@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.arrays import Indices
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, PortSet, SwitchId
 from benchconsole.topology.tables.fabric_tables import Tables, make_tables
@@ -94,7 +94,9 @@ def analyse_ports(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[Swit
     """The ports of every switch of ``fabric``, in file order."""
     cabled = cabled or make_tables(fabric)
     cables = _count_cables(cabled)
-    fastest = _find_node_speeds(cabled)
+    # Per device the speed of the fastest node link of a switch.
+    fastest = np.zeros(len(cabled.names))
+    np.maximum.at(fastest, cabled.node_groups.switch, cabled.speed[cabled.node_groups.link])
     known: dict[_Cables, tuple[Need, ...]] = {}
     named = _list_named_ports(fabric)
     found = []
@@ -138,14 +140,6 @@ def _count_keys(keys: Indices) -> tuple[Indices, Indices]:
     return np.unique(keys, return_counts=True)
 
 
-def _find_node_speeds(cabled: Tables) -> Floats:
-    """Per device the speed of the fastest node link of a switch, 0 without one."""
-    groups = cabled.node_groups
-    found = np.zeros(len(cabled.names))
-    np.maximum.at(found, groups.switch, cabled.speed[groups.link])
-    return found
-
-
 def _list_named_ports(fabric: Fabric) -> Mapping[str, Sequence[tuple[str, float]]]:
     """Per switch with declared ports: the ports that links name, each with the speed of its cable."""
     if not any(switch.ports for switch in fabric.switches.values()):
@@ -179,20 +173,16 @@ def _fill_declared(
         unfit += not each.parts(speed)
     for speed, count in left.items():
         fitting = sorted((each for each in filling if each.parts(speed)), key=lambda each: each.rank(speed))
-        taken[speed] = taken.get(speed, 0) + (_place(fitting, speed, count) if fitting else count)
         unfit += 0 if fitting else count
+        waiting, ports = count, 0 if fitting else count
+        # What no set has room for is counted in the first, beyond its end.
+        for each, beyond in (*((each, False) for each in fitting), *((each, True) for each in fitting[:1])):
+            placed, further = each.take(speed, waiting, beyond=beyond)
+            waiting, ports = waiting - placed, ports + further
+        taken[speed] = taken.get(speed, 0) + ports
     needs = tuple(Need(speed, count, taken[speed]) for speed, count in cables)
     free = sum(each.room(node_speed) for each in filling) * node_speed if node_speed else None
     return SwitchPorts(switch, needs, sum(each.total for each in filling), unfit, free)
-
-
-def _place(fitting: Sequence[_Filling], speed: float, cables: int) -> int:
-    """The ports that ``cables`` take; what no set has room for is counted in the first, beyond its end."""
-    total = 0
-    for each in fitting:
-        taken, ports_taken = each.take(speed, cables, beyond=False)
-        cables, total = cables - taken, total + ports_taken
-    return total + fitting[0].take(speed, cables, beyond=True)[1]
 
 
 def list_findings(switches: Iterable[SwitchPorts]) -> Iterator[StaticFinding]:

@@ -29,8 +29,7 @@ from benchconsole.topology.tables.single_failures import (
     list_leg_failures,
     list_link_failures,
 )
-from benchconsole.topology.units import counted, percent
-from benchconsole.topology.units import ratio as shown
+from benchconsole.topology.units import counted, percent, ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +83,9 @@ def list_findings(losses: Iterable[ElementLoss]) -> Iterator[StaticFinding]:
             text = f"{title} cuts off {counted(effect.cut, 'node')}{further}"
             yield StaticFinding(Severity.WARNING, "single-point-of-failure", where, text)
         elif degraded and loss.kind in (FailureKind.SWITCH, FailureKind.LINK, FailureKind.PEER):
-            text = f"{title} degrades {degraded}{_describe_ratio(effect)}"
+            text = f"{title} degrades {degraded}"
+            if effect.ratio is not None and math.isinf(effect.ratio):
+                text += "; a switch is left without a way up"
+            elif effect.ratio is not None:
+                text += f"; the worst oversubscription is {ratio(effect.ratio)}"
             yield StaticFinding(Severity.NOTE, "degraded-by-one", where, text)
-
-
-def _describe_ratio(effect: Effect) -> str:
-    if effect.ratio is None:
-        return ""
-    if math.isinf(effect.ratio):
-        return "; a switch is left without a way up"
-    return f"; the worst oversubscription is {shown(effect.ratio)}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchconsole.topology.analysis.bisection import BisectionReport, FabricCut, TierCut, find_cut
+from benchconsole.topology.analysis.bisection import BisectionReport, FabricCut, find_cut
 from benchconsole.topology.analysis.end_to_end import EndToEnd
 from benchconsole.topology.analysis.oversubscription import OversubscriptionReport
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
@@ -92,7 +92,12 @@ def _find_outcome(claim: Claim, computed: float | None) -> ClaimOutcome:
 
 def _find_least(fabric: Fabric, scope: str, cuts: BisectionReport) -> _Found:
     """The least cut in byte/s where ``scope`` has one."""
-    tiers = [_halve_tier(tier) for tier in cuts.tiers if scope in (END_TO_END, tier.below)]
+    tiers: list[_Found] = []
+    for tier in cuts.tiers:
+        if scope in (END_TO_END, tier.below):
+            below = "nodes" if tier.below == "node" else f"{tier.below} switches"
+            step = ClaimStep(f"half of what leads up from the {below}", tier.below, tier.up)
+            tiers.append((tier.bound, (step,), ""))
     if scope == END_TO_END:
         known = [*([] if cuts.halves is None else [_list_narrowest(cuts.halves)]), *tiers]
         return min(known, key=lambda each: each[0] or 0.0, default=(None, (), cuts.refused))
@@ -106,11 +111,6 @@ def _find_least(fabric: Fabric, scope: str, cuts: BisectionReport) -> _Found:
             return None, (), str(error)
     why = "a cut is known end to end, of a role, and between the groups of a kind that has two"
     return tiers[0] if tiers else (None, (), why)
-
-
-def _halve_tier(tier: TierCut) -> _Found:
-    below = "nodes" if tier.below == "node" else f"{tier.below} switches"
-    return tier.bound, (ClaimStep(f"half of what leads up from the {below}", tier.below, tier.up),), ""
 
 
 def _list_narrowest(found: FabricCut) -> _Found:

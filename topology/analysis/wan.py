@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node, NodeId
+from benchconsole.topology.model.fabric import Fabric, Link, LinkId, NodeId
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import digits3, disk_size, duration, network_rate
 
@@ -103,20 +103,17 @@ def _find_fastest(fabric: Fabric) -> float:
 def _list_windows(
     fabric: Fabric, buffers: Mapping[NodeId, float], *, rtt: float, flow: float, capacity: float
 ) -> Iterator[Window]:
-    cabled = (node for node in fabric.nodes.values() if fabric.legs(node.id))
-    kinds = group_by_key((_find_node_window(node, buffers), node.id) for node in cabled)
-    for (size, basis), nodes in kinds.items():
+    known: list[tuple[tuple[float | None, str], NodeId]] = []
+    for node in fabric.nodes.values():
+        if fabric.legs(node.id):
+            size, settings = find_window(node.hardware.facts)
+            basis = f"{settings} of class {node.hardware.name}" if settings else ""
+            measured = buffers.get(node.id)
+            known.append(((size, basis) if measured is None else (measured, "measured"), node.id))
+    for (size, basis), nodes in group_by_key(known).items():
         rate = None if size is None else min(flow, size / rtt)
         streams = None if rate is None else math.ceil(capacity / rate - 1e-9)
         yield Window(fold(nodes), size, rate, streams, basis)
-
-
-def _find_node_window(node: Node, buffers: Mapping[NodeId, float]) -> tuple[float | None, str]:
-    """Bytes that a stream of ``node`` may have in flight, and where that is known from."""
-    if node.id in buffers:
-        return buffers[node.id], "measured"
-    size, settings = find_window(node.hardware.facts)
-    return size, f"{settings} of class {node.hardware.name}" if settings else ""
 
 
 def find_window(facts: Mapping[str, str | float]) -> tuple[float | None, str]:

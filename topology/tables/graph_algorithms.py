@@ -103,7 +103,11 @@ def search_depth_first(number: int, a: Indices, b: Indices) -> Search:
     same biconnected components (G. Cong and D. A. Bader, ICPP 2005).
     """
     if len(a) > 2 * number:
-        a, b = _thin(number, a, b)
+        before = _find_forest(number, a, b)
+        rest = (before[a] != b) & (before[b] != a)
+        after = _find_forest(number, a[rest], b[rest])
+        a = np.concatenate([np.flatnonzero(forest >= 0) for forest in (before, after)])
+        b = np.concatenate([forest[forest >= 0] for forest in (before, after)])
     tails, heads = np.concatenate([a, b]), np.concatenate([b, a])
     order = np.argsort(tails, kind="stable")
     start = np.concatenate(([0], np.cumsum(np.bincount(tails, minlength=number)))).tolist()
@@ -150,15 +154,6 @@ def _walk_depth_first(
                 if stack:
                     lowest[stack[-1]] = min(lowest[stack[-1]], lowest[here])
     return parent, entry, lowest, leave
-
-
-def _thin(number: int, a: Indices, b: Indices) -> tuple[Indices, Indices]:
-    """At most two forests of a graph, with the same biconnected components."""
-    before = _find_forest(number, a, b)
-    rest = (before[a] != b) & (before[b] != a)
-    after = _find_forest(number, a[rest], b[rest])
-    pairs = [(np.flatnonzero(each >= 0), each[each >= 0]) for each in (before, after)]
-    return np.concatenate([one for one, _ in pairs]), np.concatenate([other for _, other in pairs])
 
 
 def _find_forest(number: int, a: Indices, b: Indices) -> Indices:

@@ -48,12 +48,17 @@ def find_separation(tables: Tables) -> Separation:
     found = search_depth_first(len(graph.device), graph.a, graph.b)
     network = tables.uplinks.network[graph.device]
     device, leg = _count_alone(tables)
-    points = _find_points(found)
+    # Cut vertices: a root with several children, another vertex with a child that it holds alone.
+    held = np.bincount(found.parent[found.apart], minlength=len(found.parent))
+    points = np.flatnonzero(held > (found.parent < 0))
     heads = np.flatnonzero(found.apart & np.isin(found.parent, points))
     of = np.searchsorted(points, found.parent[heads])
     device[graph.device[points]], _ = _cut(tables, found, _Cases(heads, of, points, network[points]))
     edge = np.zeros(len(graph.a), np.intp)
-    bridges, below = _find_bridges(tables, found)
+    # Of a bridge the vertex that it alone joins to the rest.
+    down = (found.parent[graph.b] == graph.a) & found.bridge[graph.b]
+    bridges = np.flatnonzero(down | ((found.parent[graph.a] == graph.b) & found.bridge[graph.a]))
+    below = np.where(down, graph.b, graph.a)[bridges]
     every = np.arange(len(bridges))
     edge[bridges], inside = _cut(tables, found, _Cases(below, every, np.full(len(bridges), -1), network[below]))
     trunks = len(tables.trunks.low)
@@ -113,22 +118,6 @@ def _count_legs(entry: Indices, first: Indices, last: Indices) -> tuple[Indices,
     """The legs whose switch was entered within each of several intervals: numbers of intervals, positions of legs."""
     start, end = np.searchsorted(entry, first), np.searchsorted(entry, last)
     return np.repeat(np.arange(len(first)), end - start), join_slices(start, end - start)
-
-
-def _find_points(found: Search) -> Indices:
-    """The cut vertices: a root with several children, another vertex with a child that it holds alone."""
-    children = found.parent[found.apart]
-    count = np.bincount(children, minlength=len(found.parent))
-    return np.flatnonzero(count > (found.parent < 0))
-
-
-def _find_bridges(tables: Tables, found: Search) -> tuple[Indices, Indices]:
-    """The edges that are bridges, and of each the vertex that it alone joins to the rest."""
-    graph = tables.forwarding
-    down = (found.parent[graph.b] == graph.a) & found.bridge[graph.b]
-    up = (found.parent[graph.a] == graph.b) & found.bridge[graph.a]
-    edges = np.flatnonzero(down | up)
-    return edges, np.where(down, graph.b, graph.a)[edges]
 
 
 def _count_alone(tables: Tables) -> tuple[Indices, Indices]:

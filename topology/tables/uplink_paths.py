@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
-from benchconsole.topology.tables.cable_tables import CableTables, Forwarding
+from benchconsole.topology.tables.cable_tables import CableTables
 from benchconsole.topology.tables.graph_algorithms import find_components
 
 _Ways = tuple[Indices, Indices, Indices]
@@ -85,7 +85,7 @@ def find_uplink_paths(tables: CableTables) -> UplinkPaths:
     limit = meet[network[trunks.low]]
     rises = (tier[trunks.low] < tier[trunks.high]) & (trunks.capacity > 0)
     upward = np.flatnonzero(rises & (tier[trunks.high] <= limit))
-    parts = [_make_empty(), *_make_batches(tables, upward, top)]
+    parts = [(np.zeros(0, np.intp),) * 3, *_make_batches(tables, upward, top)]
     trunk, low, high = (np.concatenate(each) for each in zip(*parts, strict=True))
     capacity = trunks.capacity[trunk]
     ends = np.cumsum([len(each[0]) for each in parts]).tolist()
@@ -116,7 +116,12 @@ def _find_networks(tables: CableTables) -> tuple[Indices, Indices]:
     """Per device its network, and per network the tier at which all its nodes meet."""
     graph, groups = tables.forwarding, tables.node_groups
     place = graph.vertex[groups.switch]
-    steps = list(_merge_groups(graph))
+    # Tier by tier upward: the tier and the component of each vertex when cables up to it count; first without any.
+    steps = [(0, np.arange(len(graph.device)))]
+    for tier in np.unique(graph.tier).tolist():
+        now, labels = graph.tier == tier, steps[-1][1]
+        merged = find_components(int(labels.max(initial=-1)) + 1, labels[graph.a[now]], labels[graph.b[now]])
+        steps.append((tier, merged[labels]))
     final = steps[-1][1]
     meet = np.zeros(int(final.max(initial=-1)) + 1, np.intp)
     wanted = _list_groups(groups.owner, final[place], len(meet))
@@ -135,20 +140,6 @@ def _list_groups(owner: Indices, label: Indices, labels: int) -> Indices:
     """Per label, how many groups have a leg in it."""
     pairs = np.unique(owner * (labels + 1) + label)
     return np.bincount(pairs % (labels + 1), minlength=labels)
-
-
-def _merge_groups(graph: Forwarding) -> Iterator[tuple[int, Indices]]:
-    """Tier by tier upward: the tier and the component of each vertex when cables up to it count; first without any."""
-    labels = np.arange(len(graph.device))
-    yield 0, labels
-    for step in np.unique(graph.tier).tolist():
-        now = graph.tier == step
-        labels = find_components(int(labels.max(initial=-1)) + 1, labels[graph.a[now]], labels[graph.b[now]])[labels]
-        yield step, labels
-
-
-def _make_empty() -> _Ways:
-    return np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.intp)
 
 
 def _make_batches(tables: CableTables, upward: Indices, top: Flags) -> Iterator[_Ways]:

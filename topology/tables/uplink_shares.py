@@ -5,13 +5,13 @@ to 1, and the failure of anything takes from a node the part that crosses it. No
 as soon as what is above them is the same, so the cost is the number of different ways up, not of nodes.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats, Indices, sum_at
+from benchconsole.topology.arrays import Floats, sum_at
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.ratios import pair_standby_legs
 
@@ -66,7 +66,7 @@ def compute_uplink_shares(tables: Tables) -> UplinkShares:
     return found
 
 
-def _make_first_rows(tables: Tables) -> dict[_Row, int]:
+def _make_first_rows(tables: Tables) -> Counter[_Row]:
     """How the nodes' own legs divide, and how many nodes divide so."""
     groups, sender = tables.node_groups, tables.uplinks.sender
     total = sum_at(groups.capacity, sender, len(tables.uplinks.group))[sender]
@@ -79,10 +79,9 @@ def _make_first_rows(tables: Tables) -> dict[_Row, int]:
     ):
         _put(legs[number], switch, share)
         _put(legs[number], -1 - switch, around)
-    rows: dict[_Row, int] = {}
+    rows: Counter[_Row] = Counter()
     for row, nodes in zip(legs, groups.nodes[tables.uplinks.group].tolist(), strict=True):
-        key = tuple(sorted(row.items()))
-        rows[key] = rows.get(key, 0) + nodes
+        rows[tuple(sorted(row.items()))] += nodes
     return rows
 
 
@@ -110,7 +109,9 @@ def _list_ways(tables: Tables) -> tuple[Mapping[int, int], Sequence[_Row]]:
     known: dict[tuple[bytes, bytes, float], int] = {}
     found: dict[int, int] = {}
     rows: list[_Row] = []
-    for switch, first, last in _find_runs(low):
+    starts = np.flatnonzero(np.concatenate(([True], low[1:] != low[:-1]))[: len(low)])
+    ends = np.append(starts[1:], len(low))[: len(starts)]
+    for switch, first, last in zip(low[starts].tolist(), starts.tolist(), ends.tolist(), strict=True):
         saved = float(min(helped[switch] / uplinks.up[switch], 1.0))
         key = (high[first:last].tobytes(), part[first:last].tobytes(), saved)
         if key not in known:
@@ -122,47 +123,38 @@ def _list_ways(tables: Tables) -> tuple[Mapping[int, int], Sequence[_Row]]:
     return found, rows
 
 
-def _find_runs(values: Indices) -> Iterator[tuple[int, int, int]]:
-    """Each value of a sorted array with the slice that it fills."""
-    starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))[: len(values)])
-    ends = np.append(starts[1:], len(values))[: len(starts)]
-    return zip(values[starts].tolist(), starts.tolist(), ends.tolist(), strict=True)
-
-
 _Half = tuple[_Row, _Row]
 """A row at a step: what it still has of switches, and its parts by the rows of ``_list_ways`` that they go on by."""
 
 
 def _take_step(
     rows: Mapping[_Row, int], onward: Mapping[int, int], leaving: set[int], found: UplinkShares
-) -> dict[_Half, int]:
+) -> Counter[_Half]:
     """Take every row to the ways out of the switches ``leaving``; rows with the same ways become one."""
-    merged: dict[_Half, int] = {}
+    merged: Counter[_Half] = Counter()
     for row, nodes in rows.items():
         _count(row, nodes, found, leaving)
         kept: list[tuple[int, float]] = []
-        parts: dict[int, float] = {}
+        parts: defaultdict[int, float] = defaultdict(float)
         for each in row:
             column, part = each
             if column in leaving:
-                parts[onward[column]] = parts.get(onward[column], 0.0) + part
+                parts[onward[column]] += part
             elif -1 - column not in leaving:
                 kept.append(each)
-        key = (tuple(kept), tuple(sorted(parts.items())))
-        merged[key] = merged.get(key, 0) + nodes
+        merged[tuple(kept), tuple(sorted(parts.items()))] += nodes
     return merged
 
 
-def _expand_rows(halves: Mapping[_Half, int], ways: Sequence[_Row]) -> dict[_Row, int]:
+def _expand_rows(halves: Mapping[_Half, int], ways: Sequence[_Row]) -> Counter[_Row]:
     """Every row with the switches that its ways lead to."""
-    following: dict[_Row, int] = {}
+    following: Counter[_Row] = Counter()
     for (kept, parts), nodes in halves.items():
         beyond = dict(kept)
         for way, part in parts:
             for column, share in ways[way]:
                 beyond[column] = beyond.get(column, 0.0) + part * share
-        row = tuple(sorted(beyond.items()))
-        following[row] = following.get(row, 0) + nodes
+        following[tuple(sorted(beyond.items()))] += nodes
     return following
 
 
