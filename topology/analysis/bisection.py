@@ -173,11 +173,12 @@ def _cut(cabled: Tables, near: _Side, far: _Side) -> FabricCut:
     parted = np.flatnonzero(inside[low] != inside[high])
     tiers = np.concatenate(tier)
     pairs, of = np.unique(tiers[low[parted]] * len(_ROLES) + tiers[high[parted]], return_inverse=True)
-    cut, count = sum_at(rates[parted], of, len(pairs)), sum_at(np.concatenate(cables)[parted], of, len(pairs))
+    carried = sum_at(rates[parted], of, len(pairs)).tolist()
+    count = sum_at(np.concatenate(cables)[parted], of, len(pairs)).tolist()
     where = (
-        CutCables(_ROLES[pair // len(_ROLES)], _ROLES[pair % len(_ROLES)], int(count[number]), float(cut[number]))
-        for number, pair in enumerate(pairs.tolist())
-        if cut[number]
+        CutCables(_ROLES[pair // len(_ROLES)], _ROLES[pair % len(_ROLES)], int(number), rate)
+        for pair, number, rate in zip(pairs.tolist(), count, carried, strict=True)
+        if rate
     )
     return FabricCut(bound, near.machines, far.machines, tuple(where))
 
