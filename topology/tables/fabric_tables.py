@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from functools import cached_property
+from itertools import count
 from operator import attrgetter
 
 import numpy as np
@@ -31,8 +32,7 @@ def make_tables(fabric: Fabric) -> Tables:
     links = list(fabric.links.values())
     a = np.fromiter(map(index.__getitem__, map(attrgetter("a"), links)), np.intp, len(links))
     b = np.fromiter(map(index.__getitem__, map(attrgetter("b"), links)), np.intp, len(links))
-    numbers: defaultdict[_Key, int] = defaultdict()
-    numbers.default_factory = numbers.__len__  # each new key gets the next number
+    numbers: defaultdict[_Key, int] = defaultdict(count().__next__)
     kind = np.fromiter(map(numbers.__getitem__, map(_KIND, links)), np.intp, len(links))
     tiers = {role: role.tier for role in SwitchRole}
     tier, forwards, machines = np.zeros(len(names), np.intp), np.ones(len(names), bool), np.zeros(len(names), np.intp)
