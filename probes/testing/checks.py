@@ -101,12 +101,11 @@ def commands_are_argument_lists(probe: Probe, transcripts: Sequence[Output]) -> 
 
     A probe may refuse an address that is none with PlanError, before it asks anything.
     """
-    peer = a_node("n2", "192.0.2.2", _HOSTILE) if probe.shape is Shape.PAIR else None
-    target = Target(a_node("n1", "192.0.2.1", _HOSTILE), peer, probe.options)
+    target = _target(probe, _HOSTILE)
     here, there = FakeRemote("n1", lenient=True), FakeRemote("n2", lenient=True)
     refused = False
     try:
-        asyncio.run(_asked(probe, FakeContact(here, there if peer else None), target))
+        asyncio.run(_asked(probe, FakeContact(here, there if target.peer else None), target))
     except PlanError:
         refused = True
     calls = [*here.calls, *there.calls]
@@ -159,12 +158,8 @@ def _expect(true: object, otherwise: str) -> None:
 
 
 def _said(found: Sequence[Reading | Fact]) -> Counter[_Said]:
-    return Counter(
-        (item.metric, item.value, item.unit, item.labels)
-        if isinstance(item, Reading)
-        else (item.fact, item.value, item.unit, item.labels)
-        for item in found
-    )
+    named = ((item.metric if isinstance(item, Reading) else item.fact, item) for item in found)
+    return Counter((name, item.value, item.unit, item.labels) for name, item in named)
 
 
 def _read(probe: Probe, output: Output) -> Counter[_Said]:
@@ -200,9 +195,9 @@ def _garbled(dice: random.Random, texts: Sequence[bytes]) -> Iterator[bytes]:
             yield text[:begin] + noise + text[begin + dice.randrange(8) :]
 
 
-def _target(probe: Probe) -> Target:
-    peer = a_node("n2", "192.0.2.2") if probe.shape is Shape.PAIR else None
-    return Target(a_node(), peer, probe.options)
+def _target(probe: Probe, data_address: str | None = None) -> Target:
+    peer = a_node("n2", "192.0.2.2", data_address) if probe.shape is Shape.PAIR else None
+    return Target(a_node(data_address=data_address), peer, probe.options)
 
 
 async def _asked(probe: Probe, contact: Contact, target: Target) -> None:

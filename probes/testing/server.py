@@ -147,8 +147,11 @@ class _Session(asyncssh.SSHServerSession[bytes]):
 
     async def _serve(self, stdin: bytes) -> None:
         try:
-            if self._request.nonce:
-                self._say(_first_words(self._request))
+            if nonce := self._request.nonce:
+                # the watchdog's first line: the nonce, and the stat line of a process that never was
+                pid = 1000 + zlib.crc32(nonce.encode()) % 30_000
+                stat = f"{pid} (sh) S {pid - 1} {pid} {pid} 0 -1 4194560 110 0 0 0 0 0 0 0 20 0 1 0 {100 * pid}"
+                self._say(Reply(f"{nonce} {stat} 2658304 231\n".encode(), f"{nonce}\n".encode()))
             reply = await self._answer(self._address, self._request.argv, stdin)
             self._say(reply)
             while reply.then is not None:
@@ -163,13 +166,6 @@ class _Session(asyncssh.SSHServerSession[bytes]):
         with contextlib.suppress(OSError):
             self._channel.write(reply.stdout)
             self._channel.write_stderr(reply.stderr)
-
-
-def _first_words(request: Request) -> Reply:
-    """The watchdog's first line: the nonce, and the stat line of a process that never was."""
-    pid = 1000 + zlib.crc32(request.nonce.encode()) % 30_000
-    stat = f"{pid} (sh) S {pid - 1} {pid} {pid} 0 -1 4194560 110 0 0 0 0 0 0 0 20 0 1 0 {pid * 100} 2658304 231"
-    return Reply(f"{request.nonce} {stat}\n".encode(), f"{request.nonce}\n".encode())
 
 
 class _Greeter(asyncssh.SSHServer):
@@ -295,8 +291,14 @@ class ScriptedSshd:
             for made in sockets.values():
                 opened.callback(made.close)
             for address, manner in doors.items():
-                if wide or manner is not Manner.REFUSES:  # bound and not listening: the kernel refuses for us
-                    await self._serve(opened, sockets[address], manner, options.get(manner, usual))
+                made, chosen = sockets[address], options.get(manner, usual)
+                if manner is Manner.SILENT or (wide and manner is Manner.REFUSES):
+                    meet = _Slam if manner is Manner.REFUSES else lambda: _Mute(self._mute)
+                    server = await asyncio.get_running_loop().create_server(meet, sock=made, backlog=_BACKLOG)
+                    opened.callback(server.close)
+                elif manner is not Manner.REFUSES:  # bound and not listening: the kernel refuses for us
+                    acceptor = await asyncssh.listen(sock=made, options=chosen, backlog=_BACKLOG)
+                    opened.callback(acceptor.close)
             self._open = opened.pop_all()
         return self
 
@@ -311,21 +313,6 @@ class ScriptedSshd:
         for connection, met_at in list(self._met.items()):
             if address in (None, met_at):
                 connection.abort()
-
-    async def _serve(
-        self,
-        opened: contextlib.AsyncExitStack,
-        made: socket.socket,
-        manner: Manner,
-        options: asyncssh.SSHServerConnectionOptions,
-    ) -> None:
-        if manner in (Manner.SILENT, Manner.REFUSES):
-            meet = _Slam if manner is Manner.REFUSES else lambda: _Mute(self._mute)
-            server = await asyncio.get_running_loop().create_server(meet, sock=made, backlog=_BACKLOG)
-            opened.callback(server.close)
-        else:
-            acceptor = await asyncssh.listen(sock=made, options=options, backlog=_BACKLOG)
-            opened.callback(acceptor.close)
 
     def _options(self, host_key: asyncssh.SSHKey, client_key: asyncssh.SSHKey) -> asyncssh.SSHServerConnectionOptions:
         allowed = asyncssh.import_authorized_keys(client_key.export_public_key().decode())

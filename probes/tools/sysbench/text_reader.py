@@ -26,9 +26,6 @@ _CONTEXT = re.compile(
 )
 _VERSION = re.compile(r"sysbench v?(\d+)\.(\d+)(?:\.(\d+))?\b")
 _THREADS = re.compile(r"Number of threads: ([1-9]\d{0,6})")
-_MODE = re.compile(
-    r"Doing (sequential write \(creation\)|sequential rewrite|sequential read|random read|random write|random r/w) test"
-)
 _MODES = {
     "sequential write (creation)": ("sequential", "write"),
     "sequential rewrite": ("sequential", "rewrite"),
@@ -37,6 +34,7 @@ _MODES = {
     "random write": ("random", "write"),
     "random r/w": ("random", "read+write"),
 }
+_MODE = re.compile(f"Doing ({'|'.join(map(re.escape, _MODES))}) test")
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _EXACT = r"(\d+\.\d\d)"
 """As sysbench prints what stands last on a line: with fewer decimals it was cut."""

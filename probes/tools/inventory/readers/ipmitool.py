@@ -24,13 +24,9 @@ _READING = re.compile(r"(?P<number>-?[0-9]+(?:\.[0-9]+)?) (?P<unit>degrees [CF]|
 _POWER = re.compile(r"(?P<number>[1-9][0-9]*) Watts")
 """What a node draws; a controller that cannot measure it says 0."""
 
-SensorRow = tuple[str, str, str]
-"""Sensor, its reading with the unit, its state."""
-
 
 def find_facts(text: str) -> Iterator[Fact]:
     """``sensor.temperature``, ``sensor.fan``, ``sensor.power`` ... and, where it is not well, ``sensor.state``,
-
     with the label ``sensor``; a second sensor of the same name has ``number`` too. ``bmc.firmware``.
     """
     times = Counter[str]()
@@ -50,8 +46,8 @@ def find_facts(text: str) -> Iterator[Fact]:
         yield from make_measure("sensor.power", power["number"], "Watts", labels(sensor="dcmi"))
 
 
-def _read_row(line: str) -> SensorRow | None:
-    """A row with all its columns; their number tells which they are: 3 of sdr, 5 of elist, 10 of sensor, 4 of CSV."""
+def _read_row(line: str) -> tuple[str, str, str] | None:
+    """Sensor, reading, state of a row, by the number of its columns: 3 of sdr, 5 of elist, 10 of sensor, 4 of CSV."""
     bars = "|" in line
     cells = [cell.strip() for cell in line.split("|" if bars else ",")]
     if bars and len(cells) == 3:

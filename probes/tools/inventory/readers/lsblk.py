@@ -34,7 +34,6 @@ _RAID = re.compile(r"raid[0-9]+|linear")
 
 def find_facts(text: str) -> Iterator[Fact]:
     """``disk.count`` (of JSON with types) and, of each disk, ``.size``, ``.model``, ``.kind``, ``.transport``;
-
     of software RAID ``raid.layout`` and ``raid.size`` with the label ``raid``. The table's sizes are rounded.
     """
     for document in find_documents(text, first="blockdevices"):

@@ -28,7 +28,6 @@ _BEGIN = re.compile(r"^[^\"\n{\[]*(?P<open>[{\[])", re.MULTILINE)
 
 def find_facts(text: str) -> Iterator[Fact]:
     """``system.*``, ``bios.*``, ``cpu.model`` with ``socket``, ``memory.installed``, ``memory.dimm_size``
-
     with ``slot``, ``disk.*`` with ``disk`` and ``nic.*`` with ``nic``.
     """
     values = _parse_mended(text)
