@@ -28,6 +28,7 @@ from benchconsole.probes.api import (
 from benchconsole.probes.serving import serving
 from benchconsole.probes.tools.archive import json_reader
 from benchconsole.probes.tools.archive.node_script import RECEIVER, SENDER
+from benchconsole.probes.tools.files.node_directory import SCRATCH
 from benchconsole.probes.tools.network.pair_probe import PairProbe
 from benchconsole.probes.tools.python import script_runner
 
@@ -54,16 +55,10 @@ class Archive(PairProbe):
     versions = MappingProxyType({"python3": script_runner.LEAST_PYTHON})
     options = MappingProxyType(
         {
-            "streams": 9,
-            "size": "1 GiB",
-            "seconds": 10,
-            "source": "memory",
-            "sink": "discard",
-            "scratch": "/tmp",  # noqa: S108 - mktemp inside
-            "shared": "",
-            "python": "python3",
+            "streams": 9, "size": "1 GiB", "seconds": 10, "source": "memory", "sink": "discard", "scratch": SCRATCH,
+            "shared": "", "python": "python3",
         }
-    )
+    )  # fmt: skip
     sending_options = SendingOptions(streams="streams")
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:

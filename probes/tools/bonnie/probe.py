@@ -14,7 +14,7 @@ from benchconsole.probes import scratch
 from benchconsole.probes.api import Metric, Output, PlanError, Reading, Shown, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.bonnie import text_reader
-from benchconsole.probes.tools.files.node_directory import ScratchProbe
+from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 
 _MIB = 2**20
 _MOST = 2**40
@@ -69,15 +69,10 @@ class Bonnie(ScratchProbe):
     tools = MappingProxyType({"bonnie++": "bonnie++"})
     options = MappingProxyType(
         {
-            "scratch": "/tmp",  # noqa: S108 - mktemp inside
-            "size": "4 GiB",
-            "files": 16,
-            "direct": 1,
-            "characters": 0,
-            "rate": "100 MB/s",
+            "scratch": SCRATCH, "size": "4 GiB", "files": 16, "direct": 1, "characters": 0, "rate": "100 MB/s",
             "shared": "",
         }
-    )
+    )  # fmt: skip
     timeout = 600.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:

@@ -12,7 +12,7 @@ from benchconsole.probes import scratch
 from benchconsole.probes.api import Metric, Output, ProbeOutputError, Reading, Shown, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.dd import text_reader
-from benchconsole.probes.tools.files.node_directory import ScratchProbe
+from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 
 _SECTOR = 512
 
@@ -60,16 +60,10 @@ class Dd(ScratchProbe):
     tools = MappingProxyType({"dd": "coreutils"})
     options = MappingProxyType(
         {
-            "scratch": "/tmp",  # noqa: S108 - a directory of our own is made below it
-            "size": "2 GiB",
-            "block": "1 MiB",
-            "direct": 1,
-            "sync": 1,
-            "drop": 1,
-            "rate": "100 MB/s",
-            "shared": "",
+            "scratch": SCRATCH, "size": "2 GiB", "block": "1 MiB", "direct": 1, "sync": 1, "drop": 1,
+            "rate": "100 MB/s", "shared": "",
         }
-    )
+    )  # fmt: skip
     patience = 5.0
     timeout = 300.0
 

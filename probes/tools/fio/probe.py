@@ -12,7 +12,7 @@ from typing import ClassVar
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Demands, Metric, Output, Reading, Shown, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
-from benchconsole.probes.tools.files.node_directory import ScratchProbe
+from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 from benchconsole.probes.tools.fio import json_reader
 
 _BLOCKS = {"large": "1 MiB", "small": "4 KiB"}
@@ -87,17 +87,10 @@ class Fio(ScratchProbe):
     tools = MappingProxyType({"fio": "fio"})
     options = MappingProxyType(
         {
-            "scratch": "/tmp",  # noqa: S108 - mktemp inside
-            "size": "64 MiB",
-            **_BLOCKS,
-            "seconds": 5,
-            "direct": 1,
-            "jobs": 1,
-            "depth": 1,
-            "mix": 0,
+            "scratch": SCRATCH, "size": "64 MiB", **_BLOCKS, "seconds": 5, "direct": 1, "jobs": 1, "depth": 1, "mix": 0,
             "shared": "",
         }
-    )
+    )  # fmt: skip
     patience = 2.0
     timeout = 120.0
     file: ClassVar[str] = "size"

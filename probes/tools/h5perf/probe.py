@@ -12,7 +12,7 @@ from types import MappingProxyType
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Metric, Output, Reading, Shown, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
-from benchconsole.probes.tools.files.node_directory import ScratchProbe
+from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 from benchconsole.probes.tools.h5perf import text_reader
 
 _KIB = 1024
@@ -52,17 +52,10 @@ class H5perf(ScratchProbe):
     tools = MappingProxyType({"h5perf_serial": "hdf5-tools"})
     options = MappingProxyType(
         {
-            "scratch": "/tmp",  # noqa: S108 - mktemp inside
-            "size": "256 MiB",
-            "buffer": "1 MiB",
-            "iterations": 3,
-            "apis": "posix,hdf5",
-            "driver": "sec2",
-            "write_only": 0,
-            "rate": "100 MB/s",
-            "shared": "",
+            "scratch": SCRATCH, "size": "256 MiB", "buffer": "1 MiB", "iterations": 3, "apis": "posix,hdf5",
+            "driver": "sec2", "write_only": 0, "rate": "100 MB/s", "shared": "",
         }
-    )
+    )  # fmt: skip
     timeout = 120.0
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:

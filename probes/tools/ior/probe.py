@@ -58,23 +58,11 @@ class Ior(IorProgram):
     tools = MappingProxyType({"mpirun": "openmpi-bin", "ior": ""})
     options = MappingProxyType(
         {
-            **DEFAULTS,
-            "tasks": 0,
-            "api": "POSIX",
-            "access": "file-per-process",
-            "transfer": "512 KiB",
-            "block": "32 MiB",
-            "segments": 1,
-            "repetitions": 1,
-            "reorder": 1,
-            "fsync": 1,
-            "barriers": 1,
-            "delay": 0,
-            "rate": "100 MB/s",
-            "shared": "",
-            "ior": "ior",
+            **DEFAULTS, "tasks": 0, "api": "POSIX", "access": "file-per-process", "transfer": "512 KiB",
+            "block": "32 MiB", "segments": 1, "repetitions": 1, "reorder": 1, "fsync": 1, "barriers": 1, "delay": 0,
+            "rate": "100 MB/s", "shared": "", "ior": "ior",
         }
-    )
+    )  # fmt: skip
     results = "the results of IOR as text or JSON"
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Metric, Output, ProbeOutputError, Reading, Shown, Target, Unit
 from benchconsole.probes.readers.readings import number_runs, refuse_failed
-from benchconsole.probes.tools.files.node_directory import ScratchProbe
+from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 from benchconsole.probes.tools.iozone import text_reader
 
 _KIB = 1024
@@ -55,19 +55,10 @@ class Iozone(ScratchProbe):
     tools = MappingProxyType({"iozone": ""})
     options = MappingProxyType(
         {
-            "scratch": "/tmp",  # noqa: S108 - a directory of our own is made below it
-            "size": "1 GiB",
-            "block": "2 MiB",
-            "streams": 1,
-            "random": 0,
-            "retest": 0,
-            "direct": 1,
-            "sync": 1,
-            "rate": "100 MB/s",
-            "shared": "",
-            "iozone": "iozone",
+            "scratch": SCRATCH, "size": "1 GiB", "block": "2 MiB", "streams": 1, "random": 0, "retest": 0, "direct": 1,
+            "sync": 1, "rate": "100 MB/s", "shared": "", "iozone": "iozone",
         }
-    )
+    )  # fmt: skip
     patience = 5.0
     timeout = 600.0
 

@@ -34,20 +34,10 @@ class Mdtest(IorProgram):
     tools = MappingProxyType({"mpirun": "openmpi-bin", "mdtest": ""})
     options = MappingProxyType(
         {
-            **DEFAULTS,
-            "tasks": 0,
-            "items": 1000,
-            "depth": 0,
-            "branch": 1,
-            "unique": 1,
-            "kind": "both",
-            "bytes": "0 B",
-            "repetitions": 1,
-            "rate": 500,
-            "shared": "",
-            "mdtest": "mdtest",
+            **DEFAULTS, "tasks": 0, "items": 1000, "depth": 0, "branch": 1, "unique": 1, "kind": "both", "bytes": "0 B",
+            "repetitions": 1, "rate": 500, "shared": "", "mdtest": "mdtest",
         }
-    )
+    )  # fmt: skip
     results = "mdtest's SUMMARY of rates"
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from benchconsole.probes import scratch
 from benchconsole.probes.api import Demands, Metric, Output, Part, Reading, Shown, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
-from benchconsole.probes.tools.files.node_directory import ScratchProbe
+from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 from benchconsole.probes.tools.sysbench import text_reader
 
 _TESTS = ("fileio", "cpu", "memory", "threads")
@@ -77,21 +77,11 @@ class Sysbench(ScratchProbe):
     versions = MappingProxyType({"sysbench": "1.0"})
     options = MappingProxyType(
         {
-            "test": "fileio",
-            "mode": "all",
-            "threads": 1,
-            "seconds": 5,
-            "scratch": "/tmp",  # noqa: S108 - mktemp inside
-            "size": "1 GiB",
-            "files": 16,
-            "block": "16 KiB",
-            "direct": 1,
-            "shared": "",
-            "primes": 10_000,
-            "memory_block": "1 MiB",
+            "test": "fileio", "mode": "all", "threads": 1, "seconds": 5, "scratch": SCRATCH, "size": "1 GiB",
+            "files": 16, "block": "16 KiB", "direct": 1, "shared": "", "primes": 10_000, "memory_block": "1 MiB",
             "operation": "write",
         }
-    )
+    )  # fmt: skip
     patience = 2.0
     timeout = 120.0
 
