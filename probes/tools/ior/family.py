@@ -25,7 +25,7 @@ from benchconsole.probes.launch import Job, Options
 from benchconsole.probes.readers.readings import number_runs, refuse_failed
 from benchconsole.probes.tools.files.node_directory import take_shared_space
 from benchconsole.probes.tools.files.shared_directory import in_shared, launch_shared
-from benchconsole.probes.tools.ior.text_reader import refuse_complaints
+from benchconsole.probes.tools.ior.output_reader import refuse_complaints
 
 START = 20.0
 """Seconds until all ranks run."""

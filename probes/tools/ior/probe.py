@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import Given, Metric, Reading, Shown, Unit
 from benchconsole.probes.launch import DEFAULTS
-from benchconsole.probes.tools.ior import json_reader, text_reader
+from benchconsole.probes.tools.ior import output_reader
 from benchconsole.probes.tools.ior.family import START, IorProgram, read_program, read_tasks
 
 _APIS = ("POSIX", "MPIIO", "HDF5")
@@ -89,4 +89,4 @@ class Ior(IorProgram):
         return [*words, "-o", _FILE]
 
     def rates(self, text: str) -> Sequence[Reading]:
-        return text_reader.once([*text_reader.readings(text), *json_reader.readings(text)])
+        return output_reader.readings(text)

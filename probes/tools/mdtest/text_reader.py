@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.lines import shorten, strip_lines
 from benchconsole.probes.readers.numbers import require_positive
-from benchconsole.probes.tools.ior.text_reader import refuse_beside
+from benchconsole.probes.tools.ior.output_reader import refuse_beside
 
 _SUMMARY = re.compile(r"\s*SUMMARY\b")
 _RATES = re.compile(r"\s*SUMMARY(?: rate)?(?: \(in ops/sec\))?: ?\(of [0-9]+ iterations?\)\s*")

@@ -1,22 +1,27 @@
-"""Output of IOR 2.8 to 4.1 as text or CSV: rows of iterations, ``Max Write``, and the summary of all tests.
+"""Output of IOR 2.8 to 4.1 as text, CSV or JSON: rows of iterations, ``Max Write``, and the summary of all tests.
 
 Every table says its columns and units itself; a row is read by them when it has as many fields. MiB is 2^20 byte;
 ``MB`` in brackets must be the same rate. Operations are read where they are the rate by the size of a transfer:
 IOR 2.10 forgets the segments. Runs in which IOR warned of missing bytes, of wrong data or of fewer tasks
 than were asked for are errors, and so is every rate of zero.
 
-Source: IOR 2.10.3 ``src/C/IOR.c``, 3.0.1 ``src/ior.c``, 3.2 to 4.1 ``src/ior-output.c``.
+The JSON documents (``-O summaryFormat=JSON``) of 3.2 and of runs with ``-v`` are broken as a whole, so the objects of
+their ``summary`` are read one by one; the iterations stand without their test and are read from whole documents only.
+
+Source: IOR 2.10.3 ``src/C/IOR.c``, 3.0.1 ``src/ior.c``, 3.2 to 4.1 ``src/ior-output.c``; hpc/ior issues 102 and 503.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit, labels
+from benchconsole.probes.readers.documents import Document, find_documents, read_array, read_mapping
 from benchconsole.probes.readers.lines import shorten, strip_lines
-from benchconsole.probes.readers.numbers import format_size, parse_count, parse_decimal, require_positive
+from benchconsole.probes.readers.numbers import format_size, parse_count, parse_decimal, read_number, require_positive
 
-MIB = 2.0**20
+_MIB = 2.0**20
 _FAILED = re.compile(
     r"\bERROR\b|\*\* error \*\*|\bFAILED\b|MPI_ABORT was invoked|No space left on device|Input/output error"
     r"|Disk quota exceeded|Primary job +terminated|noticed that process rank"
@@ -32,7 +37,7 @@ _HARMLESS = re.compile(r"\bWARNING: unable to (?:use realpath|stat\w*)\(\) (?:on
 _STATED = re.compile(r"\s*(?P<key>[A-Za-z][A-Za-z ]*?)\s*[:=]\s*(?P<value>\S.*)")
 _MAX = re.compile(r"\s*Max (?P<operation>Write|Read):\s+(?P<mib>[0-9.]+) MiB/sec\s+\((?P<mb>[0-9.]+) MB/sec\)\s*")
 _HUMAN = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>bytes|[MGT]iB)")
-_FACTORS = {"bytes": 1.0, "MiB": MIB, "GiB": 2.0**30, "TiB": 2.0**40}
+_FACTORS = {"bytes": 1.0, "MiB": _MIB, "GiB": 2.0**30, "TiB": 2.0**40}
 _BANNER = re.compile(r"\s*IOR-[0-9]")
 _BEGINS = re.compile(r"\s*(?:IOR-[0-9]|TestID\b|Test [0-9]+ started)")
 _ENDS = re.compile(r"\s*(?:Run finished|Finished) *:.*")
@@ -42,6 +47,8 @@ _API = re.compile(
 )
 """What IOR calls its interfaces; versions and drivers may follow."""
 _STATISTICS = {"max": "Max", "min": "Min", "mean": "Mean"}
+_JSON_RATES = {"max": "bwMaxMIB", "min": "bwMinMIB", "mean": "bwMeanMIB"}
+_JSON_OPERATIONS = {"max": "OPsMax", "min": "OPsMin", "mean": "OPsMean"}
 _TASKS = {
     "tasks": re.compile(r"([0-9]{1,7})"),
     "clients": re.compile(r"([0-9]{1,7}) \([0-9]{1,7} per node\)"),
@@ -77,13 +84,9 @@ def refuse_complaints(text: str) -> None:
 
 def readings(text: str) -> list[Reading]:
     """Every rate in ``text``, each once; ProbeOutputError for one that cannot be."""
-    return once(_walk(strip_lines(text)))
-
-
-def once(found: Iterable[Reading]) -> list[Reading]:
-    """``found`` without what says the same again: IOR prints its maximum in two places."""
     kept: dict[tuple[str, float, Labels], Reading] = {}
-    for reading in found:
+    # IOR prints its maximum in two places
+    for reading in (*_walk(strip_lines(text)), *_read_json(text)):
         kept.setdefault((reading.metric, reading.value, reading.labels), reading)
     return list(kept.values())
 
@@ -146,26 +149,26 @@ def _note(key: str, value: str, test: _Test) -> None:
     elif key == "api" and (word := _API.match(value)):
         test.marks["api"] = word["api"]
     elif key == "access" and (word := re.match(r"(single-shared-file|file-per-proc)", value)):
-        test.marks["access"] = access(one=word[0] == "file-per-proc")
+        test.marks["access"] = _name_access(one=word[0] == "file-per-proc")
     elif key in _SIZES and (size := _HUMAN.fullmatch(value.strip())):
         found = float(size["number"]) * _FACTORS[size["unit"]]
         test.marks[_SIZES[key]] = format_size(found)
         test.transfer = found if key == "xfersize" else test.transfer
 
 
-def access(*, one: bool) -> str:
+def _name_access(*, one: bool) -> str:
     """The label of how files are used: ``one`` for each task, or one that all share."""
     return "file-per-process" if one else "shared-file"
 
 
 def _maximum(match: re.Match[str], test: _Test) -> Reading:
-    rate, other = require_positive(match["mib"], "MiB/sec") * MIB, require_positive(match["mb"], "MB/sec") * 1e6
-    if abs(rate - other) > 0.006 * (MIB + 1e6):
+    rate, other = require_positive(match["mib"], "MiB/sec") * _MIB, require_positive(match["mb"], "MB/sec") * 1e6
+    if abs(rate - other) > 0.006 * (_MIB + 1e6):
         raise ProbeOutputError(shorten(match[0]), "the same rate in MiB/sec and MB/sec")
     operation = match["operation"].lower()
-    if rate < test.best.get(operation, 0.0) - 0.6 * MIB:
+    if rate < test.best.get(operation, 0.0) - 0.6 * _MIB:
         # 3.1 takes the bytes of the reading for those of the writing when time stops them
-        raise ProbeOutputError(shorten(match[0]), f"no less than the {test.best[operation] / MIB:g} of an iteration")
+        raise ProbeOutputError(shorten(match[0]), f"no less than the {test.best[operation] / _MIB:g} of an iteration")
     marks = labels(**test.marks, operation=operation, statistic="max")
     return Reading("ior.throughput", rate, Unit.BYTE_RATE, marks, shorten(match[0]))
 
@@ -173,7 +176,7 @@ def _maximum(match: re.Match[str], test: _Test) -> Reading:
 def _iteration(row: Mapping[str, str], test: _Test, raw: str) -> Iterator[Reading]:
     if "bw(MiB/s)" not in row:
         raise ProbeOutputError(raw, "a heading with bw(MiB/s)")
-    rate = require_positive(row["bw(MiB/s)"], "bw(MiB/s)") * MIB
+    rate = require_positive(row["bw(MiB/s)"], "bw(MiB/s)") * _MIB
     test.best[row["access"]] = max(rate, test.best.get(row["access"], 0.0))
     marks = {**test.marks, "operation": row["access"]}
     for column, name, factor in _ROW_SIZES:
@@ -213,8 +216,8 @@ def _summary(row: Mapping[str, str], test: _Test, raw: str) -> Iterator[Reading]
     if "API" in row:
         marks["api"] = shorten(row["API"], 20)
     if row.get("fPP") in ("0", "1"):
-        marks["access"] = access(one=row["fPP"] == "1")
-    yield from statistics(rates, transfer, operations, marks, raw)
+        marks["access"] = _name_access(one=row["fPP"] == "1")
+    yield from _read_statistics(rates, transfer, operations, marks, raw)
 
 
 def _statistics(row: Mapping[str, str], unit: str, raw: str) -> dict[str, float]:
@@ -225,7 +228,7 @@ def _statistics(row: Mapping[str, str], unit: str, raw: str) -> dict[str, float]
     return {name: require_positive(row[column], f"{column} of {raw}") for name, column in columns.items()}
 
 
-def statistics(
+def _read_statistics(
     rates: Mapping[str, float],
     transfer: float | None,
     operations: Mapping[str, float],
@@ -241,12 +244,61 @@ def statistics(
             raise ProbeOutputError(raw, "a mean between minimum and maximum")
     for name, rate in rates.items():
         told = labels(**marks, statistic=name)
-        yield Reading("ior.throughput", rate * MIB, Unit.BYTE_RATE, told, raw)
+        yield Reading("ior.throughput", rate * _MIB, Unit.BYTE_RATE, told, raw)
         count = operations.get(name)
-        if count is not None and transfer is not None and _agree(count, transfer, rate * MIB):
+        if count is not None and transfer is not None and _agree(count, transfer, rate * _MIB):
             yield Reading("ior.operations", count, Unit.PER_SECOND, told, raw)
 
 
 def _agree(operations: float, transfer: float, rate: float) -> bool:
     """Whether operations of ``transfer`` bytes make ``rate``, but for the two decimals that are printed."""
-    return abs(operations * transfer - rate) <= 0.01 * rate + 0.006 * (transfer + MIB)
+    return abs(operations * transfer - rate) <= 0.01 * rate + 0.006 * (transfer + _MIB)
+
+
+def _read_json(text: str) -> Iterator[Reading]:
+    for document in find_documents(text, first="Version|Began"):
+        for test in map(read_mapping, read_array(document.get("tests"))):
+            yield from _read_iterations(test)
+    for document in find_documents(text, first="operation"):
+        if document.get("operation") in ("write", "read") and "bwMaxMIB" in document:
+            yield from _read_summary(document)
+
+
+def _read_summary(document: Document) -> Iterator[Reading]:
+    raw = shorten(str(dict(document)), 400)
+    transfer, tasks, one = (read_number(document.get(key)) for key in ("transferSize", "numTasks", "filePerProc"))
+    if tasks is None or one is None:
+        raise ProbeOutputError(raw, "numTasks and filePerProc in a summary")
+    access = _name_access(one=one == 1)
+    marks = {"operation": str(document["operation"]), "tasks": f"{tasks:.0f}", "access": access}
+    marks |= _label_sizes(transfer, read_number(document.get("blockSize")), document.get("API"))
+    rates = {name: require_positive(document.get(key), key) for name, key in _JSON_RATES.items()}
+    counted = set(_JSON_OPERATIONS.values()) <= document.keys()
+    operations = _JSON_OPERATIONS.items() if counted else ()
+    counts = {name: require_positive(document[key], key) for name, key in operations}
+    yield from _read_statistics(rates, transfer, counts, marks, raw)
+
+
+def _label_sizes(transfer: float | None, block: float | None, api: object) -> dict[str, str]:
+    sizes = {name: format_size(size) for name, size in (("transfer", transfer), ("block", block)) if size}
+    return sizes | ({"api": shorten(api, 20)} if isinstance(api, str) else {})
+
+
+def _read_iterations(test: Document) -> Iterator[Reading]:
+    options, seen = read_mapping(test.get("Options")), Counter[str]()
+    # IOR opens an array for the repetitions and one more around it
+    groups = [read_array(each) or [each] for each in read_array(test.get("Results"))]
+    for result in (read_mapping(each) for group in groups for each in group):
+        if "access" not in result:
+            break  # what comes after cannot be numbered
+        way = str(result["access"])
+        if way in ("write", "read"):
+            rate = require_positive(result.get("bwMiB"), "bwMiB") * _MIB
+            transfer, block = ((read_number(result.get(key)) or 0.0) * 1024.0 for key in ("xferKiB", "blockKiB"))
+            marks = {"operation": way, "iteration": str(seen[way]), **_label_sizes(transfer, block, options.get("api"))}
+            if isinstance(options.get("access"), str):
+                marks["access"] = _name_access(one=options["access"] == "file-per-process")
+            if (tasks := read_number(options.get("tasks"))) is not None:
+                marks["tasks"] = f"{tasks:.0f}"
+            yield Reading("ior.throughput", rate, Unit.BYTE_RATE, labels(**marks), f"bwMiB {result['bwMiB']}")
+            seen[way] += 1
