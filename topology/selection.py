@@ -12,7 +12,7 @@ from ClusterShell.NodeSet import NodeSet, NodeSetException
 from ClusterShell.NodeUtils import GroupResolver, GroupResolverError, GroupSource, GroupSourceError
 
 from benchconsole.topology.errors import SelectionError, find_near
-from benchconsole.topology.model.fabric import Fabric, Group, Node, NodeId, Vlan
+from benchconsole.topology.model.fabric import Fabric, NodeId
 
 MAX_NODES = 200_000
 """More names than this in one set is taken for a slip of the keyboard."""
@@ -120,23 +120,21 @@ def fold(names: Iterable[str]) -> str:
     return str(NodeSet.fromlist(list(names), resolver=_NO_GROUPS))
 
 
-def make_groups(
-    nodes: Mapping[str, tuple[str, str]],
-    attached: Mapping[str, Iterable[str]],
-    further: Mapping[str, Iterable[str]] | None = None,
-) -> dict[str, list[str]]:
-    """Group name to members: ``all``, each role, ``class:NAME``, ``switch:NAME``, ``chassis:NAME``, ``production`` ...
-
-    ``nodes`` maps a name to (role, class), ``attached`` a switch to its nodes, ``further`` any
-    other group to its members.
+def list_groups(fabric: Fabric) -> dict[str, list[str]]:
+    """Group name to members, none of them empty: ``all``, each role, ``production``, ``class:NAME``, ``switch:NAME``,
+    ``chassis:NAME``, ``rack:NAME``, ``site:NAME``, ``vlan:NUMBER``.
     """
-    members: dict[str, list[str]] = {"all": list(nodes)}
-    for name, (role, kind) in nodes.items():
-        members.setdefault(role, []).append(name)
-        members.setdefault(f"class:{kind}", []).append(name)
-    for switch, names in attached.items():
-        members[f"switch:{switch}"] = list(names)
-    members.update({group: list(names) for group, names in (further or {}).items()})
+    members: dict[str, list[str]] = {"all": list(fabric.nodes)}
+    for node in fabric.nodes.values():
+        members.setdefault(node.role.value, []).append(node.id)
+        members.setdefault(f"class:{node.hardware.name}", []).append(node.id)
+    for link in fabric.links.values():
+        if link.a in fabric.nodes:
+            members.setdefault(f"switch:{link.b}", []).append(link.a)
+    for group in fabric.groups:
+        members[f"{group.kind}:{group.name}"] = [name for name in group.members if name in fabric.nodes]
+    members["production"] = [node.id for node in fabric.nodes.values() if node.production]
+    members.update((f"vlan:{vlan.id}", sorted(vlan.members)) for vlan in fabric.vlans.values())
     return {group: names for group, names in members.items() if names}
 
 
@@ -175,27 +173,9 @@ def choose(text: str, known: Collection[str], known_groups: Mapping[str, Collect
     return chosen
 
 
-def list_fabric_groups(fabric: Fabric) -> dict[str, list[str]]:
-    """The groups of a resolved fabric (see ``make_groups``)."""
-    return make_groups(
-        {node.id: (node.role.value, node.hardware.name) for node in fabric.nodes.values()},
-        {switch: [node.id for node in fabric.attached(switch)] for switch in fabric.switches},
-        list_further_groups(fabric.groups, fabric.vlans, fabric.nodes),
-    )
-
-
-def list_further_groups(
-    placed: Iterable[Group], vlans: Mapping[int, Vlan], nodes: Mapping[NodeId, Node]
-) -> dict[str, list[str]]:
-    """``chassis:c01``, ``rack:r7``, ``site:west``, ``vlan:265`` and ``production`` to the nodes in them."""
-    found = {f"{group.kind}:{group.name}": [name for name in group.members if name in nodes] for group in placed}
-    found["production"] = [node.id for node in nodes.values() if node.production]
-    return found | {f"vlan:{vlan.id}": sorted(vlan.members) for vlan in vlans.values()}
-
-
 def select(fabric: Fabric, include: str | None, exclude: str | None = None) -> tuple[NodeId, ...]:
     """The nodes of ``fabric`` in ``include`` (None: all) and not in ``exclude``; never empty."""
-    known_groups = list_fabric_groups(fabric)
+    known_groups = list_groups(fabric)
     chosen = list(fabric.nodes) if include is None else choose(include, fabric.nodes, known_groups)
     if exclude is not None:
         without = set(choose(exclude, fabric.nodes, known_groups))

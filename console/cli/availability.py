@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from benchconsole.console.availability import exclusions
 from benchconsole.console.availability.evaluation import (
     Availability,
     AvailabilityResult,
@@ -16,16 +17,6 @@ from benchconsole.console.availability.evaluation import (
     evaluate,
     read_sample,
     read_schedule,
-)
-from benchconsole.console.availability.exclusions import (
-    KIND,
-    WITHDRAWN,
-    ExclusionError,
-    format_exclusion,
-    format_span,
-    parse_exclusion,
-    parse_span,
-    read_exclusions,
 )
 from benchconsole.console.cli.common import can_show_unicode, db_option, json_option, open_store, print_json
 from benchconsole.console.cli.in_use_option import find_operator
@@ -108,9 +99,9 @@ def evaluate_session(store: Store, key: str, asked: AvailabilityTarget, *, now: 
         raise BadInput(f"benchconsole: session {key} has no sample yet")
     nodes = tuple(dict.fromkeys(outcome.node for outcome in outcomes))
     samples = [sample for sample in map(read_sample, outcomes) if sample is not None]
-    exclusions = read_exclusions(store.session(key).read_notes())
+    excluded = exclusions.read_exclusions(store.session(key).read_notes())
     try:
-        return evaluate(samples, nodes, schedule, now=now, exclusions=exclusions, asked=asked)
+        return evaluate(samples, nodes, schedule, now=now, exclusions=excluded, asked=asked)
     except ValueError as error:
         raise BadInput(f"benchconsole: --service: {error}; watch more nodes than those of the service") from error
 
@@ -118,22 +109,19 @@ def evaluate_session(store: Store, key: str, asked: AvailabilityTarget, *, now: 
 def _record_exclusions(store: Store, key: str, excluded: tuple[str, ...], withdraw: tuple[str, ...], by: str) -> None:
     """Write into the record what does not count; BadInput, and nothing written, where one of them cannot be read."""
     try:
-        notes = [(KIND, format_exclusion(parse_exclusion(text, by))) for text in excluded]
-        taken_back = [format_span(*parse_span(text)) for text in withdraw]
-    except ExclusionError as error:
+        found = [exclusions.parse_exclusion(text, by) for text in excluded]
+        taken_back = [exclusions.format_span(*exclusions.parse_span(text)) for text in withdraw]
+    except exclusions.ExclusionError as error:
         raise BadInput(f"benchconsole: {error}; nothing was recorded") from error
-    known = {format_span(each.start, each.end) for each in read_exclusions(store.session(key).read_notes())}
+    before = exclusions.read_exclusions(store.session(key).read_notes())
+    known = {exclusions.format_span(each.start, each.end) for each in before}
     missing = [span for span in taken_back if span not in known]
     if missing:
         raise BadInput(f"benchconsole: --withdraw {missing[0]}: found {', '.join(known) or 'nothing'} excluded")
-    notes = [*((WITHDRAWN, f"{span} by {by}") for span in taken_back), *notes]
-
-    async def write() -> None:
-        for kind, text in notes:
-            await store.session(key).append_note(kind, text, time.time(), claimed=False)
-
-    if notes:
-        asyncio.run(write())
+    notes = [(exclusions.WITHDRAWN, f"{span} by {by}") for span in taken_back]
+    notes += [(exclusions.KIND, exclusions.format_exclusion(each)) for each in found]
+    for kind, text in notes:
+        asyncio.run(store.session(key).append_note(kind, text, time.time(), claimed=False))
 
 
 def _parse_share(text: str, option: str) -> float:

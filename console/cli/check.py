@@ -5,28 +5,18 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import (
-    can_show_unicode,
-    db_option,
-    load_installed_probes,
-    open_store,
-    parameters_option,
-    print_json,
-    read_stored_view,
-    read_topology,
-    topology_argument,
-)
+from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
 from benchconsole.topology.analysis.wan import find_window
 from benchconsole.topology.model.fabric import NodeId
 
 
 @click.command("check")
-@topology_argument
-@parameters_option
+@common.topology_argument
+@common.parameters_option
 @click.option("--width", type=click.IntRange(40, 1000), help="Columns of a line [those of the terminal].")
 @click.option("--session", metavar="SESSION", default=None, help="Take TCP buffers from what nodes told in a session.")
-@db_option
+@common.db_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON: network in bit/s, storage in byte/s.")
 def command(
     topology: Path, given: tuple[str, ...], width: int | None, session: str | None, db: Path | None, as_json: bool
@@ -40,13 +30,13 @@ def command(
     from benchconsole.console.static_report.check_page import format_page
     from benchconsole.topology.analysis.static_analysis import make_static_report
 
-    fabric = read_topology(topology, given=given)
+    fabric = common.read_topology(topology, given=given)
     report = make_static_report(fabric, buffers=None if session is None else _read_buffers(session, db))
     if as_json:
-        print_json(make_check_record(fabric, report))
+        common.print_json(make_check_record(fabric, report))
         return
     cells = width or shutil.get_terminal_size((80, 24)).columns
-    for line in format_page(fabric, report, cells, ascii_only=not can_show_unicode()):
+    for line in format_page(fabric, report, cells, ascii_only=not common.can_show_unicode()):
         click.echo(line)
 
 
@@ -54,8 +44,8 @@ def _read_buffers(session: str, db: Path | None) -> dict[NodeId, float]:
     """The TCP windows that nodes told to have in a stored session, newest answers first."""
     from benchconsole.console.static_report.wire_diff import read_node_facts
 
-    with open_store(db, create=False) as store:
-        view = read_stored_view(store, session, load_installed_probes())
+    with common.open_store(db, create=False) as store:
+        view = common.read_stored_view(store, session, common.load_installed_probes())
     windows = {node: find_window(facts)[0] for node, facts in read_node_facts(view).items()}
     found = {node: size for node, size in windows.items() if size is not None}
     if not found:

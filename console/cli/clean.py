@@ -7,16 +7,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import (
-    ask_consent,
-    db_option,
-    exclude_option,
-    load_installed_probes,
-    nodes_option,
-    open_store,
-    read_topology,
-    topology_argument,
-)
+from benchconsole.console.cli import common
 from benchconsole.console.exits import Exit, complain
 from benchconsole.console.session.node_access import make_ssh_reach
 from benchconsole.console.text.sanitize import sanitize
@@ -49,12 +40,12 @@ _NodeLeftovers = tuple[Remote, Leftovers]
 
 
 @click.command("clean")
-@topology_argument
-@nodes_option
-@exclude_option
+@common.topology_argument
+@common.nodes_option
+@common.exclude_option
 @click.option("--session", default=None, metavar="SESSION", help="Only what this session left (id, label, last).")
 @click.option("--all-users", is_flag=True, help="Search as the administrator (sudo), also for what others left.")
-@db_option
+@common.db_option
 @click.option("--yes", is_flag=True, help="End and remove it without asking.")
 def command(
     topology: Path, nodes: str | None, exclude: str | None, session: str | None, all_users: bool, db: Path | None,
@@ -69,8 +60,8 @@ def command(
 
     Exit codes: 0 nothing of ours is left, 2 bad input, 3 something is, or a node could not be searched.
     """
-    probes = load_installed_probes()
-    fabric = read_topology(topology, probes)
+    probes = common.load_installed_probes()
+    fabric = common.read_topology(topology, probes)
     chosen = select(fabric, nodes, exclude)
     key, known, touched = _read_stored_plans(db, fabric, session)
     scratch = _list_roots(fabric, probes, touched)
@@ -84,7 +75,7 @@ def _read_stored_plans(
     """The session's id, the sessions that the store knows, and what they touched; a store need not exist."""
     if db is None and not default_path().exists():
         return session, {}, Touched()
-    with open_store(db, create=False) as store:
+    with common.open_store(db, create=False) as store:
         key = store.find_session(session) if session is not None else None
         known = {each.id: each for each in store.list_sessions()}
         # Sessions that came to their end searched their nodes themselves.
@@ -123,7 +114,7 @@ async def _clean(
         stays = sum(len(left.directories) + len(left.processes) for _, left in found)
         if not stays:
             click.echo(f"nothing of ours is left on {count(len(names) - silent, 'node')}")
-        elif total and (yes or await ask_consent(f"end and remove these {total}?", "nothing was ended")):
+        elif total and (yes or await common.ask_consent(f"end and remove these {total}?", "nothing was ended")):
             stays = await _end_leftovers(found, wanted)
         return Exit.UNTESTED if silent or stays else Exit.PASSED
     finally:

@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchconsole.console.cli.common import (
-    can_show_unicode,
-    db_option,
-    exclude_option,
-    label_option,
-    load_installed_probes,
-    nodes_option,
-    open_store,
-    print_json,
-    read_stored_view,
-    read_topology,
-    topology_argument,
-)
+from benchconsole.console.cli import common
 from benchconsole.console.cli.run import follow_session
 from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.text.ascii import to_ascii
@@ -40,10 +28,10 @@ if TYPE_CHECKING:
 
 
 @click.command("diff")
-@topology_argument
+@common.topology_argument
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
-@nodes_option
-@exclude_option
+@common.nodes_option
+@common.exclude_option
 @click.option(
     "--from",
     "saved",
@@ -53,8 +41,8 @@ if TYPE_CHECKING:
     help="Read saved outputs of lldpctl -f json0, named after their nodes (n01.json); ask nobody.",
 )
 @click.option("--session", metavar="SESSION", default=None, help="Read what the nodes told in a stored session.")
-@db_option
-@label_option
+@common.db_option
+@common.label_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON: rates in bit/s.")
 def command(
     topology: Path, files: tuple[Path, ...], nodes: str | None, exclude: str | None, saved: tuple[Path, ...],
@@ -75,15 +63,15 @@ def command(
         raise BadInput("benchconsole: more files than one topology, expected --from before saved outputs")
     if saved and session:
         raise BadInput("benchconsole: --from and --session, expected one of them")
-    probes = load_installed_probes()
-    fabric = read_topology(topology, probes)
+    probes = common.load_installed_probes()
+    fabric = common.read_topology(topology, probes)
     chosen = select(fabric, nodes, exclude)
     if saved:
         found = compare_wire(fabric, _read_saved(fabric, chosen, [*saved, *files]))
     else:
-        with open_store(db, create=not session) as store:
+        with common.open_store(db, create=not session) as store:
             view = (
-                read_stored_view(store, session, probes)
+                common.read_stored_view(store, session, probes)
                 if session
                 else _ask_nodes(fabric, chosen, label or "diff", store, probes)
             )
@@ -150,7 +138,7 @@ def _print_comparison(found: "WireComparison", *, as_json: bool) -> None:
     from benchconsole.console.static_report.wire_diff import format_comparison, make_record
 
     if as_json:
-        print_json(make_record(found))
+        common.print_json(make_record(found))
         return
     for line in format_comparison(found, max(shutil.get_terminal_size().columns, 72)):
-        click.echo(line if can_show_unicode() else to_ascii(line))
+        click.echo(line if common.can_show_unicode() else to_ascii(line))

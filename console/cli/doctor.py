@@ -7,17 +7,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import (
-    can_show_unicode,
-    db_option,
-    exclude_option,
-    json_option,
-    load_installed_probes,
-    nodes_option,
-    print_json,
-    read_topology,
-    suite_option,
-)
+from benchconsole.console.cli import common
 from benchconsole.console.doctor import admin_node
 from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade, diagnose_nodes, list_usable_nodes
 from benchconsole.console.doctor.doctor_page import format_page, make_document
@@ -32,11 +22,11 @@ from benchconsole.topology.selection import select
 
 @click.command("doctor")
 @click.argument("topology", type=click.Path(path_type=Path, dir_okay=False), required=False)
-@suite_option
-@nodes_option
-@exclude_option
-@db_option
-@json_option
+@common.suite_option
+@common.nodes_option
+@common.exclude_option
+@common.db_option
+@common.json_option
 def command(
     topology: Path | None, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, as_json: bool
 ) -> None:
@@ -56,10 +46,10 @@ def command(
     elif nodes is not None or exclude is not None or suite is not None:
         raise click.UsageError("nodes and suites are those of a TOPOLOGY: name one")
     if as_json:
-        print_json(make_document(told, fit, asked))
+        common.print_json(make_document(told, fit, asked))
     else:
         width = min(shutil.get_terminal_size((80, 24)).columns, 100)
-        for line in format_page(told, len(fit), len(asked), width=width, ascii_only=not can_show_unicode()):
+        for line in format_page(told, len(fit), len(asked), width=width, ascii_only=not common.can_show_unicode()):
             click.echo(line)
     fine = len(fit) == len(asked) and not any(line.grade is Grade.BAD for line in told)
     raise click.exceptions.Exit(Exit.PASSED if fine else Exit.UNTESTED)
@@ -70,8 +60,8 @@ def _diagnose_nodes(
 ) -> tuple[tuple[DiagnosisLine, ...], tuple[NodeId, ...], tuple[NodeId, ...]]:
     from benchconsole.probes.planning import find_suite
 
-    probes = load_installed_probes()
-    fabric = read_topology(topology, probes)
+    probes = common.load_installed_probes()
+    fabric = common.read_topology(topology, probes)
     chosen = tuple(select(fabric, nodes, exclude))
     needs = list_needs(fabric, find_suite(fabric, suite), probes, chosen)
     configured, answers = asyncio.run(_ask_nodes(fabric, needs))

@@ -9,14 +9,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import (
-    ask_consent,
-    db_option,
-    load_installed_probes,
-    nodes_option,
-    open_store,
-    read_stored_view,
-)
+from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.session.node_access import make_ssh_reach
 from benchconsole.console.text.sanitize import sanitize
@@ -50,9 +43,9 @@ class DrainCandidate:
 
 @click.command("drain")
 @click.argument("session", default="last")
-@nodes_option
+@common.nodes_option
 @head_option
-@db_option
+@common.db_option
 @click.option("--yes", is_flag=True, help="Drain them without asking.")
 def command(session: str, nodes: str | None, head: str | None, db: Path | None, yes: bool) -> None:
     """Drain in Slurm the nodes that SESSION (id, label, last) found to be at fault, with the reason written.
@@ -63,8 +56,8 @@ def command(session: str, nodes: str | None, head: str | None, db: Path | None, 
 
     Exit codes: 0 all of them are drained or there are none, 2 bad input, 3 one could not be drained or nobody agreed.
     """
-    with open_store(db, create=False) as store:
-        view = read_stored_view(store, session, load_installed_probes())
+    with common.open_store(db, create=False) as store:
+        view = common.read_stored_view(store, session, common.load_installed_probes())
         if view.fabric.simulated:
             raise BadInput("benchconsole: the session is of a simulated cluster; there is nothing to drain")
         chosen = select_candidates(view, nodes)
@@ -130,7 +123,7 @@ async def _drain_nodes(
         return Exit.PASSED
     for each in chosen:
         click.echo(f"{each.node}: {sanitize(each.reason)}")
-    if not yes and not await ask_consent(f"drain {count(len(chosen), 'node')}?"):
+    if not yes and not await common.ask_consent(f"drain {count(len(chosen), 'node')}?"):
         return Exit.UNTESTED
     left = 0
     async with open_slurm(view.fabric, head) as remote, _open_record(store, view.session) as record:

@@ -9,13 +9,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import (
-    db_option,
-    load_installed_probes,
-    open_store,
-    read_stored_view,
-    read_topology,
-)
+from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.ingest import CapturedOutput, ingest, ingest_into
 from benchconsole.console.session.metadata import SessionChoice
@@ -42,7 +36,7 @@ from benchconsole.topology.selection import select
 @click.option("--at", "at", default=None, metavar="TIME", help="When it was measured: 2026-11-21T14:00:00Z.")
 @click.option("--session", default=None, metavar="SESSION", help="Add it to this session instead of a new one.")
 @click.option("--label", default="", help="A name for the new session.")
-@db_option
+@common.db_option
 def command(
     topology: Path, probe: str, files: tuple[str, ...], node: str | None, peer: str | None, members: str | None,
     stderr: Path | None, exit_status: int, at: str | None, session: str | None, label: str, db: Path | None,
@@ -54,12 +48,12 @@ def command(
     """
     from benchconsole.console.reports import ReportOptions, render
 
-    probes = load_installed_probes()
+    probes = common.load_installed_probes()
     if probe not in probes:
         raise BadInput(f"unknown probe {probe!r}, expected one of {', '.join(probes)}")
-    fabric = read_topology(topology, probes)
+    fabric = common.read_topology(topology, probes)
     said, when = (stderr.read_bytes() if stderr else b"", exit_status), _parse_time(at)
-    with open_store(db) as store:
+    with common.open_store(db) as store:
         try:
             found = [
                 _read_captured(probe, name, _select_nodes(fabric, name, node, peer, members), said) for name in files
@@ -72,7 +66,7 @@ def command(
                 key = asyncio.run(_ingest_into(store, session, fabric, probes[probe], found, when))
         except PlanError as error:
             raise BadInput(str(error)) from None
-        view = read_stored_view(store, key, probes)
+        view = common.read_stored_view(store, key, probes)
     render("text", view, sys.stdout, ReportOptions())
     raise click.exceptions.Exit(exit_code(view))
 

@@ -6,13 +6,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import (
-    db_option,
-    load_installed_probes,
-    open_store,
-    read_stored_view,
-    read_topology,
-)
+from benchconsole.console.cli import common
 from benchconsole.console.view.totals import exit_code
 
 
@@ -25,7 +19,7 @@ from benchconsole.console.view.totals import exit_code
     metavar="TOPOLOGY",
     help="Take the criteria of this topology file.",
 )
-@db_option
+@common.db_option
 def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fmt: skip
     """Judge the stored measurements of SESSION again. No node is touched.
 
@@ -35,10 +29,10 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     from benchconsole.console.reports import ReportOptions, render
     from benchconsole.console.session.judged_rounds import judge_again
 
-    probes = load_installed_probes()
-    with open_store(db, create=False) as store:
+    probes = common.load_installed_probes()
+    with common.open_store(db, create=False) as store:
         key = store.find_session(session)
-        asyncio.run(judge_again(store, key, probes, read_topology(criteria, probes) if criteria else None))
-        view = read_stored_view(store, key, probes)
+        asyncio.run(judge_again(store, key, probes, common.read_topology(criteria, probes) if criteria else None))
+        view = common.read_stored_view(store, key, probes)
     render("text", view, sys.stdout, ReportOptions())
     raise click.exceptions.Exit(exit_code(view))

@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from benchconsole.console.cli import common
 from benchconsole.console.cli.cohort_option import cohort_option, make_cohort_options
-from benchconsole.console.cli.common import (
-    ENDINGS,
-    db_option,
-    exclude_option,
-    import_waiting_spools,
-    label_option,
-    load_catalogue,
-    make_asking_reach,
-    nodes_option,
-    open_store,
-    read_topology,
-    suite_option,
-    topology_argument,
-)
 from benchconsole.console.cli.in_use_option import busy_option, careful_option, make_safety_policy, production_option
 from benchconsole.console.cli.scheduler_option import head_option, make_reach, refuse_unknown_head, through_option
 from benchconsole.console.exits import BadInput, Exit, complain
@@ -47,12 +34,12 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@topology_argument
-@suite_option
-@nodes_option
-@exclude_option
-@db_option
-@label_option
+@common.topology_argument
+@common.suite_option
+@common.nodes_option
+@common.exclude_option
+@common.db_option
+@common.label_option
 @click.option("--dry-run", is_flag=True, help="Print the plan and stop; nothing is sent.")
 @click.option("--resume", metavar="SESSION", default=None, help="Finish an interrupted session (id, label, last).")
 @click.option("--jsonl", type=click.Path(path_type=Path, allow_dash=True), default=None, help="Events as JSON lines.")
@@ -81,9 +68,9 @@ def command(
     from benchconsole.console.session.session import Session
 
     _require_fresh(jsonl, force=force)
-    found = load_catalogue()
+    found = common.load_catalogue()
     probes = found.probes
-    fabric = read_topology(topology, probes)
+    fabric = common.read_topology(topology, probes)
     chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
     refuse_unknown_head(fabric, through, head)
     meant = make_safety_policy(fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None)
@@ -96,13 +83,13 @@ def command(
     if resume and cohorts:
         raise BadInput("benchconsole: --cohort with --resume; a session keeps the cohorts that it was begun with")
     choice = SessionChoice(suite, chosen, label, options, meant, typed)
-    with open_store(db) as store:
-        import_waiting_spools(store)
+    with common.open_store(db) as store:
+        common.import_waiting_spools(store)
         session = _resume_session(store, resume, topology, probes) if resume else Session(fabric, probes, store, choice)
         session.choice.policy = meant
         session.origin = found.origin
         rounds = session.unfinished() if resume else session.propose()
-        session.make_reach = make_asking_reach
+        session.make_reach = common.make_asking_reach
         if through is not None:
             session.make_reach = make_reach(through, head, lambda: rounds)
         if dry_run:
@@ -236,7 +223,7 @@ def print_summary(view: RunView, ended_by: int | None, *, allow_untested: bool, 
         complain(
             f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}"
         )
-        return ENDINGS[signal.Signals(ended_by)]
+        return common.ENDINGS[signal.Signals(ended_by)]
     return exit_code(view, allow_untested=allow_untested)
 
 
@@ -257,7 +244,7 @@ async def follow_session(
             session.abandon()
 
     loop = asyncio.get_running_loop()
-    for number in ENDINGS:
+    for number in common.ENDINGS:
         loop.add_signal_handler(number, stop, number)
     view = RunView(session.fabric)
     for event in session.replay:

@@ -10,18 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchconsole.console.availability.evaluation import EVERY, LASTS, read_schedule
-from benchconsole.console.cli.common import (
-    ENDINGS,
-    db_option,
-    exclude_option,
-    import_waiting_spools,
-    label_option,
-    load_catalogue,
-    nodes_option,
-    open_store,
-    read_topology,
-    topology_argument,
-)
+from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.sanitize import sanitize
@@ -51,17 +40,17 @@ def parse_seconds(text: str, option: str) -> float:
 
 
 @click.command("watch")
-@topology_argument
+@common.topology_argument
 @click.option("--every", metavar="TIME", default=None, help=f"Time between samples [{TEN_MINUTES}].")
 @click.option("--for", "lasts", metavar="TIME", default=None, help=f"How long, a multiple of --every [{TWO_WEEKS}].")
 @click.option(
     "--suite", default=None, metavar="NAME", help="Suite of availability stages [availability, else every node]."
 )
-@nodes_option
-@exclude_option
-@label_option
+@common.nodes_option
+@common.exclude_option
+@common.label_option
 @click.option("--session", "session", metavar="SESSION", default=None, help="Go on with this watch (id, label, last).")
-@db_option
+@common.db_option
 def command(
     topology: Path, every: str | None, lasts: str | None, suite: str | None, nodes: str | None, exclude: str | None,
     label: str, session: str | None, db: Path | None,
@@ -76,10 +65,10 @@ def command(
     from benchconsole.console.session.availability_watch import find_watched_suite
     from benchconsole.console.session.metadata import SessionChoice
 
-    probes = load_catalogue().probes
-    fabric = read_topology(topology, probes)
-    with open_store(db) as store:
-        import_waiting_spools(store)
+    probes = common.load_catalogue().probes
+    fabric = common.read_topology(topology, probes)
+    with common.open_store(db) as store:
+        common.import_waiting_spools(store)
         key = None
         if session is None:
             pace = _make_schedule_options(
@@ -96,7 +85,7 @@ def command(
             asked = find_watched_suite(fabric, choice.suite)
         ended_by = asyncio.run(_run_watch(fabric, probes, store, asked, choice, key))
     if ended_by is not None:
-        raise click.exceptions.Exit(ENDINGS[signal.Signals(ended_by)])
+        raise click.exceptions.Exit(common.ENDINGS[signal.Signals(ended_by)])
 
 
 def _make_schedule_options(every: float, lasts: float) -> dict[str, str | int | float]:
@@ -136,7 +125,7 @@ async def _run_watch(
         caught.append(number)
         watch.stop()
 
-    for number in ENDINGS:
+    for number in common.ENDINGS:
         asyncio.get_running_loop().add_signal_handler(number, stop, number)
     watch.tell = _print_event
     over = await watch.run()

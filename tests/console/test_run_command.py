@@ -37,8 +37,8 @@ class Rude(Pair):
 def played(monkeypatch: pytest.MonkeyPatch) -> None:
     """Probes and nodes that are played."""
     probes: Mapping[str, Probe] = {**PROBES, "rude": Rude()}
-    monkeypatch.setattr("benchconsole.console.cli.run.load_catalogue", lambda: ProbeCatalogue(probes, (), {}))
-    monkeypatch.setattr("benchconsole.console.cli.run.make_asking_reach", lambda *_: PlayedReach())
+    monkeypatch.setattr("benchconsole.console.cli.common.load_catalogue", lambda: ProbeCatalogue(probes, (), {}))
+    monkeypatch.setattr("benchconsole.console.cli.common.make_asking_reach", lambda *_: PlayedReach())
     monkeypatch.setattr("benchconsole.console.cli.common.load_installed_probes", lambda: probes)
 
 

@@ -28,7 +28,7 @@ from benchconsole.topology.model.fabric import (
     SwitchId,
     SwitchRole,
 )
-from benchconsole.topology.selection import expand_ports, list_further_groups, make_groups
+from benchconsole.topology.selection import expand_ports, list_groups
 from benchconsole.topology.units import parse_link_speed
 
 _NO_HARDWARE = Hardware("unclassed")
@@ -66,11 +66,8 @@ class _Resolver:
             except SelectionError as error:
                 self.report.add_key((*here, text), str(error), "port names such as Eth[1-48]")
 
-    def resolve_classes(self) -> dict[str, Hardware]:
-        return {name: resolve_hardware(name, written, self.report) for name, written in self.written.classes.items()}
-
     def resolve_nodes(self) -> None:
-        classes = self.resolve_classes()
+        classes = {name: resolve_hardware(name, each, self.report) for name, each in self.written.classes.items()}
         for text, written in self.written.nodes.items():
             location = ("nodes", text)
             names = self.names.expanded(text, location, key=True)
@@ -169,24 +166,13 @@ class _Resolver:
         placed, vlans, pairs = tuple(grouping.groups()), grouping.vlans(), grouping.mlags(wiring.links)
         storage = StorageReader(names)
         systems = {name: storage.system(name, each) for name, each in written.storage.items()}
-        claims = tuple(grouping.claims())
-        attached: dict[str, list[str]] = {}
-        for link in wiring.links.values():
-            if link.a in names.nodes:
-                attached.setdefault(link.b, []).append(link.a)
-        roles = {str(node.id): (node.role.value, node.hardware.name) for node in names.nodes.values()}
-        known = make_groups(roles, attached, list_further_groups(placed, vlans, names.nodes))
-        declared = Declarations(self.report, names.nodes, known, vocabulary)
-        for node, labels in resolve_cohorts(written, self.report, declared.chosen).items():
-            names.nodes[node] = replace(names.nodes[node], cohorts=labels)
-        criteria = [declared.criterion(index, item) for index, item in enumerate(written.criteria) if item is not None]
-        return Fabric(
+        fabric = Fabric(
             name=written.fabric,
             nodes=MappingProxyType(names.nodes),
             switches=MappingProxyType(names.switches),
             links=MappingProxyType(wiring.links),
-            criteria=tuple(item for item in criteria if item is not None),
-            suites=MappingProxyType({name: declared.suite(name, stages) for name, stages in written.suites.items()}),
+            criteria=(),
+            suites={},
             access=self.access(path.parent),
             mtu=written.network.mtu if written.network else 1500,
             text=self.document.text,
@@ -197,10 +183,19 @@ class _Resolver:
             mlags=tuple(pairs),
             vlans=MappingProxyType(vlans),
             storage=MappingProxyType(systems),
-            claims=claims,
+            claims=tuple(grouping.claims()),
             parameters=MappingProxyType(dict(written.parameters)),
             caps=self.allowances.caps(written.caps, tuple(systems)),
             places=MappingProxyType(names.places),
+        )
+        declared = Declarations(self.report, names.nodes, list_groups(fabric), vocabulary)
+        for node, labels in resolve_cohorts(written, self.report, declared.chosen).items():
+            names.nodes[node] = replace(names.nodes[node], cohorts=labels)
+        criteria = [declared.criterion(index, item) for index, item in enumerate(written.criteria) if item is not None]
+        return replace(
+            fabric,
+            criteria=tuple(item for item in criteria if item is not None),
+            suites=MappingProxyType({name: declared.suite(name, stages) for name, stages in written.suites.items()}),
         )
 
 

@@ -164,23 +164,13 @@ class Wiring:
             self.links[name] = replace(link, id=name)
             self.names.places[name] = self.report.document.at(here)
         elif present is not None and link.lag is not None:
-            self.links[present.id] = _add_members(present, link)
+            members = (*present.members, *link.members)
+            ports_a, ports_b = link.ports_a, link.ports_b
+            if present.a != link.a:
+                ports_a, ports_b = ports_b, ports_a
+            self.links[present.id] = present.with_members(
+                members, (*present.ports_a, *ports_a), (*present.ports_b, *ports_b)
+            )
         else:
             expected = "each link once (parallel cables are one link with a count, or LAGs with different names)"
             self.report.add(here, f"a second link from {link.a} to {link.b}", expected)
-
-
-def _add_members(present: Link, further: Link) -> Link:
-    """``present`` with the cables of a further entry of its LAG; members may differ in speed."""
-    members = (*present.members, *further.members)
-    ports_a, ports_b = further.ports_a, further.ports_b
-    if present.a != further.a:
-        ports_a, ports_b = ports_b, ports_a
-    return replace(
-        present,
-        speed=min(members),
-        count=len(members),
-        mixed=members if len(set(members)) > 1 else (),
-        ports_a=(*present.ports_a, *ports_a),
-        ports_b=(*present.ports_b, *ports_b),
-    )

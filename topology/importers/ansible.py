@@ -256,39 +256,31 @@ def _expand_range(pattern: str, where: Position, draft: Draft) -> Iterator[tuple
     ranges = _RANGE.sub("", pattern)
     port = _PORT.fullmatch(pattern) if ":" in ranges else None
     names = port[1] if port is not None else pattern
-    choices = []
-    total = 1
+    parts = [""]
+    end = 0
     for match in _RANGE.finditer(names):
-        size = _count_range(match[1], match[2], int(match[3] or 1))
-        total *= size
-        if size == 0 or total > MAX_NODES:
+        members = _list_members(match[1], match[2], int(match[3] or 1), MAX_NODES // len(parts))
+        if not members:
             expected = f"a range that runs forward, of at most {MAX_NODES:,} hosts"
             draft.problem(where, f"the range {match[0]}", expected)
             return
-        choices.append((match, size))
-    parts = [""]
-    end = 0
-    for match, _ in choices:
-        members = _list_members(match[1], match[2], int(match[3] or 1))
         parts = [part + names[end : match.start()] + member for part in parts for member in members]
         end = match.end()
     for part in parts:
         yield part + names[end:], {"ansible_port": port[2]} if port is not None else {}
 
 
-def _count_range(first: str, last: str, step: int) -> int:
-    """How many members a range has; 0 when it has none or is no range."""
+def _list_members(first: str, last: str, step: int, most: int) -> list[str]:
+    """The members of a range; none where it has none or more than ``most``, or is no range."""
     if first.isdigit() != last.isdigit() or step == 0:
-        return 0
+        return []
+    padded = first.isdigit() and first.startswith("0") and len(first) > 1
+    if padded and len(first) != len(last):
+        return []
     low, high = (int(first), int(last)) if first.isdigit() else map(string.ascii_letters.index, (first, last))
-    if first.isdigit() and first.startswith("0") and len(first) > 1 and len(first) != len(last):
-        return 0
-    return max(0, (high - low) // step + 1)
-
-
-def _list_members(first: str, last: str, step: int) -> list[str]:
+    numbers = range(low, high + 1, step)
+    if len(numbers) > most:
+        return []
     if first.isdigit():
-        width = len(first) if first.startswith("0") else 0
-        return [str(number).zfill(width) for number in range(int(first), int(last) + 1, step)]
-    letters = string.ascii_letters
-    return list(letters[letters.index(first) : letters.index(last) + 1 : step])
+        return [str(number).zfill(len(first) if first.startswith("0") else 0) for number in numbers]
+    return [string.ascii_letters[number] for number in numbers]

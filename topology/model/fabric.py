@@ -4,7 +4,7 @@ Rates are byte/s per direction, sizes are bytes, times are seconds, lengths are 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -178,6 +178,11 @@ class Link:
     def members(self) -> tuple[float, ...]:
         """byte/s of each member cable."""
         return self.mixed or (self.speed,) * self.count
+
+    def with_members(self, members: tuple[float, ...], ports_a: tuple[str, ...], ports_b: tuple[str, ...]) -> "Link":
+        """The same link of these member cables, each of its own byte/s, and their ports."""
+        mixed = members if len(set(members)) > 1 else ()
+        return replace(self, speed=min(members), count=len(members), mixed=mixed, ports_a=ports_a, ports_b=ports_b)
 
     @property
     def capacity(self) -> float:

@@ -52,15 +52,8 @@ def _remove_members(link: Link, down: int) -> Link:
     speeds = link.members
     slowest = sorted(range(link.count), key=lambda member: (speeds[member], member))
     kept = sorted(slowest[: link.count - down])
-    remaining = tuple(speeds[member] for member in kept)
-    return replace(
-        link,
-        speed=min(remaining),
-        count=len(kept),
-        mixed=remaining if len(set(remaining)) > 1 else (),
-        ports_a=tuple(link.ports_a[member] for member in kept if member < len(link.ports_a)),
-        ports_b=tuple(link.ports_b[member] for member in kept if member < len(link.ports_b)),
-    )
+    left = (tuple(ports[member] for member in kept if member < len(ports)) for ports in (link.ports_a, link.ports_b))
+    return link.with_members(tuple(speeds[member] for member in kept), *left)
 
 
 def _list_problems(fabric: Fabric, named: Mapping[str, Collection[str]], members: Mapping[str, int]) -> Iterator[str]:

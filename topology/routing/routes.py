@@ -46,19 +46,11 @@ class _Middle:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fan:
-    """How all that leaves a device by the same next hops divides: over directed links, and over what is next."""
+class _Spread:
+    """How what leaves some devices divides: over directed links, and over the devices that these lead to."""
 
     ways: _Parts
     ends: _Carried
-
-
-@dataclass(frozen=True, slots=True)
-class _Tail:
-    """The rest of a way: the directed links that are crossed, and what arrives where in the last vertex."""
-
-    ways: _Parts
-    arrived: _Carried
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +73,8 @@ class Routes:
             way for index, link in enumerate(self.graph.links) if link.channels for way in (2 * index, 2 * index + 1)
         )
         self._hops: dict[str, Mapping[str, int]] = {}
-        self._fans: dict[tuple[NextHop, ...], _Fan] = {}
-        self._tails: dict[tuple[_Carried, str, str | None], _Tail] = {}
+        self._fans: dict[tuple[NextHop, ...], _Spread] = {}
+        self._tails: dict[tuple[_Carried, str, str | None], _Spread] = {}
         self._middles: dict[tuple[NodeCabling, NodeCabling], _Middle] = {}
         self._between: dict[tuple[str, str], Shares] = {}
         self._shares: dict[Flow, Shares] = {}
@@ -163,7 +155,7 @@ class Routes:
                     _add(inner, way, part)
             else:
                 inner.update(tail.ways)
-            for device, part in tail.arrived:
+            for device, part in tail.ends:
                 peer, legs = self.attachments.arriving(each, sink, device)
                 for way, through in zip(peer.ways, peer.parts, strict=True) if peer else ():
                     _add(inner, way, part * through)
@@ -171,25 +163,25 @@ class Routes:
                     _add(last, leg, part * through)
         return _Middle(first, _make_route(inner), last)
 
-    def _tail(self, carried: _Carried, towards: _Towards) -> _Tail:
+    def _tail(self, carried: _Carried, towards: _Towards) -> _Spread:
         """The way on from where parts of a flow have come to.
 
         What follows several next hops is kept: all that divide over the same ones share it.
         """
         if self.graph.vertex[carried[0][0]] == towards.egress:  # paths are equally long, so all have arrived
-            return _Tail({}, carried)
+            return _Spread({}, carried)
         key = (carried, towards.egress, towards.landing)
         known = None if towards.via else self._tails.get(key)
         if known is not None:
             return known
         fan = self._leave(carried, towards)
         tail = self._tail(fan.ends, towards)
-        found = _Tail(fan.ways | tail.ways, tail.arrived)  # no device comes twice, so no way does
+        found = _Spread(fan.ways | tail.ways, tail.ends)  # no device comes twice, so no way does
         if len(carried) > 1 and not towards.via:
             self._tails[key] = found
         return found
 
-    def _leave(self, carried: _Carried, towards: _Towards) -> _Fan:
+    def _leave(self, carried: _Carried, towards: _Towards) -> _Spread:
         fans = [(part, self._fan(here, towards)) for here, part in carried]
         if carried[0][1] == 1.0:
             return fans[0][1]
@@ -200,9 +192,9 @@ class Routes:
                 ways[way] = ways.get(way, 0.0) + part * share
             for end, share in fan.ends:
                 ends[end] = ends.get(end, 0.0) + part * share
-        return _Fan(ways, tuple(ends.items()))
+        return _Spread(ways, tuple(ends.items()))
 
-    def _fan(self, here: str, towards: _Towards) -> _Fan:
+    def _fan(self, here: str, towards: _Towards) -> _Spread:
         hops = self.graph.onward(here, towards.egress)
         if towards.landing is not None:
             hops = tuple(self.graph.landing(here, hop, towards.landing) for hop in hops)
@@ -216,14 +208,14 @@ class Routes:
                 for way, end, share in zip(hop.ways, hop.ends, hop.parts, strict=True):
                     _add(ways, way, share / len(hops))
                     _add(ends, end, share / len(hops))
-            fan = _Fan(ways, tuple(ends.items()))
+            fan = _Spread(ways, tuple(ends.items()))
             if towards.landing is None and not towards.via:
                 self._fans[hops] = fan
         twin = fan.ends[0][0]
         if self.graph.vertex[twin] != self.graph.vertex[here]:
             return fan
         beyond = self._fan(twin, towards)  # the peer links carry all of it to the twin, which leads on
-        return _Fan(fan.ways | beyond.ways, beyond.ends)
+        return _Spread(fan.ways | beyond.ways, beyond.ends)
 
     def connected(self, source: str, sink: str) -> bool:
         """Whether the description gives a path from one node to the other."""
