@@ -87,13 +87,9 @@ class Confirmation:
     serial: str
     lost: str
 
-    @property
-    def typed(self) -> str:
-        return self.serial
-
     def accepts(self, text: str) -> bool:
         """Whether ``text``, as a person typed it, agrees to the loss."""
-        return text == self.typed
+        return text == self.serial
 
 
 def require_agreement(node: Node, options: Mapping[str, str | int | float], probe: str) -> str:
@@ -140,11 +136,11 @@ def list_confirmations(
 
 def confirm_disks(suite: Suite, typed: Collection[str]) -> Suite:
     """``suite`` with the serial numbers that a person has typed in its stages, and so in the plan and the session."""
-    return replace(suite, stages=tuple(_confirm_disk(stage, typed) for stage in suite.stages))
 
+    def confirm(stage: Stage) -> Stage:
+        serial = str(stage.options.get("serial", ""))
+        if not serial or serial not in typed:
+            return stage
+        return replace(stage, options=MappingProxyType({**stage.options, "confirmed": serial}))
 
-def _confirm_disk(stage: Stage, typed: Collection[str]) -> Stage:
-    serial = str(stage.options.get("serial", ""))
-    if not serial or serial not in typed:
-        return stage
-    return replace(stage, options=MappingProxyType({**stage.options, "confirmed": serial}))
+    return replace(suite, stages=tuple(map(confirm, suite.stages)))

@@ -5,8 +5,9 @@ down: to pass, the worst case has to; to fail, the best (``docs/decisions/019-av
 """
 
 import math
+import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import zip_longest
 
 from benchconsole.probes.judging.grading import grade_range
@@ -128,13 +129,7 @@ class CountedTime:
     unsampled: float = 0.0
 
     def __add__(self, other: "CountedTime") -> "CountedTime":
-        return CountedTime(
-            self.up + other.up,
-            self.down + other.down,
-            self.sure_up + other.sure_up,
-            self.sure_down + other.sure_down,
-            self.unsampled + other.unsampled,
-        )
+        return CountedTime(*map(operator.add, astuple(self), astuple(other)))
 
     @property
     def total(self) -> float:

@@ -12,7 +12,7 @@ from benchconsole.console.exits import Exit, complain
 from benchconsole.console.session.node_access import make_ssh_reach
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.api import Probe
-from benchconsole.probes.hygiene.leftover_proof import AT_ONCE, Touched, directory_words, process_words, touched
+from benchconsole.probes.hygiene.leftover_proof import AT_ONCE, Touched, describe_directory, describe_process, touched
 from benchconsole.probes.leftovers import Leftovers, end_processes, find_leftovers, remove_directories
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import Round
@@ -148,9 +148,9 @@ def _show_leftovers(found: Sequence[_NodeLeftovers], known: Mapping[str, Session
     by_session: dict[str, list[str]] = {}
     for remote, left in found:
         for process in left.processes:
-            by_session.setdefault(process.session, []).append(f"{remote.node}: {process_words(process)}")
+            by_session.setdefault(process.session, []).append(f"{remote.node}: {describe_process(process)}")
         for directory in left.directories:
-            words = f"{remote.node}: {directory_words(directory)}"
+            words = f"{remote.node}: {describe_directory(directory)}"
             by_session.setdefault(directory.session, []).append(words)
     for session, lines in by_session.items():
         click.echo(_format_headline(session, known.get(session)))
@@ -177,7 +177,7 @@ async def _end_leftovers(found: Sequence[_NodeLeftovers], wanted: _CleanScope) -
         except ProbeError as error:
             complain(f"{remote.node}: {error}")
             return total
-        left = [*map(process_words, alive), *map(directory_words, stays)]
+        left = [*map(describe_process, alive), *map(describe_directory, stays)]
         click.echo(f"{remote.node}: ended or removed {total - len(left)} of {total}")
         for words in left:
             click.echo(f"  left alone: {sanitize(words)}")

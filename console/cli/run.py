@@ -152,7 +152,7 @@ def _confirm_disks(
         complain(f"{each.lost} will be lost.")
         if not each.accepts(click.prompt("Type its serial number to go on", "", show_default=False, err=True)):
             raise BadInput("benchconsole: that is not its serial number; nothing was started")
-    return tuple(each.typed for each in asked)
+    return tuple(each.serial for each in asked)
 
 
 def _require_fresh(jsonl: Path | None, *, force: bool) -> None:

@@ -113,23 +113,17 @@ async def _searched(remote: Remote, node: NodeId, session: str, scratch: Collect
             again.processes, tuple(stays.get(each.path, each) for each in again.directories), again.unseen
         )
         ended = max(before - len(found.processes) - len(found.directories), 0)
-    if found.unseen:
-        return Proof(node, asked=False, left=words(found), ended=ended, detail="; ".join(found.unseen))
-    return Proof(node, asked=True, left=words(found), ended=ended)
+    left = (*map(describe_process, found.processes), *map(describe_directory, found.directories))
+    return Proof(node, asked=not found.unseen, left=left, ended=ended, detail="; ".join(found.unseen))
 
 
-def words(found: Leftovers) -> tuple[str, ...]:
-    """What is left, in words: one for each process and each directory."""
-    return (*map(process_words, found.processes), *map(directory_words, found.directories))
-
-
-def process_words(process: LeftoverProcess) -> str:
+def describe_process(process: LeftoverProcess) -> str:
     """One process: its number, its command cut to a line, and what it listens on."""
     command = " ".join(process.argv)[:200] or "without a command line"
     listens = f", listens on {', '.join(process.listens)}" if process.listens else ""
     return f"process {process.pid} ({command}){listens}"
 
 
-def directory_words(directory: LeftoverDirectory) -> str:
+def describe_directory(directory: LeftoverDirectory) -> str:
     """One directory: its path, and why it may not be removed."""
     return f"directory {directory.path}" + (f", which {directory.because}" if directory.because else "")

@@ -35,6 +35,7 @@ every exclamation mark, because the user's login shell (csh, fish) reads it firs
 """
 
 import re
+import secrets
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -108,12 +109,13 @@ class WrappedCommand:
 
 
 def wrap_command(
-    argv: Sequence[str], *, session: str, nonce: str, timeout: float, stdin: bytes = b"", under: Sequence[str] = ()
+    argv: Sequence[str], *, session: str, timeout: float, stdin: bytes = b"", under: Sequence[str] = (), nonce: str = ""
 ) -> WrappedCommand:
-    """Surround ``argv`` with the watchdog. ``session`` and ``nonce`` are words without blanks.
+    """Surround ``argv`` with the watchdog. ``session`` and ``nonce``, which no login script says, have no blanks.
 
     ``under`` are words that run the whole, watchdog included, as somebody else.
     """
+    nonce = nonce or secrets.token_hex(12)
     if not argv or any("\0" in word for word in argv):
         raise ValueError("a command is at least one word, and no word holds a NUL")
     limit = ceil(timeout + _LIMIT_MARGIN)

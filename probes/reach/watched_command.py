@@ -5,7 +5,6 @@ exit status, or one that somebody else killed, is a failure whatever it printed.
 """
 
 import asyncio
-import secrets
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
@@ -30,11 +29,6 @@ _LONGEST_REASON = 300
 _SECOND_LOOK = 0.05
 _FROM_OUTSIDE = ("KILL", "TERM", "HUP", "INT", "QUIT", "XCPU", "STOP")
 """Signals that somebody sends; others (SEGV, ABRT, PIPE) are a program's own end."""
-
-
-def make_nonce() -> str:
-    """A word that no login script says."""
-    return secrets.token_hex(12)
 
 
 class OutputStream:

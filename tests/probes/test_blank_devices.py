@@ -381,12 +381,12 @@ def test_a_person_is_asked_for_each_disk_and_the_answer_goes_into_the_plan() -> 
     suite = _suite(harmless, stage)
     (asked,) = list_confirmations(fabric, suite, probes)
     assert asked == Confirmation(st1, "WD-1", "everything on the disk with serial number WD-1 of node st1")
-    assert asked.typed == "WD-1"
+    assert asked.serial == "WD-1"
     assert asked.accepts("WD-1")
     assert not any(map(asked.accepts, ("", "wd-1", " WD-1", "WD-1 ", "yes", "WD-11")))
     assert list_confirmations(fabric, suite, probes, nodes=[NodeId("n1")]) == ()
     assert confirm_disks(suite, ["WD-2"]) == suite
-    after = confirm_disks(suite, [asked.typed])
+    after = confirm_disks(suite, [asked.serial])
     assert list_confirmations(fabric, after, probes) == ()
     assert after.stages[1].options == {"serial": "WD-1", "confirmed": "WD-1"}
 

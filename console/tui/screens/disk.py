@@ -107,7 +107,7 @@ class DiskSheet(Sheet[str]):
     @on(LineInput.Entered)
     def _entered(self, event: LineInput.Entered) -> None:
         if self.asked.accepts(event.text):
-            self.dismiss(self.asked.typed)
+            self.dismiss(self.asked.serial)
         else:
             self.prompt.show(note=(CellText("that is not it", FAIL),))
 

@@ -21,7 +21,6 @@ from benchconsole.probes.reach.watched_command import (
     CommandChannel,
     WatchedCommand,
     keep_running,
-    make_nonce,
     record_command,
 )
 from benchconsole.topology.model.fabric import Node, NodeId
@@ -55,9 +54,7 @@ class LocalRemote:
     ) -> WatchedCommand:
         """Start it in a session of its own, so that keys pressed in our terminal are not meant for it."""
         under = ("sudo", "-n", "--") if privileged and os.geteuid() != 0 else ()
-        wrapped = wrap_command(
-            argv, session=self._session, nonce=make_nonce(), timeout=timeout, stdin=stdin, under=under
-        )
+        wrapped = wrap_command(argv, session=self._session, timeout=timeout, stdin=stdin, under=under)
         _, channel = await asyncio.get_running_loop().subprocess_exec(
             lambda: _ProcessChannel(wrapped.nonce, self._limit), "/bin/sh", "-c", wrapped.text, start_new_session=True
         )

@@ -114,7 +114,11 @@ class SlurmReach:
             opening.cancel()
             await asyncio.wait((opening,))
             if not opening.cancelled() and opening.exception() is None:
-                await self._give_back(opening.result()[1])
+                try:
+                    await opening.result()[1].close()
+                except RemoteError as error:  # the head may be gone: then its watchdog has ended what held them
+                    if not (error.failure.stage.means_unreachable or error.failure.stage is FailedAt.LOST):
+                        raise
         await self._inner.close()
 
     async def _open(self) -> tuple[Remote, Allocation]:
@@ -123,15 +127,6 @@ class SlurmReach:
         await allocation.open(self._nodes)
         return door, allocation
 
-    @staticmethod
-    async def _give_back(allocation: Allocation) -> None:
-        """The head may be gone; then its watchdog has ended what held the allocation."""
-        try:
-            await allocation.close()
-        except RemoteError as error:
-            if not (error.failure.stage.means_unreachable or error.failure.stage is FailedAt.LOST):
-                raise
-
 
 class SlurmRemote:
     """One node of allocation ``job``: each command is a step of its own, beside the others (``--overlap``)."""
@@ -139,22 +134,18 @@ class SlurmRemote:
     def __init__(self, door: Remote, job: int, node: NodeId, session: str) -> None:
         self._door = door
         self._job = job
-        self._node = node
         self._session = session
-
-    @property
-    def node(self) -> NodeId:
-        return self._node
+        self.node = node
 
     async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
-        step = _Step(self._node, self._job, tuple(argv), timeout)
+        step = _Step(self.node, self._job, tuple(argv), timeout)
         command = self._command(step, stdin=bool(stdin), privileged=privileged)
         ending = self.settled(step, self._door.run(command, timeout=timeout + _STARTING, stdin=stdin))
-        return await record_command(_LOG, self._node, argv, ending)
+        return await record_command(_LOG, self.node, argv, ending)
 
     @asynccontextmanager
     async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[Running]:
-        step = _Step(self._node, self._job, tuple(argv), timeout)
+        step = _Step(self.node, self._job, tuple(argv), timeout)
         command = self._command(step, stdin=False, privileged=False)
         async with self._door.start(command, timeout=timeout + _STARTING) as running:
             yield SlurmRunning(running, step, self)
@@ -183,10 +174,10 @@ class SlurmRemote:
         if asked.exit_status == 0 and asked.text.strip() in ("RUNNING", "SUSPENDED"):
             return error
         words = f"allocation {self._job} has ended: {asked.text.strip().lower() or 'it is not in the queue'}"
-        return RemoteError(Failure(FailedAt.LOST, words, self._node), error.output)
+        return RemoteError(Failure(FailedAt.LOST, words, self.node), error.output)
 
     def _command(self, step: "_Step", *, stdin: bool, privileged: bool) -> list[str]:
-        srun = ["srun", f"--jobid={self._job}", "--overlap", f"--nodelist={self._node}", "--nodes=1", "--ntasks=1"]
+        srun = ["srun", f"--jobid={self._job}", "--overlap", f"--nodelist={self.node}", "--nodes=1", "--ntasks=1"]
         srun += ["--chdir=/", "--mpi=none", "--export=ALL", f"--input={'all' if stdin else 'none'}"]
         begin = ["sh", "-c", _BEGIN, step.nonce, self._session, "1" if privileged else "0", f"{step.seconds:g}"]
         return [*srun, *begin, *step.argv]
@@ -223,7 +214,7 @@ class _Step:
     def result(self, output: Output) -> Output:
         """The command's own output; RemoteError when it did not begin, or was ended with its node or allocation."""
         said = output.error_text
-        if not self._began(output):
+        if self.nonce.encode() not in output.stdout:
             raise RemoteError(self._never_began(output), self._own(output))
         if lost := _NODE_LOST.search(said):
             raise RemoteError(self._failure(FailedAt.LOST, f"Slurm lost the node: {lost[0]}"), self._own(output))
@@ -247,9 +238,6 @@ class _Step:
         except RemoteError as known:
             return known
         return RemoteError(failed, own)
-
-    def _began(self, output: Output) -> bool:
-        return self.nonce.encode() in output.stdout
 
     def _never_began(self, output: Output) -> Failure:
         said = output.error_text

@@ -10,7 +10,7 @@ import asyncssh
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh.known_hosts import HostKeyState, fingerprint
-from benchconsole.probes.reach.ssh.ssh_config import ConfigError, ResolvedHost
+from benchconsole.probes.reach.ssh.ssh_config import ResolvedHost
 from benchconsole.topology.model.fabric import NodeId
 
 
@@ -106,11 +106,6 @@ def _host_key(error: asyncssh.HostKeyNotVerifiable, attempt: ConnectionAttempt) 
         " with the node's own (ssh-keygen -lf on its console), then accept it with the trust command"
     )
     return HostKeyState.UNKNOWN, words
-
-
-def make_config_failure(error: ConfigError, node: NodeId) -> Failure:
-    """A configuration that keeps us from trying."""
-    return Failure(error.stage, str(error), node)
 
 
 def make_timeout_error(attempt: ConnectionAttempt, seconds: float) -> RemoteError:

@@ -200,7 +200,7 @@ def add_keys(path: Path, keys: Iterable[OfferedKey]) -> int:
 
     TrustError when the file knows another key of the same kind for the same name.
     """
-    lines = _lines(path)
+    lines = path.read_text("utf-8", errors="surrogateescape").splitlines() if path.exists() else []
     known = {(name, kind): key for name, kind, key in _entries(lines)}
     new = []
     for offered in keys:
@@ -213,13 +213,6 @@ def add_keys(path: Path, keys: Iterable[OfferedKey]) -> int:
     if new:
         _replace(path, [*lines, *new])
     return len(new)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text("utf-8", errors="surrogateescape").splitlines()
-    except FileNotFoundError:
-        return []
 
 
 def _entries(lines: Sequence[str]) -> Iterable[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ import copy
 import os
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,7 +50,9 @@ def load_configured_keys(read: asyncssh.SSHClientConnectionOptions, as_read: dic
     if not isinstance(named, list) or not named:
         usual = asyncssh.SSHClientConnectionOptions(read, client_keys=(), ignore_encrypted=True, **as_read)
         return LoginKeys(tuple(usual.client_keys or ()), usual.agent_identities)
-    certificates = [path for path in _words(read.config.get("CertificateFile")) if Path(path).expanduser().exists()]
+    certificates = [
+        path for path in _list_values(read.config.get("CertificateFile")) if Path(path).expanduser().exists()
+    ]
     pairs: list[asyncssh.SSHKeyPair] = []
     unusable = []
     for path in named:
@@ -75,10 +77,6 @@ def _public(path: str) -> bytes | None:
         except (OSError, ValueError):
             continue
     return None
-
-
-def _words(value: object) -> Iterator[str]:
-    yield from (str(item) for item in value) if isinstance(value, list) else ()
 
 
 _USER_CONFIG = "~/.ssh/config"
@@ -224,12 +222,12 @@ class SshConfig:
             "hostkeyalias": read.host_key_alias or "",
         }
         identities = (
-            (self._access.identity,) if self._access.identity else _list_values(read.config.get("IdentityFile"), ())
+            (self._access.identity,) if self._access.identity else _list_values(read.config.get("IdentityFile"))
         )
         files = {
             "identityfile": tuple(_expand_tokens(path, read) for path in identities),
             "certificatefile": tuple(
-                _expand_tokens(path, read) for path in _list_values(read.config.get("CertificateFile"), ())
+                _expand_tokens(path, read) for path in _list_values(read.config.get("CertificateFile"))
             ),
             "userknownhostsfile": known,
             "globalknownhostsfile": known,
@@ -306,7 +304,7 @@ class SshConfig:
         return tuple(_expand_tokens(path, read) for path in (*users, *systems)) + self._also_trusted
 
     def _keys_for(self, destination: Destination, read: asyncssh.SSHClientConnectionOptions) -> LoginKeys:
-        configured = _list_values(read.config.get("IdentityFile"), ())
+        configured = _list_values(read.config.get("IdentityFile"))
         is_own = destination.jump and any(Path(path).expanduser().exists() for path in configured)
         given = None if is_own else self._access.identity
         name = (given, *configured, str(read.config.get("CertificateFile")), str(read.config.get("IdentitiesOnly")))
@@ -338,7 +336,7 @@ def _order_algorithms(trusted: TrustedKeys) -> tuple[str, ...]:
     return (*certified, *plain)
 
 
-def _list_values(value: object, default: Sequence[str]) -> tuple[str, ...]:
+def _list_values(value: object, default: Sequence[str] = ()) -> tuple[str, ...]:
     return tuple(default) if value is None else tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 

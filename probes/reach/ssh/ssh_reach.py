@@ -16,7 +16,7 @@ from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.reach.ssh.connection import IDLE, ConnectionPool, SessionPacing, SshConnection
 from benchconsole.probes.reach.ssh.connection_retry import JumpHostError, RetriedConnection
-from benchconsole.probes.reach.ssh.failures import ConnectionAttempt, make_config_failure
+from benchconsole.probes.reach.ssh.failures import ConnectionAttempt
 from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
 from benchconsole.probes.reach.ssh.limits import SshLimits
 from benchconsole.probes.reach.ssh.login import Connector, require_safe_version
@@ -149,7 +149,7 @@ class SshReach:
         try:
             return await self._resolver.resolve(destination)
         except ConfigError as error:
-            raise RemoteError(make_config_failure(error, node)) from error
+            raise RemoteError(Failure(error.stage, str(error), node)) from error
 
     async def _jump(
         self, hops: tuple[Destination, ...], node: NodeId, through: tuple[Destination, ...]
@@ -164,8 +164,9 @@ class SshReach:
         try:
             link = await retried.link(node)
         except RemoteError as error:
-            failed = error.failure
-            raise JumpHostError(Failure(failed.stage, _of_jump(hops, failed.detail), node)) from error
+            detail = error.failure.detail
+            detail = detail if detail.startswith("jump host ") else f"jump host {hops[-1]}: {detail}"
+            raise JumpHostError(Failure(error.failure.stage, detail, node)) from error
         if link.lost is not None:
             raise JumpHostError(Failure(FailedAt.LOST, link.find_root_cause(), node))
         return link
@@ -210,11 +211,6 @@ class SshReach:
             if via.lost is None:
                 raise
             raise JumpHostError(Failure(FailedAt.LOST, via.find_root_cause(), attempt.node)) from error
-
-
-def _of_jump(hops: tuple[Destination, ...], detail: str) -> str:
-    prefix = f"jump host {hops[-1]}: "
-    return detail if detail.startswith("jump host ") else f"{prefix}{detail}"
 
 
 def _allow_many_files() -> None:

@@ -16,8 +16,8 @@ from benchconsole.probes.reach.ssh.command import Explain, SshCommand, start_com
 from benchconsole.probes.reach.ssh.connection import ConnectionPool, SshConnection
 from benchconsole.probes.reach.ssh.socket_relay import join_sockets
 from benchconsole.probes.reach.ssh.sudo import SudoPrompt, SudoRunner
-from benchconsole.probes.reach.watchdog import STDIN_LIMIT, WrappedCommand, wrap_command
-from benchconsole.probes.reach.watched_command import keep_running, make_nonce, record_command
+from benchconsole.probes.reach.watchdog import STDIN_LIMIT, wrap_command
+from benchconsole.probes.reach.watched_command import keep_running, record_command
 from benchconsole.topology.model.fabric import NodeId
 
 _LOG = ModuleLog(__name__)
@@ -53,11 +53,26 @@ class SshRemote:
 
     async def _run_to_end(self, argv: Sequence[str], timeout: float, stdin: bytes, privileged: bool) -> Output:
         link = self._pool.find_free() or await self._pool.wait_for_free()
+
+        async def run(prompt: SudoPrompt | None = None) -> SshCommand:
+            call = await self._begin(link, argv, timeout, stdin, prompt)
+            await call.run_to_end(timeout)
+            await call.learn_loss()
+            return call
+
         if privileged and not await self._is_root():
-            return await self._administrator.run(link, self._as_root, argv, timeout, stdin)
-        wrapped = wrap_command(argv, session=link.session, nonce=make_nonce(), timeout=timeout, stdin=stdin)
-        call = await self._run(link, argv, wrapped, timeout, None)
-        return call.result()
+            return await self._administrator.run(link, run)
+        return (await run()).result()
+
+    async def _begin(
+        self, link: SshConnection, argv: Sequence[str], timeout: float, stdin: bytes, prompt: SudoPrompt | None
+    ) -> SshCommand:
+        under = prompt.words if prompt is not None else ()
+        wrapped = wrap_command(argv, session=link.session, timeout=timeout, stdin=stdin, under=under)
+        if prompt is not None:
+            prompt.feed = wrapped.feed
+        channel = await start_command(link, wrapped, prompt)
+        return SshCommand(link, argv, wrapped, channel, self._explain, is_elevated=prompt is not None)
 
     async def _is_root(self) -> bool:
         """Whether the login is root, by what its first command showed; asked where a node shows nothing."""
@@ -69,36 +84,10 @@ class SshRemote:
             self._pool.is_root = known
         return self._pool.is_root
 
-    async def _as_root(
-        self, link: SshConnection, argv: Sequence[str], timeout: float, stdin: bytes, question: SudoPrompt
-    ) -> SshCommand:
-        """Run ``argv`` under ``sudo``; the caller reads from the call whether sudo let it."""
-        wrapped = wrap_command(
-            argv, session=link.session, nonce=make_nonce(), timeout=timeout, stdin=stdin, under=question.words
-        )
-        question.feed = wrapped.feed
-        return await self._run(link, argv, wrapped, timeout, question)
-
-    async def _run(
-        self,
-        link: SshConnection,
-        argv: Sequence[str],
-        wrapped: WrappedCommand,
-        timeout: float,
-        question: SudoPrompt | None,
-    ) -> SshCommand:
-        channel = await start_command(link, wrapped, question)
-        call = SshCommand(link, argv, wrapped, channel, self._explain, is_elevated=question is not None)
-        await call.run_to_end(timeout)
-        await call.learn_loss()
-        return call
-
     @asynccontextmanager
     async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[Running]:
         link = self._pool.find_free() or await self._pool.wait_for_free()
-        wrapped = wrap_command(argv, session=link.session, nonce=make_nonce(), timeout=timeout)
-        call = SshCommand(link, argv, wrapped, await start_command(link, wrapped, None), self._explain)
-        async with keep_running(call, timeout, _LOG) as running:
+        async with keep_running(await self._begin(link, argv, timeout, b"", None), timeout, _LOG) as running:
             yield running
 
     @asynccontextmanager

@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 AskPassword = Callable[[str], "str | Awaitable[str | None] | None"]
 """Asks a person. Called once a session, in a thread; may be a coroutine function, then it runs on the loop."""
 
-Start = Callable[[SshConnection, Sequence[str], float, bytes, "SudoPrompt"], Awaitable[SshCommand]]
+RunUnderSudo = Callable[["SudoPrompt"], Awaitable[SshCommand]]
 
 _ENV = ("env", "LC_ALL=C")
 """What sudo says is read here, so in one language."""
@@ -95,24 +95,19 @@ class SudoRunner:
         self._is_tried = False
         self._changed = asyncio.Event()
 
-    async def run(self, link: SshConnection, start: Start, argv: Sequence[str], timeout: float, stdin: bytes) -> Output:
-        """``argv`` as root, under sudo, on a node whose login is not root."""
+    async def run(self, link: SshConnection, run: RunUnderSudo) -> Output:
+        """A command as root, under sudo, on a node whose login is not root."""
         if link.node not in self._with_password:
-            call = await start(link, argv, timeout, stdin, SudoPrompt())
+            call = await run(SudoPrompt())
             noise = call.channel.err.preamble
             if call.channel.out.first_line is not None or not _WANTS_PASSWORD.search(noise):
                 return _result(call)
             self._with_password.add(link.node)
-        return await self._with_secret(link, start, argv, timeout, stdin)
-
-    async def _with_secret(
-        self, link: SshConnection, start: Start, argv: Sequence[str], timeout: float, stdin: bytes
-    ) -> Output:
         secret = await self._secret(link)
         is_first = await self._turn(link)
         question = SudoPrompt(secret, lambda accepted: self._decided(link.node, accepted))
         try:
-            call = await start(link, argv, timeout, stdin, question)
+            call = await run(question)
         finally:
             if is_first:  # nothing was decided: the next one tries it alone
                 self._is_tried = False

@@ -75,14 +75,9 @@ class TcpConnector:
         return await self._connect_address(attempt, addresses[-1], share)
 
     async def _resolve(self, host: ResolvedHost) -> list[_Address]:
-        try:
+        with suppress(ValueError):
             literal = ipaddress.ip_address(host.host)
-        except ValueError:
-            return await self._look_up(host)
-        family = socket.AF_INET if literal.version == 4 else socket.AF_INET6
-        return [(family, (host.host, host.port))]
-
-    async def _look_up(self, host: ResolvedHost) -> list[_Address]:
+            return [(socket.AF_INET if literal.version == 4 else socket.AF_INET6, (host.host, host.port))]
         async with asyncio.timeout(self._limits.connect):
             found = await asyncio.get_running_loop().run_in_executor(
                 self._threads,
