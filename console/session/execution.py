@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
     from benchconsole.probes.model.measuring import Failure
     from benchconsole.probes.model.remote import Reach
-    from benchconsole.probes.running.guards.guard import RoundGuard
+    from benchconsole.probes.running.guards.guard import Guard
     from benchconsole.topology.model.fabric import Fabric, NodeId
 
 AT_ONCE_SECONDS = 1.0
@@ -128,7 +128,7 @@ class Execution:
         attempt, done = self.interrupted.get(each.number, (0, ()))
         return attempt or await self.writer.begin(each), done
 
-    async def _run_round(self, runner: Runner, each: Round, guard: "RoundGuard") -> ClosedRound:
+    async def _run_round(self, runner: Runner, each: Round, guard: "Guard") -> ClosedRound:
         attempt, done = await self._begin(each)
         self._begun.append(each)
         writer, tell, clock = self.writer, self.tell, self.clock

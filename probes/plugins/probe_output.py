@@ -4,7 +4,6 @@ An item that is undeclared, in another unit, not finite, of the wrong kind, or t
 nothing that a probe made up may reach a verdict, the store or a screen.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +14,7 @@ from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.labels import add_labels
 from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Metric, Output, Reading, Target
 from benchconsole.probes.plugins.probe_call import ProbeCodeError, format_error
+from benchconsole.probes.plugins.probe_validation import is_number
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 
@@ -89,14 +89,14 @@ def _check(item: object, declared: Mapping[str, Metric], probe: str) -> None:
         if metric is None or metric.unit is not item.unit:
             found = f"{str(item.metric)[:80]} in {str(item.unit)[:20]}"
             raise ProbeOutputError(found, f"a metric that {probe} declares, in its unit")
-        if not _is_number(item.value):
+        if not is_number(item.value):
             raise ProbeOutputError(f"{item.metric} = {str(item.value)[:80]}", "a finite number")
         _check_text(item.raw, item.metric)
     elif isinstance(item, Fact):
         _check_text(item.fact, "the name of a fact")
         if isinstance(item.value, str):
             _check_text(item.value, item.fact[:80])
-        elif not _is_number(item.value):
+        elif not is_number(item.value):
             raise ProbeOutputError(f"{item.fact[:80]} = {str(item.value)[:80]}", "a text or a finite number")
         if item.unit is not None and not isinstance(item.unit, Unit):
             raise ProbeOutputError(f"{item.fact[:80]} in {str(item.unit)[:20]}", "a Unit or None")
@@ -119,13 +119,6 @@ def _check_text(text: object, of: str) -> None:
         raise ProbeOutputError(f"{of}: a text of {len(text):,} characters", f"at most {LONGEST_TEXT:,}")
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise ProbeOutputError(f"{of}: a text with half characters", "text that can be written down")
-
-
-def _is_number(value: object) -> bool:
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:
-        return False
 
 
 def find_missing_tool(probe: Probe, output: Output) -> Failure | None:

@@ -35,18 +35,17 @@ def _find_faults(probe: Probe) -> Iterator[str]:
     yield from _find_metric_faults(probe, name)
     yield from _find_mapping_faults(probe)
     yield from _find_sending_faults(probe)
-    if not isinstance(probe.safety, Safety):
-        yield f"safety: found {probe.safety!r}, expected a Safety"
-    if not isinstance(probe.shape, Shape):
-        yield f"shape: found {probe.shape!r}, expected a Shape"
-    if not isinstance(probe.source, str) or "\n" in probe.source:
-        yield f"source: found {probe.source!r}, expected one line of text, or none"
-    if not isinstance(probe.exits, frozenset) or 0 not in probe.exits or not all(map(_is_exit_status, probe.exits)):
-        yield f"exits: found {probe.exits!r}, expected a frozenset of exit statuses with 0"
-    if not isinstance(probe.privileged, bool):
-        yield f"privileged: found {probe.privileged!r}, expected True or False"
-    if not _is_number(probe.timeout) or probe.timeout <= 0:
-        yield f"timeout: found {probe.timeout!r}, expected seconds above 0"
+    exits = probe.exits if isinstance(probe.exits, frozenset) else frozenset()
+    for attribute, is_fine, expected in (
+        ("safety", isinstance(probe.safety, Safety), "a Safety"),
+        ("shape", isinstance(probe.shape, Shape), "a Shape"),
+        ("source", isinstance(probe.source, str) and "\n" not in probe.source, "one line of text, or none"),
+        ("exits", 0 in exits and all(map(_is_exit_status, exits)), "a frozenset of exit statuses with 0"),
+        ("privileged", isinstance(probe.privileged, bool), "True or False"),
+        ("timeout", is_number(probe.timeout) and probe.timeout > 0, "seconds above 0"),
+    ):
+        if not is_fine:
+            yield f"{attribute}: found {getattr(probe, attribute)!r}, expected {expected}"
     if kind.command is Probe.command and kind.run is Probe.run:
         yield "neither command() nor run() is defined"
 
@@ -89,7 +88,7 @@ def _find_mapping_faults(probe: Probe) -> Iterator[str]:
     ):
         yield f"versions: found {probe.versions!r}, expected tools of the probe with a version such as 3.10 each"
     if not isinstance(probe.options, Mapping) or not all(
-        isinstance(option, str) and (isinstance(value, str) or _is_number(value))
+        isinstance(option, str) and (isinstance(value, str) or is_number(value))
         for option, value in probe.options.items()
     ):
         yield f"options: found {probe.options!r}, expected names with a text or a finite number each"
@@ -99,5 +98,9 @@ def _is_exit_status(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def is_number(value: object) -> bool:
+    """Whether a probe gave a finite number."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False

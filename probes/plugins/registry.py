@@ -17,7 +17,6 @@ import pluggy
 
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import ProbeError
-from benchconsole.probes.plugins import hookspecs
 from benchconsole.probes.plugins.old_imports import explain_old_import
 from benchconsole.probes.plugins.probe_call import format_error
 from benchconsole.probes.plugins.probe_validation import check_declaration
@@ -32,6 +31,17 @@ PATIENCE = 10.0
 """Seconds that a plugin may take to be imported and to name its probes."""
 
 OWN = "benchconsole"
+
+
+class Hooks:
+    """The hooks that a plugin may implement. See ``docs/howto/write-a-probe.md``."""
+
+    @staticmethod
+    @pluggy.HookspecMarker(OWN)
+    def bench_probes() -> Sequence[Probe]:  # type: ignore[empty-body]
+        """Return the probes that this plugin brings."""
+
+
 _BUILTIN = "benchconsole.probes.tools"
 _T = TypeVar("_T")
 
@@ -120,8 +130,8 @@ def _ask_for_probes(plugin: object) -> list[_Answer]:
     wanted = getattr(plugin, "BENCHCONSOLE_API", API)
     if not isinstance(wanted, int) or wanted > API:
         raise ProbeError(f"made for version {str(wanted)[:20]} of the interface, expected at most {API}")
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
+    manager = pluggy.PluginManager(OWN)
+    manager.add_hookspecs(Hooks)
     manager.register(plugin)
     manager.check_pending()
     answers = manager.hook.bench_probes()

@@ -20,7 +20,7 @@ from benchconsole.probes.model.secret import is_secret_name, mask_values
 from benchconsole.probes.plugins.loop_watchdog import BlockingCode, LoopWatch
 from benchconsole.probes.plugins.probe_call import GivenUpError, ProbeCodeError, format_error, run_probe
 from benchconsole.probes.plugins.probe_output import find_missing_tool, name_missing_tool, read_outputs
-from benchconsole.probes.running.guards.guard import RoundGuard
+from benchconsole.probes.running.guards.guard import NEVER, Guard
 from benchconsole.probes.running.start_barrier import StartBarrier, TestNodes
 from benchconsole.topology.model.fabric import NodeId
 
@@ -51,20 +51,6 @@ class RoundObserver:
     store: Callable[[Result], Awaitable[Result]] = field(default=_keep_nothing)
     on_notice: Callable[[str], None] = field(default=lambda message: None)
     on_stall: Callable[[str], None] = field(default=lambda message: None)
-
-
-class _NoGuard:
-    """A guard that never trips."""
-
-    def __init__(self) -> None:
-        self.tripped = asyncio.Event()
-        self.because = ""
-
-    def note_start(self, test: Test) -> None:
-        """Do nothing."""
-
-    def note_result(self, result: Result) -> None:
-        """Do nothing."""
 
 
 def can_be_resumed(round: Round) -> bool:
@@ -103,7 +89,7 @@ class Runner:
         self._hung: dict[tuple[str, str], list[int]] = {}
 
     async def run(
-        self, round: Round, observer: RoundObserver, *, guard: RoundGuard | None = None, done: Sequence[Result] = ()
+        self, round: Round, observer: RoundObserver, *, guard: Guard | None = None, done: Sequence[Result] = ()
     ) -> ClosedRound:
         """Run one round to its end. Cancelling it ends every remote command of the round.
 
@@ -121,7 +107,7 @@ class Runner:
         suspect = BlockingCode.of(probe, self.describe(probe))
         loop_watch = LoopWatch(suspect, observer.on_notice, observer.on_stall, clock=self.monotonic)
         with mask_values(_find_secrets(round.tests)), loop_watch as watch:
-            attempt = _Attempt(self, probe, observer, guard or _NoGuard(), watch)
+            attempt = _Attempt(self, probe, observer, guard or Guard(NEVER), watch)
             fresh = await attempt.run([test for test in round.tests if test.id not in kept])
         results = tuple(kept[test.id] if test.id in kept else fresh[test.id] for test in round.tests)
         self._remember_hangs(round, fresh.values())
@@ -169,9 +155,7 @@ def _find_secrets(tests: Sequence[Test]) -> set[str]:
 class _Attempt:
     """One round while it runs. ``stopped`` says why its guard ended it; empty while it did not."""
 
-    def __init__(
-        self, runner: Runner, probe: Probe, observer: RoundObserver, guard: RoundGuard, watch: LoopWatch
-    ) -> None:
+    def __init__(self, runner: Runner, probe: Probe, observer: RoundObserver, guard: Guard, watch: LoopWatch) -> None:
         self.stopped = ""
         self._runner = runner
         self._probe = probe

@@ -1,8 +1,8 @@
 """The bounds of a session: its numbers, turns that run out by themselves, the stop after refused logins in a row."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 
@@ -42,31 +42,24 @@ _LENIENCE = 4
 """Where some nodes accept the login, so many times more refusals in a row mean that it has stopped working."""
 
 
-class _Turn:
+@asynccontextmanager
+async def _take_turn(
+    begin: Callable[[], Awaitable[object]], end: Callable[[], None], patience: float
+) -> AsyncIterator[None]:
     """A turn that is given back once: at the end of the context or when its time is over, whichever is first."""
+    once = [end]
 
-    __slots__ = ("_begin", "_end", "_is_over", "_patience", "_timer")
+    def leave() -> None:
+        if once:
+            once.pop()()
 
-    def __init__(self, begin: Callable[[], Awaitable[object]], end: Callable[[], None], patience: float) -> None:
-        self._begin = begin
-        self._end = end
-        self._patience = patience
-        self._is_over = False
-        self._timer: asyncio.TimerHandle | None = None
-
-    async def __aenter__(self) -> None:
-        await self._begin()
-        self._timer = asyncio.get_running_loop().call_later(self._patience, self._leave)
-
-    async def __aexit__(self, *error: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._leave()
-
-    def _leave(self) -> None:
-        if not self._is_over:
-            self._is_over = True
-            self._end()
+    await begin()
+    timer = asyncio.get_running_loop().call_later(patience, leave)
+    try:
+        yield
+    finally:
+        timer.cancel()
+        leave()
 
 
 class Throttle:
@@ -80,7 +73,7 @@ class Throttle:
         self._patience = patience
 
     def turn(self) -> AbstractAsyncContextManager[None]:
-        return _Turn(self._free.acquire, self._free.release, self._patience)
+        return _take_turn(self._free.acquire, self._free.release, self._patience)
 
 
 class LoginsStoppedError(Exception):
@@ -106,7 +99,7 @@ class LoginBreaker:
     def begin_login(self) -> AbstractAsyncContextManager[None]:
         """A context to log in inside; LoginsStoppedError when it is no use."""
         self._check()
-        return nullcontext() if self._has_accepted else _Turn(self._begin, self._end, self._patience)
+        return nullcontext() if self._has_accepted else _take_turn(self._begin, self._end, self._patience)
 
     async def _begin(self) -> None:
         while not self._has_accepted and self._under_way + self._in_a_row >= self._limit:

@@ -19,41 +19,36 @@ from benchconsole.topology.model.fabric import Access
 _TIMEOUT = 20.0
 _Values = Mapping[str, tuple[str, ...]]
 
-_IGNORED = {
+_REASONS = {
     "addkeystoagent": "keys are read for this run and not added to an agent",
-    "canonicaldomains": "names are resolved as they are written",
-    "canonicalizehostname": "names are resolved as they are written",
+    "canonicaldomains canonicalizehostname": "names are resolved as they are written",
     "casignaturealgorithms": "the signature algorithms of authorities are those of asyncssh",
     "checkhostip": "a name is trusted, not where it points today",
     "connectionattempts": "a node is tried once; what an overloaded sshd drops is tried again",
     "connecttimeout": "time limits are those of the run",
-    "controlmaster": "connections are our own, one per node, and not shared with ssh",
-    "controlpath": "connections are our own, one per node, and not shared with ssh",
-    "controlpersist": "connections are our own, one per node, and not shared with ssh",
+    "controlmaster controlpath controlpersist": "connections are our own, one per node, and not shared with ssh",
     "forwardagent": "an agent is never forwarded",
     "forwardx11": "nothing is forwarded",
     "gssapidelegatecredentials": "credentials are not delegated",
     "gssapikeyexchange": "a key exchange without a host key cannot be verified here",
-    "hostbasedauthentication": "only keys, agents and certificates log in",
-    "hostbasedacceptedalgorithms": "only keys, agents and certificates log in",
-    "kbdinteractiveauthentication": "nothing is ever asked at a login",
+    "hostbasedauthentication hostbasedacceptedalgorithms": "only keys, agents and certificates log in",
+    "kbdinteractiveauthentication passwordauthentication": "nothing is ever asked at a login",
     "knownhostscommand": "the command is not run: name known_hosts in the access of the topology",
     "localcommand": "commands of this machine are not run",
     "nohostauthenticationforlocalhost": "host keys are always verified",
-    "passwordauthentication": "nothing is ever asked at a login",
     "proxyusefdpass": "a ProxyCommand must carry the connection itself",
     "pubkeyacceptedalgorithms": "the signature algorithms of keys are those of asyncssh",
     "remotecommand": "the command is the probe's",
     "requiredrsasize": "RSA keys of any size that asyncssh accepts are used",
     "revokedhostkeys": "the file is not read: mark the keys @revoked in known_hosts",
     "securitykeyprovider": "keys that want a touch cannot drive many nodes",
-    "serveralivecountmax": "keepalive is that of the run",
-    "serveraliveinterval": "keepalive is that of the run",
+    "serveralivecountmax serveraliveinterval": "keepalive is that of the run",
     "setenv": "commands run in an environment of ours",
     "stricthostkeychecking": "host keys are always verified, and learnt by the trust command only",
     "updatehostkeys": "known_hosts is never written",
     "verifyhostkeydns": "a key in the DNS is not taken for verified",
 }
+_IGNORED = {keyword: why for keywords, why in _REASONS.items() for keyword in keywords.split()}
 """Keywords that change what ssh does and change nothing here."""
 _AS_HERE = {
     "kbdinteractiveauthentication": "no",

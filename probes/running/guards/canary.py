@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchconsole.probes.model.measuring import FailedAt, Output
+from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import Reach, RemoteError
 from benchconsole.topology.model.fabric import Fabric, Node
 from benchconsole.topology.units import duration, percent
@@ -168,17 +168,14 @@ class Canary:
             if error.failure.stage is FailedAt.MISSING_TOOL:
                 return _NO_PING
             return f"{self.here.id} cannot be asked ({error.failure.stage}: {error.failure.detail})"
-        return parse_ping(output.text) or _explain_output(output)
+        sample = parse_ping(output.text)
+        if sample is not None:
+            return sample
+        said = (output.error_text.strip() or output.text.strip() or "nothing").splitlines()[0]
+        return _NO_PING if output.exit_status == 127 else f"ping said {said[:200]!r}"
 
     def __str__(self) -> str:
         return f"canary {self.here.id} to {self.there.id}"
 
 
 _NO_PING = "ping is not installed (Debian package iputils-ping)"
-
-
-def _explain_output(output: Output) -> str:
-    if output.exit_status == 127:
-        return _NO_PING
-    said = (output.error_text.strip() or output.text.strip() or "nothing").splitlines()[0]
-    return f"ping said {said[:200]!r}"

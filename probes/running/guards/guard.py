@@ -9,11 +9,12 @@ The runner of tests waits for ``tripped`` (``probes.running.runner``); whoever s
 """
 
 import asyncio
+import sys
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Result, Test, TestOutcome
@@ -42,6 +43,10 @@ class StopRule:
             raise ValueError(f"stop rule: found a share of {self.share}, expected more than 0 and at most 1")
         if self.least < 1:
             raise ValueError(f"stop rule: found at least {self.least} tests, expected 1 or more")
+
+
+NEVER = StopRule(least=sys.maxsize)
+"""The rule that stops nothing."""
 
 
 class ErrorShare:
@@ -102,19 +107,6 @@ class ErrorShare:
 _LOG = ModuleLog(__name__)
 
 
-class RoundGuard(Protocol):
-    """The part of a guard that a runner uses."""
-
-    tripped: asyncio.Event
-    because: str
-
-    def note_start(self, test: Test) -> None:
-        """Count a test that begins."""
-
-    def note_result(self, result: Result) -> None:
-        """Count a result, which may not be stored yet."""
-
-
 class Guard:
     """Trips when the error share or the canary says so; ``because`` is then the reason in words.
 
@@ -150,7 +142,7 @@ class Guard:
         self._share.note_start(test)
 
     def note_result(self, result: Result) -> None:
-        """Count a result; it may trip the guard."""
+        """Count a result, which may not be stored yet; it may trip the guard."""
         self._share.note_result(result)
         if self._share.because:
             self.trip(self._share.because)
