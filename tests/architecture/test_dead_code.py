@@ -25,7 +25,7 @@ ALLOWED = {
     ),
     "asyncio calls it": ("pipe_data_received", "process_exited"),
     "asyncssh reads it": ("server_host_key_algs", "protocol_factory"),
-    "Python passes it: a parameter of a protocol": ("addr", "core_dumped", "lang", "msg", "pktid"),
+    "Python passes it: a parameter of a protocol": ("addr", "core_dumped", "lang", "msg", "pktid", "spec"),
     "collections.abc calls it": ("_from_iterable",),
     "pydantic reads it": ("model_config", "schema_"),
     "logging reads or calls it": ("converter", "default_time_format", "default_msec_format", "handleError"),
