@@ -93,7 +93,7 @@ class OpenRound:
     round: Round
     attempt: int
     started: float
-    results: tuple[Result, ...]
+    results: tuple[Result, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,24 +128,6 @@ class ProofSet:
 
 
 @dataclass(frozen=True, slots=True)
-class BegunRound:
-    """A round that a console has begun to run."""
-
-    round: Round
-    attempt: int
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class FreshResult:
-    """A result of a round that is not closed yet."""
-
-    round: int
-    attempt: int
-    result: Result
-
-
-@dataclass(frozen=True, slots=True)
 class ChangeMark:
     """How far somebody has read in a session; made by ``SessionStore.read_changes`` and given back to it."""
 
@@ -171,8 +153,8 @@ class SessionChanges:
     because: str = ""
     ended: float | None = None
     planned: tuple[Round, ...] = ()
-    begun: tuple[BegunRound, ...] = ()
-    results: tuple[FreshResult, ...] = ()
+    begun: tuple[OpenRound, ...] = ()
+    results: tuple[Result, ...] = ()
     closed: tuple[ClosedRound, ...] = ()
     judged: bool = False
     notes: tuple[SessionNote, ...] = ()

@@ -1,25 +1,20 @@
 """One stored session: what is written to it (awaited, and then committed) and what is read of it (plain calls)."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from benchconsole.probes.model.checklist import CheckedList, Checklist, Evidence, Mark
+from benchconsole.probes.model.checklist import Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import (
     ChangeMark,
-    OpenRound,
-    ProbeOutcome,
-    ProofSet,
     SessionChanges,
-    SessionNote,
-    StoredSession,
 )
-from benchconsole.store.reading import checklist_reading, finding_reading, probe_history, session_list, session_reading
 from benchconsole.store.reading.changes import ChangeReader
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
+from benchconsole.store.reading.session_reading import SessionReader
 from benchconsole.store.spool.spool_file import Spool
 from benchconsole.store.writing import checklist_rows, finding_rows, round_rows, session_rows
 from benchconsole.store.writing.write_cache import WriteCache
@@ -28,7 +23,7 @@ from benchconsole.store.writing.writer import Writer
 from benchconsole.topology.model.fabric import Fabric
 
 
-class SessionStore:
+class SessionStore(SessionReader):
     """The session ``id`` of a store; ``Store.session`` makes it and asks the file nothing.
 
     Writing raises as ``Store`` says; UnknownSessionError where there is no such session. What is
@@ -38,15 +33,11 @@ class SessionStore:
     def __init__(
         self, id: str, database: Database, writer: Writer, *, token: str, clock: Callable[[], float] = time.time
     ) -> None:
-        self.id = id
-        self._database = database
+        super().__init__(id, database, clock=clock)
         self._writer = writer
         self._token = token
-        self._clock = clock
-        self.changes = ChangeReader(database, id, clock)
+        self.changes = ChangeReader(self, clock)
         """Its connection stays open until the store is closed."""
-
-    # -- writing
 
     async def extend_plan(self, plan: Sequence[Round]) -> None:
         """Add further rounds, before any of them runs."""
@@ -70,7 +61,7 @@ class SessionStore:
         stored already, or the attempt was not begun, is closed, or was given up.
         """
         await self._writer.do(ResultJob(self.id, number, attempt, result))
-        address = ResultAddress(self._database, self.id, attempt, result.test.id)
+        address = ResultAddress(self.database, self.id, attempt, result.test.id)
         outputs = StoredOutputs(address, len(result.outputs), result.ran)
         facts = StoredFacts(address, len(result.facts), result.facts) if result.facts else ()
         return replace(result, outputs=outputs, facts=facts)
@@ -175,58 +166,9 @@ class SessionStore:
 
     def open_spool(self) -> Spool:
         """A file that keeps what the database refuses for now; SpoolError when there is no place for one."""
-        spool = Spool(self._database.path, self.id, self._token, clock=self._clock)
+        spool = Spool(self.database.path, self.id, self._token, clock=self._clock)
         spool.open()
         return spool
-
-    # -- reading
-
-    def describe(self) -> StoredSession:
-        """The session as it was created, and its state; UnknownSessionError when there is none."""
-        return session_list.read_session(self._database, self.id, self._clock())
-
-    def read_plan(self, fabric: Fabric) -> tuple[Round, ...]:
-        """Its rounds as planned, on the nodes of ``fabric``; ConflictError when that lacks one."""
-        return session_reading.read_plan(self._database, self.id, fabric)
-
-    def read_rounds(self, fabric: Fabric) -> Iterator[ClosedRound]:
-        """Its closed rounds, every attempt, in the order in which they were stored.
-
-        Outputs are most of the bytes; they are read from the file when somebody looks at them.
-        """
-        return session_reading.read_rounds(self._database, self.id, fabric)
-
-    def read_findings(self) -> tuple[Finding, ...] | None:
-        """The findings over all its judged rounds; None where they were not stored since the newest judgement."""
-        return finding_reading.read_findings(self._database, self.id)
-
-    def list_closed_rounds(self) -> frozenset[tuple[int, int]]:
-        """(round, attempt) of everything that was closed and stored."""
-        return session_reading.list_closed_rounds(self._database, self.id)
-
-    def read_open_rounds(self, fabric: Fabric) -> tuple[OpenRound, ...]:
-        """Rounds whose last attempt was begun and never closed, with the results that are stored of it."""
-        return session_reading.read_open_rounds(self._database, self.id, fabric)
-
-    def read_notes(self) -> tuple[SessionNote, ...]:
-        """What was decided or happened while it ran, in order."""
-        return session_reading.read_notes(self._database, self.id)
-
-    def read_checklists(self) -> tuple[CheckedList, ...]:
-        """Its checklists in their present state, in the order in which they were first kept."""
-        return checklist_reading.read_checklists(self._database, self.id)
-
-    def read_attachment(self, sha256: str) -> Evidence:
-        """One attachment of its checklists by (the beginning of) its SHA-256; ConflictError for none or several."""
-        return checklist_reading.read_attachment(self._database, self.id, sha256)
-
-    def read_outcomes(self, probe: str) -> Iterator[ProbeOutcome]:
-        """The outcomes of the tests of one probe, every attempt, in the order in which those were begun."""
-        return probe_history.read_outcomes(self._database, self.id, probe)
-
-    def read_proofs(self) -> tuple[ProofSet, ...]:
-        """What the nodes showed of ours at the end of its runs, in order."""
-        return session_reading.read_proofs(self._database, self.id)
 
     def read_changes(self, fabric: Fabric, since: ChangeMark | None = None) -> SessionChanges:
         """What is new since a mark (None: everything); cheap to ask several times in a second.

@@ -84,9 +84,8 @@ class FollowedSession:
         over = {(stored.round.number, stored.attempt) for stored in news.closed}
         for begun in news.begun:
             if (begun.round.number, begun.attempt) not in over:
-                yield RoundStarted(begun.round, begun.at)
-        for fresh in news.results:
-            yield fresh.result
+                yield RoundStarted(begun.round, begun.started)
+        yield from news.results
         yield from (Noticed(f"{note.kind}: {note.text}", note.at) for note in news.notes)
         if news.proven:
             yield NodesProven(news.proven[-1].proofs, news.proven[-1].at)

@@ -6,20 +6,18 @@ answers. Where another process has locked the file, the answer says so at once.
 
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.store.errors import LockedError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.connection import connect
-from benchconsole.store.files.database import Database
-from benchconsole.store.model import BegunRound, ChangeMark, FreshResult, SessionChanges, SessionState
+from benchconsole.store.model import ChangeMark, OpenRound, SessionChanges, SessionState
 from benchconsole.store.reading import session_reading
-from benchconsole.store.reading.lazy_parts import ResultAddress
 from benchconsole.store.reading.session_list import find_number
+from benchconsole.store.reading.session_reading import AttemptRow, SessionReader
 from benchconsole.topology.model.fabric import Fabric
 
 BUSY_SECONDS = 0.25
@@ -29,9 +27,9 @@ BUSY_SECONDS = 0.25
 class ChangeReader:
     """One connection for the changes of one session; may be asked from any thread, one at a time."""
 
-    def __init__(self, database: Database, key: str, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._key = key
+    def __init__(self, reader: SessionReader, clock: Callable[[], float]) -> None:
+        self._reader = reader
+        self._database = reader.database
         self._clock = clock
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
@@ -85,23 +83,33 @@ class ChangeReader:
         return changes
 
     def _read_tables(self, connection: sqlite3.Connection, fabric: Fabric, since: ChangeMark) -> SessionChanges:
-        session = find_number(connection, self._key, self._database.path)
+        session = find_number(connection, self._reader.id, self._database.path)
         self._driver = ownership.read_driver(connection, session)
-        fresh = session_reading.read_plan_after(
-            connection, session, fabric, database=self._database, after=max(self._planned, default=0)
-        )
+        known = max(self._planned, default=0)
+        fresh = session_reading.read_plan_after(self._reader, connection, session, fabric, after=known)
         self._planned.update(fresh)
         planned = {number: each for number, each in fresh.items() if number > since.rounds}
-        begun, attempts = self._read_begun(connection, session, since)
-        closed, judged, judgings = self._read_closed(connection, session, since)
-        results, last = self._read_results(connection, session, since)
+        attempts = session_reading.list_attempts(connection, session)
+        begun = tuple(
+            OpenRound(self._planned[each.round_id], each.number, each.started)
+            for each in attempts
+            if each.id > since.attempts
+        )
+        closed, judged, judgings = self._read_closed(connection, session, since, attempts)
+        results: dict[int, Result] = {}
+        for each in attempts:
+            if each.ended is None:
+                planned_round = self._planned[each.round_id]
+                results |= session_reading.read_results(
+                    self._reader, connection, each, planned_round, after=since.results
+                )
         notes = session_reading.read_notes_after(connection, session, since.notes)
         proof_sets, proofs = session_reading.read_proofs_after(connection, session, since.proofs)
         mark = ChangeMark(
             rounds=max(planned, default=since.rounds),
-            attempts=attempts,
+            attempts=attempts[-1].id if attempts else since.attempts,
             judgings=judgings,
-            results=last,
+            results=max(results, default=since.results),
             notes=max(notes, default=since.notes),
             proofs=proofs,
         )
@@ -111,7 +119,7 @@ class ChangeReader:
                 SessionState.INTERRUPTED,
                 planned=tuple(planned.values()),
                 begun=begun,
-                results=results,
+                results=tuple(results[key] for key in sorted(results)),
                 closed=closed,
                 judged=judged,
                 notes=tuple(notes.values()),
@@ -119,20 +127,8 @@ class ChangeReader:
             )
         )
 
-    def _read_begun(
-        self, connection: sqlite3.Connection, session: int, since: ChangeMark
-    ) -> tuple[tuple[BegunRound, ...], int]:
-        """Attempts that were begun, and the number of the last one."""
-        rows = connection.execute(
-            """SELECT attempt.id, round_id, attempt.number, started FROM attempt JOIN round ON round.id = round_id
-            WHERE session_id = ? AND attempt.id > ? ORDER BY attempt.id""",
-            (session, since.attempts),
-        ).fetchall()
-        begun = tuple(BegunRound(self._planned[round_id], number, at) for _, round_id, number, at in rows)
-        return begun, rows[-1][0] if rows else since.attempts
-
     def _read_closed(
-        self, connection: sqlite3.Connection, session: int, since: ChangeMark
+        self, connection: sqlite3.Connection, session: int, since: ChangeMark, attempts: Sequence[AttemptRow]
     ) -> tuple[tuple[ClosedRound, ...], bool, int]:
         """Rounds that were closed, whether others were judged again, and the number of the last judgement."""
         rows = connection.execute(
@@ -142,26 +138,10 @@ class ChangeReader:
             WHERE session_id = ? AND judging.id > ? ORDER BY judging.id""",
             (session, since.judgings),
         ).fetchall()
+        by_id = {each.id: each for each in attempts}
         closed = tuple(
-            session_reading.read_round(connection, attempt, self._planned, database=self._database, key=self._key)
+            session_reading.read_round(self._reader, connection, by_id[attempt], self._planned)
             for _, attempt, again in rows
             if not again
         )
         return closed, any(again for *_, again in rows), rows[-1][0] if rows else since.judgings
-
-    def _read_results(
-        self, connection: sqlite3.Connection, session: int, since: ChangeMark
-    ) -> tuple[tuple[FreshResult, ...], int]:
-        """Results of rounds that are not closed, and the number of the last one."""
-        running = connection.execute(
-            """SELECT attempt.id, round_id, attempt.number FROM attempt JOIN round ON round.id = round_id
-            WHERE session_id = ? AND ended IS NULL ORDER BY attempt.id""",
-            (session,),
-        ).fetchall()
-        results: dict[int, FreshResult] = {}
-        for attempt, round_id, number in running:
-            planned = self._planned[round_id]
-            address = partial(ResultAddress, self._database, self._key, number)
-            fresh = session_reading.read_results(connection, attempt, planned, address, after=since.results)
-            results |= {key: FreshResult(planned.number, number, result) for key, result in fresh.items()}
-        return tuple(results[key] for key in sorted(results)), max(results, default=since.results)

@@ -6,6 +6,8 @@ Light to import and quick to answer, for lists and completion.
 import difflib
 import re
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -93,13 +95,19 @@ def find_session(database: Database, name: str) -> str:
     raise UnknownSessionError(f"no session is called {name!r}", hint, database.path, near)
 
 
+@contextmanager
+def asking_session(database: Database, key: str) -> Iterator[tuple[sqlite3.Connection, int]]:
+    """``Database.reading`` with the number of the session with this id; UnknownSessionError when there is none."""
+    with database.reading() as connection:
+        yield connection, find_number(connection, key, database.path)
+
+
 _SESSION = f"SELECT {', '.join(SessionRow._fields)}, rounds, tests FROM session WHERE id = ?"  # noqa: S608
 
 
 def read_session(database: Database, key: str, now: float) -> StoredSession:
     """One session by its id; UnknownSessionError when there is none."""
-    with database.reading() as connection:
-        number = find_number(connection, key, database.path)
+    with asking_session(database, key) as (connection, number):
         *row, rounds, tests = connection.execute(_SESSION, (number,)).fetchone()
         driver = ownership.read_driver(connection, number)
         return StoredSession(

@@ -4,14 +4,17 @@ Each question fetches what it needs and lets go of the file before it answers, s
 reader keeps the writer waiting.
 """
 
+import json
 import sqlite3
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from typing import NamedTuple
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Verdict
-from benchconsole.probes.model.measuring import Proof, Reading, Result, Round
+from benchconsole.probes.model.checklist import CheckedList, Evidence
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
+from benchconsole.probes.model.measuring import FailedAt, Proof, Reading, Result, Round
 from benchconsole.store.codec.result_rows import MeasurementRow, ResultRow, parse_measurement, parse_result
 from benchconsole.store.codec.rows import (
     NamedVerdictRow,
@@ -25,16 +28,119 @@ from benchconsole.store.codec.rows import (
     parse_test,
     parse_verdict,
 )
-from benchconsole.store.codec.values import parse_strings
+from benchconsole.store.codec.values import members_by_value, parse_document, parse_strings
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import OpenRound, ProofSet, SessionNote
+from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionNote, StoredSession
+from benchconsole.store.reading import checklist_reading
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
-from benchconsole.store.reading.session_list import find_number
+from benchconsole.store.reading.session_list import asking_session, read_session
 from benchconsole.topology.model.fabric import Fabric
 
-MakeAddress = Callable[[str], ResultAddress]
-"""From the id of a test to where its outputs and facts stay in the file."""
+NEWEST_JUDGING = """SELECT max(judging.id) FROM judging JOIN attempt ON attempt.id = attempt_id
+    JOIN round ON round.id = round_id WHERE session_id = ?"""
+
+
+class SessionReader:
+    """The session ``id`` of ``database``, to be read; UnknownSessionError where there is no such session.
+
+    ConflictError where a method is given a ``fabric`` that lacks a node of the plan.
+    """
+
+    def __init__(self, id: str, database: Database, *, clock: Callable[[], float] = time.time) -> None:
+        self.id = id
+        self.database = database
+        self._clock = clock
+
+    def describe(self) -> StoredSession:
+        """The session as it was created, and its state."""
+        return read_session(self.database, self.id, self._clock())
+
+    def read_plan(self, fabric: Fabric) -> tuple[Round, ...]:
+        """Its rounds as planned, on the nodes of ``fabric``."""
+        with asking_session(self.database, self.id) as (connection, session):
+            return tuple(read_plan_after(self, connection, session, fabric).values())
+
+    def read_rounds(self, fabric: Fabric) -> Iterator[ClosedRound]:
+        """Its closed rounds in the order in which they were stored, every attempt, with their last judgement.
+
+        Outputs are most of the bytes; they are read from the file when somebody looks at them.
+        """
+        with asking_session(self.database, self.id) as (connection, session):
+            planned = read_plan_after(self, connection, session, fabric)
+            attempts = list_attempts(connection, session)
+        for attempt in attempts:
+            if attempt.ended is not None:
+                with self.database.reading() as connection:
+                    stored = read_round(self, connection, attempt, planned)
+                yield stored
+
+    def read_findings(self) -> tuple[Finding, ...] | None:
+        """The findings over all its judged rounds; None where they were not stored since the newest judgement."""
+        with asking_session(self.database, self.id) as (connection, session):
+            newest = connection.execute(NEWEST_JUDGING, (session,)).fetchone()
+            row = connection.execute("SELECT findings FROM finding_set WHERE judging_id = ?", newest).fetchone()
+            if row is None:
+                return None
+            contents = dict(connection.execute("SELECT id, content FROM finding WHERE session_id = ?", (session,)))
+            return tuple(parse_document(Finding, contents[number]) for number in json.loads(row[0]))
+
+    def list_closed_rounds(self) -> frozenset[tuple[int, int]]:
+        """(round, attempt) of everything that was closed and stored."""
+        with asking_session(self.database, self.id) as (connection, session):
+            return frozenset(
+                connection.execute(
+                    """SELECT round.number, attempt.number FROM attempt JOIN round ON round.id = attempt.round_id
+                    WHERE session_id = ? AND ended IS NOT NULL""",
+                    (session,),
+                ).fetchall()
+            )
+
+    def read_open_rounds(self, fabric: Fabric) -> tuple[OpenRound, ...]:
+        """Rounds whose last attempt was begun and never closed, with the results that are stored of it."""
+        with asking_session(self.database, self.id) as (connection, session):
+            last = {attempt.round_id: attempt for attempt in list_attempts(connection, session)}
+            open_attempts = [attempt for attempt in last.values() if attempt.ended is None]
+            plan = read_plan_after(self, connection, session, fabric) if open_attempts else {}
+            rounds = []
+            for attempt in open_attempts:
+                planned = plan[attempt.round_id]
+                results = tuple(read_results(self, connection, attempt, planned).values())
+                rounds.append(OpenRound(planned, attempt.number, attempt.started, results))
+            return tuple(rounds)
+
+    def read_notes(self) -> tuple[SessionNote, ...]:
+        """What was decided or happened while it ran, in order."""
+        with asking_session(self.database, self.id) as (connection, session):
+            return tuple(read_notes_after(connection, session, 0).values())
+
+    def read_proofs(self) -> tuple[ProofSet, ...]:
+        """What the nodes showed of ours at the end of its runs, in order."""
+        with asking_session(self.database, self.id) as (connection, session):
+            return read_proofs_after(connection, session, 0)[0]
+
+    def read_checklists(self) -> tuple[CheckedList, ...]:
+        """Its checklists in their present state, in the order in which they were first kept."""
+        with asking_session(self.database, self.id) as (connection, session):
+            return checklist_reading.read_checklists(connection, session)
+
+    def read_attachment(self, sha256: str) -> Evidence:
+        """One attachment of its checklists by (the beginning of) its SHA-256; ConflictError for none or several."""
+        with asking_session(self.database, self.id) as (connection, session):
+            return checklist_reading.read_attachment(connection, session, sha256)
+
+    def read_outcomes(self, probe: str) -> Iterator[ProbeOutcome]:
+        """The outcomes of the tests of one probe, every attempt, in the order in which those were begun.
+
+        In few columns: a watch of days has a million of them. Attempts that were never closed count too: their
+        results were committed before the console died.
+        """
+        with asking_session(self.database, self.id) as (connection, session):
+            attempts = connection.execute(_ATTEMPTS_OF_PROBE, (session, probe)).fetchall()
+        for (attempt,) in attempts:
+            with self.database.reading() as connection:
+                page = _read_outcomes(connection, attempt)
+            yield from page
 
 
 def _columns(table: str, fields: Iterable[str]) -> str:
@@ -44,20 +150,6 @@ def _columns(table: str, fields: Iterable[str]) -> str:
 # -- the plan
 
 
-def read_plan(database: Database, key: str, fabric: Fabric) -> tuple[Round, ...]:
-    """The rounds of a session as they were planned; nodes are those of ``fabric``.
-
-    ConflictError when ``fabric`` lacks a node of the plan.
-    """
-    with database.reading() as connection:
-        return tuple(_read_plan(connection, database, key, fabric).values())
-
-
-def _read_plan(connection: sqlite3.Connection, database: Database, key: str, fabric: Fabric) -> dict[int, Round]:
-    number = find_number(connection, key, database.path)
-    return read_plan_after(connection, number, fabric, database=database, after=0)
-
-
 _TESTS = f"""SELECT round_id, {_columns("test", TestRow._fields)} FROM round
     JOIN test ON test.round_id = round.id WHERE round.session_id = ? AND round.id > ? ORDER BY test.id"""  # noqa: S608
 _ROUNDS = f"""SELECT id, {_columns("round", RoundRow._fields)} FROM round
@@ -65,13 +157,13 @@ _ROUNDS = f"""SELECT id, {_columns("round", RoundRow._fields)} FROM round
 
 
 def read_plan_after(
-    connection: sqlite3.Connection, session: int, fabric: Fabric, *, database: Database, after: int
+    reader: SessionReader, connection: sqlite3.Connection, session: int, fabric: Fabric, *, after: int = 0
 ) -> dict[int, Round]:
     """The rounds of a session by their number in the file, those above ``after``; ConflictError as ``read_plan``."""
     tests: defaultdict[int, list[TestRow]] = defaultdict(list)
     for round_id, *row in connection.execute(_TESTS, (session, after)):
         tests[round_id].append(TestRow._make(row))
-    _require_nodes(database, tests, fabric)
+    _require_nodes(reader.database, tests, fabric)
     planned = {}
     for round_id, *row in connection.execute(_ROUNDS, (session, after)):
         round_row = RoundRow._make(row)
@@ -100,7 +192,7 @@ def _require_nodes(database: Database, tests: Mapping[int, list[TestRow]], fabri
 # -- rounds
 
 
-class _AttemptRow(NamedTuple):
+class AttemptRow(NamedTuple):
     """One round that was begun; open without ``reason`` and ``ended``."""
 
     id: int
@@ -112,90 +204,70 @@ class _AttemptRow(NamedTuple):
     because: str
 
 
-_ATTEMPT = _columns("attempt", _AttemptRow._fields)
+_ATTEMPT = _columns("attempt", AttemptRow._fields)
 _ATTEMPTS = f"""SELECT {_ATTEMPT} FROM attempt JOIN round ON round.id = round_id
     WHERE session_id = ? ORDER BY attempt.id"""  # noqa: S608 - names of ours
 
 
-def _list_attempts(connection: sqlite3.Connection, session: int) -> list[_AttemptRow]:
+def list_attempts(connection: sqlite3.Connection, session: int) -> list[AttemptRow]:
     """Everything that was begun of the session with this number, in the order in which it was begun."""
-    return [_AttemptRow._make(row) for row in connection.execute(_ATTEMPTS, (session,))]
-
-
-def read_rounds(database: Database, key: str, fabric: Fabric) -> Iterator[ClosedRound]:
-    """The closed rounds of a session in the order in which they were stored, every attempt, with their last judgement.
-
-    ConflictError when ``fabric`` lacks a node of the plan.
-    """
-    with database.reading() as connection:
-        planned = _read_plan(connection, database, key, fabric)
-        attempts = _list_attempts(connection, find_number(connection, key, database.path))
-    for attempt in attempts:
-        if attempt.ended is None:
-            continue
-        with database.reading() as connection:
-            stored = _read_round(connection, attempt, planned, database=database, key=key)
-        yield stored
+    return [AttemptRow._make(row) for row in connection.execute(_ATTEMPTS, (session,))]
 
 
 def read_round(
-    connection: sqlite3.Connection, number: int, planned: Mapping[int, Round], *, database: Database, key: str
+    reader: SessionReader, connection: sqlite3.Connection, attempt: AttemptRow, plan: Mapping[int, Round]
 ) -> ClosedRound:
-    """The closed round with this number of an attempt in the file; ValueError when it is not closed."""
-    row = connection.execute(
-        f"SELECT {_ATTEMPT} FROM attempt WHERE id = ?",  # noqa: S608 - names of ours
-        (number,),
-    ).fetchone()
-    return _read_round(connection, _AttemptRow._make(row), planned, database=database, key=key)
-
-
-def _read_round(
-    connection: sqlite3.Connection,
-    attempt: _AttemptRow,
-    plan: Mapping[int, Round],
-    *,
-    database: Database,
-    key: str,
-) -> ClosedRound:
+    """The closed round of an attempt in the file; ValueError when it is not closed."""
     if attempt.ended is None or attempt.reason is None:
         raise ValueError("a round without an end")
     planned = plan[attempt.round_id]
     judging, judged_by = connection.execute(
         "SELECT id, judged_by FROM judging WHERE attempt_id = ? ORDER BY id DESC LIMIT 1", (attempt.id,)
     ).fetchone() or (None, "")
-    results = read_results(connection, attempt.id, planned, partial(ResultAddress, database, key, attempt.number))
+    verdicts = tuple(
+        parse_verdict(NamedVerdictRow(metric, unit, parse_labels(pairs), VerdictRow._make(row)), planned.number)
+        for metric, unit, pairs, *row in connection.execute(_VERDICTS, (judging,))
+    )
     return ClosedRound(
         planned,
-        tuple(results.values()),
+        tuple(read_results(reader, connection, attempt, planned).values()),
         CloseReason(attempt.reason),
         attempt.started,
         attempt.ended,
         attempt.because,
-        _read_verdicts(connection, judging, planned.number),
+        verdicts,
         attempt=attempt.number,
         judged_by=judged_by,
     )
 
 
+_VERDICTS = f"""SELECT metric.name, metric.unit, pairs, {_columns("verdict", VerdictRow._fields)}
+    FROM verdict JOIN metric ON metric.id = metric_id JOIN labels ON labels.id = labels_id
+    WHERE judging_id = ? ORDER BY verdict.id"""  # noqa: S608 - names of ours
+
+
 def read_results(
-    connection: sqlite3.Connection, attempt: int, planned: Round, make_address: MakeAddress, *, after: int = 0
+    reader: SessionReader, connection: sqlite3.Connection, attempt: AttemptRow, planned: Round, *, after: int = 0
 ) -> dict[int, Result]:
     """The results of an attempt by their number in the file, those above ``after``, in the order of storing.
 
-    Outputs and facts stay in the file, at ``make_address`` of their tests.
+    Outputs and facts stay in the file.
     """
     tests = {test.id: test for test in planned.tests}
-    outputs = {number: row for number, *row in connection.execute(_OUTPUTS, (attempt, after))}
-    measurements = _read_measurements(connection, attempt, after=after)
-    facts = dict(connection.execute(_FACTS, (attempt, after)))
+    which = (attempt.id, after)
+    outputs = {number: row for number, *row in connection.execute(_OUTPUTS, which)}
+    facts = dict(connection.execute(_FACTS, which))
+    measurements: defaultdict[int, list[Reading]] = defaultdict(list)
+    for number, metric, unit, pairs, *row in connection.execute(_MEASUREMENTS, which):
+        measurements[number].append(parse_measurement(MeasurementRow(metric, unit, parse_labels(pairs), *row)))
     results = {}
-    for number, key, *row in connection.execute(_RESULTS, (attempt, after)):
-        address = make_address(key)
+    for number, key, *row in connection.execute(_RESULTS, which):
+        address = ResultAddress(reader.database, reader.id, attempt.number, key)
         results[number] = parse_result(
             ResultRow._make(row),
             tests[key],
             StoredOutputs(address, *outputs[number]) if number in outputs else (),
-            tuple(measurements.get(number, ())),
+            tuple(measurements[number]),
             StoredFacts(address, facts[number]) if number in facts else (),
         )
     return results
@@ -214,63 +286,7 @@ _FACTS = f"""SELECT result_id, count(*) FROM result JOIN fact ON fact.result_id 
     {_OF_ATTEMPT} GROUP BY result_id"""  # noqa: S608
 
 
-def _read_measurements(connection: sqlite3.Connection, attempt: int, *, after: int) -> Mapping[int, list[Reading]]:
-    """The measurements of an attempt by the number of their result."""
-    measurements: defaultdict[int, list[Reading]] = defaultdict(list)
-    for result, metric, unit, pairs, *row in connection.execute(_MEASUREMENTS, (attempt, after)):
-        measurements[result].append(parse_measurement(MeasurementRow(metric, unit, parse_labels(pairs), *row)))
-    return measurements
-
-
-_VERDICTS = f"""SELECT metric.name, metric.unit, pairs, {_columns("verdict", VerdictRow._fields)}
-    FROM verdict JOIN metric ON metric.id = metric_id JOIN labels ON labels.id = labels_id
-    WHERE judging_id = ? ORDER BY verdict.id"""  # noqa: S608 - names of ours
-
-
-def _read_verdicts(connection: sqlite3.Connection, judging: int | None, round_number: int) -> tuple[Verdict, ...]:
-    return tuple(
-        parse_verdict(NamedVerdictRow(metric, unit, parse_labels(pairs), VerdictRow._make(row)), round_number)
-        for metric, unit, pairs, *row in connection.execute(_VERDICTS, (judging,))
-    )
-
-
-def list_closed_rounds(database: Database, key: str) -> frozenset[tuple[int, int]]:
-    """Number of the round and of the attempt, for every round that was closed and stored."""
-    with database.reading() as connection:
-        return frozenset(
-            connection.execute(
-                """SELECT round.number, attempt.number FROM attempt JOIN round ON round.id = attempt.round_id
-                WHERE session_id = ? AND ended IS NOT NULL""",
-                (find_number(connection, key, database.path),),
-            ).fetchall()
-        )
-
-
-def read_open_rounds(database: Database, key: str, fabric: Fabric) -> tuple[OpenRound, ...]:
-    """Rounds whose last attempt was begun and never closed, with the results that are stored of it.
-
-    ConflictError as ``read_plan``.
-    """
-    with database.reading() as connection:
-        attempts = _list_attempts(connection, find_number(connection, key, database.path))
-        last = {attempt.round_id: attempt for attempt in attempts}
-        open_attempts = [attempt for attempt in last.values() if attempt.ended is None]
-        plan = _read_plan(connection, database, key, fabric) if open_attempts else {}
-        rounds = []
-        for attempt in open_attempts:
-            planned, address = plan[attempt.round_id], partial(ResultAddress, database, key, attempt.number)
-            results = tuple(read_results(connection, attempt.id, planned, address).values())
-            rounds.append(OpenRound(planned, attempt.number, attempt.started, results))
-        return tuple(rounds)
-
-
 # -- notes and proofs
-
-
-def read_notes(database: Database, key: str) -> tuple[SessionNote, ...]:
-    """What was decided or happened while a session ran, in order."""
-    with database.reading() as connection:
-        return tuple(read_notes_after(connection, find_number(connection, key, database.path), 0).values())
 
 
 def read_notes_after(connection: sqlite3.Connection, session: int, after: int) -> dict[int, SessionNote]:
@@ -281,12 +297,6 @@ def read_notes_after(connection: sqlite3.Connection, session: int, after: int) -
             "SELECT id, kind, text, at FROM note WHERE session_id = ? AND id > ? ORDER BY id", (session, after)
         )
     }
-
-
-def read_proofs(database: Database, key: str) -> tuple[ProofSet, ...]:
-    """What the nodes showed of ours at the end of the runs of a session, in order."""
-    with database.reading() as connection:
-        return read_proofs_after(connection, find_number(connection, key, database.path), 0)[0]
 
 
 _PROOFS = f"""SELECT id, at, {_columns("proof", ProofRow._fields)} FROM proof
@@ -300,3 +310,38 @@ def read_proofs_after(connection: sqlite3.Connection, session: int, after: int) 
         proofs.setdefault(at, []).append(parse_proof(ProofRow._make(row)))
         after = number
     return tuple(ProofSet(at, tuple(of_moment)) for at, of_moment in proofs.items()), after
+
+
+# -- the outcomes of one probe
+
+_STAGES = members_by_value(FailedAt)
+
+_ATTEMPTS_OF_PROBE = """SELECT attempt.id FROM attempt JOIN round ON round.id = attempt.round_id
+    WHERE session_id = ? AND probe = ? ORDER BY attempt.id"""
+_OUTCOMES = """SELECT result.id, test.node, result.started, failed_at FROM result JOIN test ON test.id = result.test_id
+    WHERE attempt_id = ? ORDER BY result.id"""
+_NUMBERS = """SELECT result_id, metric.name, value FROM result JOIN measurement ON measurement.result_id = result.id
+    JOIN metric ON metric.id = metric_id WHERE attempt_id = ? ORDER BY result_id, measurement.id"""
+_FACTS_OF_OUTCOME = """SELECT result_id, name, coalesce(text, number) FROM result
+    JOIN fact ON fact.result_id = result.id WHERE attempt_id = ? ORDER BY result_id, fact.id"""
+
+
+def _read_outcomes(connection: sqlite3.Connection, attempt: int) -> list[ProbeOutcome]:
+    results = connection.execute(_OUTCOMES, (attempt,)).fetchall()
+    numbers = _group_rows(connection, _NUMBERS, attempt)
+    facts = _group_rows(connection, _FACTS_OF_OUTCOME, attempt)
+    return [
+        ProbeOutcome(
+            node=node,
+            at=started,
+            failed_at=None if stage is None else _STAGES[stage],
+            numbers=tuple((name, value) for _, name, value in numbers.get(result, ())),
+            facts={name: value for _, name, value in facts.get(result, ())},
+        )
+        for result, node, started, stage in results
+    ]
+
+
+def _group_rows(connection: sqlite3.Connection, statement: str, attempt: int) -> dict[int, list[tuple[Any, ...]]]:
+    rows = connection.execute(statement, (attempt,))
+    return {result: list(group) for result, group in groupby(rows, key=lambda row: int(row[0]))}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from benchconsole.probes.model.judgement import Finding
 from benchconsole.store.codec.values import dump_document
 from benchconsole.store.errors import RefusedError
-from benchconsole.store.reading.finding_reading import NEWEST_JUDGING
+from benchconsole.store.reading.session_reading import NEWEST_JUDGING
 from benchconsole.store.writing.bulk_insert import insert_rows
 
 

@@ -13,7 +13,7 @@ import pytest
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Proof
 from benchconsole.store.errors import MissingError, UnknownSessionError
-from benchconsole.store.model import BegunRound, FreshResult, ProofSet, SessionNote, SessionState
+from benchconsole.store.model import OpenRound, ProofSet, SessionNote, SessionState
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
 from tests.store.played import FABRIC, append_round, closed, ended, fork, measured, new, planned, verdicts
@@ -38,14 +38,14 @@ async def test_everything_is_told_once_and_in_order(
         await runs.session(key).append_result(1, 1, results[0])
         await runs.session(key).append_note("override", "by admin", 1000.0)
         seen = looks.session(key).read_changes(FABRIC, seen.mark)
-        assert seen.begun == (BegunRound(FIRST, 1, 1000.5),)
-        assert seen.results == (FreshResult(1, 1, results[0]),)
+        assert seen.begun == (OpenRound(FIRST, 1, 1000.5),)
+        assert seen.results == (results[0],)
         assert seen.notes == (SessionNote("override", "by admin", 1000.0),)
 
         await runs.session(key).append_result(1, 1, results[1])
         await runs.session(key).extend_plan([SECOND])
         seen = looks.session(key).read_changes(FABRIC, seen.mark)
-        assert (seen.results, seen.planned, seen.begun) == ((FreshResult(1, 1, results[1]),), (SECOND,), ())
+        assert (seen.results, seen.planned, seen.begun) == ((results[1],), (SECOND,), ())
 
         whole = closed(FIRST, results)
         await runs.session(key).close_round(replace(whole, verdicts=verdicts(FIRST), attempt=1, judged_by="j"))
