@@ -15,8 +15,7 @@ from benchconsole.probes.model.measuring import Round
 from benchconsole.store.errors import StoreError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.connection import BUSY_SECONDS
-from benchconsole.store.files.database import Database, DatabaseFacts
-from benchconsole.store.files.process_identity import this_process
+from benchconsole.store.files.database import Database
 from benchconsole.store.model import NewSession, SessionSummary, SpoolImport
 from benchconsole.store.reading import session_list
 from benchconsole.store.session_store import SessionStore
@@ -40,8 +39,12 @@ class Store:
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
         self._database = database
+        self.path = database.path
+        self.facts = database.facts
+        self.read_only = database.read_only
+        """Why nothing can be written here; None when it can."""
         self._clock = clock
-        self._holder = ownership.Holder(this_process(), secrets.token_hex(8))
+        self._holder = ownership.Holder(ownership.this_process(), secrets.token_hex(8))
         self._sessions: dict[str, SessionStore] = {}
         self.on_trouble: Callable[[StoreError | None], None] = lambda _: None
         """Called in the writer's thread when the file has left its place, also while idle; with None: it is back."""
@@ -68,21 +71,6 @@ class Store:
         gives UTC seconds.
         """
         return cls(Database.open(path, create=create, busy=busy, clock=clock), clock=clock)
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._database.path
-
-    @property
-    def read_only(self) -> StoreError | None:
-        """Why nothing can be written here; None when it can."""
-        return self._database.read_only
-
-    @property
-    def facts(self) -> DatabaseFacts:
-        """Library, shape, file system and journal, for ``doctor``."""
-        return self._database.facts
 
     def list_sessions(self) -> tuple[SessionSummary, ...]:
         """Every session, oldest first."""

@@ -5,7 +5,7 @@ import sqlite3
 import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,16 +107,13 @@ class Database:
         with translate_errors(path):
             if writable:
                 _prepare(path, steps, busy, clock(), marked=mark != 0)
-            shape = _check_shape(path, mode, busy)
+            with closing(connect(path, mode, busy=busy)) as connection:
+                _require_ours(connection, path)
+                shape = _read_shape(connection, path)
+                file_check.require_shape(connection, path, newest=shape == tables.newest())
         read_only = _why_not(path, shape, tables.newest(steps), writable=writable, new=mark is None)
-        return cls(
-            path,
-            mode=mode,
-            facts=_facts(path, shape, tables.newest(steps)),
-            read_only=read_only,
-            busy=busy,
-            clock=clock,
-        )
+        facts = _facts(path, shape, tables.newest(steps))
+        return cls(path, mode=mode, facts=facts, read_only=read_only, busy=busy, clock=clock)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -124,14 +121,12 @@ class Database:
 
         What SQLite raises becomes a StoreError; so does the ValueError of a row that makes no sense.
         """
-        with self.asking(self._look) as connection:
-            try:
-                yield connection
-            finally:
-                connection.close()
+        with self.asking(self.connect_reader) as connection, closing(connection):
+            yield connection
 
-    def _look(self) -> sqlite3.Connection:
-        connection = connect(self.path, self.mode, busy=min(self._busy, LOOK_SECONDS))
+    def connect_reader(self, busy: float | None = None) -> sqlite3.Connection:
+        """A connection that is barred from writing; it waits ``busy`` seconds for a lock."""
+        connection = connect(self.path, self.mode, busy=min(self._busy, LOOK_SECONDS) if busy is None else busy)
         connection.execute("PRAGMA query_only = ON")
         return connection
 
@@ -274,38 +269,28 @@ def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
 
 def _look_first(path: Path) -> None:
     """ForeignError without touching a byte: merely closing a writer would tidy up a stranger's log."""
-    with suppress(sqlite3.OperationalError):  # in use, or to be recovered: a writer will see what it is
-        connection = connect(path, Mode.READ, busy=0)
-        try:
-            _require_ours(connection, path)
-        finally:
-            connection.close()
+    # In use, or to be recovered: a writer will see what it is.
+    with suppress(sqlite3.OperationalError), closing(connect(path, Mode.READ, busy=0)) as connection:
+        _require_ours(connection, path)
 
 
 def _prepare(path: Path, steps: Sequence[tables.Step], busy: float, now: float, *, marked: bool) -> None:
     """Make the tables, or bring them up to date."""
     if not marked:
         _look_first(path)
-    connection = connect(path, Mode.WRITE, busy=busy)
-    try:
+    with closing(connect(path, Mode.WRITE, busy=busy)) as connection:
         _require_ours(connection, path)
-        if _read_shape(connection, path) >= tables.newest(steps):
-            return
-        file_check.require_shape(connection, path, newest=False)
-        set_journal(connection, journal_for(sqlite3.sqlite_version_info, kind_of(path))[0])
-        upgrade(connection, path, steps, now=now)
-    finally:
-        connection.close()
+        if _read_shape(connection, path) < tables.newest(steps):
+            file_check.require_shape(connection, path, newest=False)
+            set_journal(connection, journal_for(sqlite3.sqlite_version_info, kind_of(path))[0])
+            upgrade(connection, path, steps, now=now)
 
 
 def _reading_mode(path: Path, busy: float) -> Mode:
     """How to look at a file that cannot be written: frozen only where no log could be missed."""
     try:
-        connection = connect(path, Mode.READ, busy=busy)
-        try:
+        with closing(connect(path, Mode.READ, busy=busy)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        finally:
-            connection.close()
     except sqlite3.OperationalError as error:
         if _leftover(path, "-wal") or _leftover(path, "-journal"):
             raise ReadOnlyError(
@@ -317,17 +302,6 @@ def _reading_mode(path: Path, busy: float) -> Mode:
     except sqlite3.Error as error:
         raise make_error(error, path) from error
     return Mode.READ
-
-
-def _check_shape(path: Path, mode: Mode, busy: float) -> int:
-    connection = connect(path, mode, busy=busy)
-    try:
-        _require_ours(connection, path)
-        shape = _read_shape(connection, path)
-        file_check.require_shape(connection, path, newest=shape == tables.newest())
-        return shape
-    finally:
-        connection.close()
 
 
 def _read_shape(connection: sqlite3.Connection, path: Path) -> int:

@@ -5,14 +5,77 @@ Every transaction that writes to a session checks that it still holds it, so a d
 given up for dead cannot write when it wakes.
 """
 
+import os
+import socket
 import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchconsole.store.codec.values import replace_surrogates, require_finite
 from benchconsole.store.errors import DrivenError
-from benchconsole.store.files.process_identity import Process, lives
 from benchconsole.store.model import SessionState
+
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process. ``born`` tells it from a later one with the same pid (empty: unknown)."""
+
+    host: str
+    pid: int
+    born: str
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def this_host() -> str:
+    """The machine and, within it, the space that its pids count in (a container has its own)."""
+    try:
+        space = str((_PROC / "self/ns/pid").readlink())
+    except OSError:
+        space = ""
+    machine = _read(Path("/etc/machine-id"))[:12]
+    return " ".join(part for part in (socket.gethostname(), machine, space) if part)
+
+
+def _born(pid: int) -> str | None:
+    """Boot and start time of a process; None when it is gone, empty where that cannot be known."""
+    if not (_PROC / "self/stat").exists():
+        try:
+            with suppress(PermissionError):
+                os.kill(pid, 0)
+        except ProcessLookupError:
+            return None
+        return ""
+    stat = _read(_PROC / str(pid) / "stat")
+    # The name in parentheses may hold anything, so count from the last one.
+    fields = stat.rpartition(")")[2].split()
+    if len(fields) < 20 or fields[0] in ("Z", "X"):  # ended, and waiting for its parent to notice
+        return None
+    return f"{_read(_PROC / 'sys/kernel/random/boot_id')} {fields[19]}"
+
+
+def this_process() -> Process:
+    """The process that asks."""
+    pid = os.getpid()
+    return Process(this_host(), pid, _born(pid) or "")
+
+
+def lives(process: Process) -> bool | None:
+    """Whether it still runs; None when it is on another machine and cannot be asked."""
+    if process.host != this_host():
+        return None
+    return _born(process.pid) == process.born
+
+
+# -- the driver of a session
 
 HEARTBEAT_SECONDS = 15.0
 SILENCE_SECONDS = 120.0
@@ -67,13 +130,12 @@ def parse_driver(row: tuple[object, ...]) -> DriverRecord:
     )
 
 
+_DRIVERS = "SELECT id, host, pid, born, token, heartbeat, ended, complete, because FROM driver"
+
+
 def read_driver(connection: sqlite3.Connection, session: int) -> DriverRecord | None:
     """The last stretch of work on the session with this number."""
-    row = connection.execute(
-        """SELECT id, host, pid, born, token, heartbeat, ended, complete, because
-        FROM driver WHERE session_id = ? ORDER BY id DESC LIMIT 1""",
-        (session,),
-    ).fetchone()
+    row = connection.execute(f"{_DRIVERS} WHERE session_id = ? ORDER BY id DESC LIMIT 1", (session,)).fetchone()
     return None if row is None else parse_driver(row)
 
 
@@ -146,15 +208,6 @@ def release_all(connection: sqlite3.Connection, holder: Holder, now: float) -> N
 
 def find_driver_at_work(connection: sqlite3.Connection, now: float) -> str | None:
     """Who drives any session of this database now, in words; None when nobody does."""
-    rows = connection.execute(
-        """SELECT id, host, pid, born, token, heartbeat, ended, complete, because
-        FROM driver WHERE ended IS NULL AND id IN (SELECT max(id) FROM driver GROUP BY session_id)"""
-    )
+    newest = f"{_DRIVERS} WHERE ended IS NULL AND id IN (SELECT max(id) FROM driver GROUP BY session_id)"  # noqa: S608
+    rows = connection.execute(newest)
     return next((_name_driver(driver) for driver in map(parse_driver, rows.fetchall()) if driver.at_work(now)), None)
-
-
-def make_upgrade_error(path: Path, who: str) -> DrivenError:
-    """The error where an older program is at work: an upgrade would break its next write."""
-    return DrivenError(
-        f"it has an older shape and {who} is writing to it", "end that one first; the upgrade follows", path
-    )

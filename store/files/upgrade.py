@@ -1,13 +1,17 @@
 """The upgrade of a file to the newest shape: a copy beside it first, then all steps or none."""
 
+import glob
+import os
+import secrets
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from benchconsole.store.errors import LockedError
-from benchconsole.store.files.backup import copy_into
-from benchconsole.store.files.connection import immediate, make_damage_error
-from benchconsole.store.files.ownership import find_driver_at_work, make_upgrade_error
+from benchconsole.store.errors import DrivenError, LockedError, StoreError
+from benchconsole.store.files.connection import VACUUM_INTO, immediate, make_damage_error
+from benchconsole.store.files.filesystem import make_private, sync_directory, take_name
+from benchconsole.store.files.ownership import find_driver_at_work
 from benchconsole.store.schema import tables
 
 _TRIES = 5
@@ -45,7 +49,12 @@ def upgrade(connection: sqlite3.Connection, path: Path, steps: Sequence[tables.S
                 who = find_driver_at_work(connection, now) if before else None
                 if who is not None:
                     _forget(backup)
-                    raise make_upgrade_error(path, who)
+                    # The upgrade would break the next write of an older program.
+                    raise DrivenError(
+                        f"it has an older shape and {who} is writing to it",
+                        "end that one first; the upgrade follows",
+                        path,
+                    )
                 tables.apply(connection, steps)
                 _require_references(connection, path)
                 return
@@ -63,3 +72,35 @@ def _require_references(connection: sqlite3.Connection, path: Path) -> None:
 def _forget(backup: Path | None) -> None:
     if backup is not None:
         backup.unlink(missing_ok=True)
+
+
+def copy_into(connection: sqlite3.Connection, target: Path) -> None:
+    """Write a copy of a database in use to ``target``, whole or not at all, mode 0600.
+
+    ``target`` must not exist (StoreError). A copy that is killed leaves a ``.part`` beside it,
+    which the next one to the same name removes. Call it outside a transaction.
+    """
+    if sqlite3.sqlite_version_info < VACUUM_INTO:
+        raise StoreError(
+            f"SQLite {sqlite3.sqlite_version} cannot copy a database in use", "use SQLite 3.27 or newer", target
+        )
+    taken = StoreError("something is there already", "choose a name that is free", target)
+    if os.path.lexists(target):
+        raise taken
+    for part in target.parent.glob(f"{glob.escape(target.name)}.*-*.part"):
+        pid = part.name.removeprefix(f"{target.name}.").partition("-")[0]
+        if pid.isascii() and pid.isdigit() and not (Path("/proc") / pid).exists():
+            with suppress(OSError):
+                part.unlink()
+    part = target.with_name(f"{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        make_private(part)
+        connection.execute("VACUUM INTO ?", (str(part),))
+        with part.open("rb+") as written:
+            os.fsync(written.fileno())
+        take_name(part, target)
+    except FileExistsError as error:
+        raise taken from error
+    finally:
+        part.unlink(missing_ok=True)
+    sync_directory(target.parent)

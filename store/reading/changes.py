@@ -13,7 +13,6 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.store.errors import LockedError
 from benchconsole.store.files import ownership
-from benchconsole.store.files.connection import connect
 from benchconsole.store.model import ChangeMark, OpenRound, SessionChanges, SessionState
 from benchconsole.store.reading import session_reading
 from benchconsole.store.reading.session_list import find_number
@@ -59,8 +58,7 @@ class ChangeReader:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = connect(self._database.path, self._database.mode, busy=BUSY_SECONDS)
-            self._connection.execute("PRAGMA query_only = ON")
+            self._connection = self._database.connect_reader(BUSY_SECONDS)
         return self._connection
 
     def _add_state(self, changes: SessionChanges) -> SessionChanges:

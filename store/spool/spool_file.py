@@ -21,18 +21,19 @@ from typing import BinaryIO, NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Proof, Result
+from benchconsole.store.codec.rows import make_proof_row
+from benchconsole.store.codec.values import replace_surrogates, require_finite
 from benchconsole.store.errors import SpoolError
 from benchconsole.store.files.filesystem import make_directory, make_private
 from benchconsole.store.files.paths import spool_places
 from benchconsole.store.spool.spool_records import (
     AttemptAddress,
-    BeginRecord,
+    EndRecord,
+    NoteRecord,
+    ProofRecord,
     Record,
     dump_record,
     make_close_record,
-    make_end_record,
-    make_note_record,
-    make_proof_record,
     make_result_record,
     parse_record,
 )
@@ -84,10 +85,6 @@ class Spool:
             if self._handle is None:
                 self._write(b"")
 
-    async def begin_round(self, number: int, attempt: int, *, at: float) -> None:
-        """Keep that a round was begun."""
-        await self._keep(lambda: [BeginRecord(self._address(number, attempt), at)])
-
     async def append_result(self, number: int, attempt: int, result: Result) -> None:
         """Keep one result."""
         await self._keep(lambda: [make_result_record(self._address(number, attempt), result)])
@@ -104,19 +101,22 @@ class Spool:
 
     async def append_note(self, kind: str, text: str, at: float) -> None:
         """Keep a note."""
-        await self._keep(lambda: [make_note_record(self._session, kind, text, at)])
+        time_of_note = require_finite(at, "the time of a note")
+        await self._keep(
+            lambda: [NoteRecord(self._session, replace_surrogates(kind), replace_surrogates(text), time_of_note)]
+        )
 
     async def append_proofs(self, proofs: Sequence[Proof], at: float) -> None:
         """Keep what the nodes showed at the end of a run."""
-        await self._keep(lambda: [make_proof_record(self._session, proofs, at)])
+        time_of_proof = require_finite(at, "the time of a proof")
+        await self._keep(lambda: [ProofRecord(self._session, time_of_proof, tuple(map(make_proof_row, proofs)))])
 
     async def end(
         self, *, at: float, complete: bool, because: str = "", findings: Sequence[Finding] | None = None
     ) -> None:
         """Keep that this stretch of work ended. ``findings`` are not kept: they follow from the verdicts."""
-        await self._keep(
-            lambda: [make_end_record(self._session, self._token, at=at, complete=complete, because=because)]
-        )
+        ended = require_finite(at, "an end")
+        await self._keep(lambda: [EndRecord(self._session, self._token, ended, complete, replace_surrogates(because))])
 
     def _address(self, number: int, attempt: int) -> AttemptAddress:
         return AttemptAddress(self._session, number, attempt)

@@ -21,7 +21,6 @@ from benchconsole.store.model import RefusedLine, SpoolImport
 from benchconsole.store.spool.spool_file import SUFFIX, TORN, Spool, SpoolLine, read_lines
 from benchconsole.store.spool.spool_records import (
     AttemptAddress,
-    BeginRecord,
     CloseRecord,
     EndRecord,
     NoteRecord,
@@ -51,20 +50,17 @@ async def import_spool(spool: Spool, run: RunJob) -> SpoolImport:
     total = SpoolImport()
     while files := await spool.close_files():
         for path in files:
-            total = _add(total, await import_spool_file(path, run))
+            one = await import_spool_file(path, run)
+            total = SpoolImport(
+                total.results + one.results,
+                total.rounds + one.rounds,
+                total.others + one.others,
+                total.known + one.known,
+                (total.refused + one.refused)[:MAX_REFUSED],
+                one.kept or total.kept,
+            )
             spool.forget(path)
     return total
-
-
-def _add(one: SpoolImport, two: SpoolImport) -> SpoolImport:
-    return SpoolImport(
-        one.results + two.results,
-        one.rounds + two.rounds,
-        one.others + two.others,
-        one.known + two.known,
-        (one.refused + two.refused)[:MAX_REFUSED],
-        two.kept or one.kept,
-    )
 
 
 async def import_spool_file(path: Path, run: RunJob) -> SpoolImport:
@@ -166,11 +162,6 @@ def _write(cache: WriteCache, record: Record) -> bool:
             return _write_result(cache, record)
         case CloseRecord():
             return _write_close(cache, record)
-        case BeginRecord(address, at):
-            session = cache.require_free(address.session)
-            if cache.find_attempt(session, address.round, address.attempt) is not None:
-                return False
-            round_rows.begin_round(cache, session, address.round, at=at, attempt=address.attempt)
         case NoteRecord(key, kind, text, at):
             session_rows.append_note(cache.connection, cache.find_session(key), kind, text, at)
         case ProofRecord(key, at, proofs):

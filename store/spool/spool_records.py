@@ -4,13 +4,12 @@ A record needs no fabric to be understood. ``parse_record`` checks every value a
 written it: its type and bounds by the row types, then its meaning by reading it as domain objects.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
-from benchconsole.probes.model.measuring import Proof, Result
+from benchconsole.probes.model.measuring import Result
 from benchconsole.store.codec.result_rows import (
     ResultRows,
     make_result_rows,
@@ -18,8 +17,8 @@ from benchconsole.store.codec.result_rows import (
     parse_failure,
     parse_output,
 )
-from benchconsole.store.codec.rows import ProofRow, make_proof_row, parse_proof, parse_verdict
-from benchconsole.store.codec.values import Count, Integer, replace_surrogates, require_finite
+from benchconsole.store.codec.rows import ProofRow, parse_proof, parse_verdict
+from benchconsole.store.codec.values import Count, Integer
 from benchconsole.store.writing.round_rows import RoundEnd, make_round_end
 from benchconsole.store.writing.session_rows import Judgement, make_judgement
 from benchconsole.topology.units import Unit
@@ -34,15 +33,6 @@ class AttemptAddress(NamedTuple):
     session: str
     round: Integer
     attempt: Integer
-
-
-@dataclass(frozen=True, slots=True)
-class BeginRecord:
-    """A round was begun."""
-
-    address: AttemptAddress
-    at: float
-    kind: Literal["begun"] = "begun"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +109,7 @@ class EndRecord:
     kind: Literal["ended"] = "ended"
 
 
-Record = BeginRecord | ResultRecord | CloseRecord | NoteRecord | ProofRecord | EndRecord
+Record = ResultRecord | CloseRecord | NoteRecord | ProofRecord | EndRecord
 
 
 def make_result_record(address: AttemptAddress, result: Result) -> ResultRecord:
@@ -131,23 +121,6 @@ def make_close_record(address: AttemptAddress, closed: ClosedRound, *, at: float
     """The record of a closed round, without its results."""
     judgement = make_judgement(closed.verdicts, judged_by=closed.judged_by, at=at)
     return CloseRecord(address, make_round_end(closed), len(closed.results), judgement)
-
-
-def make_note_record(session: str, kind: str, text: str, at: float) -> NoteRecord:
-    """The record of a note."""
-    return NoteRecord(
-        session, replace_surrogates(kind), replace_surrogates(text), require_finite(at, "the time of a note")
-    )
-
-
-def make_proof_record(session: str, proofs: Sequence[Proof], at: float) -> ProofRecord:
-    """The record of what the nodes showed."""
-    return ProofRecord(session, require_finite(at, "the time of a proof"), tuple(map(make_proof_row, proofs)))
-
-
-def make_end_record(session: str, token: str, *, at: float, complete: bool, because: str) -> EndRecord:
-    """The record of the end of a stretch of work."""
-    return EndRecord(session, token, require_finite(at, "an end"), complete, replace_surrogates(because))
 
 
 def dump_record(record: Record) -> bytes:

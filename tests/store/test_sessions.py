@@ -191,7 +191,7 @@ async def test_a_driver_elsewhere_counts_as_dead_after_a_long_silence(
     now = [1000.0]
     each = planned(1)
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr("benchconsole.store.files.process_identity.this_host", lambda: "other")
+        elsewhere.setattr("benchconsole.store.files.ownership.this_host", lambda: "other")
         far = Store.open(path, clock=lambda: now[0])
     with Store.open(path, clock=lambda: now[0]) as here:
         key = await far.create_session(new(), [each])

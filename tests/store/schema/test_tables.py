@@ -201,7 +201,7 @@ def test_killed_while_the_copy_is_made(tmp_path: Path, monkeypatch: pytest.Monke
         os.kill(os.getpid(), signal.SIGKILL)
 
     def work() -> None:
-        monkeypatch.setattr("benchconsole.store.files.backup.os.fsync", die_in_fsync)
+        monkeypatch.setattr("benchconsole.store.files.upgrade.os.fsync", die_in_fsync)
         Database.open(path, steps=LATER)
 
     ended(fork(work))
@@ -267,7 +267,7 @@ async def test_somebody_writes_between_the_copy_and_the_upgrade(
             with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as stranger:
                 stranger.execute("UPDATE session SET label = 'late'")
 
-    from benchconsole.store.files.backup import copy_into
+    from benchconsole.store.files.upgrade import copy_into
 
     monkeypatch.setattr("benchconsole.store.files.upgrade.copy_into", copy_and_interfere)
     Database.open(path, steps=LATER)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchconsole.store.errors import StoreError
-from benchconsole.store.files.backup import copy_into
 from benchconsole.store.files.connection import Mode, connect, translate_errors
+from benchconsole.store.files.upgrade import copy_into
 from benchconsole.store.store import Store
 from tests.store import private_mounts
 from tests.store.played import FABRIC, ended, fill, fork, names
@@ -116,7 +116,7 @@ async def test_a_file_system_without_hard_links(tmp_path: Path, monkeypatch: pyt
 _FULL = """
 import asyncio, json, os, pathlib, sys
 from benchconsole.store.errors import FullError
-from tests.store.files.test_backup import _copy
+from tests.store.files.test_upgrade import _copy
 from tests.store.played import fill
 folder = pathlib.Path(sys.argv[1])
 key = asyncio.run(fill(folder / "s.db", 40))
