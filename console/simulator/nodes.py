@@ -72,7 +72,7 @@ async def _run_iperf3(node: SimulatedNode, argv: Sequence[str]) -> Reply:
 async def _receive(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     """``iperf3 -s``: says that it listens, and stays until it has served or the client hangs up."""
     traffic = node.others.traffic
-    if traffic.find_port(node.node.id, options.port) is not None:
+    if (node.node.id, options.port) in traffic.ports:
         return _refuse("iperf3: error - unable to start listener for connections: Address already in use\n")
     port = traffic.listen(node.node.id, options.port)
     line = "-" * 59
@@ -93,7 +93,7 @@ async def _send(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     """``iperf3 -c``: sends when everybody of the round is in, and reports what it got."""
     others, client = node.others, node.node
     server = others.by_data_address.get(options.client)
-    port = others.traffic.find_port(server.id, options.port) if server else None
+    port = others.traffic.ports.get((server.id, options.port)) if server else None
     if server is None or port is None:
         why = "No route to host" if server is None else "Connection refused"
         return Reply(iperf3.format_error(client.id, f"unable to connect to server: {why}").encode())

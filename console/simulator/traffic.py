@@ -57,32 +57,29 @@ class _SendingGroup:
 
 
 class Traffic:
-    """The servers and flows of the whole simulated network. Counts the servers whose clients are still to come."""
+    """The servers and flows of the whole simulated network. ``ports`` are the servers that listen."""
 
     def __init__(self, network: SimulatedNetwork, time_scale: TimeScale | None = None) -> None:
         self.network = network
         self.time_scale = time_scale or TimeScale()
-        self._ports: dict[tuple[str, int], ServerPort] = {}
-        self._waiting = 0
+        self.ports: dict[tuple[str, int], ServerPort] = {}
+        self._waiting = 0  # servers whose clients are still to come
         self._group: _SendingGroup | None = None
         self._closing: asyncio.TimerHandle | None = None
 
     def listen(self, node: NodeId, number: int) -> ServerPort:
         """Open a port at ``node``; KeyError when another server listens there."""
-        if (node, number) in self._ports:
+        if (node, number) in self.ports:
             raise KeyError(number)
-        port = self._ports[node, number] = ServerPort(node, number)
+        port = self.ports[node, number] = ServerPort(node, number)
         self._waiting += 1
         return port
 
     def close(self, port: ServerPort) -> None:
-        del self._ports[port.node, port.number]
+        del self.ports[port.node, port.number]
         self._waiting -= port.is_waiting
         # The server that goes may be the one that the others were kept waiting for.
         self._close_when_full()
-
-    def find_port(self, node: str, number: int) -> ServerPort | None:
-        return self._ports.get((node, number))
 
     async def send(self, load: StreamLoad, port: ServerPort, simulated: float) -> float:
         """Send ``load`` by the server at ``port``; byte/s of payload, after the compressed time."""

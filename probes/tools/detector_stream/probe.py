@@ -4,19 +4,39 @@ The schedule is open-loop: image n of a stream is there at start + n/rate and ha
 next one is, whatever became of those before it. A stream writes one image after the other, so lateness adds up as it
 would in a detector with a buffer that never overflows.
 
-The grades are those that the DESY report gave its file systems, by numbers (``json_reader``).
+Observed is when each frame was written, in microseconds after its deadline; negative is early. Frames that a stream
+gave up count as late. The grades are those that the DESY report gave its file systems, by numbers, of the worst stream:
+
+
+``stable``
+    no frame was more than one period late: a detector with room for one image loses none.
+``unusable``
+    more than half of the frames were more than one period late, or fewer bytes came through than 90 % of what
+    the detector makes: it would not help to wait.
+``unstable``
+    anything between.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise
 from types import MappingProxyType
 
-from benchconsole.probes.api import Fact, Given, Metric, Output, Reading, Shown, Unit
-from benchconsole.probes.tools.detector_stream import json_reader
+from benchconsole.probes.api import Fact, Given, Metric, Output, ProbeOutputError, Reading, Shown, Unit, labels
+from benchconsole.probes.readers.documents import Document, read_array
+from benchconsole.probes.readers.lines import shorten
+from benchconsole.probes.readers.numbers import require_positive
 from benchconsole.probes.tools.files.node_directory import SCRATCH
 from benchconsole.probes.tools.python import script_runner
+from benchconsole.probes.tools.python.script_runner import read_count, read_results, read_word
 
 LAYOUTS = ("files", "appended")
 SYNCS = ("frame", "end")
+_LEAST_FRAMES = 10
+"""Of a stream; fewer are no schedule."""
+_MOST_LATE = 0.5
+_LEAST_RATE = 0.9
+
+_WORST = ("stable", "unstable", "unusable")
 
 _MOST_FRAMES = 100_000
 """Of all streams together; each leaves its time in the output."""
@@ -129,14 +149,73 @@ class DetectorStream(script_runner.NodeScript):
         return 2 * frames / rate + _GRACE + _START + 60.0
 
     def parse(self, output: Output) -> Sequence[Reading | Fact]:
-        return json_reader.make_readings(script_runner.read_document(output, self.name))
+        return _make_readings(script_runner.read_document(output, self.name))
 
 
 def _read_schedule(given: Given) -> tuple[int, int, float, int]:
     """Frames of each stream, bytes of a frame, frames per second, and streams."""
     streams = given.whole("streams", 1, 16)
-    frames = given.whole("frames", json_reader.LEAST_FRAMES, _MOST_FRAMES // streams)
+    frames = given.whole("frames", _LEAST_FRAMES, _MOST_FRAMES // streams)
     size, rate = given.size("size", 1, 2**30), given.quantity("rate", Unit.PER_SECOND)
     if not 0.1 <= rate <= 10_000:
         raise given.refused("rate", "0.1 Hz to 10 kHz")
     return frames, size, rate, streams
+
+
+def _make_readings(document: Document) -> Sequence[Reading | Fact]:
+    """Every reading, and the grade of the test. ProbeOutputError when the document contradicts itself."""
+    frames, size = read_count(document, "frames", least=_LEAST_FRAMES), read_count(document, "size")
+    period = 1 / require_positive(document.get("rate"), "rate", most=1e6)
+    streams = read_count(document, "streams", most=1000)
+    marks = {
+        "frames": frames,
+        "size": size,
+        "hertz": f"{1 / period:g}",
+        "streams": streams,
+        "layout": read_word(document, "layout", LAYOUTS),
+        "sync": read_word(document, "sync", SYNCS),
+    }
+    written, took, grades, found = 0, 0.0, [], []
+    for number, each in read_results(document, streams):
+        after = _read_times(each, frames, period)
+        # until its last frame was written, but no less than the detector took to make them
+        seconds = len(after) * period + max(0.0, after[-1])
+        rate, late = len(after) * size / seconds, _count_later(after, frames, period) / frames
+        unusable = late > _MOST_LATE or rate < _LEAST_RATE * size / period
+        grades.append("unusable" if unusable else "unstable" if late else "stable")
+        written, took = written + len(after), max(took, seconds)
+        missed = [one > 0 for one in after] + [True] * (frames - len(after))
+        longest = max((sum(1 for _ in run) for is_miss, run in groupby(missed) if is_miss), default=0)
+        wakeup = read_count(each, "wakeup_us", least=0)
+        last = f"{len(after)} of {frames} frames, the last at {after[-1] * 1e6:.0f}"
+        times, woken = f"finished_us of stream {number}: {last}", f"wakeup_us of stream {number}: {wakeup}"
+        own = labels(**marks, stream=number)
+        found += [
+            Reading("detector-stream.rate", rate, Unit.BYTE_RATE, own, times),
+            Reading("detector-stream.misses", _count_later(after, frames, 0.0) / frames, Unit.ONE, own, times),
+            Reading("detector-stream.late", late, Unit.ONE, own, times),
+            Reading("detector-stream.lateness", max(0.0, *after), Unit.SECOND, own, times),
+            Reading("detector-stream.longest", float(longest), Unit.ONE, own, times),
+            Reading("detector-stream.wakeup", wakeup / 1e6, Unit.SECOND, own, woken),
+        ]
+    common, raw = labels(**marks), f"{written} frames of {size} bytes"
+    together = Reading("detector-stream.throughput", written * size / took, Unit.BYTE_RATE, common, raw)
+    return (together, *found, Fact("detector-stream.grade", max(grades, key=_WORST.index), None, common))
+
+
+def _count_later(after: Sequence[float], frames: int, allowed: float) -> int:
+    """Frames that were given up, or written more than ``allowed`` seconds after their deadline."""
+    return sum(each > allowed for each in after) + frames - len(after)
+
+
+def _read_times(each: Document, frames: int, period: float) -> tuple[float, ...]:
+    """Seconds after each deadline. A stream writes one frame after the other, and none before it is there."""
+    times = read_array(each.get("finished_us"))
+    if not 1 <= len(times) <= frames:
+        raise ProbeOutputError(f"times of {len(times)} frames", f"of 1 to {frames}")
+    if not all(isinstance(one, int) and not isinstance(one, bool) and abs(one) < 10**12 for one in times):
+        raise ProbeOutputError(shorten(str(times)), "microseconds as whole numbers")
+    after = tuple(one / 1e6 for one in times if isinstance(one, int))
+    if min(after) < -period - 2e-6 or any(later - sooner < -period - 2e-6 for sooner, later in pairwise(after)):
+        raise ProbeOutputError("a frame written before it was there, or before the one in front", "them in order")
+    return after

@@ -73,9 +73,11 @@ def parse_text(text: str, asked: Mapping[str, str] | None = None) -> Sequence[Re
         raise ProbeOutputError(f"Success={shorten(summary.get('Success', 'nothing'))}", "Success=1 in the summary")
     refuse_lines(_FAILED, lines, "every check to pass")
     refuse_lines(_OTHER_UNIT, lines, "STREAM in GB/s, as HPC Challenge prints it")
-    _refuse_other_problem(summary, asked or {})
+    marks = labels(ranks=_count_ranks(summary), n=parse_count(summary["HPL_N"]))
+    for name, key in (("n", "HPL_N"), ("nb", "HPL_NB"), ("p", "HPL_nprow"), ("q", "HPL_npcol")):
+        if asked and name in asked and summary.get(key) != asked[name]:  # then the input was not read
+            raise ProbeOutputError(f"{key}={shorten(summary.get(key, 'nothing'))}", f"{asked[name]}, as in the input")
     _refuse_misfit(summary)
-    marks = labels(n=parse_count(summary["HPL_N"]), ranks=_count_ranks(summary))
     found = []
     for name, (key, _) in NUMBERS.items():
         if (number := _read_number(summary, key)) is not None:
@@ -92,14 +94,6 @@ def _count_ranks(summary: Mapping[str, str]) -> int:
     if not parse_count(summary.get("HPL_N", "")) or not found:
         raise ProbeOutputError("no HPL_N and CommWorldProcs in the summary", "the summary of HPC Challenge 1.0 to 1.5")
     return found
-
-
-def _refuse_other_problem(summary: Mapping[str, str], asked: Mapping[str, str]) -> None:
-    """ProbeOutputError when HPL solved another problem than the input asks for: then the input was not read."""
-    _count_ranks(summary)
-    for name, key in (("n", "HPL_N"), ("nb", "HPL_NB"), ("p", "HPL_nprow"), ("q", "HPL_npcol")):
-        if name in asked and summary.get(key) != asked[name]:
-            raise ProbeOutputError(f"{key}={shorten(summary.get(key, 'nothing'))}", f"{asked[name]}, as in the input")
 
 
 def _refuse_misfit(summary: Mapping[str, str]) -> None:

@@ -12,7 +12,6 @@ from benchconsole.probes.api import (
     Contact,
     Demands,
     Metric,
-    Node,
     Output,
     Part,
     Probe,
@@ -81,17 +80,14 @@ class Hpl(Probe):
         share = given.number("memory", 0.001, 0.95) * memory * len(nodes)
         order = given.whole("problem", 0, _LARGEST) or input_file.find_order(share, block)
         seconds = 3 * max(_START + self._work(target.options, order) / ranks, self.estimate(target.options)) + 60
-        text = input_file.format_input(order, block, self._grid(target, ranks))
-        job = Job(nodes, (name,), ranks, seconds, options, {_INPUT: text})
-        job.arguments()
-        return job
-
-    def _grid(self, target: Target, ranks: int) -> tuple[int, int]:
-        given = self.given(target.options)
         rows = given.whole("rows", 0, 4096)
         if rows and ranks % rows:
             raise given.refused("rows", f"a divisor of {ranks} ranks")
-        return (rows, ranks // rows) if rows else input_file.find_grid(ranks)
+        grid = (rows, ranks // rows) if rows else input_file.find_grid(ranks)
+        text = input_file.format_input(order, block, grid)
+        job = Job(nodes, (name,), ranks, seconds, options, {_INPUT: text})
+        job.arguments()
+        return job
 
     def _work(self, options: Mapping[str, str | int | float], order: int) -> float:
         """Seconds that one rank would take alone."""
@@ -101,8 +97,9 @@ class Hpl(Probe):
         """Bytes of the smallest node; 1 where ``problem`` makes them of no use, None where one is unknown."""
         if self.given(target.options).whole("problem", 0, _LARGEST):
             return 1.0
-        told = [_find_memory(node) for node in target.nodes]
-        return None if None in told else min(each for each in told if each is not None)
+        told = [node.hardware.facts.get("memory.total") for node in target.nodes]
+        known = [float(size) for size in told if isinstance(size, int | float) and size > 0]
+        return min(known) if len(known) == len(told) else None
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Ask nodes for memory that nobody declared, wait for the round, then launch."""
@@ -117,11 +114,6 @@ class Hpl(Probe):
         refuse_died(output, "xhpl")
         input_file.refuse_complaint(output)
         return text_reader.parse_text(output.text, input_file.read_problem(find_input(output.argv, _INPUT)))
-
-
-def _find_memory(node: Node) -> float | None:
-    told = node.hardware.facts.get("memory.total")
-    return float(told) if isinstance(told, int | float) and told > 0 else None
 
 
 async def _ask_memory(remote: Remote) -> float:

@@ -153,12 +153,13 @@ class MpiPingpong(MpiProgram):
         sizes = {name: parse_count(str(document.get(name, ""))) for name in ("small", "message", "window")}
         if None in sizes.values():
             raise ProbeOutputError(shorten(str(sizes)), "the sizes of messages as whole numbers")
-        readings = [_make_reading("latency", Unit.SECOND, document.get("latency"), bytes=sizes["small"])]
-        for way in ("out", "in"):
-            marks = {"direction": way, "message": sizes["message"], "window": sizes["window"]}
-            readings.append(_make_reading("bandwidth", Unit.BYTE_RATE, document.get(way), **marks))
+        windows = {"message": sizes["message"], "window": sizes["window"]}
+        readings = []
+        for name, metric, unit, marks in (
+            ("latency", "latency", Unit.SECOND, {"bytes": sizes["small"]}),
+            ("out", "bandwidth", Unit.BYTE_RATE, {"direction": "out", **windows}),
+            ("in", "bandwidth", Unit.BYTE_RATE, {"direction": "in", **windows}),
+        ):
+            value, raw = require_positive(document.get(name), metric), f"{metric} {document.get(name)}"
+            readings.append(Reading(f"mpi-pingpong.{metric}", value, unit, labels(**marks), raw))
         return readings
-
-
-def _make_reading(name: str, unit: Unit, value: object, **marks: object) -> Reading:
-    return Reading(f"mpi-pingpong.{name}", require_positive(value, name), unit, labels(**marks), f"{name} {value}")

@@ -90,47 +90,30 @@ def read_run(lines: Sequence[str], **marks: str) -> Iterator[Reading]:
     refuse_complaint(lines)
     run = _NetperfRun(marks)
     for line in filter(None, lines):
-        yield from run.read_line(line)
+        begun = _begin_run(line, marks)
+        if begun is None:
+            yield from run.read_line(line)
+        run = begun or run
 
 
-@dataclass(slots=True)
-class _KeyTables:
-    """The tables of one run: ``csv`` are the names of a line, ``columns`` the lines of a heading, None outside."""
-
-    csv: tuple[str, ...] = ()
-    columns: list[str] | None = None
-
-    def read_line(self, line: str) -> Iterator[tuple[str, str]]:
-        """Key and value of each number in ``line``."""
-        cells = line.split(",")
-        if self.csv and len(cells) == len(self.csv):
-            names, self.csv = self.csv, ()
-            for name, value in zip(names, cells, strict=True):
-                if name.strip() in _KEY_OF_NAME:
-                    yield _KEY_OF_NAME[name.strip()], value.strip()
-            return
-        if {"Throughput", "Throughput Units"} <= set(cells):
-            self.csv = tuple(cells)
-        yield from self._read_columns(line)
-
-    def _read_columns(self, line: str) -> Iterator[tuple[str, str]]:
-        """Each name stands in as many lines as it needs above its value."""
-        cells = list(re.finditer(r"\S+", line))
-        if not any(parse_decimal(cell[0]) is not None for cell in cells):
-            if self.columns is not None:
-                self.columns.append(line)
-            return
-        above, self.columns = self.columns or [], None
-        for cell, after in zip_longest(cells, cells[1:]):
-            start = cell.start()
-            name = " ".join(" ".join(each[start : after.start() if after else None] for each in above).split())
-            if name in _KEY_OF_NAME and not any(each[max(start - 1, 0) : start].strip() for each in above):
-                yield _KEY_OF_NAME[name], cell[0]
+def _begin_run(line: str, marks: Mapping[str, str]) -> "_NetperfRun | None":
+    """The run that the banner ``line`` begins; None for any other line."""
+    run = _NetperfRun(marks, begun=True, columns=[])
+    if banner := _BANNER.search(line):
+        kind, run.direction = _KINDS[banner["kind"]]
+        run.test, run.answered = f"{banner['protocol']}_{kind}", kind.endswith("RR")
+        run.protocol = banner["protocol"].lower()
+        if banner["protocol"] == "OMNI":
+            run.test, run.protocol = "omni", ""
+    return run if banner or _OTHER_BANNER.match(line) else None
 
 
 @dataclass(slots=True)
 class _NetperfRun:
-    """One line after the other. A banner begins a run, a heading its table, a key that comes again its next result."""
+    """One line after the other. A heading begins a table, a key that comes again the next result.
+
+    ``csv`` are the names of a line, ``columns`` the lines of a heading, None outside.
+    """
 
     marks: Mapping[str, str]
     begun: bool = False
@@ -140,19 +123,14 @@ class _NetperfRun:
     direction: str = ""
     heading: re.Match[str] | None = None
     sent: int | None = None
-    key_tables: _KeyTables = field(default_factory=_KeyTables)
+    csv: tuple[str, ...] = ()
+    columns: list[str] | None = None
     keys: dict[str, str] = field(default_factory=dict)
     seen: set[tuple[str, Labels]] = field(default_factory=set)
 
     def read_line(self, line: str) -> Iterator[Reading]:
         """The readings that are known with this line."""
-        if banner := _BANNER.search(line):
-            omni, (kind, direction) = banner["protocol"] == "OMNI", _KINDS[banner["kind"]]
-            protocol = "" if omni else banner["protocol"].lower()
-            self._begin(protocol, "omni" if omni else f"{banner['protocol']}_{kind}", kind.endswith("RR"), direction)
-        elif _OTHER_BANNER.match(line):
-            self._begin("", "", False, "")
-        elif heading := next((match for each in _ROWS if (match := each.match(line))), None):
+        if heading := next((match for each in _ROWS if (match := each.match(line))), None):
             # complaints of netperf stand between the banner and the table
             self.heading, self.sent = heading if self.begun else None, None
         elif self.heading is not None and line.strip():
@@ -160,20 +138,13 @@ class _NetperfRun:
         elif pair := _KEY.match(line):
             yield from self._read_key(pair["key"], pair["value"].strip())
         else:
-            for key, value in self.key_tables.read_line(line):
-                yield from self._read_key(key, value)
-
-    def _begin(self, protocol: str, test: str, answered: bool, direction: str) -> None:
-        """Forget the run before."""
-        self.begun, self.heading, self.sent, self.keys, self.seen = True, None, None, {}, set()
-        self.protocol, self.test, self.answered, self.direction = protocol, test, answered, direction
-        self.key_tables = _KeyTables(columns=[])
+            for name, value in self._read_names(line):
+                if name in _KEY_OF_NAME:
+                    yield from self._read_key(_KEY_OF_NAME[name], value)
 
     def _make(self, name: str, value: float, unit: Unit, raw: str, **marks: str) -> Reading:
         known = {"protocol": self.protocol, "test": self.test, "direction": self.direction, **self.marks, **marks}
         return Reading(f"netperf.{name}", value, unit, known_labels(**known), shorten(raw))
-
-    # -- tables
 
     def _read_row(self, heading: re.Match[str], line: str) -> Iterator[Reading]:
         """The line behind a heading. Any other line ends the table: the next numbers may be another's."""
@@ -218,7 +189,26 @@ class _NetperfRun:
         elif not self.answered:  # of requests it would be both directions in one number
             yield self._make_throughput(number, bare, raw)
 
-    # -- keys
+    def _read_names(self, line: str) -> Iterator[tuple[str, str]]:
+        """Name and value of each number in a line of CSV, or below the lines of a heading in columns."""
+        words = line.split(",")
+        if self.csv and len(words) == len(self.csv):
+            names, self.csv = self.csv, ()
+            yield from ((name.strip(), value.strip()) for name, value in zip(names, words, strict=True))
+            return
+        if {"Throughput", "Throughput Units"} <= set(words):
+            self.csv = tuple(words)
+        cells = list(re.finditer(r"\S+", line))
+        if not any(parse_decimal(cell[0]) is not None for cell in cells):
+            if self.columns is not None:
+                self.columns.append(line)
+            return
+        above, self.columns = self.columns or [], None
+        for cell, after in zip_longest(cells, cells[1:]):
+            start = cell.start()
+            if not any(each[max(start - 1, 0) : start].strip() for each in above):
+                parts = (each[start : after.start() if after else None] for each in above)
+                yield " ".join(" ".join(parts).split()), cell[0]
 
     def _read_key(self, key: str, value: str) -> Iterator[Reading]:
         if self.keys.get(key) == value and next(reversed(self.keys)) == key:
