@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from benchconsole.console.simulator.faults import FaultKind, Scenario
+from benchconsole.console.simulator.scenarios import FaultKind, Scenario
 from benchconsole.topology.model.fabric import Direction, Fabric, NodeId
 
 _NETWORK_FAULTS = (FaultKind.MEMBERS_DOWN, FaultKind.NIC_SLOW_OUT)

@@ -4,18 +4,38 @@ They answer only what the console's own probes and checks send; any other comman
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import cycle
 
 from benchconsole.console.simulator import iperf3
-from benchconsole.console.simulator.faults import FaultKind, Scenario
 from benchconsole.console.simulator.fio import NodeDisks, format_report
-from benchconsole.console.simulator.hostile import make_spoiler
 from benchconsole.console.simulator.inventory import NodeHardware
 from benchconsole.console.simulator.network import StreamLoad, noise
+from benchconsole.console.simulator.scenarios import FaultKind, Scenario
 from benchconsole.console.simulator.traffic import Traffic
 from benchconsole.probes.testing.server import Reply
 from benchconsole.topology.model.fabric import Fabric, Node, NodeRole
+
+_POISONS: tuple[bytes, ...] = (
+    b"\x1b[2J\x1b[31mowned\x1b[0m",
+    b"\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07",
+    b"[bold red]owned[/] [link=file:///etc/passwd]x[/link]",
+    b"<script>alert(1)</script>&amp;",
+    b"=HYPERLINK('http://192.0.2.1','owned')",
+    b"\xff\xfe\xc3\x28 broken",
+    b"\xe2\x80\xae3v8-0862E\xe2\x80\xac",
+    b"a\rb\x08\x08\x7f\xc2\x9b31mc",
+)
+"""Values for text; bytes, for some of them are not text. None holds a quote, a backslash or a line end."""
+
+_TYPE_KEYS = frozenset((b"field", b"name", b"type", b"link_type", b"protocol"))
+"""Keys whose value says what another value means; poisoned, it would only make the rest unread."""
+
+_JSON_TEXT = re.compile(rb'"([^"]*)"(\s*:\s*)"[^"]*"')
+_JSON_NUMBER = re.compile(rb"(?<=:)(\s*)-?\d[\d.eE+-]*(?=\s*[,}\]])")
+_FIELD = re.compile(rb"^(\s*[^\s{}\[\]\"=:][^{}\[\]\"=:\n]*?(?: = |[:=]))([ \t]*)(\S.*)$", re.MULTILINE)
 
 _Tool = Callable[["SimulatedNode", Sequence[str]], Awaitable[Reply]]
 
@@ -29,7 +49,7 @@ class SimulatedNode:
         slow = scenario.find_share(FaultKind.DISK_SLOW, node.id)
         self.disks = NodeDisks(node.id, node.role is NodeRole.STORAGE, slow)
         self.drops = node.id in scenario.select(FaultKind.NIC_SLOW_OUT)
-        self.spoil = make_spoiler() if node.id in scenario.select(FaultKind.HOSTILE) else bytes
+        self.spoil = _make_spoiler() if node.id in scenario.select(FaultKind.HOSTILE) else bytes
         self.others = others
 
     async def run(self, argv: Sequence[str]) -> Reply:
@@ -59,6 +79,32 @@ class SimulatedNodes:
 
 def _refuse(message: str, exit_status: int = 1) -> Reply:
     return Reply(stderr=message.encode(), exit_status=exit_status)
+
+
+def _make_spoiler() -> Callable[[bytes], bytes]:
+    """A function that poisons what it is given; every value gets the next poison, over all calls.
+
+    Text values become words that no screen, report or shell should obey, numbers in JSON become NaN. Keys, line ends
+    and braces stay, because only an answer that is read at all can do harm further on.
+    """
+    poisons = cycle(_POISONS)
+
+    def poison_text(found: re.Match[bytes]) -> bytes:
+        if found[1] in _TYPE_KEYS:
+            return found[0]
+        # JSON does not allow raw control characters, so the tool that wrote it would have escaped them.
+        poison = re.sub(rb"[\x00-\x1f]", lambda raw: b"\\u%04x" % raw[0][0], next(poisons))
+        return b'"%b"%b"%b"' % (found[1], found[2], poison)
+
+    def poison_field(found: re.Match[bytes]) -> bytes:
+        return found[1] + found[2] + next(poisons)
+
+    def spoil(answer: bytes) -> bytes:
+        if answer.lstrip()[:1] in (b"{", b"["):
+            return _JSON_NUMBER.sub(rb"\1NaN", _JSON_TEXT.sub(poison_text, answer))
+        return _FIELD.sub(poison_field, answer)
+
+    return spoil
 
 
 async def _run_iperf3(node: SimulatedNode, argv: Sequence[str]) -> Reply:

@@ -12,10 +12,9 @@ import signal
 import sys
 from pathlib import Path
 
-from benchconsole.console.simulator.faults import FaultKind, Scenario
 from benchconsole.console.simulator.network import SimulatedNetwork
 from benchconsole.console.simulator.nodes import SimulatedNodes
-from benchconsole.console.simulator.scenarios import find_scenario
+from benchconsole.console.simulator.scenarios import FaultKind, Scenario, find_scenario
 from benchconsole.console.simulator.traffic import STEADY, TimeScale, Traffic
 from benchconsole.probes.testing.server import SEPARATE, Manner, ScriptedSshd
 from benchconsole.topology.description.resolve import load_text

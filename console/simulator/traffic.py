@@ -88,7 +88,9 @@ class Traffic:
         group.loads.append(load)
         self._waiting -= port.is_waiting
         port.busy = True
-        self._wait_for_more()
+        if self._closing is not None:
+            self._closing.cancel()
+        self._closing = asyncio.get_running_loop().call_later(self.time_scale.quiet, self._close)
         self._close_when_full()
         try:
             rates = await asyncio.shield(group.rates)
@@ -100,11 +102,6 @@ class Traffic:
             port.busy = False
             port.served.set()
         return rates[place]
-
-    def _wait_for_more(self) -> None:
-        if self._closing is not None:
-            self._closing.cancel()
-        self._closing = asyncio.get_running_loop().call_later(self.time_scale.quiet, self._close)
 
     def _close_when_full(self) -> None:
         if not self._waiting:

@@ -4,9 +4,8 @@
 every node of the job what a launcher that died has left there. Ranks are never started by hand.
 """
 
-from benchconsole.probes.launch.hostfile import DEFAULTS, LaunchError, Options
+from benchconsole.probes.launch.job import DEFAULTS, Job, Options
 from benchconsole.probes.launch.launcher import launch
-from benchconsole.probes.launch.network_choice import Rails, rails
-from benchconsole.probes.launch.openmpi import Job
+from benchconsole.probes.launch.network_choice import LaunchError, Rails, rails
 
 __all__ = ["DEFAULTS", "Job", "LaunchError", "Options", "Rails", "launch", "rails"]

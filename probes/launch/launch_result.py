@@ -6,7 +6,7 @@ payload took another network than the one that was named. Statuses and texts are
 
 import re
 
-from benchconsole.probes.launch.openmpi import Job
+from benchconsole.probes.launch.job import Job
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.numbers import parse_address

@@ -8,8 +8,8 @@ session's marker is carried to daemons and ranks, so that a search of all nodes 
 import asyncio
 
 from benchconsole.probes import scratch
+from benchconsole.probes.launch.job import Job
 from benchconsole.probes.launch.launch_result import failure
-from benchconsole.probes.launch.openmpi import Job
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import Contact, Remote, RemoteError

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from benchconsole.probes.launch.hostfile import LaunchError
+from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.readers.numbers import parse_address
 from benchconsole.topology.model.fabric import Node
 
@@ -23,6 +23,10 @@ _MOST = 8
 """Networks in one list: each node warns of every one that it has no interface in."""
 _INTERFACE = re.compile(r"[A-Za-z][A-Za-z0-9_.:@-]{0,14}")
 _REMEDY = "give each node a data_address that is an IP address, or the option network (CIDR or interface)"
+
+
+class LaunchError(PlanError):
+    """A job that cannot be launched as described: options, names or networks that do not fit."""
 
 
 @dataclass(frozen=True, slots=True)

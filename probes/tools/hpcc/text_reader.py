@@ -110,10 +110,9 @@ def _refuse_misfit(summary: Mapping[str, str]) -> None:
 
 def _read_summary(lines: Sequence[str]) -> dict[str, str]:
     """The keys of the one summary; a result file that was appended to holds several, of which none is ours for sure."""
-    if lines.count(_BEGIN) != 1 or lines.count(_END) != 1 or lines.index(_BEGIN) > lines.index(_END):
-        raise ProbeOutputError(
-            f"{lines.count(_BEGIN)} beginnings and {lines.count(_END)} ends of a summary", "one whole summary"
-        )
+    begins, ends = lines.count(_BEGIN), lines.count(_END)
+    if begins != 1 or ends != 1 or lines.index(_BEGIN) > lines.index(_END):
+        raise ProbeOutputError(f"{begins} beginnings and {ends} ends of a summary", "one whole summary")
     found: dict[str, str] = {}
     for line in lines[lines.index(_BEGIN) + 1 : lines.index(_END)]:
         key, is_pair, value = line.partition("=")

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit
 from benchconsole.probes.readers.lines import refuse_lines, search_lines, shorten, strip_lines
-from benchconsole.probes.readers.numbers import Span, multiply_spans, overlap, parse_count, parse_decimal, parse_span
+from benchconsole.probes.readers.numbers import multiply_spans, overlap, parse_count, parse_decimal, parse_span
 from benchconsole.probes.tools.mpi.message_tables import Row, SizeTable, is_mean_between, number_tables
 
 MEBI, MEGA = 2.0**20, 1e6
@@ -161,25 +161,17 @@ def _is_row(table: _ImbTable, row: Row) -> bool:
 
 
 def _find_units(table: _ImbTable, row: Row) -> frozenset[float]:
-    """The units that the rate of ``row`` may have by its size and its time, or by its messages."""
-    rate, moved = parse_span(row[_RATE]), _find_moved(table, row)
-    if rate is None or moved is None:
+    """The units that the rate of ``row`` may have by its size and its messages, or its time where it has none."""
+    size, rate = float(row["#bytes"]), parse_span(row[_RATE])
+    counted = parse_span(row.get(_MESSAGES) or row.get("t[usec]") or row.get("t_max[usec]", ""))
+    if rate is None or counted is None:
         return frozenset()
+    moved = [multiply_spans(counted, (size, size))]
+    if _MESSAGES not in row:
+        counts = [_MESSAGES_OF[table.benchmark]] if table.benchmark in _MESSAGES_OF else [1, 2, 4]
+        moved = [(count * size / counted[1] * 1e6, count * size / max(counted[0], 1e-9) * 1e6) for count in counts]
     spans = {unit: multiply_spans(rate, (unit, unit)) for unit in _UNITS}
     return frozenset(unit for unit, span in spans.items() if any(overlap(span, one) for one in moved))
-
-
-def _find_moved(table: _ImbTable, row: Row) -> list[Span] | None:
-    """byte/s by the other columns of a row, for each number of messages that the benchmark may count; None: unknown."""
-    size = float(row["#bytes"])
-    if _MESSAGES in row:
-        messages = parse_span(row[_MESSAGES])
-        return None if messages is None else [multiply_spans(messages, (size, size))]
-    took = parse_span(row.get("t[usec]") or row.get("t_max[usec]", ""))
-    if took is None:
-        return None
-    counts = [_MESSAGES_OF[table.benchmark]] if table.benchmark in _MESSAGES_OF else [1, 2, 4]
-    return [(count * size / took[1] * 1e6, count * size / max(took[0], 1e-9) * 1e6) for count in counts]
 
 
 def _make_readings(table: _ImbTable, probe: str) -> Iterator[Reading]:

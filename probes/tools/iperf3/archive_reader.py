@@ -87,7 +87,11 @@ class _TextRun:
                 named = add_labels(marks, stream=own.index(int(match["id"])) + 1)
                 yield Reading("iperf3.stream", value, Unit.BYTE_RATE, named, match.string.strip())
             if match["id"] == "SUM" or streams == 1:
-                yield from _read_received(match, marks) if receiver else _read_resent(match, marks)
+                if receiver:
+                    yield from _read_received(match, marks)
+                elif resent := _RESENT.fullmatch(match["rest"]):
+                    raw = match.string.strip()
+                    yield Reading("iperf3.retransmits", float(resent["count"]), Unit.ONE, marks, raw)
 
     def _find_ids(self, role: str | None = None, *, every: bool = False) -> list[int]:
         """The numbers of the streams of one direction or of ``every`` one, in order, in any line of the run."""
@@ -183,11 +187,6 @@ def _read_received(match: re.Match[str], marks: Labels) -> Iterator[Reading]:
             yield Reading("iperf3.loss", loss, Unit.ONE, marks, raw)
         if jitter <= (parse_decimal(match["end"]) or 0.0):  # a longer one is the difference of the clocks of two hosts
             yield Reading("iperf3.jitter", jitter, Unit.SECOND, marks, raw)
-
-
-def _read_resent(match: re.Match[str], marks: Labels) -> Iterator[Reading]:
-    if resent := _RESENT.fullmatch(match["rest"]):
-        yield Reading("iperf3.retransmits", float(resent["count"]), Unit.ONE, marks, match.string.strip())
 
 
 def _find_loss(datagrams: re.Match[str]) -> float | None:

@@ -109,7 +109,9 @@ class Netperf(PairProbe):
         given, there = self.given(target.options), _add_family(self.peer(target).data_address)
         test, seconds = given.choice("test", _TESTS), str(given.whole("seconds", 1))
         argv = ["env", "LC_ALL=C", "netperf", "-H", there, "-p", str(port)]
-        argv += ["-t", test, "-l", seconds, *_list_file(given, test), "-P", "1", "--", *_list_sizes(given, test)]
+        # without -F netperf would write a file of its own outside any scratch directory
+        file = ["-F", given.path("file")] if test == "TCP_SENDFILE" else []
+        argv += ["-t", test, "-l", seconds, *file, "-P", "1", "--", *_list_sizes(given, test)]
         argv += ["-k", f"THROUGHPUT_UNITS,THROUGHPUT,{_KEYS[test]}"] if test in _KEYS else []
         pairs = _list_pairs(given, test)
         if pairs:
@@ -152,14 +154,12 @@ def _read_pairs(lines: Sequence[str], count: int) -> Sequence[Reading]:
     if not found:
         raise ProbeOutputError("no pair that came to its end", f"the results of {count} pairs")
     rates = [reading for reading in found if reading.metric == "netperf.throughput"]
-    return (*([_sum_rates(rates)] if len(rates) == count == len(outputs) else []), *found)
-
-
-def _sum_rates(rates: Sequence[Reading]) -> Reading:
-    marks = {name: value for name, value in rates[0].labels if name != "pair"}
+    if not len(rates) == count == len(outputs):
+        return found
+    marks = {**dict(rates[0].labels), "statistic": "sum", "pairs": str(len(rates))}
+    del marks["pair"]
     total, raw = sum(rate.value for rate in rates), " + ".join(rate.raw for rate in rates)
-    marks |= {"statistic": "sum", "pairs": str(len(rates))}
-    return Reading("netperf.throughput", total, Unit.BYTE_RATE, labels(**marks), shorten(raw, 300))
+    return (Reading("netperf.throughput", total, Unit.BYTE_RATE, labels(**marks), shorten(raw, 300)), *found)
 
 
 def _add_family(address: str) -> str:
@@ -182,11 +182,6 @@ def _list_pairs(given: Given, test: str) -> list[str]:
             raise given.refused("addresses", "pairs of literal addresses as 10.0.1.1>10.0.2.1, with commas between")
         pairs.append(">".join(ends))
     return pairs
-
-
-def _list_file(given: Given, test: str) -> list[str]:
-    """``-F``, the file that is sent; without it netperf would write one of its own outside any scratch directory."""
-    return ["-F", given.path("file")] if test == "TCP_SENDFILE" else []
 
 
 def _list_sizes(given: Given, test: str) -> list[str]:

@@ -134,9 +134,8 @@ def _read_row(table: _OsuTable, line: str) -> Row | None:
     if None in (parse_count(row[name]) for name in (_SIZED, "Iterations") if name in row):
         return None
     if row.get(_CHECKED, "Pass") not in ("Pass", "-"):
-        raise ProbeOutputError(
-            f"validation {shorten(row[_CHECKED])} at size {row[_SIZED]}", "data that passed the check"
-        )
+        found = f"validation {shorten(row[_CHECKED])} at size {row[_SIZED]}"
+        raise ProbeOutputError(found, "data that passed the check")
     _refuse_misfit(table, row)
     return row
 

@@ -55,10 +55,8 @@ def make_script(body: str) -> str:
     """A script: what all of them share, then ``body``; ValueError for what csh, fish or our own folding would alter."""
     text = COMMON + body
     if special := _SPECIAL.search(text):
-        line = text.count("\n", 0, special.start()) + 1
-        raise ValueError(
-            f"found {special[0]!r} in line {line}, expected no quote, backslash, ~, !x or letter of others"
-        )
+        place = f"{special[0]!r} in line {text.count(chr(10), 0, special.start()) + 1}"
+        raise ValueError(f"found {place}, expected no quote, backslash, ~, !x or letter of others")
     return text
 
 

@@ -69,8 +69,12 @@ class Qperf(PairProbe):
         """The command at the node; ``data`` is the port of socket tests."""
         given, peer = self.given(target.options), self.peer(target)
         argv = ["env", "LC_ALL=C", "qperf", peer.data_address, "-lp", str(control), "-ip", str(data)]
-        argv += ["-t", str(given.whole("seconds", 1, 3600)), "-to", str(_WAIT), "-uu", "-v", *_list_options(given)]
-        return [*argv, *_list_tests(given)]
+        argv += ["-t", str(given.whole("seconds", 1, 3600)), "-to", str(_WAIT), "-uu", "-v"]
+        argv += ["-m", str(given.size("message", 1, 2**30))] if given.text("message") else []
+        device = given.text("device")
+        if device and not _DEVICE.fullmatch(device):
+            raise given.refused("device", "the name of an RDMA device and its port, as mlx5_0:1")
+        return [*argv, *(["-i", device] if device else []), *_list_tests(given)]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Run the tests one after the other against one server."""
@@ -95,11 +99,3 @@ def _list_tests(given: Given) -> list[str]:
     if unknown or not names:
         raise given.refused("tests", "some of " + " ".join(sorted(text_reader.TESTS)))
     return names
-
-
-def _list_options(given: Given) -> list[str]:
-    argv = ["-m", str(given.size("message", 1, 2**30))] if given.text("message") else []
-    device = given.text("device")
-    if device and not _DEVICE.fullmatch(device):
-        raise given.refused("device", "the name of an RDMA device and its port, as mlx5_0:1")
-    return [*argv, "-i", device] if device else argv

@@ -4,13 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from benchconsole.console.simulator.faults import Scenario
 from benchconsole.console.simulator.network import SimulatedNetwork
 from benchconsole.console.simulator.nodes import SimulatedNodes
-from benchconsole.console.simulator.scenarios import FABRIC, SCENARIOS
+from benchconsole.console.simulator.scenarios import FABRIC, SCENARIOS, FaultKind, Scenario
 from benchconsole.console.simulator.traffic import TimeScale, Traffic
 from benchconsole.topology.description.resolve import load, load_text
 from benchconsole.topology.model.fabric import Fabric
+
+UNREACHABLE = frozenset((FaultKind.REFUSES, FaultKind.SILENT, FaultKind.HOST_KEY_CHANGED))
+"""With these a node cannot be asked at all: they show up as coverage, not as a finding."""
 
 QUICK = TimeScale(factor=0.0, quiet=1.0)
 

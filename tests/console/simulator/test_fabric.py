@@ -4,8 +4,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from benchconsole.console.simulator.faults import Scenario
-from benchconsole.console.simulator.scenarios import SCENARIOS
+from benchconsole.console.simulator.scenarios import SCENARIOS, Scenario
 from benchconsole.console.simulator.serve import list_manners
 from benchconsole.probes.testing.server import LOOPBACK, Manner
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, NodeRole

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchconsole.probes.launch.hostfile import LaunchError
-from benchconsole.probes.launch.network_choice import Rails, rails
+from benchconsole.probes.launch.network_choice import LaunchError, Rails, rails
 from benchconsole.probes.testing import a_node
 from benchconsole.topology.model.fabric import Node
 

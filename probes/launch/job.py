@@ -1,15 +1,26 @@
-"""What a launcher needs of the nodes: their names, ranks and options. Pure."""
+"""A job: what runs where, how its ranks are started, and the command line of ``mpirun`` in the options of Open MPI 4.
+
+Pure. Options of mpirun beyond the defaults are each for a failure that was seen (``docs/decisions/015-launchers.md``):
+networks and ports by name, ranks spread over nodes, no spawning through other nodes, keepalives that notice a
+dead node within a quarter of a minute, no wait for ranks that shall end, nothing read from stdin.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
+from math import ceil
 from types import MappingProxyType
 
-from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.launch.network_choice import LaunchError, Rails, rails
 from benchconsole.probes.readers.numbers import parse_address
 from benchconsole.topology.model.fabric import Node
 
+HOSTS = "hosts"
+"""The hostfile's name in the directory of the run."""
+SLURM_HOSTS = "hosts.slurm"
+"""The same by the names that Slurm knows; the script takes it inside an allocation."""
+_NODE_SILENT, _BETWEEN, _TRIES = 5, 2, 3
 MOST_NODES = 1000
 """More lines of a hostfile than this do not fit the argument list that carries it to the head node."""
 
@@ -19,10 +30,6 @@ _HOSTS = ("address", "name", "data")
 _BIND = ("", "none", "core", "socket", "numa", "hwthread")
 _TRANSPORTS = ("tcp", "auto")
 _PORTS = re.compile(r"([0-9]{4,5})-([0-9]{4,5})")
-
-
-class LaunchError(PlanError):
-    """A job that cannot be launched as described: options, names or networks that do not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +121,83 @@ def tasks_per_node(nodes: Sequence[Node], options: Options) -> str:
     """The same slots as Slurm writes them: ``28(x4),32``."""
     runs = [(count, len(list(group))) for count, group in groupby(slots(node, options) for node in nodes)]
     return ",".join(f"{count}(x{length})" if length > 1 else str(count) for count, length in runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One program on ``ranks`` ranks, spread evenly over ``nodes``; the first node is the head, with rank 0.
+
+    ``seconds`` is the time after which it is ended. ``files`` (name to text) lie in the head's working
+    directory, which is made for the run and removed with it; of ``results``, names of files that the program
+    writes there, the text follows its own standard output. ``writes`` is bytes that those may take.
+    """
+
+    nodes: tuple[Node, ...]
+    program: tuple[str, ...]
+    ranks: int
+    seconds: float
+    options: Options = Options()
+    files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    results: tuple[str, ...] = ()
+    writes: float = 1_000_000.0
+
+    def __post_init__(self) -> None:
+        room = self.room
+        if not self.nodes or not 1 <= self.ranks <= room:
+            raise LaunchError(
+                f"found {self.ranks} ranks for {room} slots on {len(self.nodes)} nodes, expected 1 or more that fit"
+            )
+        for name in (*self.files, *self.results):
+            if not name.replace(".", "").replace("_", "").isalnum() or name.startswith("."):
+                raise LaunchError(f"found {name!r} as the name of a file, expected letters, digits, '_' and '.'")
+
+    @property
+    def room(self) -> int:
+        """The most ranks that fit."""
+        return sum(slots(node, self.options) for node in self.nodes)
+
+    @property
+    def rails(self) -> Rails:
+        """The networks that its ranks and its launcher take. Raises LaunchError."""
+        if len(self.nodes) == 1 and not self.options.network:
+            return Rails("lo", "lo")  # nothing leaves the node, whatever its addresses are called
+        return rails(self.nodes, self.options.network)
+
+    def arguments(self) -> list[str]:
+        options, networks = self.options, self.rails
+        argv = [options.mpirun, "--hostfile", HOSTS, "--map-by", "node", "--stdin", "none"]
+        argv += ["--timeout", str(ceil(self.seconds)), "-x", "BENCHCONSOLE_SESSION"]
+        if options.bind:
+            argv += ["--bind-to", options.bind]
+        for name, value in _parameters(options, networks).items():
+            argv += ["--mca", name, value]
+        return [*argv, "-np", str(self.ranks), *self.program]
+
+    def texts(self) -> dict[str, str]:
+        """Every file of the run, hostfiles included."""
+        files = {HOSTS: hostfile(self.nodes, self.options), SLURM_HOSTS: hostfile(self.nodes, self.options, names=True)}
+        return {**self.files, **files}
+
+    def slurm(self) -> tuple[str, str]:
+        """The nodes as Slurm names them, and their slots as Slurm writes them."""
+        return ",".join(node.id for node in self.nodes), tasks_per_node(self.nodes, self.options)
+
+
+def _parameters(options: Options, networks: Rails) -> dict[str, str]:
+    control, payload = options.port_ranges()
+    found = {
+        "orte_base_help_aggregate": "0",
+        "plm_rsh_no_tree_spawn": "1",
+        "plm_rsh_args": "-o BatchMode=yes -o ConnectTimeout=10",
+        "odls_base_sigkill_timeout": "0",
+        "oob_tcp_keepalive_time": str(_NODE_SILENT),
+        "oob_tcp_keepalive_intvl": str(_BETWEEN),
+        "oob_tcp_keepalive_probes": str(_TRIES),
+        "oob_tcp_if_include": networks.control,
+        "oob_tcp_dynamic_ipv4_ports": f"{control[0]}-{control[1]}",
+        "btl_tcp_if_include": networks.data,
+        "btl_tcp_port_min_v4": str(payload[0]),
+        "btl_tcp_port_range_v4": str(payload[1] - payload[0] + 1),
+    }
+    # ob1 over TCP and memory: otherwise an InfiniBand card would carry what the description says Ethernet does
+    return {**found, "pml": "ob1", "btl": "^openib,uct,usnic"} if options.transport == "tcp" else found
