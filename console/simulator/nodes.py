@@ -73,7 +73,6 @@ class SimulatedNodes:
         self.by_data_address = {node.data_address: node for node in fabric.nodes.values()}
 
     async def answer(self, address: str, argv: tuple[str, ...], stdin: bytes) -> Reply:
-        """The answer of the node at ``address`` to ``argv``."""
         return await self._nodes[address].run(argv)
 
 

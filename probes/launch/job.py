@@ -178,10 +178,6 @@ class Job:
         files = {HOSTS: hostfile(self.nodes, self.options), SLURM_HOSTS: hostfile(self.nodes, self.options, names=True)}
         return {**self.files, **files}
 
-    def slurm(self) -> tuple[str, str]:
-        """The nodes as Slurm names them, and their slots as Slurm writes them."""
-        return ",".join(node.id for node in self.nodes), tasks_per_node(self.nodes, self.options)
-
 
 def _parameters(options: Options, networks: Rails) -> dict[str, str]:
     control, payload = options.port_ranges()

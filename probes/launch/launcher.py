@@ -8,7 +8,7 @@ session's marker is carried to daemons and ranks, so that a search of all nodes 
 import asyncio
 
 from benchconsole.probes import scratch
-from benchconsole.probes.launch.job import Job
+from benchconsole.probes.launch.job import Job, tasks_per_node
 from benchconsole.probes.launch.launch_result import failure
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
@@ -73,8 +73,8 @@ async def launch(contact: Contact, job: Job) -> Output:
 
 def command(job: Job) -> list[str]:
     """The one command of a launch, to be run on the head node. Raises LaunchError."""
-    names, tasks = job.slurm()
-    options = job.options
+    options, names = job.options, ",".join(node.id for node in job.nodes)
+    tasks = tasks_per_node(job.nodes, options)
     head = [options.scratch, f"{job.writes:.0f}", str(options.as_root), names, tasks, options.mpirun]
     # on one line, as printf %b turns it back: csh as a login shell takes no argument of several lines
     texts = {name: text.replace("\\", "\\\\").replace("\n", "\\n") for name, text in job.texts().items()}

@@ -32,8 +32,12 @@ _BOOT = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _UPTIME = re.compile(r"[0-9]{1,12}\.[0-9]{2}")
 _UNIT = re.compile(r"[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]{0,254}")
 _SAID = re.compile(r"(boot_id|uptime|port|unit|path)=(\S.{0,80})")
-_STATES = frozenset(("active", "reloading", "refreshing", "inactive", "failed", "activating", "deactivating"))
-"""What systemctl(1) says that a unit is; the first three mean that it runs."""
+_ANSWERS = {"answered": 1.0, "silent": 0.0}
+_STATES = {
+    **dict.fromkeys(("active", "reloading", "refreshing"), 1.0),
+    **dict.fromkeys(("inactive", "failed", "activating", "deactivating"), 0.0),
+}
+"""What systemctl(1) says that a unit is, and whether it runs."""
 
 _SCRIPT = """
 address=$1 port=$2 unit=$3 path=$4 seconds=$5
@@ -81,7 +85,6 @@ class Availability(Probe):
     shape = Shape.NODE
 
     def command(self, target: Target) -> Sequence[str]:
-        """The command of one sample; PlanError for options that cannot be meant."""
         given = self.given(target.options)
         port, unit = given.whole("port", 0, 65_535), given.text("unit")
         if unit and not _UNIT.fullmatch(unit):
@@ -116,16 +119,13 @@ class Availability(Probe):
         ]
         if output.seconds > 0:
             found.append(Reading("availability.answer", output.seconds, Unit.SECOND, (), f"{output.seconds} s"))
-        return (*found, *(_make_service(name, said[name]) for name in _SERVICES if name in said))
-
-
-def _make_service(name: str, said: str) -> Reading:
-    known = {"answered": 1.0, "silent": 0.0}
-    if name == "unit":
-        known = {state: float(state in ("active", "reloading", "refreshing")) for state in _STATES}
-    if said not in known:
-        raise ProbeOutputError(f"{name}={shorten(said)}", f"one of {', '.join(sorted(known))}")
-    return Reading("availability.service", known[said], Unit.ONE, labels(service=name), f"{name}={said}")
+        for name in (service for service in _SERVICES if service in said):
+            known, state = _STATES if name == "unit" else _ANSWERS, said[name]
+            if state not in known:
+                raise ProbeOutputError(f"{name}={shorten(state)}", f"one of {', '.join(sorted(known))}")
+            raw = f"{name}={state}"
+            found.append(Reading("availability.service", known[state], Unit.ONE, labels(service=name), raw))
+        return found
 
 
 def _read_sample(text: str) -> dict[str, str]:

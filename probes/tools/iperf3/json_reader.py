@@ -74,7 +74,10 @@ def _read_run(document: Document) -> Iterator[Reading]:
     if not end:
         raise ProbeOutputError("JSON without an end", "end with sum_received")
     test, server = read_mapping(start.get("test_start")), "accepted_connection" in start
-    _refuse_torn(document, end)
+    # where braces were lost, what belongs into the end or its sums stands beside it
+    strayed = [name for name in document if _IN_END.match(name)] + [name for name in end if name in _IN_SUM]
+    if strayed:
+        raise ProbeOutputError(f"{shorten(strayed[0])} outside its place", "iperf3 JSON as iperf3 wrote it")
     _refuse_inflated(start)
     _refuse_overwritten(test, end)
     streams = [read_mapping(stream) for stream in read_array(end.get("streams"))]
@@ -94,13 +97,6 @@ def _read_run(document: Document) -> Iterator[Reading]:
         yield from _read_streams(own, marks, udp=protocol == "udp")
     if not heard:
         raise ProbeOutputError("zero bytes received at this end", "the JSON of the end that received")
-
-
-def _refuse_torn(document: Document, end: Document) -> None:
-    """ProbeOutputError where braces were lost, so that what belongs into ``end`` or its sums stands beside it."""
-    strayed = [name for name in document if _IN_END.match(name)] + [name for name in end if name in _IN_SUM]
-    if strayed:
-        raise ProbeOutputError(f"{shorten(strayed[0])} outside its place", "iperf3 JSON as iperf3 wrote it")
 
 
 def _refuse_inflated(start: Document) -> None:

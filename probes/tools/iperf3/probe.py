@@ -70,7 +70,6 @@ class Iperf3(PairProbe):
     sending_options = SendingOptions("streams", "bitrate", "source_port", "reverse", "bidir")
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
-        """Seconds of sending, what is omitted, and the set-up."""
         given = self.given(options)
         return float(given.whole("seconds", 1) + given.whole("omit") + 3)
 
@@ -93,10 +92,11 @@ class Iperf3(PairProbe):
         return [*argv, "--forceflush", *(["--idle-timeout", str(_IDLE)] if idle else [])]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Start the server, wait for the round, send, and return what the client said."""
         self.client(target, 0)
-        seconds = self.estimate(target.options)
-        lines = await self._prints_lines(contact, target)
+        seconds, lines = self.estimate(target.options), False
+        if self.given(target.options).flag("json_stream"):
+            said = await contact.here.run(["iperf3", "--help"], timeout=15)
+            lines = _LINES_FLAG in said.text + said.error_text
         idle, attempt = True, 1
         while True:
             port = self._ports.randrange(*PORTS)
@@ -112,13 +112,6 @@ class Iperf3(PairProbe):
                     continue
                 await contact.together()
                 return (await contact.here.run(self.client(target, port, lines=lines), timeout=seconds + 12),)
-
-    async def _prints_lines(self, contact: Contact, target: Target) -> bool:
-        """Whether JSON by lines was asked for and the node's iperf3 names the option among its own."""
-        if not self.given(target.options).flag("json_stream"):
-            return False
-        said = await contact.here.run(["iperf3", "--help"], timeout=15)
-        return _LINES_FLAG in said.text + said.error_text
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read JSON of versions 3.1 to 3.17 and later, its line-by-line form, or the text form.

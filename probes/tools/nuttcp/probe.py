@@ -81,7 +81,12 @@ class Nuttcp(PairProbe):
         given, peer = self.given(target.options), self.peer(target).data_address
         way = "-r" if given.flag("reverse") else "-t"
         argv = ["env", "LC_ALL=C", "nuttcp", *_list_version(peer), way, "-v", "-fparse", f"-P{control}", f"-p{data}"]
-        return [*argv, *_list_window(given), *_list_sending(given), peer]
+        if given.text("window"):
+            window = given.size("window", 1024, 2**31 - 1024)
+            if window % 1024:
+                raise given.refused("window", "whole KiB")
+            argv.append(f"-w{window // 1024}")
+        return [*argv, *_list_sending(given), peer]
 
     def server(self, target: Target, control: int) -> list[str]:
         return ["nuttcp", "-1", "--nofork", *_list_version(self.peer(target).data_address), f"-P{control}"]
@@ -138,13 +143,3 @@ def _list_sending(given: Given) -> list[str]:
     if mode == "tcp":
         return argv
     return [*argv, "-u", *([] if rate is not None else ["-Ru"]), f"-l{given.size('length', 64, _LONGEST)}"]
-
-
-def _list_window(given: Given) -> list[str]:
-    """``-w`` in KiB, for both ends; nothing where the system is to choose."""
-    if not given.text("window"):
-        return []
-    window = given.size("window", 1024, 2**31 - 1024)
-    if window % 1024:
-        raise given.refused("window", "whole KiB")
-    return [f"-w{window // 1024}"]

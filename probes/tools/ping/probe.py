@@ -133,7 +133,6 @@ class Ping(PairProbe):
         return ["sh", "-c", _SEARCH, "benchconsole-ping-mtu", *sizes, *argv]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Wait for the round, ping, then search for the largest packet where that is asked for."""
         command, search = self.command(target), self.search(target)
         await contact.together()
         allowed = self.estimate(target.options) + self.given(target.options).whole("wait", 1, 60) + 30.0

@@ -116,7 +116,9 @@ class _TracedPath:
         return bool(self.hops) and any(self._is_goal(answer) for answer in self.hops[-1].answers)
 
     def _is_goal(self, answer: _HopAnswer) -> bool:
-        return bool(answer.milliseconds) and not answer.mark and _is_same(answer.address, self.goal)
+        # a zone tells interfaces apart, not ends
+        found, goal = (parse_address(text.partition("%")[0]) for text in (answer.address, self.goal))
+        return bool(answer.milliseconds) and not answer.mark and found is not None and found == goal
 
 
 def _read_answers(text: str) -> list[_HopAnswer] | None:
@@ -143,12 +145,6 @@ def _read_answers(text: str) -> list[_HopAnswer] | None:
                 return None
             address = named
     return found or None
-
-
-def _is_same(one: str, other: str) -> bool:
-    """Whether two texts are one address; a zone tells interfaces apart, not ends."""
-    first, second = parse_address(one.partition("%")[0]), parse_address(other.partition("%")[0])
-    return first is not None and first == second
 
 
 def _read_tracepath(lines: Sequence[str]) -> Iterator[Reading | Fact]:
