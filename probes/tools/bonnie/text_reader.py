@@ -101,9 +101,6 @@ def _find_cached(lines: Sequence[str]) -> Collection[str]:
     return later if note[3] == "1" else ("write", *later)
 
 
-# -- the CSV line
-
-
 def _is_result(line: str) -> bool:
     """Whether a line is a result: of 1.9x and later by its versions, of 1.03 by its length and size."""
     cells = line.split(",")
@@ -172,9 +169,6 @@ def _parse_latency(cell: str) -> float | None:
     if match is None:
         raise ProbeOutputError(f"latency {shorten(cell, 20)}", "a whole number of us, ms or s")
     return require_positive(match[1], "a latency") * _SECONDS[match[2]] if int(match[1]) else None
-
-
-# -- the table
 
 
 def _find_tables(lines: Sequence[str]) -> Iterator[_HalfRun]:

@@ -8,13 +8,12 @@ from benchconsole.probes.api import Fact, ProbeOutputError
 from benchconsole.probes.readers.lines import strip_colours
 from benchconsole.probes.tools.inventory.facts import keep_first
 from benchconsole.probes.tools.inventory.readers import (
-    bonding,
     dmidecode,
     ethtool,
     file_systems,
     infiniband,
+    interfaces,
     interrupts,
-    ip,
     ipmitool,
     lldpctl,
     lsblk,
@@ -46,7 +45,7 @@ class Source:
 
 
 _OWN_READERS = {
-    "bonding": Source(bonding.find_facts, "the lines of /proc/net/bonding"),
+    "bonding": Source(interfaces.find_bonds, "the lines of /proc/net/bonding"),
     "cmdline": Source(system.find_command_line, "the one line of /proc/cmdline"),
     "cpuinfo": Source(processors.find_first_processor, "the entries of /proc/cpuinfo"),
     # 1: one file system could not be asked
@@ -55,7 +54,7 @@ _OWN_READERS = {
     "ethtool": Source(ethtool.find_facts, "the settings of ethtool"),
     "ibstat": Source(infiniband.find_adapters, "the adapters of ibstat, which prints nothing where there is none"),
     "interrupts": Source(interrupts.find_interrupts, "the table of /proc/interrupts"),
-    "ip": Source(ip.find_facts, "the interfaces of ip link"),
+    "ip": Source(interfaces.find_interfaces, "the interfaces of ip link"),
     "ipmitool": Source(ipmitool.find_facts, "the rows of ipmitool sdr or sensor"),
     "lldpctl": Source(lldpctl.find_facts, "the JSON of lldpctl -f json0"),
     "lsblk": Source(lsblk.find_facts, "the JSON of lsblk -J, its pairs or its table"),

@@ -138,9 +138,6 @@ def _read_run(run: _SysbenchRun) -> Iterator[Reading]:
         yield from _read_latencies(run, marks)
 
 
-# -- fileio
-
-
 def _read_files(run: _SysbenchRun, mode: str) -> Iterator[Reading]:
     pattern, way = _MODES[mode]
     block, size = run.find(_BLOCK), run.find(_FILE_SIZE)
@@ -201,9 +198,6 @@ def _scale(match: re.Match[str], group: int) -> float:
 
 def _format_size(match: re.Match[str]) -> str:
     return f"{match[1]}{match[2]}{'iB' if match[2] else 'B'}"
-
-
-# -- the other tests
 
 
 def _read_memory(run: _SysbenchRun, way: str) -> Iterator[Reading]:
