@@ -83,5 +83,4 @@ class H5perf(ScratchProbe):
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the report. ProbeOutputError when a file failed, which only words on either stream and zeros tell."""
         refuse_failed(output, "h5perf")
-        text_reader.refuse_complaints(output.error_text)
-        return text_reader.readings(output.text)
+        return text_reader.readings(output.text, output.error_text)

@@ -61,18 +61,16 @@ class _ReportPlace:
         return bool(self.api) and {"block", "size"} <= self.marks.keys()
 
 
-def readings(text: str) -> Sequence[Reading]:
-    """Every throughput in byte/s; ProbeOutputError when h5perf complained, measured nothing, or nothing is whole."""
-    refuse_complaints(text)
+def readings(text: str, errors: str = "") -> Sequence[Reading]:
+    """Every throughput in byte/s; ProbeOutputError when h5perf complained, measured nothing, or nothing is whole.
+
+    ``errors`` is what it said on its other stream, searched for complaints only.
+    """
+    refuse_lines(_COMPLAINT, [*split_lines(errors), *split_lines(text)], "a run without errors")
     numbers = number_runs(_find_readings(dedent_lines(text)))
     if not numbers:
         raise ProbeOutputError("no whole result", "the report of h5perf or h5perf_serial")
     return numbers
-
-
-def refuse_complaints(text: str) -> None:
-    """Raise ProbeOutputError with the first line that tells of a failure."""
-    refuse_lines(_COMPLAINT, split_lines(text), "a run without errors")
 
 
 def _find_readings(lines: Sequence[str]) -> Iterator[Reading]:

@@ -18,10 +18,6 @@ from benchconsole.probes.tools.inventory.readers import interrupts, lldpctl
 from benchconsole.probes.tools.inventory.sources import SOURCES
 
 
-def _draw_word() -> str:
-    return secrets.token_hex(8)
-
-
 class Inventory(Probe):
     """Facts about processors, memory, disks, RAID, interfaces, their neighbours, firmware, kernel and its settings.
 
@@ -37,7 +33,7 @@ class Inventory(Probe):
     safety = Safety.READS
     timeout = 60.0
 
-    def __init__(self, draw_word: Callable[[], str] = _draw_word) -> None:
+    def __init__(self, draw_word: Callable[[], str] = lambda: secrets.token_hex(8)) -> None:
         self._draw_word = draw_word
 
     def command(self, target: Target) -> Sequence[str]:

@@ -229,7 +229,6 @@ SCRIPT = _SCRIPT.replace("@KEYS@", " ".join(key.replace(".", "/") for key in KEY
 _MARK = re.compile(
     r"benchconsole-(?P<word>[0-9a-f]{8,64}) (?P<edge>begin|end) (?P<name>[a-z-]+)(?: (?P<status>[0-9]{1,3}))?"
 )
-_WORD = re.compile(r"[0-9a-f]{8,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +247,7 @@ def make_command(word: str, *, sudo: bool = False) -> list[str]:
 
 def find_word(argv: tuple[str, ...], text: str) -> str | None:
     """The word of the marks: the command's argument, or of a capture without command its first mark's."""
-    if _WORD.fullmatch("".join(argv[4:5])):
+    if re.fullmatch(r"[0-9a-f]{8,64}", "".join(argv[4:5])):
         return argv[4]
     mark = find_match(_MARK, read_lines(text))
     return mark["word"] if mark else None

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchconsole.probes.api import Fact, Labels, Unit
+from benchconsole.probes.api import Fact, Unit
 from benchconsole.probes.readers.lines import read_lines
 from benchconsole.probes.tools.inventory import facts
 
@@ -115,18 +115,10 @@ def _read_module(block: Mapping[str, str], size: int) -> Iterator[Fact]:
     if names:
         marks = facts.label_part("slot", " ".join(names))
         yield from facts.make_size("memory.dimm_size", size, marks)
-        yield from _make_speed(block, marks)
+        # half of what it can do is not taken: some firmware tells the clock, at which two transfers are made
+        speed = _RATE.fullmatch(block.get("Configured Memory Speed") or block.get("Configured Clock Speed", ""))
+        most = _RATE.match(block.get("Speed", ""))
+        is_clock = speed and most and abs(2 * int(speed["number"]) - int(most["number"])) <= 2
+        if speed and int(speed["number"]) and not is_clock:
+            yield Fact("memory.dimm_speed", int(speed["number"]) * 1e6, Unit.PER_SECOND, marks)
         yield from facts.make_texts(_OF_MODULE, block, marks)
-
-
-def _make_speed(block: Mapping[str, str], marks: Labels) -> list[Fact]:
-    """Transfers per second that are set.
-
-    Half of what the module can do is not taken: some firmware tells the clock, at which two transfers are made.
-    """
-    speed = _RATE.fullmatch(block.get("Configured Memory Speed") or block.get("Configured Clock Speed", ""))
-    most = _RATE.match(block.get("Speed", ""))
-    is_clock = speed and most and abs(2 * int(speed["number"]) - int(most["number"])) <= 2
-    if speed is None or is_clock or not int(speed["number"]):
-        return []
-    return [Fact("memory.dimm_speed", int(speed["number"]) * 1e6, Unit.PER_SECOND, marks)]

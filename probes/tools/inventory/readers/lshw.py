@@ -81,7 +81,13 @@ def _read_entry(entry: Document) -> Iterator[Fact]:
             yield from facts.make_size("disk.size", _read_bytes(entry), marks)
             yield from facts.make_texts(_OF_DISK, entry, marks)
     elif kind == "network" and isinstance(entry.get("logicalname"), str):
-        yield from _read_nic(entry)
+        marks, settings = facts.label_part("nic", entry["logicalname"]), read_mapping(entry.get("configuration"))
+        yield from facts.make_texts(_OF_NIC, entry, marks)
+        yield from facts.make_texts(_OF_DRIVER, settings, marks)
+        # without a link a speed is the one that the port is set to, and nothing runs at it
+        if settings.get("link") != "no" and (speed := _SPEED.fullmatch(str(settings.get("speed")))):
+            rate = f"{speed['number']} {speed['letter']}b/s"
+            yield from facts.make_quantity("nic.speed", rate, Unit.BYTE_RATE, marks)
 
 
 def _is_lasting(entry: Document) -> bool:
@@ -109,12 +115,3 @@ def _read_installed(entries: Sequence[Document], *, is_tree: bool) -> Iterator[F
 def _read_bytes(entry: Document) -> int:
     """The size of the entry in bytes; 0 when it is not known."""
     return parse_count(str(entry.get("size")), 10**15) or 0 if entry.get("units") == "bytes" else 0
-
-
-def _read_nic(entry: Document) -> Iterator[Fact]:
-    marks, settings = facts.label_part("nic", entry["logicalname"]), read_mapping(entry.get("configuration"))
-    yield from facts.make_texts(_OF_NIC, entry, marks)
-    yield from facts.make_texts(_OF_DRIVER, settings, marks)
-    # without a link a speed is the one that the port is set to, and nothing runs at it
-    if settings.get("link") != "no" and (speed := _SPEED.fullmatch(str(settings.get("speed")))):
-        yield from facts.make_quantity("nic.speed", f"{speed['number']} {speed['letter']}b/s", Unit.BYTE_RATE, marks)

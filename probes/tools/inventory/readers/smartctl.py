@@ -109,7 +109,7 @@ def _read_document(disk: Document, marks: Labels) -> Iterator[Fact]:
     if hours is not None and hours >= 0:
         minutes = parse_count(str(_read_path(disk, "power_on_time", "minutes")), 59) or 0
         yield Fact("disk.power_on_time", hours * 3600.0 + minutes * 60.0, Unit.SECOND, marks)
-    yield from _read_wear(disk, marks)
+    yield from _read_wear_values(disk, marks)
 
 
 def _find_protocol(disk: Document) -> object:
@@ -121,7 +121,7 @@ def _find_protocol(disk: Document) -> object:
     return protocol
 
 
-def _read_wear(disk: Document, marks: Labels) -> Iterator[Fact]:
+def _read_wear_values(disk: Document, marks: Labels) -> Iterator[Fact]:
     for row in map(read_mapping, read_array(_read_path(disk, "ata_smart_attributes", "table"))):
         if name := _find_attribute(str(row.get("id")), str(row.get("name"))):
             # of a raw value 8 (0 12) the 8 counts, while "value" has all three in one
@@ -165,9 +165,20 @@ def _read_disk(lines: Sequence[str], disk: str) -> Iterator[Fact]:
         return
     marks = facts.label_part("disk", disk) if disk else facts.label_part("serial", serial)
     yield from facts.make_text("disk.serial", serial, marks)
-    yield from _read_information(fields, marks)
-    yield from _read_state(fields, marks)
-    yield from _read_power_on_time(fields, marks)
+    yield from facts.make_texts(_TEXT, fields, marks)
+    if {"Vendor", "Product"} <= fields.keys():
+        yield from facts.make_text("disk.model", f"{fields['Vendor']} {fields['Product']}", marks)
+    for key in ("User Capacity", "Namespace 1 Size/Capacity", "Total NVM Capacity"):
+        yield from facts.make_size("disk.size", _parse_number(_BYTES, fields, key) or 0, marks)
+    if turns := _parse_number(_TURNS, fields, "Rotation Rate"):
+        yield from facts.make_measure("disk.rotation", str(turns), "RPM", marks)
+    for key, words in _HEALTH.items():
+        otherwise = "failed" if key == "SMART Health Status" and key in fields else None
+        yield from facts.make_text("disk.health", words.get(fields.get(key, ""), otherwise), marks)
+    for key in ("Current Drive Temperature", "Temperature"):
+        if degrees := _parse_number(_DEGREES, fields, key):  # a disk without a sensor says 0
+            yield from facts.make_measure("disk.temperature", str(degrees), "degrees C", marks)
+    yield from _read_wear(fields, marks)
     yield from _read_attributes(lines, marks)
 
 
@@ -177,23 +188,7 @@ def _parse_number(form: re.Pattern[str], fields: Mapping[str, str], key: str) ->
     return int(re.sub(r"[^0-9-]", "", match["number"])) if match else None
 
 
-def _read_information(fields: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
-    yield from facts.make_texts(_TEXT, fields, marks)
-    if {"Vendor", "Product"} <= fields.keys():
-        yield from facts.make_text("disk.model", f"{fields['Vendor']} {fields['Product']}", marks)
-    for key in ("User Capacity", "Namespace 1 Size/Capacity", "Total NVM Capacity"):
-        yield from facts.make_size("disk.size", _parse_number(_BYTES, fields, key) or 0, marks)
-    if turns := _parse_number(_TURNS, fields, "Rotation Rate"):
-        yield from facts.make_measure("disk.rotation", str(turns), "RPM", marks)
-
-
-def _read_state(fields: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
-    for key, words in _HEALTH.items():
-        otherwise = "failed" if key == "SMART Health Status" and key in fields else None
-        yield from facts.make_text("disk.health", words.get(fields.get(key, ""), otherwise), marks)
-    for key in ("Current Drive Temperature", "Temperature"):
-        if degrees := _parse_number(_DEGREES, fields, key):  # a disk without a sensor says 0
-            yield from facts.make_measure("disk.temperature", str(degrees), "degrees C", marks)
+def _read_wear(fields: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
     if (used := _parse_number(_PERCENT, fields, "Percentage Used")) is not None:
         yield Fact("disk.wear", used / 100, Unit.ONE, marks)
     yield from facts.make_count("disk.grown_defects", fields.get("Elements in grown defect list"), marks)
@@ -202,9 +197,6 @@ def _read_state(fields: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
     written = _parse_number(_BYTES, fields, "Data Units Written")
     if written is not None and written < ABSURD / _NVME_UNIT:
         yield Fact("disk.written", float(written * _NVME_UNIT), Unit.BYTE, marks)
-
-
-def _read_power_on_time(fields: Mapping[str, str], marks: Labels) -> Iterator[Fact]:
     hours = _parse_number(_COUNT, fields, "Power On Hours")
     # a bare number: the line behind it says that it was whole
     if hours is not None and "Unsafe Shutdowns" in fields and hours < ABSURD / 3600:
