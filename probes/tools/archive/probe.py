@@ -1,10 +1,9 @@
 """The pair probe ``archive``: files moved to the peer over so many TCP connections at once, as by parallel ftp.
 
-A process for each transfer at both ends. The receiver counts: bytes that it threw away, or that it has on its disk
-(``sink: files``, in portions of 16 MiB). It samples each transfer by its own clock, so that the sum is over the
-time in which all of them ran: from the last first sample to the first last one, with straight lines between samples.
-A transfer ends with its ``size`` or after ``seconds``, whichever is first. The receiver drops connections that do not
-know the word of the test.
+The receiver counts: bytes that it threw away, or that it has on its disk (``sink: files``, in portions of 16 MiB). It
+samples each transfer by its own clock, so that the sum is over the time in which all of them ran: from the last first
+sample to the first last one, with straight lines between samples. The receiver drops connections that do not know the
+word of the test.
 """
 
 import secrets

@@ -1,10 +1,7 @@
 """The node probe ``bonnie``: bonnie++ on a file system, large files and many small ones.
 
-Everything happens inside a directory that is made and removed by the rules of ``probes.scratch``. bonnie++ asks
-root for a user: it is told the one that is logged in, because only that one can enter the directory. Single
-characters with direct I/O are refused, because bonnie++ takes them for a full disk. Of a file smaller
-than twice the memory of the node, everything is labelled ``cached=possible`` but what was written with direct I/O.
-bonnie++ 2.00a opens the file for direct I/O only to write it first, as a trace of its system calls shows.
+bonnie++ asks root for a user: it is told the one that is logged in, because only that one can enter the directory.
+Single characters with direct I/O are refused, because bonnie++ takes them for a full disk.
 """
 
 from collections.abc import Mapping, Sequence

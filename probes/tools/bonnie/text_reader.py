@@ -1,10 +1,9 @@
 """Output of bonnie++ 1.03 to 2.00: its CSV line, and its table where the line is not there.
 
 Rates are in K/sec of 2^10 byte/s, seeks and files in 1/s, latencies (from 1.93 on) the longest of one operation.
-``+++++`` and empty cells are tests that were too short or not run: they are left out. A table is read only where
-it says the same as the line would, because a capture cut between the two must not give other numbers: tables from
-1.98 on round to ``238m`` and ``3.7g``, and print files per second that were never measured (an integer format with
-a floating-point argument). Lines of other lengths, and a run that complained, are errors.
+``+++++`` and empty cells are tests that were too short or not run. A table is read only where it says the same as the
+line would, because a capture cut between the two must not give other numbers: tables from 1.98 on round to ``238m`` and
+``3.7g``, and print files per second that were never measured (an integer format with a floating-point argument).
 
 Source: bonnie++ 1.03e, 1.96 and 2.00a, ``bon_time.cpp``; bon_csv2html(1).
 """

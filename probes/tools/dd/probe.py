@@ -1,7 +1,6 @@
 """The node probe ``dd``: a large file written and read again in one stream, as Jetstream's acceptance did.
 
-Both runs happen in a directory that is made and removed by the rules of ``probes.scratch``. What is read must
-come from the disk: direct I/O, or a file that the kernel was told to forget and has forgotten. Where
+What is read must come from the disk: direct I/O, or a file that the kernel was told to forget and has forgotten. Where
 direct I/O is refused, the run fails unless ``direct=0`` was asked for.
 """
 

@@ -1,11 +1,9 @@
 """Output of dd: GNU coreutils in any language, uutils, busybox, toybox and the BSDs.
 
-The rate is always bytes by seconds, never the rounded one that is printed; the printed one and the sizes in
-brackets must agree with it. Whether it wrote or read is known of our own runs only, which are marked. Progress is
-no result, and a run that moved less than it was told to, or a complaint of dd or the kernel, is an error.
+The rate is always bytes by seconds, never the rounded one that is printed; the printed one and the sizes in brackets
+must agree with it. Whether it wrote or read is known of our own runs only, which are marked.
 
-Sources: coreutils ``src/dd.c`` and its message catalogues, busybox ``coreutils/dd.c``, toybox ``dd.c``,
-FreeBSD ``bin/dd/misc.c``.
+Sources: coreutils ``src/dd.c`` and its message catalogues, busybox ``coreutils/dd.c``, toybox and FreeBSD ``dd``.
 """
 
 import re

@@ -1,9 +1,8 @@
 """The set probe ``fio-clients``: one fio drives the fio of every node of a set, and sums them up itself.
 
-A fio server does whatever job it is sent, commands included. So it listens on a Unix socket in a directory that
-only our own user may enter (``probes.scratch``), for one test, under the watchdog; the console joins the sockets of
-all nodes with the first one's (``probes.serving.joined``), where fio's client runs. Nodes whose
-versions of fio differ are an error, and so is a sum over fewer clients than were started.
+A fio server does whatever job it is sent, commands included. So it listens on a Unix socket in a directory that only
+our own user may enter (``probes.scratch``), for one test, under the watchdog; the console joins the sockets of all
+nodes with the first one's (``probes.serving.joined``), where fio's client runs.
 """
 
 import asyncio
@@ -250,9 +249,8 @@ def _refuse_other_versions(servers: Sequence[_Server]) -> None:
     """What fio speaks changes with its version, and a client of another one does not get far enough to say so."""
     for server in servers:
         if server.version != servers[0].version:
-            detail = (
-                f"has {server.version}, {servers[0].remote.node} has {servers[0].version}: fio needs the same on all"
-            )
+            other = f"{servers[0].remote.node} has {servers[0].version}"
+            detail = f"has {server.version}, {other}: fio needs the same on all"
             raise RemoteError(Failure(FailedAt.REFUSED, detail, server.remote.node))
 
 

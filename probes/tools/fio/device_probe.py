@@ -1,8 +1,7 @@
 """The node probe ``fio-device``: reading and writing a whole disk past any file system. It destroys.
 
-Runs only on a disk that the topology lists by serial number, that a person has confirmed by typing it,
-and that the node shows to be blank in the same breath (``probes.blank_devices``). Refuses everything
-else at planning, or on the node.
+Runs only on a disk that the topology lists by serial number, that a person has confirmed by typing it, and that the
+node shows to be blank in the same breath (``probes.blank_devices``).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,17 +1,12 @@
-"""The JSON of fio 2 and 3, between whatever notices fio or a batch system put around it.
+"""The JSON of fio 2 and 3, of one host or of several (``fio --client``), between whatever notices stand around it.
 
-``bw`` is KiB/s, ``bw_bytes`` byte/s; ``clat`` is in microseconds up to version 2 and ``clat_ns``
-in nanoseconds from 3 on. With ``--status-interval`` a capture holds several documents of which
-only finished ones are results, so a job that was still running is left out. Jobs of several hosts (``fio --client``)
-are labelled with their host, and fio's own sum with ``client=all`` and the number of jobs in it. Clones of one job
-(``numjobs``) are read one by one, with their sum beside them.
+``bw`` is KiB/s, ``bw_bytes`` byte/s; ``clat`` is in microseconds up to version 2 and ``clat_ns`` in nanoseconds from 3
+on. With ``--status-interval`` a capture holds several documents of which only finished ones are results.
 
 ``fio --client`` writes the global options of all hosts into one object, so that a name stands there once for each host.
 It prints "All clients" when it believes that all have reported, and believes so too early where a host was not reached
 or a short job ended before another began. So a sum counts only where it is that of the jobs beside it, and an option
 only where all hosts certainly had it.
-
-fio's text for people and its terse lines are errors: their numbers are rounded or without names.
 
 Source: fio 2.2.10, 3.0 and 3.33, ``stat.c``, ``client.c`` and HOWTO.
 """

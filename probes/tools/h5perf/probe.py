@@ -1,9 +1,7 @@
 """The node probe ``h5perf``: how fast HDF5 writes and reads a data set, beside plain POSIX calls.
 
-Runs ``h5perf_serial`` inside a directory that is made and removed by the rules of ``probes.scratch``. Its exit status
-is 0 also where every file failed, so that words and zeros in the report tell (``text_reader``). It opens files without
-direct I/O: data sets smaller than twice the memory of the node are labelled ``cached=possible``. Reports of the
-parallel h5perf are read, but it is not run: Debian does not package it.
+It opens files without direct I/O: data sets smaller than twice the memory of the node are labelled ``cached=possible``.
+Reports of the parallel h5perf are read, but it is not run: Debian does not package it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,8 @@
 """The report of h5perf_serial and of the parallel h5perf: throughput of each interface, of transfers and files.
 
 Both print MB/s and mean 2^20 byte/s. ``Write`` counts the time of the transfers alone, ``Write Open-Close`` that from
-opening to closing the file, ``Raw Data Write`` that of the data without what HDF5 adds. Rows of zeros, which both print
-with exit status 0 where a file could not be opened, are errors, and so are rows whose order (maximum, average, minimum)
-is not theirs. The raw reading of h5perf_serial is left out: it is that from opening to closing under another name.
+opening to closing the file, ``Raw Data Write`` that of the data without what HDF5 adds. Both print rows of zeros and
+end with exit status 0 where a file could not be opened.
 
 Source: HDF5 1.8 and 1.10, ``tools/perform/sio_perf.c`` and ``pio_perf.c``.
 """

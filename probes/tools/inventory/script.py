@@ -1,9 +1,8 @@
 """The one command of the inventory, and the marks that keep its answers apart.
 
-Every answer stands between two lines that carry a random word given as the command's argument,
-so that no text on the node can pass for one of them, and the second tells the exit status.
-Each tool has 10 seconds, the loops over disks and interfaces 35 together. Counters per processor are summed up on
-the node, exactly, and where a list is bounded, a line says so.
+Every answer stands between two lines that carry a random word given as the command's argument, so that no text on the
+node can pass for one of them, and the second tells the exit status. Each tool has 10 seconds, the loops over disks and
+interfaces 35 together.
 """
 
 import re
@@ -12,9 +11,6 @@ from dataclasses import dataclass
 
 from benchconsole.probes.readers.lines import find_match, read_lines
 from benchconsole.probes.tools.inventory.readers.system import KEYS
-
-SUDO = "sudo"
-"""The word that lets the script ask ``sudo -n`` for what only root is told."""
 
 SUMMED = r"""NR == 1 { n = NF; print "SUM"; next }
 {
@@ -242,7 +238,7 @@ class Answer:
 
 def make_command(word: str, *, sudo: bool = False) -> list[str]:
     """The argument list that asks everything; ``word`` is 8 to 64 hexadecimal digits."""
-    return ["sh", "-c", SCRIPT, "benchconsole-inventory", word, *([SUDO] if sudo else [])]
+    return ["sh", "-c", SCRIPT, "benchconsole-inventory", word, *(["sudo"] if sudo else [])]
 
 
 def find_word(argv: tuple[str, ...], text: str) -> str | None:

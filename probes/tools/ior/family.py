@@ -1,8 +1,7 @@
-"""The programs of the IOR package as tests: all nodes of a set in one shared directory.
+"""The programs of the IOR package as tests: all nodes of a set in one shared directory (``files.shared_directory``).
 
-Everything happens in a directory of its own below ``scratch``, which all nodes must see
-(``probes.tools.files.shared_directory``), and is gone with it. Results of another number of tasks than was
-started are an error: under an MPI that is not its own, such a program runs alone, many times.
+Results of another number of tasks than was started are an error: under an MPI that is not its own, such a program runs
+alone, many times.
 """
 
 from abc import abstractmethod

@@ -1,12 +1,9 @@
 """Output of IOR 2.8 to 4.1 as text, CSV or JSON: rows of iterations, ``Max Write``, and the summary of all tests.
 
-Every table says its columns and units itself; a row is read by them when it has as many fields. MiB is 2^20 byte;
-``MB`` in brackets must be the same rate. Operations are read where they are the rate by the size of a transfer:
-IOR 2.10 forgets the segments. Runs in which IOR warned of missing bytes, of wrong data or of fewer tasks
-than were asked for are errors, and so is every rate of zero.
-
-The JSON documents (``-O summaryFormat=JSON``) of 3.2 and of runs with ``-v`` are broken as a whole, so the objects of
-their ``summary`` are read one by one; the iterations stand without their test and are read from whole documents only.
+Every table says its columns and units itself. MiB is 2^20 byte; ``MB`` in brackets must be the same rate. Operations
+are read where they are the rate by the size of a transfer: IOR 2.10 forgets the segments. The JSON documents
+(``-O summaryFormat=JSON``) of 3.2 and of runs with ``-v`` are broken as a whole, so the objects of their ``summary``
+are read one by one; the iterations stand without their test and are read from whole documents only.
 
 Source: IOR 2.10.3 ``src/C/IOR.c``, 3.0.1 ``src/ior.c``, 3.2 to 4.1 ``src/ior-output.c``; hpc/ior issues 102 and 503.
 """

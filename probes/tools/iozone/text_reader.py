@@ -2,8 +2,7 @@
 
 The same headings stand above kB/sec (2^10 byte), operations per second (``-O``) and microseconds (``-N``): a line
 before says which, and without one a table is not read. Tests that were not chosen leave blanks, so a row is told apart
-by the tests in the command line, else by where its numbers stand below the heading. The Excel part says the same again
-and is not read. Rows of zeros are errors, and so are runs that verify, whose rates iozone itself calls invalid.
+by the tests in the command line, else by where its numbers stand below the heading.
 
 Source: iozone 3.263, 3.397 and 3.507, ``src/current/iozone.c``.
 """

@@ -1,8 +1,7 @@
 """The summary of mdtest 1.8 to 4.1: operations per second on directories, files and trees of directories.
 
-Columns are taken from the heading, which names the statistics in its own order and in some runs those of ranks before
-those of iterations; of both, the iterations are read. A phase that was not run is a row of zeros or nan and is left
-out, and so are tables of times, which have the same headings. A row whose mean is not between the others is an error.
+The heading names the statistics in its own order and in some runs those of ranks before those of iterations; of both,
+the iterations are read. A phase that was not run is a row of zeros or nan; tables of times have the same headings.
 
 Source: mdtest 1.8.3 and 1.9.3 ``mdtest.c``; IOR 3.0 to 4.1 ``src/mdtest.c``.
 """

@@ -1,6 +1,5 @@
 """The node probe ``sysbench``: files under a scratch directory, processor, memory or threads of one node.
 
-Files are made and removed inside a directory by the rules of ``probes.scratch``; the other tests write nothing.
 Versions before 1.0 have other options. Without direct I/O files smaller than twice the memory of the node are labelled
 ``cached=possible``.
 """
@@ -107,8 +106,13 @@ class Sysbench(ScratchProbe):
         test = given.choice("test", _TESTS)
         threads, seconds = str(given.whole("threads", 1, 4096)), str(given.whole("seconds", 1))
         if test != "fileio":
-            own = self._own(test, target.options)
-            runs = (f"--threads={threads}", f"--time={seconds}", *own)
+            runs = [f"--threads={threads}", f"--time={seconds}"]
+            if test == "cpu":
+                runs.append(f"--cpu-max-prime={given.whole('primes', 3, 10**9)}")
+            elif test == "memory":
+                operation = given.choice("operation", ("write", "read"))
+                runs.append(f"--memory-block-size={given.size('memory_block', 1024, 2**30)}")
+                runs += [f"--memory-oper={operation}", "--memory-total-size=1P"]
             return ["sh", "-c", _OTHERS, "benchconsole-sysbench", test, *runs]
         size, files, block = given.size("size", 512), given.whole("files", 1, 65_536), given.size("block", 512, 2**30)
         if size % (files * block):
@@ -123,13 +127,3 @@ class Sysbench(ScratchProbe):
     def _modes(self, options: Mapping[str, str | int | float]) -> Sequence[str]:
         mode = self.given(options).choice("mode", ("all", *_MODES))
         return _ALL if mode == "all" else (mode,)
-
-    def _own(self, test: str, options: Mapping[str, str | int | float]) -> Sequence[str]:
-        """Options that a test without files has for itself."""
-        given = self.given(options)
-        if test == "cpu":
-            return (f"--cpu-max-prime={given.whole('primes', 3, 10**9)}",)
-        if test == "threads":
-            return ()
-        block, operation = given.size("memory_block", 1024, 2**30), given.choice("operation", ("write", "read"))
-        return (f"--memory-block-size={block}", f"--memory-oper={operation}", "--memory-total-size=1P")

@@ -2,8 +2,7 @@
 
 0.4 and 0.5 print ``(35.714Mb/sec)`` for files and ``MB/sec`` for memory and mean 2^20 byte/s, as the MiB/s of 1.0 do;
 1.1 prints MiB/s and MB/s (10^6) side by side, of which the first is read. Latencies are in ms from 0.4.10 on and in s
-before. Reports of checkpoints are refused, since their parts are not the whole. Percentiles that sysbench itself calls
-inaccurate are not read.
+before.
 
 Source: sysbench 0.4.12, 0.5 and 1.0.20, ``sb_fileio.c``, ``sb_memory.c``, ``sb_logger.c``, ``sb_print_value_size``.
 """
@@ -131,7 +130,13 @@ def _read_run(run: _SysbenchRun) -> Iterator[Reading]:
         yield from _read_events(run, "cpu", _SPEED if run.version >= (1, 0, 8) else None, marks)
         yield from _read_latencies(run, marks)
     elif memory:
-        yield from _read_memory(run, memory[1])
+        block, scope, moved = run.find(_MEMORY_BLOCK), run.find(_MEMORY_SCOPE), run.find(_MOVED)
+        if block and scope:
+            marks = {"block": f"{block[1]}KiB", "operation": memory[1], "scope": scope[1], "threads": run.threads}
+            if moved and memory[1] != "none":
+                rate = require_positive(moved[2], "MiB/sec") * _MIB
+                yield Reading("sysbench.memory", rate, Unit.BYTE_RATE, known_labels(**marks), moved[0])
+            yield from _read_latencies(run, {**marks, "test": "memory"})
     elif test := _find_test(run):
         marks = {"test": test, "threads": run.threads}
         yield from _read_events(run, "events", None, marks)
@@ -198,17 +203,6 @@ def _scale(match: re.Match[str], group: int) -> float:
 
 def _format_size(match: re.Match[str]) -> str:
     return f"{match[1]}{match[2]}{'iB' if match[2] else 'B'}"
-
-
-def _read_memory(run: _SysbenchRun, way: str) -> Iterator[Reading]:
-    block, scope, moved = run.find(_MEMORY_BLOCK), run.find(_MEMORY_SCOPE), run.find(_MOVED)
-    if block is None or scope is None:
-        return
-    marks = {"block": f"{block[1]}KiB", "operation": way, "scope": scope[1], "threads": run.threads}
-    if moved and way != "none":
-        rate = require_positive(moved[2], "MiB/sec") * _MIB
-        yield Reading("sysbench.memory", rate, Unit.BYTE_RATE, known_labels(**marks), moved[0])
-    yield from _read_latencies(run, {**marks, "test": "memory"})
 
 
 def _find_test(run: _SysbenchRun) -> str:

@@ -1,9 +1,7 @@
 """``ethtool``, ``-i``, ``-a``, ``-k``, ``-g``, ``-l``, ``-c`` and ``-S`` of interfaces, as facts.
 
-Every part but ``-i`` and ``-S`` begins with a heading that names its interface. The first belongs to the
-interface that was named last, counters only to one that is named right above them, as our script does. In
-one part the first value of each key counts, and rings and channels only below the line that says
-whether they are the most that is possible or what is set.
+Every part but ``-i`` and ``-S`` begins with a heading that names its interface. The first belongs to the interface that
+was named last, counters only to one that is named right above them, as our script does.
 """
 
 import re

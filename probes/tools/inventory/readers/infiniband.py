@@ -1,8 +1,7 @@
 """``ibstat`` and ``perfquery`` (plain and ``-x``) as facts about InfiniBand adapters and their ports.
 
-Without an adapter ``ibstat`` prints nothing and ends with 0: then nothing was read, which is no fact. Data is counted
-in words of 4 bytes (InfiniBand Architecture Specification 1.3, 16.1.3.5). The plain counters are narrow and stop at
-their end: one that stands there is left out, for it may be any larger number.
+Data is counted in words of 4 bytes (InfiniBand Architecture Specification 1.3, 16.1.3.5). The plain counters are narrow
+and stop at their end: one that stands there is left out, for it may be any larger number.
 """
 
 import re

@@ -1,8 +1,7 @@
 """``ip -j link`` or ``ip -j addr`` (also with ``-s``), their form for people, and ``/proc/net/bonding/*`` as facts.
 
-With a filter ``ip -j`` leaves empty objects in its list for what did not match; they are passed over. The lines of a
-bond may carry the file's path before them, as ``grep -H`` writes them; a bond whose file is not named has no name.
-Which aggregate is the active one is told to root only.
+The lines of a bond may carry the file's path before them, as ``grep -H`` writes them; a bond whose file is not named
+has no name. Which aggregate is the active one is told to root only.
 """
 
 import re
