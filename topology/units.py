@@ -124,18 +124,6 @@ def _parse_scaled(number: float, unit: str, text: str, *, pattern: re.Pattern[st
     return number * _find_factor(match["prefix"])
 
 
-def _parse_time(number: float, unit: str, text: str) -> float:
-    if unit not in _TIME:
-        raise UnitError(text, EXPECTED[Unit.SECOND], f"{number:g} s" if not unit else None)
-    return number * _TIME[unit]
-
-
-def _parse_one(number: float, unit: str, text: str) -> float:
-    if unit not in ("", "%"):
-        raise UnitError(text, EXPECTED[Unit.ONE])
-    return number / 100.0 if unit == "%" else number
-
-
 def parse(text: str, unit: Unit) -> float:
     """Read ``text`` as a quantity of ``unit`` and return it in that base unit.
 
@@ -146,9 +134,13 @@ def parse(text: str, unit: Unit) -> float:
     if unit is Unit.BYTE_RATE:
         return _parse_rate(number, suffix, text)
     if unit is Unit.SECOND:
-        return _parse_time(number, suffix, text)
+        if suffix not in _TIME:
+            raise UnitError(text, EXPECTED[unit], None if suffix else f"{number:g} s")
+        return number * _TIME[suffix]
     if unit is Unit.ONE:
-        return _parse_one(number, suffix, text)
+        if suffix not in ("", "%"):
+            raise UnitError(text, EXPECTED[unit])
+        return number / 100.0 if suffix else number
     pattern = {Unit.BYTE: _SIZE, Unit.FLOP_RATE: _FLOPS, Unit.PER_SECOND: _PER_SECOND}[unit]
     return _parse_scaled(number, suffix, text, pattern=pattern, of=unit)
 

@@ -63,7 +63,6 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command

@@ -42,16 +42,9 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @parameters_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
 def command(
-    topology: Path,
-    flows: tuple[str, ...],
-    model: str,
-    streams: int,
-    one_to_one: bool,
-    down: tuple[str, ...],
-    draws: int,
-    given: tuple[str, ...],
-    as_json: bool,
-) -> None:
+    topology: Path, flows: tuple[str, ...], model: str, streams: int, one_to_one: bool, down: tuple[str, ...],
+    draws: int, given: tuple[str, ...], as_json: bool,
+) -> None:  # fmt: skip
     """Say what FLOWS should reach on TOPOLOGY when all run at once, and what limits each. Connects to nothing.
 
     A flow is written FROM>TO with node sets or groups, in quotes: "n[1-16]>@storage". Rates are

@@ -10,7 +10,7 @@ from benchconsole.console.exits import BadInput
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.topology import load
 from benchconsole.topology.description.document import Imported, source_text
-from benchconsole.topology.importers import FORMATS, SEVERAL, import_sources, list_formats, sniff
+from benchconsole.topology.importers import FORMATS, SEVERAL, import_sources, sniff
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import UnitError, format_link_speed, parse_link_speed
@@ -92,7 +92,7 @@ TRUNKED = """\
 @click.option(
     "--from",
     "source_format",
-    type=click.Choice(["auto", *list_formats()]),
+    type=click.Choice(["auto", *FORMATS]),
     default=None,
     help="Read SOURCE in this format.",
 )
@@ -103,14 +103,9 @@ TRUNKED = """\
 @click.option("--schema", is_flag=True, help=f"Write {SCHEMA_COPY} beside FILE, for editors on other machines.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def command(
-    file: Path,
-    sources: tuple[Path, ...],
-    source_format: str | None,
-    example: str | None,
-    link_speed: str | None,
-    schema: bool,
-    force: bool,
-) -> None:
+    file: Path, sources: tuple[Path, ...], source_format: str | None, example: str | None, link_speed: str | None,
+    schema: bool, force: bool,
+) -> None:  # fmt: skip
     """Write a commented topology to FILE (default cluster.yaml), to be edited by hand.
 
     With --from it says what SOURCE says: a file of another tool, or for lldp the files of all

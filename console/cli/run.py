@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,8 +13,8 @@ import click
 from benchconsole.console.cli import common
 from benchconsole.console.cli.cohort_option import cohort_option, make_cohort_options
 from benchconsole.console.cli.in_use_option import busy_option, careful_option, make_safety_policy, production_option
-from benchconsole.console.cli.scheduler_option import head_option, make_reach, refuse_unknown_head, through_option
 from benchconsole.console.exits import BadInput, Exit, complain
+from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import InUseError
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.events import SessionEnded
@@ -23,14 +23,31 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.totals import exit_code
 from benchconsole.probes.api import Probe
 from benchconsole.probes.blank_devices import list_confirmations
+from benchconsole.probes.hygiene.leftover_proof import touched
 from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.model.remote import Reach
+from benchconsole.probes.reach.slurm.allocation import Wish
+from benchconsole.probes.reach.slurm.slurm_reach import door_name, through_slurm
 from benchconsole.store.errors import StoreError
 from benchconsole.store.store import Store
+from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
 
 if TYPE_CHECKING:
     from benchconsole.console.session.session import Session
+
+
+_through_option = click.option(
+    "--through", metavar="slurm[:PARTITION]", default=None, help="Run inside an allocation of our own."
+)
+_head_option = click.option(
+    "--head", metavar="NODE", default=None, help="With --through: speak to Slurm on this node, over SSH [this machine]."
+)
+
+_TWICE = 2.0
+_SPARE = 900.0
+"""Seconds that an allocation lasts beyond twice the plan's time: nodes answer late, rounds are run again."""
 
 
 @click.command("run")
@@ -50,8 +67,8 @@ if TYPE_CHECKING:
 @careful_option
 @production_option
 @busy_option
-@through_option
-@head_option
+@_through_option
+@_head_option
 def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
     dry_run: bool, resume: str | None, jsonl: Path | None, force: bool, allow_untested: bool, quiet: bool,
@@ -72,7 +89,7 @@ def command(
     probes = found.probes
     fabric = common.read_topology(topology, probes)
     chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
-    refuse_unknown_head(fabric, through, head)
+    _refuse_unknown_head(fabric, through, head)
     meant = make_safety_policy(fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None)
     typed = () if resume else _confirm_disks(fabric, suite, chosen, probes)
     options = {
@@ -91,7 +108,7 @@ def command(
         rounds = session.unfinished() if resume else session.propose()
         session.make_reach = common.make_asking_reach
         if through is not None:
-            session.make_reach = make_reach(through, head, lambda: rounds)
+            session.make_reach = _make_slurm_reach(through, head, lambda: rounds)
         if dry_run:
             _print_plan(session, rounds)
         _refuse_in_use(session, rounds)
@@ -265,3 +282,35 @@ async def follow_session(
             break
     await session.finished()
     return view, caught[0] if caught else None
+
+
+def _make_slurm_reach(through: str, head: str | None, rounds: Callable[[], Sequence[Round]]) -> MakeReach:
+    """What makes the reach of a run through Slurm on the nodes of ``rounds``; BadInput for what cannot be meant."""
+    scheduler, _, partition = through.partition(":")
+    if scheduler != "slurm":
+        raise BadInput(f"benchconsole: --through {through}: found {scheduler!r}, expected slurm or slurm:PARTITION")
+    try:
+        Wish(partition)
+    except ValueError as error:
+        raise BadInput(f"benchconsole: --through {through}: {error}") from error
+
+    def make(fabric: Fabric, session: str) -> Reach:
+        planned = tuple(rounds())
+        wish = Wish(partition, seconds=_TWICE * sum(each.seconds for each in planned) + _SPARE)
+        door = None
+        if head is not None:
+            door = (make_ssh_reach(fabric, door_name(session)), next(n for n in fabric.nodes.values() if n.id == head))
+        return through_slurm(session, touched(planned).nodes, wish, door)
+
+    return make
+
+
+def _refuse_unknown_head(fabric: Fabric, through: str | None, head: str | None) -> None:
+    """BadInput for a head node that the file does not have, or that nobody asked for."""
+    if head is None:
+        return
+    if through is None:
+        raise BadInput("benchconsole: --head is for --through")
+    if head not in fabric.nodes:
+        hint = find_near(head, fabric.nodes)
+        raise BadInput(f"benchconsole: --head {head}: no such node" + (f"; did you mean {hint}?" if hint else ""))

@@ -53,17 +53,8 @@ def _fit_text(text: str, width: int) -> str:
 
 
 def _format_verdict(each: "SessionSummary") -> str:
-    words = [
-        f"{number:,} {name}"
-        for number, name in (
-            (each.fails, "below"),
-            (each.watches, "watched"),
-            (each.unknowns, "unknown"),
-            (each.unreachable, "unreachable"),
-            (each.failed, "failed"),
-            (each.skipped, "skipped"),
-        )
-        if number
-    ]
+    counts = (each.fails, each.watches, each.unknowns, each.unreachable, each.failed, each.skipped)
+    names = ("below", "watched", "unknown", "unreachable", "failed", "skipped")
+    words = [f"{number:,} {name}" for number, name in zip(counts, names, strict=True) if number]
     said = ", ".join(words) or ("all passed" if each.passes else "nothing judged")
     return said if each.state.value == "complete" else f"{said} ({each.state.value})"

@@ -15,7 +15,7 @@ from benchconsole import topology
 from benchconsole.console.cli import main
 from benchconsole.console.cli.init import SCHEMA_COPY, command
 from benchconsole.console.exits import BadInput, Exit
-from benchconsole.topology.importers import list_formats
+from benchconsole.topology import importers
 from tests.topology.importers.sources import CLAB, CONF, CYJS, FORMATS, INI, INVENTORY, LLDP, SSH, TREE, heard, told
 
 SOURCES = {
@@ -186,8 +186,8 @@ def test_what_a_source_says_reaches_the_terminal_made_safe(init: Init, tmp_path:
 
 def test_help_names_every_format() -> None:
     said = CliRunner().invoke(command, ["--help"]).output
-    assert all(name in said for name in list_formats())
-    assert {name.removesuffix("-yaml") for name in FORMATS} == set(list_formats())
+    assert all(name in said for name in importers.FORMATS)
+    assert {name.removesuffix("-yaml") for name in FORMATS} == set(importers.FORMATS)
 
 
 def test_a_published_machine_is_written_and_can_be_loaded(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.capacity.maxmin import Usage
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Flow
-from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Pick, Walker, hash_flows
+from benchconsole.topology.routing.hashed_paths import CableStep, Hashed, InTurn, Walker, hash_flows
 from benchconsole.topology.routing.routes import Route, Routes
 
 Members = Mapping[int, Mapping[Direction, int]]
@@ -59,23 +59,14 @@ class Crossings:
     weight: Floats
 
 
-def make_pick(model: Model, seed: int) -> Pick | None:
-    """How a model decides at each fork; None where it lets flows divide."""
-    if model is Model.STEERED:
-        return InTurn()
-    if model in (Model.HASH, Model.POLARISED):
-        return Hashed(seed, polarised=model is Model.POLARISED)
-    return None
-
-
 def trace_flows(
     routes: Routes, flows: Sequence[Flow], model: Model, *, seed: int = 0, members: Members | None = None
 ) -> Crossings:
     """What ``flows`` load. RoutingError for a flow without a path, or not on a link that ``members`` names for it."""
     table = _Table(routes)
-    how = make_pick(model, seed)
-    if how is not None:
-        walker = Walker(routes, how)
+    if model in (Model.STEERED, Model.HASH, Model.POLARISED):
+        pick = InTurn() if model is Model.STEERED else Hashed(seed, polarised=model is Model.POLARISED)
+        walker = Walker(routes, pick)
         for flow, key in zip(flows, hash_flows(flows), strict=True):
             table.add_path(walker.path(flow, key))
         return table.crossings()
@@ -129,7 +120,6 @@ class _Table:
         self._flows = 0
 
     def add_path(self, path: Sequence[CableStep]) -> None:
-        """A flow that is on one member of each link."""
         columns: list[int] = []
         for way, member, vlan in path:
             columns.append(way)

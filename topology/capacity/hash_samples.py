@@ -47,15 +47,9 @@ class OverHashes:
 
 
 def sample_hashes(
-    fabric: Fabric,
-    flows: Sequence[Flow],
-    *,
-    draws: int = DRAWS,
-    seed: int = 0,
-    model: Model = Model.HASH,
-    routes: Routes | None = None,
+    fabric: Fabric, flows: Sequence[Flow], *, draws: int = DRAWS, seed: int = 0, model: Model = Model.HASH,
     capacity: Mapping[Direction, float] | None = None,
-) -> OverHashes:
+) -> OverHashes:  # fmt: skip
     """What ``flows`` get when all run at once, over ``draws`` hashes that ``seed`` leads to.
 
     ``model`` is HASH or POLARISED. ValueError for another, without flows or without draws;
@@ -63,7 +57,7 @@ def sample_hashes(
     """
     if model not in (Model.HASH, Model.POLARISED) or not flows or draws < 1:
         raise ValueError(f"{draws} draws of {len(flows)} flows by {model.value}: there is nothing to draw")
-    routes = routes or Routes(fabric)
+    routes = Routes(fabric)
     demand = np.array([np.inf if flow.demand is None else flow.demand for flow in flows])
     batch = max(1, _AT_ONCE // len(flows))
     rates = []

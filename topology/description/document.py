@@ -47,7 +47,6 @@ class Document:
         return Position(self.file, 1, 1)
 
     def key_at(self, location: Location) -> Position:
-        """Where the key of ``location`` stands."""
         return self.keys.get(location) or self.at(location)
 
 
@@ -153,7 +152,6 @@ class _Reader:
         return event
 
     def document_value(self) -> object:
-        """The value of the only document."""
         event = self.next()
         while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
             event = self.next()
@@ -176,7 +174,6 @@ class _Reader:
         self.document.problems.append(Problem(where, found, expected))
 
     def read(self, event: yaml.Event, location: Location) -> object:
-        """The value that ``event`` begins."""
         self.seen += 1
         where = self.position(event.start_mark)
         if self.seen > MAX_VALUES or len(location) > MAX_DEPTH:

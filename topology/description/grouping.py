@@ -111,7 +111,6 @@ class Grouping:
             yield Group(kind, name, tuple(members[index * size : (index + 1) * size]), written.model)
 
     def claims(self) -> Iterator[Claim]:
-        """What the documents say."""
         for index, each in enumerate(self.written.stated):
             here: Location = ("stated", index)
             if each is None:

@@ -47,7 +47,6 @@ class DeviceNames:
         return True
 
     def known(self, name: str) -> bool:
-        """Whether a device of the file has this name."""
         return name in self.nodes or name in self.switches
 
     def devices(self, text: str, location: Location) -> list[str]:
@@ -55,11 +54,9 @@ class DeviceNames:
         return self._those(text, location, (self.nodes, self.switches), "device", "a node or switch of this file")
 
     def node_ids(self, text: str, location: Location) -> list[NodeId]:
-        """The nodes that a set names; anything else is a problem."""
         return [NodeId(name) for name in self._those(text, location, (self.nodes,), "node", "a node of this file")]
 
     def switch_ids(self, text: str, location: Location) -> list[SwitchId]:
-        """The switches that a set names; anything else is a problem."""
         found = self._those(text, location, (self.switches,), "switch", "a switch of this file")
         return [SwitchId(name) for name in found]
 

@@ -125,7 +125,6 @@ class _Resolver:
         return found
 
     def unshared(self, address: str, name: str, location: Location) -> bool:
-        """Whether no other node has this address."""
         other = self.addressed.setdefault(address, name)
         if other != name:
             self.report.add(location, f"the address {address} of {other} again for {name}", "each address once")
@@ -148,7 +147,6 @@ class _Resolver:
         )
 
     def wiring(self, grouping: Grouping) -> Wiring:
-        """Every link of the file."""
         policy = self.written.network.hash if self.written.network else "unknown"
         wiring = Wiring(self.names, grouping.networks(), policy)
         for index, each in enumerate(self.written.links):
@@ -157,7 +155,6 @@ class _Resolver:
         return wiring
 
     def fabric(self, path: Path, vocabulary: Vocabulary | None) -> Fabric:
-        """Everything in one; problems are in ``report``."""
         written, names = self.written, self.names
         self.resolve_switches()
         self.resolve_nodes()

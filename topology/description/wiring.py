@@ -50,7 +50,6 @@ class Wiring:
         }
 
     def add(self, index: int, written: raw.RawLink) -> None:
-        """Read one entry of ``links``."""
         here: Location = ("links", index)
         lower = self._end(written.from_, (*here, "from"))
         upper = self._end(written.to, (*here, "to"))

@@ -39,11 +39,6 @@ _MARKS: tuple[tuple[str, re.Pattern[str]], ...] = (
 _LOOKED_AT = 256 * 1024
 
 
-def list_formats() -> tuple[str, ...]:
-    """The foreign formats."""
-    return tuple(FORMATS)
-
-
 def sniff(text: str) -> str | None:
     """The foreign format that ``text`` looks like; None when it looks like none of them."""
     start = text[:_LOOKED_AT]

@@ -56,11 +56,9 @@ class _HostGroups:
         self._known_above: dict[tuple[str, ...], list[str]] = {}
 
     def group(self, name: str) -> None:
-        """Note that there is a group."""
         self._parents.setdefault(name, [])
 
     def child(self, group: str, name: str, where: Position) -> None:
-        """Note that the group ``name`` is below ``group``."""
         self.group(group)
         self.group(name)
         if name == group or name in self._above([group]):
@@ -69,7 +67,6 @@ class _HostGroups:
             self._parents[name].append(group)
 
     def variables(self, group: str, told: Mapping[str, str]) -> None:
-        """Note variables of a group."""
         self._variables.setdefault(group, {}).update(told)
 
     def host(self, group: str, name: str, told: Mapping[str, str], where: Position) -> None:
@@ -180,7 +177,6 @@ class _Ini:
             offset += len(line) + 1
 
     def line(self, line: str, where: Position, group: str, kind: str) -> None:
-        """One line that is no section and no comment."""
         if kind == "vars":
             key, equals, value = line.partition("=")
             if not equals:
@@ -223,7 +219,6 @@ class _Yaml:
         return data if isinstance(data, dict) else {}
 
     def group(self, name: str, data: object, here: Location) -> None:
-        """One group and everything below it."""
         body = self.mapping(data, here)
         self.inventory.group(name)
         for key in body:

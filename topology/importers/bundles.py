@@ -63,7 +63,6 @@ class _Bundle:
         return [cable.port_a if lower else cable.port_b for cable in self.cables]
 
     def entry(self, speed: str | None) -> LinkEntry:
-        """The item of ``links``."""
         first = self.cables[0]
         data: dict[str, object] = {
             "from": _format_end(first.a, self.ends(lower=True)),

@@ -73,7 +73,6 @@ class _Reader:
         return found, here
 
     def whole(self) -> None:
-        """Read everything into the draft."""
         self.fabric()
         for name in self.part("nodes")[0]:
             self.device(name)
@@ -115,7 +114,6 @@ class _Reader:
         return found
 
     def device(self, name: str) -> None:
-        """One entry of ``nodes``."""
         written, here = self.part("nodes", name)
         where = self.source.key_at(here)
         kind, labels = self.inherited(written, here)
@@ -150,7 +148,6 @@ class _Reader:
         return (None if kind is None else str(kind)), labels
 
     def grouped(self, name: str, labels: Mapping[str, _Label]) -> None:
-        """Note the chassis, rack, pod, site, pair and VLANs that a device says it is in."""
         for kind, section in (*GROUPS.items(), ("mlag", "mlag")):
             if kind in labels:
                 group, where = labels[kind]

@@ -122,7 +122,10 @@ class Draft:
         document = Document(self.file, self.text)
         document.values[()] = self.start
         known = ("ssh", "network", "networks", "classes")
-        data: dict[str, object] = {"schema": 1, "fabric": self.name or _name_fabric(self.file)}
+        # The file names a fabric whose source does not, without what a name should not hold.
+        stem = Path(self.file).name.partition(".")[0]
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.") or "cluster"
+        data: dict[str, object] = {"schema": 1, "fabric": self.name or name}
         data.update({name: self.sections[name] for name in known if name in self.sections})
         data["switches"] = dict(self._switches(cables))
         data["nodes"] = dict(self._nodes())
@@ -192,11 +195,6 @@ class Draft:
             self.problem(silent[0].where, f"no speed for {format_cables(silent)}", expected)
         else:
             self.remark(f"the source has no speed for {format_cables(silent)}: {speed} was given for them")
-
-
-def _name_fabric(file: str) -> str:
-    """A name for a fabric whose source has none: that of the file, without what a name should not hold."""
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(file).name.partition(".")[0]).strip("-.") or "cluster"
 
 
 def format_cables(cables: list[SourceCable]) -> str:

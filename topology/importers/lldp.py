@@ -39,9 +39,7 @@ class LldpNeighbour:
     switch: str
     port: str
     speed: float | None
-    ttl: int | None
     via: str
-    chassis: str
     forwards: bool | None
     aggregated: bool
     where: Position
@@ -84,18 +82,14 @@ def _list_neighbours(document: Document) -> Iterator[LldpNeighbour]:
 def _read_neighbour(
     interface: str, body: Mapping[str, object], switch: str, chassis: Mapping[str, object], where: Position
 ) -> LldpNeighbour:
-    identity = _find_text(chassis.get("id"))
     port = _find_body(body.get("port"))
     current = _find_text(_find_body(port.get("auto-negotiation")).get("current"))
-    ttl = _find_text(port.get("ttl")) or _find_text(_find_body(body.get("ttl")).get("ttl"))
     return LldpNeighbour(
         interface=interface,
-        switch=switch or identity,
+        switch=switch or _find_text(chassis.get("id")),
         port=_read_port(port),
         speed=_read_speed(current),
-        ttl=int(ttl) if ttl.isdecimal() and ttl.isascii() else None,
         via=_find_text(body.get("via")) or "LLDP",
-        chassis=identity,
         forwards=_read_forwards(chassis),
         aggregated=_find_text(port.get("aggregation")) not in ("", "0"),
         where=where,

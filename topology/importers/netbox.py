@@ -40,7 +40,6 @@ class _Reader:
         self.interfaces: dict[str, Mapping[str, object]] = {}
 
     def each(self, what: str) -> Iterator[tuple[Mapping[str, object], Location]]:
-        """The ``data`` of every node or edge."""
         items = self.elements.get(what)
         for index, item in enumerate(items if isinstance(items, list) else []):
             here: Location = ("elements", what, index)
@@ -51,7 +50,6 @@ class _Reader:
                 self.draft.problem(self.source.at(here), "an element without data", '{"data": {...}}')
 
     def whole(self) -> None:
-        """Read everything into the draft."""
         for data, here in self.each("nodes"):
             self.vertex(data, here)
         edges = [(str(data.get("source")), str(data.get("target")), here) for data, here in self.each("edges")]
@@ -122,7 +120,6 @@ class _Reader:
         self.draft.section("sites", name or "site", {"members": members}, where)
 
     def cable(self, a: str, b: str, owner: Mapping[str, str], where: Position) -> None:
-        """One cable between two interfaces."""
         for vertex in (a, b):
             if vertex not in owner:
                 name = _name(self.interfaces[vertex])

@@ -22,25 +22,12 @@ _FORWARDERS = {"switch", "switches", "router", "routers", "bridge", "sw"}
 _NODES = {
     "compute": {"compute", "computes", "worker", "workers", "cn", "gpu"},
     "storage": {
-        "storage",
-        "stor",
-        "st",
-        "oss",
-        "ost",
-        "mds",
-        "mdt",
-        "mgs",
-        "nas",
-        "nfs",
-        "ceph",
-        "lustre",
-        "beegfs",
-        "gpfs",
+        "storage", "stor", "st", "oss", "ost", "mds", "mdt", "mgs", "nas", "nfs", "ceph", "lustre", "beegfs", "gpfs",
     },
     "management": {"management", "mgmt", "admin", "head", "master", "control", "controller", "service", "slurmctld"},
     "login": {"login", "logins", "front", "frontend", "submit"},
     "gateway": {"gateway", "gateways", "gw", "lnet", "dtn"},
-}
+}  # fmt: skip
 _HOSTS = {"server", "servers", "host", "hosts", "node", "nodes", "vm", "client", "clients"}
 
 

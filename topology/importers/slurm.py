@@ -111,14 +111,15 @@ def _parse_yaml(source: Document, draft: Draft) -> Iterator[Line]:
     if not isinstance(source.data, list):
         raise refuse(source.at(()), "no list of topologies", "- topology: NAME, with tree: or block:")
     for kind, inside in (("tree", "switches"), ("block", "blocks")):
-        having = _list_having(source.data, kind)
+        of_kind = [(index, each) for index, each in enumerate(source.data) if isinstance(each, dict) and kind in each]
+        having = sorted(of_kind, key=lambda item: item[1].get("cluster_default") is not True)
         if not having:
             continue
-        index = having[0]
-        for other in having[1:]:
+        index, chosen = having[0]
+        for other, _ in having[1:]:
             where = source.at((other,))
             draft.remark(f"one {kind} is taken, the default or the first: that of line {where.line} is left out")
-        body = source.data[index][kind]
+        body = chosen[kind]
         items = body.get(inside) if isinstance(body, dict) else None
         here: Location = (index, kind, inside)
         if not isinstance(items, list):
@@ -126,11 +127,6 @@ def _parse_yaml(source: Document, draft: Draft) -> Iterator[Line]:
             continue
         for number, item in enumerate(items):
             yield from _read_entry(source, item, (*here, number), draft)
-
-
-def _list_having(topologies: Sequence[object], kind: str) -> list[int]:
-    found = [(index, each) for index, each in enumerate(topologies) if isinstance(each, dict) and kind in each]
-    return [index for index, each in sorted(found, key=lambda item: item[1].get("cluster_default") is not True)]
 
 
 def _read_entry(source: Document, item: object, here: Location, draft: Draft) -> Iterator[Line]:

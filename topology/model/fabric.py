@@ -194,7 +194,6 @@ class Link:
 
     @property
     def is_lag(self) -> bool:
-        """Whether several cables share the load."""
         return self.count > 1
 
     def other(self, device: str) -> str:
@@ -417,7 +416,6 @@ class Fabric:
         return tcp_goodput(self.mtu)
 
     def goodput_of(self, link: Link) -> float:
-        """Payload share of the wire of the network that ``link`` belongs to."""
         network = self.networks.get(link.network)
         return self.goodput if network is None else network.goodput
 
@@ -431,7 +429,6 @@ class Fabric:
 
     @cached_property
     def mlag_of(self) -> Mapping[str, Mlag]:
-        """Switch name to the pair that it belongs to."""
         return {switch: pair for pair in self.mlags for switch in pair.switches}
 
     @cached_property
@@ -444,7 +441,6 @@ class Fabric:
         return {node: tuple(vlans) for node, vlans in found.items()}
 
     def group_of(self, kind: str) -> Mapping[str, Group]:
-        """Device name to its group of ``kind`` (chassis, rack, pod, site)."""
         return {member: group for group in self.groups if group.kind == kind for member in group.members}
 
     def legs(self, node: str) -> tuple[Link, ...]:
@@ -453,7 +449,6 @@ class Fabric:
         return self.links_at[found.host if found is not None and found.host is not None else node]
 
     def attached(self, switch: str) -> Iterator[Node]:
-        """The nodes cabled to ``switch``."""
         for link in self.links_at[switch]:
             node = self.nodes.get(NodeId(link.other(switch)))
             if node is not None:
@@ -465,7 +460,6 @@ class Fabric:
         return tuple(link for link in own if not link.standby) or own
 
     def switch_of(self, node: str) -> tuple[SwitchId, ...]:
-        """The switches that ``node`` is cabled to."""
         return tuple(SwitchId(link.other(node)) for link in self.links_at[node] if link.other(node) in self.switches)
 
     def tier(self, device: str) -> int:

@@ -16,7 +16,6 @@ class Rates:
     write: float | None = None
 
     def of(self, operation: str) -> float | None:
-        """``read`` or ``write``."""
         return self.read if operation == "read" else self.write
 
 

@@ -61,7 +61,6 @@ class Sweep:
 
     @property
     def points(self) -> int:
-        """How many points there are."""
         return math.prod(len(axis.values) for axis in self.axes)
 
 

@@ -69,7 +69,6 @@ class Graph:
         return 2 * self._number[link.id] + (source != link.a)
 
     def direction(self, way: int) -> Direction:
-        """The directed link of a number."""
         link = self.links[way >> 1]
         return Direction(link.id, link.b if way & 1 else link.a)
 

@@ -218,7 +218,6 @@ class Routes:
         return _Spread(fan.ways | beyond.ways, beyond.ends)
 
     def connected(self, source: str, sink: str) -> bool:
-        """Whether the description gives a path from one node to the other."""
         try:
             self.shares(source, sink)
         except RoutingError:

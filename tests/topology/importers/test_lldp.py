@@ -49,8 +49,8 @@ def fabric(*sources: tuple[str, str], speed: str | None = None) -> Fabric:
 def test_json0_gives_every_neighbour_with_everything_that_it_says() -> None:
     (found,) = neighbours(told(heard("eth0", "leaf1", "Eth1")))
     assert found == LldpNeighbour(
-        interface="eth0", switch="leaf1", port="Eth1", speed=1.25e9, ttl=120, via="LLDP",
-        chassis="02:00:00:00:00:01", forwards=True, aggregated=False, where=found.where,
+        interface="eth0", switch="leaf1", port="Eth1", speed=1.25e9, via="LLDP",
+        forwards=True, aggregated=False, where=found.where,
     )  # fmt: skip
     assert str(found.where) == "lldpctl:5:9"
 
@@ -58,10 +58,10 @@ def test_json0_gives_every_neighbour_with_everything_that_it_says() -> None:
 def test_json_changes_its_shape_with_the_number_of_neighbours() -> None:
     (one,) = neighbours(JSON_ONE)
     assert (one.interface, one.switch, one.port, one.speed) == ("eno1", "leaf1", "TenGigabitEthernet 1/3", 3.125e9)
-    assert (one.ttl, one.forwards, one.aggregated) == (120, True, True)
+    assert (one.forwards, one.aggregated) == (True, True)
     first, second = neighbours(JSON_TWO)
     assert (first.switch, first.port, first.speed, first.forwards) == ("leaf1", "Eth1", None, None)
-    assert (second.switch, second.port, second.ttl) == ("02:00:00:00:00:02", "7", None)
+    assert (second.switch, second.port) == ("02:00:00:00:00:02", "7")
 
 
 @pytest.mark.parametrize("text", [told(), '{"lldp": {}}', '{"lldp": [{}]}', CHASSIS % "n1"])

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchconsole.topology import importers
 from benchconsole.topology.description.document import MAX_BYTES, Document, source_text
 from benchconsole.topology.errors import TopologyError
-from benchconsole.topology.importers import import_sources, list_formats, sniff
+from benchconsole.topology.importers import import_sources, sniff
 from tests.topology.importers.sources import FORMATS, cables, described, problems
 
 EVERY = pytest.mark.parametrize("name", FORMATS)
@@ -137,7 +138,7 @@ def test_tags_construct_nothing_and_aliases_do_not_multiply(name: str, plain: st
     assert "without end" in problems(parse, "all:\n  x: 1\n" + bomb)[0]
 
 
-@pytest.mark.parametrize("name", list_formats())
+@pytest.mark.parametrize("name", importers.FORMATS)
 def test_files_that_are_huge_or_not_there_or_no_text_are_refused(name: str, tmp_path: Path) -> None:
     huge = tmp_path / "huge"
     with huge.open("wb") as file:
