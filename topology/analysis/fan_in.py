@@ -8,15 +8,15 @@ costs no cable and comes on top, in proportion. Raises RoutingError for a flow w
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats
 from benchconsole.topology.capacity.expect import compute_capacities
 from benchconsole.topology.capacity.flow_streams import LinkPart, Model, trace_flows
 from benchconsole.topology.capacity.maxmin import Usage, max_min
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, SwitchId
 from benchconsole.topology.routing.routes import Routes
 
@@ -69,25 +69,29 @@ def group_nodes(fabric: Fabric, clients: Sequence[str], servers: Sequence[str]) 
     for role, nodes in enumerate((clients, servers)):
         for node in nodes:
             on.setdefault(machine_of(fabric, node), ([], []))[role].append(node)
-    alike: dict[object, list[str]] = {}
-    for machine, guests in on.items():
-        tags = tuple(tuple((tag, len(same)) for tag, same in _group_by_vlans(fabric, each).items()) for each in guests)
-        alike.setdefault((_make_cabling_key(fabric, machine), tags), []).append(machine)
+    # Guests of a machine by their VLANs, clients and servers apart.
+    guests = {
+        machine: [group_by_key((fabric.vlans_of.get(NodeId(node), ()), node) for node in each) for each in both]
+        for machine, both in on.items()
+    }
+    alike = group_by_key((_make_key(fabric, machine, kinds), machine) for machine, kinds in guests.items())
     found: tuple[list[NodeKind], list[NodeKind]] = ([], [])
     for machines in alike.values():
-        both = all(on[machines[0]])
+        both = all(guests[machines[0]])
         for role, machine in enumerate((machines[0], machines[-1] if both else machines[0])):
-            for same in _group_by_vlans(fabric, on[machine][role]).values():
+            for same in guests[machine][role].values():
                 total = len(same) * len(machines)
                 found[role].append(NodeKind(same[0], machine, total, len(same), tuple(machines)))
     return found
 
 
-def _group_by_vlans(fabric: Fabric, nodes: Sequence[str]) -> dict[tuple[int, ...], list[str]]:
-    found: dict[tuple[int, ...], list[str]] = {}
-    for node in nodes:
-        found.setdefault(fabric.vlans_of.get(NodeId(node), ()), []).append(node)
-    return found
+def _make_key(fabric: Fabric, machine: str, kinds: Sequence[Mapping[tuple[int, ...], Sequence[str]]]) -> Hashable:
+    """What decides the paths and rates of a machine: where each cable goes, and what it is; the VLANs of its guests."""
+    cables = tuple(
+        (link.other(machine), link.members, link.network, link.standby, link.bond, link.wan, link.channels)
+        for link in fabric.links_at[machine]
+    )
+    return cables, tuple(tuple((vlans, len(same)) for vlans, same in each.items()) for each in kinds)
 
 
 def machine_of(fabric: Fabric, node: str) -> str:
@@ -98,14 +102,6 @@ def machine_of(fabric: Fabric, node: str) -> str:
 def machines_of(fabric: Fabric, nodes: Iterable[str]) -> set[str]:
     """The machines that ``nodes`` are or run on."""
     return {machine_of(fabric, node) for node in nodes}
-
-
-def _make_cabling_key(fabric: Fabric, machine: str) -> tuple[object, ...]:
-    """What decides the paths and rates of a machine: where each cable goes, and what it is."""
-    return tuple(
-        (link.other(machine), link.members, link.network, link.standby, link.bond, link.wan, link.channels)
-        for link in fabric.links_at[machine]
-    )
 
 
 class FanIn:
@@ -124,7 +120,10 @@ class FanIn:
         self.parts: tuple[LinkPart, ...] = ()
         if not pairs:
             return
-        crossed = trace_flows(routes, [self._flow(*pair) for pair in pairs], Model.FLUID)
+        ends = (
+            (client.node, server.node) if pattern.writing else (server.node, client.node) for client, server in pairs
+        )
+        crossed = trace_flows(routes, [Flow(NodeId(source), NodeId(target)) for source, target in ends], Model.FLUID)
         self.parts, self._owner, self._weight = crossed.parts, crossed.owner, crossed.weight
         of_use = [pairs[owner] for owner in crossed.owner[crossed.used.flow].tolist()]
         times = [
@@ -132,13 +131,12 @@ class FanIn:
             for (client, server), part in zip(of_use, crossed.used.link.tolist(), strict=True)
         ]
         self._used = Usage(crossed.used.flow, crossed.used.link, crossed.used.share * np.array(times, float))
-        self._limits = self._capacities()
+        # A server takes in every copy of what is written.
+        into = [fabric.links[part.way.link].other(part.way.source) in self._serving for part in self.parts]
+        copies = pattern.copies if pattern.writing else 1
+        self._limits = compute_capacities(fabric, self.parts, {}) / np.where(into, copies, 1)
         number = {client: index for index, client in enumerate(self._clients)}
         self._client = np.array([number[client] for client, _ in of_use], np.intp)
-
-    def _flow(self, client: NodeKind, server: NodeKind) -> Flow:
-        ends = (client, server) if self._pattern.writing else (server, client)
-        return Flow(NodeId(ends[0].node), NodeId(ends[1].node))
 
     def _times(self, client: NodeKind, server: NodeKind, way: Direction) -> int:
         """How many flows of one kind to another are on a link that one of them crosses."""
@@ -148,12 +146,6 @@ class FanIn:
         if server.machine in ends:
             return server.together * client.reached_from(server)
         return client.total * server.reached_from(client)
-
-    def _capacities(self) -> Floats:
-        """byte/s of payload of each part; a server takes in every copy of what is written."""
-        into = [self._fabric.links[part.way.link].other(part.way.source) in self._serving for part in self.parts]
-        copies = self._pattern.copies if self._pattern.writing else 1
-        return compute_capacities(self._fabric, self.parts, {}) / np.where(into, copies, 1)
 
     def total(self, limiting: Callable[[Direction], bool] = lambda _: True) -> float:
         """byte/s of all flows together when only the ``limiting`` links limit; infinite where they do not."""
@@ -180,12 +172,10 @@ class FanIn:
         and a link that carries so much with the others allows it alone.
         """
         together = self.total()
-        found: dict[tuple[int, str], set[Direction]] = {}
-        for part in self.parts:
-            found.setdefault(self._kind(part.way, gateways), set()).add(part.way)
+        found = group_by_key((self._kind(part.way, gateways), part.way) for part in self.parts)
         lowest = math.inf
         for (_, name), ways in sorted(found.items()):
-            rate = max(self.total(ways.__contains__), together)
+            rate = max(self.total(set(ways).__contains__), together)
             if math.isfinite(rate):
                 lowest = min(lowest, rate)
                 yield name, rate
@@ -202,12 +192,10 @@ class FanIn:
         ):
             if not ends.isdisjoint(machines):
                 return place, name
-        lower, upper = sorted((self._fabric.tier(end), self._role(end)) for end in ends)
+        switches = self._fabric.switches
+        roles = {end: switches[SwitchId(end)].role.value if end in switches else "forwarding node" for end in ends}
+        lower, upper = sorted((self._fabric.tier(end), roles[end]) for end in ends)
         return 2 + lower[0], f"{lower[1]} to {upper[1]} links"
-
-    def _role(self, device: str) -> str:
-        switch = self._fabric.switches.get(SwitchId(device))
-        return "forwarding node" if switch is None else switch.role.value
 
 
 def list_port_rates(fabric: Fabric, nodes: Sequence[str]) -> list[float]:

@@ -201,31 +201,27 @@ class _Case:
 
     def cables(self, operation: str, copies: int) -> Iterator[LayerCeiling | UnknownLayer]:
         """What the cabling allows, by kind of link; the servers' ports alone where no path can be followed."""
-        why = self.uncabled()
-        if not why:
-            writing, striped = operation == "write", self.system.striped
-            pattern = Pattern(self.clients.nodes, self.system.servers, writing, striped, copies)
+        clients, servers = self.clients.nodes, self.system.servers
+        absent = [what for what, nodes in (("clients", clients), ("servers", servers)) if not nodes]
+        loose = [node for node in (*clients, *servers) if not self.fabric.legs(node)]
+        if absent:
+            why = f"no {' and no '.join(absent)} described"
+        elif loose:
+            why = f"{fold(loose)} not described as cabled"
+        else:
+            pattern = Pattern(clients, servers, operation == "write", self.system.striped, copies)
             try:
                 yield from self.by_links(FanIn(self.fabric, self.routes, pattern, self.sorts))
                 return
             except RoutingError as error:
                 why = str(error)
         yield UnknownLayer("clients to servers", why)
-        rates = list_port_rates(self.fabric, self.system.servers)
+        rates = list_port_rates(self.fabric, servers)
         if rates and all(rates):
             total = min(rates) * len(rates) if self.system.striped else sum(rates)
             yield LayerCeiling(
                 SERVER_PORTS, total / copies, Origin.COMPUTED, "sum of ports", _describe_ports(rates), True
             )
-
-    def uncabled(self) -> str:
-        """What keeps the paths from being known, in words; empty when nothing does."""
-        clients, servers = self.clients.nodes, self.system.servers
-        absent = [what for what, nodes in (("clients", clients), ("servers", servers)) if not nodes]
-        if absent:
-            return f"no {' and no '.join(absent)} described"
-        loose = [node for node in (*clients, *servers) if not self.fabric.legs(node)]
-        return f"{fold(loose)} not described as cabled" if loose else ""
 
     def by_links(self, flows: FanIn) -> Iterator[LayerCeiling | UnknownLayer]:
         """Each kind of link, and the gateways that the description names but paths leave out."""
