@@ -69,16 +69,23 @@ def analyse_vlans(fabric: Fabric) -> tuple[SplitLink, ...]:
 
 def _split(fabric: Fabric, link: Link) -> SplitLink:
     near_a, near_b = (_count_hops(fabric, end, without=link) for end in (link.a, link.b))
-    sides = {node: _find_side(fabric, node, near_a, near_b) for vlan in fabric.vlans.values() for node in vlan.members}
+    sides: dict[NodeId, int | None] = {}
+    for node in (node for vlan in fabric.vlans.values() for node in vlan.members):
+        # 0 or 1 for the end that it is nearer to, None where it is neither's.
+        machine = fabric.nodes[node].host or node
+        from_a, from_b = near_a.get(machine, math.inf), near_b.get(machine, math.inf)
+        sides[node] = None if from_a == from_b else int(from_b < from_a)
     lanes = tuple(_make_lane(fabric, channel, sides) for channel in link.channels)
     apart = near_a.keys().isdisjoint(near_b)
+    others = fabric.vlans.keys() - {channel.vlan for channel in link.channels} if apart else ()
+    stranded = (vlan for vlan in fabric.vlans.values() if vlan.id in others)
     carried = [sum(min(lane.sides[end].offered, lane.capacity) for lane in lanes) for end in (0, 1)]
     return SplitLink(
         link=link,
         channels=sum(channel.capacity for channel in link.channels),
         lanes=lanes,
         carried=(min(carried[0], link.capacity), min(carried[1], link.capacity)),
-        stranded=tuple(_find_stranded(fabric, link, sides)) if apart else (),
+        stranded=tuple(vlan.id for vlan in stranded if {0, 1} <= {sides[node] for node in vlan.members}),
     )
 
 
@@ -96,13 +103,6 @@ def _count_hops(fabric: Fabric, start: str, *, without: Link) -> Mapping[str, in
                 found[link.other(here)] = found[here] + 1
                 queue.append(link.other(here))
     return found
-
-
-def _find_side(fabric: Fabric, node: NodeId, near_a: Mapping[str, int], near_b: Mapping[str, int]) -> int | None:
-    """0 or 1 for the end that ``node`` is nearer to, None where it is neither's."""
-    machine = fabric.nodes[node].host or node
-    from_a, from_b = (hops.get(machine, math.inf) for hops in (near_a, near_b))
-    return None if from_a == from_b else int(from_b < from_a)
 
 
 def _make_lane(fabric: Fabric, channel: Channel, sides: Mapping[NodeId, int | None]) -> Lane:
@@ -126,13 +126,6 @@ def _sum_offered(fabric: Fabric, nodes: tuple[NodeId, ...]) -> float:
     """byte/s of the ports of ``nodes``; those of a host count once, however many virtual machines share them."""
     machines = dict.fromkeys(fabric.nodes[node].host or node for node in nodes)
     return sum(link.capacity for machine in machines for link in fabric.links_at[machine] if not link.standby)
-
-
-def _find_stranded(fabric: Fabric, link: Link, sides: Mapping[NodeId, int | None]) -> Iterator[int]:
-    carried = {channel.vlan for channel in link.channels}
-    for vlan in fabric.vlans.values():
-        if vlan.id not in carried and {0, 1} <= {sides[node] for node in vlan.members}:
-            yield vlan.id
 
 
 def list_findings(fabric: Fabric, split: Iterable[SplitLink]) -> Iterator[StaticFinding]:

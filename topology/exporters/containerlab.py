@@ -35,6 +35,9 @@ def export(fabric: Fabric) -> str:
     """The text of a ``*.clab.yml``. Raises ExportError for a fabric without cables."""
     if not fabric.links:
         raise ExportError(f"{fabric.name} has no links, and containerlab joins containers by links")
+    networks = {f"network.{name}": _format_network(each) for name, each in fabric.networks.items() if name != "data"}
+    vlans = {f"vlan.{vlan.id}": vlan.name for vlan in fabric.vlans.values()}
+    own = {"fabric": fabric.name, "mtu": str(fabric.mtu)} | networks | vlans
     lines = [
         f"# {format_comment(fabric.name)} as a containerlab topology, written by benchconsole.",
         "# Containers have no speed of their own: the speeds in vars are those of the fabric, for tc or netem to set.",
@@ -42,7 +45,7 @@ def export(fabric: Fabric) -> str:
         "topology:",
         "  kinds:",
         f"    linux: {{image: {quote(IMAGE)}}}",
-        *_format_entry("  defaults", {}, _label_fabric(fabric)),
+        *_format_entry("  defaults", {}, own),
         "  nodes:",
     ]
     for switch in fabric.switches.values():
@@ -54,8 +57,8 @@ def export(fabric: Fabric) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _format_entry(key: str, entry: Mapping[str, str], labels: Mapping[str, str]) -> Iterator[str]:
-    """An entry with the labels below it, each of them text."""
+def _format_entry(key: str, entry: Mapping[str, str], labels: Mapping[str, str | None]) -> Iterator[str]:
+    """An entry with the labels that it has below it, each of them text."""
     if not labels:
         yield f"{key}: {format_flow(entry)}"
         return
@@ -63,34 +66,24 @@ def _format_entry(key: str, entry: Mapping[str, str], labels: Mapping[str, str])
     yield f"{key}:"
     yield from (f"{indent}{name}: {format_scalar(value)}" for name, value in entry.items())
     yield f"{indent}labels:"
-    yield from (f"{indent}  {PREFIX}{name}: {quote(value)}" for name, value in labels.items())
-
-
-def _label_fabric(fabric: Fabric) -> dict[str, str]:
-    found = {"fabric": fabric.name, "mtu": str(fabric.mtu)}
-    found |= {f"network.{name}": _format_network(each) for name, each in fabric.networks.items() if name != "data"}
-    return found | {f"vlan.{vlan.id}": vlan.name for vlan in fabric.vlans.values()}
+    yield from (f"{indent}  {PREFIX}{name}: {quote(value)}" for name, value in labels.items() if value is not None)
 
 
 def _format_network(network: Network) -> str:
-    written: dict[str, object] = {"mtu": network.mtu}
-    if network.kind is not None:
-        written["type"] = network.kind
-    if network.goodput != tcp_goodput(network.mtu):
-        written["goodput"] = repr(network.goodput)
-    return json.dumps(written)
+    kind = {} if network.kind is None else {"type": network.kind}
+    goodput = {} if network.goodput == tcp_goodput(network.mtu) else {"goodput": repr(network.goodput)}
+    return json.dumps({"mtu": network.mtu} | kind | goodput)
 
 
-def _label_switch(fabric: Fabric, switch: Switch) -> dict[str, str]:
-    found = {"role": switch.role.value}
-    if switch.model is not None:
-        found["model"] = switch.model
-    if switch.ports:
-        found["ports"] = json.dumps(_format_ports(switch.ports))
+def _label_switch(fabric: Fabric, switch: Switch) -> dict[str, str | None]:
     pair = fabric.mlag_of.get(switch.id)
-    if pair is not None:
-        found["mlag"] = pair.name
-    return found | dict(_list_groups(fabric, switch.id))
+    return {
+        "role": switch.role.value,
+        "model": switch.model,
+        "ports": json.dumps(_format_ports(switch.ports)) if switch.ports else None,
+        "mlag": None if pair is None else pair.name,
+        **dict(_list_groups(fabric, switch.id)),
+    }
 
 
 def _format_ports(ports: tuple[PortSet, ...]) -> object:
@@ -106,22 +99,17 @@ def _format_ports(ports: tuple[PortSet, ...]) -> object:
     }
 
 
-def _label_node(fabric: Fabric, node: Node) -> dict[str, str]:
-    found = {"role": node.role.value}
-    if node.hardware.name != "unclassed":
-        found["class"] = node.hardware.name
-    if node.address != node.id:
-        found["address"] = node.address
-    if node.data_address != node.address:
-        found["data-address"] = node.data_address
-    if node.host is not None:
-        found["host"] = node.host
-    if node.forwards:
-        found["forwards"] = "true"
-    vlans = fabric.vlans_of.get(node.id)
-    if vlans:
-        found["vlans"] = ",".join(map(str, vlans))
-    return found | dict(_list_groups(fabric, node.id))
+def _label_node(fabric: Fabric, node: Node) -> dict[str, str | None]:
+    return {
+        "role": node.role.value,
+        "class": None if node.hardware.name == "unclassed" else node.hardware.name,
+        "address": None if node.address == node.id else node.address,
+        "data-address": None if node.data_address == node.address else node.data_address,
+        "host": node.host,
+        "forwards": "true" if node.forwards else None,
+        "vlans": ",".join(map(str, fabric.vlans_of.get(node.id, ()))) or None,
+        **dict(_list_groups(fabric, node.id)),
+    }
 
 
 def _list_groups(fabric: Fabric, device: str) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ from ClusterShell.RangeSet import RangeSet
 
 from benchconsole.topology.exporters import ExportError
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, Link, SwitchRole
+from benchconsole.topology.model.fabric import Fabric, SwitchRole
 from benchconsole.topology.selection import fold
 from benchconsole.topology.writing.yaml_text import format_comment, format_scalar, quote
 
@@ -93,14 +93,18 @@ class _Tree:
         self.fabric = fabric
         used = [link.network for link in fabric.links.values()]
         self.network = "data" if "data" in used or not used else used[0]
-        self.links = [link for link in fabric.links.values() if link.network == self.network]
+        links = [link for link in fabric.links.values() if link.network == self.network]
         self._order: dict[str, int] = {switch: index for index, switch in enumerate(fabric.switches)}
         self._stands_for = {str(switch): str(switch) for switch in fabric.switches}
         self._above: dict[str, list[str]] = {}
         self._beside: list[tuple[str, str]] = []
         self._skipped: list[tuple[str, str]] = []
-        for link in self.links:
-            self._place(link)
+        for link in links:
+            a, b = sorted((link.a, link.b), key=fabric.tier)
+            if fabric.tier(a) < fabric.tier(b):
+                self._above.setdefault(a, []).append(b)
+            else:
+                self._beside.append((a, b))
         for node in fabric.nodes.values():
             if node.host is not None:
                 self._above[node.id] = self._above.get(node.host, [])
@@ -114,13 +118,6 @@ class _Tree:
         self._refuse_what_is_no_tree()
         self._used = {each for node in fabric.nodes for each in self.ancestors(node)}
         self.remarks = list(self._remarks())
-
-    def _place(self, link: Link) -> None:
-        a, b = sorted((link.a, link.b), key=self.fabric.tier)
-        if self.fabric.tier(a) < self.fabric.tier(b):
-            self._above.setdefault(a, []).append(b)
-        else:
-            self._beside.append((a, b))
 
     def first(self, switch: str) -> str:
         """The switch that ``switch`` shares an entry with, itself where it is the first."""
@@ -157,12 +154,11 @@ class _Tree:
             here = self.parent(here)
 
     def _refuse_what_is_no_tree(self) -> None:
-        wrong = []
-        for device, switch in self._skipped:
-            if self.first(switch) not in self.ancestors(device):
-                wrong.append(
-                    f"{device} is cabled to {self.parent(device)} and to {switch}, and one is not above the other"
-                )
+        wrong = [
+            f"{device} is cabled to {self.parent(device)} and to {switch}, and one is not above the other"
+            for device, switch in self._skipped
+            if self.first(switch) not in self.ancestors(device)
+        ]
         for a, b in self._beside:
             if a in self._stands_for and b in self._stands_for:
                 roots = [self.parent(self.first(switch)) is None for switch in (a, b)]

@@ -61,8 +61,6 @@ class Effect:
 
 _NOTHING = CrossingNodes()
 Case = tuple[FailureKind, str, Effect]
-_After = tuple[float | None, float]
-"""The worst ratio of those that lose something, and the highest load on what takes over."""
 
 
 class Failures:
@@ -123,26 +121,20 @@ def _group_alike(columns: Sequence[Indices | Flags | Floats]) -> Iterator[tuple[
         yield int(first[number]), order[ends[number - 1] if number else 0 : ends[number]]
 
 
-def _make_effect(cut: int, crossing: CrossingNodes, part: float, after: _After) -> Effect:
+def _make_effect(cut: int, crossing: CrossingNodes, part: float, ratio: float | None, load: float) -> Effect:
     """The effect of losing ``part`` of what crosses something; who crosses it entirely may be cut off."""
-    ratio, load = after
     degraded, left = 0, 1.0
     if part >= _WHOLE and cut >= crossing.entirely:
         degraded, left = crossing.nodes - crossing.entirely, 1 - crossing.most
     elif part > 1 - _WHOLE:
         degraded = max(crossing.nodes - cut, 0)
         left = 1 - part * (1.0 if crossing.entirely else crossing.most)
-    # Rounded so that elements that differ in the last bit of a sum fail alike.
-    return Effect(
-        cut,
-        degraded,
-        _round_key(left) if degraded else 1.0,
-        None if ratio is None else _round_key(ratio),
-        _round_key(load),
-    )
+    left = _round_key(left) if degraded else 1.0
+    return Effect(cut, degraded, left, None if ratio is None else _round_key(ratio), _round_key(load))
 
 
 def _round_key(value: float) -> float:
+    """Rounded so that elements that differ in the last bit of a sum fail alike."""
     return value if math.isinf(value) else float(f"{value:.12g}")
 
 
@@ -151,16 +143,13 @@ def list_device_failures(failures: Failures) -> Iterator[tuple[Case, Indices]]:
     cabled = failures.cabled
     switches = np.arange(cabled.nodes, len(cabled.names))
     ratio, load = _compute_without(failures)
-    cut, tier, lost = (
-        failures.apart.device[switches],
-        cabled.tier[switches],
-        _list_columns(failures.reach.lost, switches),
-    )
-    for one, some in _group_alike([tier, cut, *lost, ratio, load]):
-        crossing = failures.reach.lost.get(int(switches[one]), _NOTHING)
-        after = (None if ratio[one] < 0 else float(ratio[one]), float(load[one]))
-        effect = _make_effect(int(cut[one]), crossing, 1.0, after)
-        yield (FailureKind.SWITCH, failures.roles[tier[one]], effect), switches[some]
+    cut, tier, lost = failures.apart.device, cabled.tier, _list_columns(failures.reach.lost, switches)
+    for one, some in _group_alike([tier[switches], cut[switches], *lost, ratio, load]):
+        switch = int(switches[one])
+        crossing = failures.reach.lost.get(switch, _NOTHING)
+        worst = None if ratio[one] < 0 else float(ratio[one])
+        effect = _make_effect(int(cut[switch]), crossing, 1.0, worst, float(load[one]))
+        yield (FailureKind.SWITCH, failures.roles[tier[switch]], effect), switches[some]
     gateways = np.flatnonzero(cabled.forwards[: cabled.nodes])
     for one, some in _group_alike([failures.apart.device[gateways]]):
         yield (FailureKind.GATEWAY, "node", Effect(cut=int(failures.apart.device[gateways[one]]))), gateways[some]
@@ -253,7 +242,7 @@ def _compute_link_effects(
         if user < 0 or not lost:
             yield Effect(cut=gone)
         else:
-            yield _make_effect(gone, failures.reach.over.get(user, _NOTHING), part, (ratio, load))
+            yield _make_effect(gone, failures.reach.over.get(user, _NOTHING), part, ratio, load)
 
 
 def list_leg_failures(failures: Failures) -> Iterator[tuple[Case, Indices]]:
@@ -275,7 +264,7 @@ def list_leg_failures(failures: Failures) -> Iterator[tuple[Case, Indices]]:
         keys: list[Case] = []
         for one, some in _group_alike([machines, cut, part, load, tier, asked]):
             crossing = CrossingNodes(nodes=int(machines[one]), entirely=int(machines[one]))
-            effect = _make_effect(int(cut[one]), crossing, float(part[one]), (None, float(load[one])))
+            effect = _make_effect(int(cut[one]), crossing, float(part[one]), None, float(load[one]))
             number[some] = len(keys) if asked[one] else -1
             keys.append((kind, f"node to {failures.roles[tier[one]]}", effect))
         for each, key in enumerate(keys):

@@ -115,15 +115,11 @@ class Differences:
         every = (cable for node in fabric.nodes for cable in list_cables(fabric, node))
         self._at = group_by_key((cable.device, cable.node) for cable in every)
         self._lost = group_by_key((state.cable.device, state.cable.node) for state in found if state.kind not in UP)
-        self._swapped = self._add_swaps(found)
-
-    def _add_swaps(self, found: Sequence[CableState]) -> set[DescribedCable]:
-        swapped: set[DescribedCable] = set()
+        self._swapped: set[DescribedCable] = set()
         for swap in find_swaps(found, {device: len(nodes) for device, nodes in self._at.items()}):
-            swapped |= {state.cable for state in swap.states}
+            self._swapped |= {state.cable for state in swap.states}
             nodes = tuple(dict.fromkeys(state.cable.node for state in swap.states))
             self._rows.append(CablingDifference(CableOutcome.SWAPPED, nodes, (), swap.described, swap.seen, swap.text))
-        return swapped
 
     def add_heard(self, node: str, cabling: Cabling, beside: Spare) -> None:
         """Everything of a node whose neighbours are known."""
