@@ -1,10 +1,9 @@
 """Cuts: how much two sets of devices can send each other at most, and how much each tier lets through.
 
-A cut is an *upper bound*. It is what fits through the narrowest place when everything may be
-routed anywhere; what flows under the routing that is there can be less (Jyothi, Singla, Godfrey
-and Kolla, SC'16). Bisection bandwidth (Dally and Towles) is the least cut between halves of the
-nodes; here the halves are named: by default those of the nodes in the order of their switches.
-Byte/s on the wire in one direction, usable cables only.
+A cut is an *upper bound*. It is what fits through the narrowest place when everything may be routed anywhere; what
+flows under the routing that is there can be less (Jyothi, Singla, Godfrey and Kolla, SC'16). Bisection bandwidth (Dally
+and Towles) is the least cut between halves of the nodes; here the halves are named: by default those of the nodes in
+the order of their switches. Byte/s on the wire in one direction, usable cables only.
 """
 
 from collections.abc import Collection, Iterator
@@ -108,9 +107,8 @@ def analyse_bisection(fabric: Fabric, *, cabled: Tables | None = None) -> Bisect
 def find_cut(fabric: Fabric, near: Collection[str], far: Collection[str], *, cabled: Tables | None = None) -> FabricCut:
     """The least capacity between the devices named ``near`` and those named ``far``.
 
-    A virtual machine stands for its host. Raises SelectionError for an empty set, a name that is
-    no device, a device on both sides and a node without a cable; UnitTooFineError where the
-    capacities have no common unit that fits.
+    A virtual machine stands for its host. Raises SelectionError for an empty set, a name that is no device, a device on
+    both sides and a node without a cable; UnitTooFineError where the capacities have no common unit that fits.
     """
     cabled = cabled or make_tables(fabric)
     one, other = (_number_devices(cabled, names) for names in (near, far))

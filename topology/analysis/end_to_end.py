@@ -60,7 +60,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class EndToEnd:
-    """One network: how many nodes, its top, the worst way and the worst share, and the worst single failures.
+    """One network, joined by forwarding nodes: how many nodes, its top, the worst way, share and single failures.
 
     Failures are of one cable and of one switch, for the nodes that still reach the top (who does not:
     ``topology.analysis.redundancy``), None where no way would be left or there is nothing to fail.
@@ -89,10 +89,7 @@ class _Products:
 
 
 def analyse_end_to_end(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[EndToEnd, ...]:
-    """The worst way, the worst share and the worst failures of each network of ``fabric`` with nodes.
-
-    The one with most nodes first; networks are joined by forwarding nodes.
-    """
+    """The worst way, share and failures of each network of ``fabric`` that has nodes, the largest first."""
     cabled = cabled or make_tables(fabric)
     uplinks, groups = cabled.uplinks, cabled.node_groups
     if not len(groups):
@@ -147,11 +144,7 @@ def _find_worst_path(cabled: Tables, products: _Products, switch: int) -> tuple[
 def _name_failures(
     worst: Floats, products: tuple[Floats, Floats], at: Indices, element: Indices, names: Sequence[str]
 ) -> list[WorstFailure | None]:
-    """Per network the failure that makes most of the ``worst`` ratio.
-
-    ``products`` of the ways after each ``element`` is lost: below, and onward; 0 where no node is below and where
-    nothing leads on.
-    """
+    """Per network what makes most of ``worst``; ``products`` are those below and onward without each ``element``."""
     below, onward = products
     found = find_worst(below * np.where(np.isfinite(onward), onward, 0.0), at, element, len(worst))
     return name_failures(Worst(np.maximum(found.ratio, worst), found.element), names)

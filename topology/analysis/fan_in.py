@@ -105,10 +105,7 @@ def machines_of(fabric: Fabric, nodes: Iterable[str]) -> set[str]:
 
 
 class FanIn:
-    """All flows between clients and servers in one direction, equal ones once.
-
-    ``sorts`` are the result of ``group_nodes`` for the pattern, if it is at hand. Raises RoutingError without a path.
-    """
+    """All flows between clients and servers in one direction, equal ones once. Raises RoutingError without a path."""
 
     def __init__(self, fabric: Fabric, routes: Routes, pattern: Pattern, sorts: Sorts | None = None) -> None:
         self._fabric, self._pattern = fabric, pattern

@@ -168,8 +168,7 @@ def _name_kind(fabric: Fabric, device: str) -> str:
 class _Below:
     """How many nodes are at or under a device; a host counts as its virtual machines.
 
-    Nodes that are cabled alike are one class, and a switch has a set of classes, one bit each:
-    what is reached over several ways counts once.
+    Nodes cabled alike are one class, one bit of the set of a switch: what is reached over several ways counts once.
     """
 
     def __init__(self, cabled: Tables) -> None:
@@ -215,10 +214,7 @@ def _list_ways_up(fabric: Fabric) -> dict[str, list[Link]]:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """One upward link of a switch, and which of ``choices`` values of its hash lead over it.
-
-    ``apart``: other values lead to other switches.
-    """
+    """An upward link; ``values`` of the ``choices`` of a hash lead over it, others to other switches if ``apart``."""
 
     link: Link
     choices: int

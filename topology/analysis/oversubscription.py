@@ -1,13 +1,12 @@
 """Oversubscription of each switch, tier and group: capacity from below against capacity that goes up.
 
-Definition (vendor design guides): the sum of capacity toward the nodes over the sum of capacity
-toward the core, connected cables only, in one direction, written ``2.00:1``. *Up* is any switch
-of a higher tier, also where a tier is skipped; cables between switches of one tier are *side* and
-count in neither sum. Of a bond the legs count that can be used: all of them under ``lacp`` and
-``balance-xor``, under ``active-backup`` only the active one, until it is gone.
+Definition (vendor design guides): the sum of capacity toward the nodes over the sum of capacity toward the core,
+connected cables only, in one direction, written ``2.00:1``. *Up* is any switch of a higher tier, also where a tier is
+skipped; cables between switches of one tier are *side* and count in neither sum. Of a bond the legs count that can be
+used: all of them under ``lacp`` and ``balance-xor``, under ``active-backup`` only the active one, until it is gone.
 
-Three states: as cabled, with the free declared ports filled with node links, and after the one
-failure that matters most. Along a whole path: ``topology.analysis.end_to_end``.
+Three states: as cabled, with the free declared ports filled with node links, and after the one failure that matters
+most. Along a whole path: ``topology.analysis.end_to_end``.
 """
 
 import math
@@ -73,10 +72,7 @@ class Oversubscription(_DownOverUp):
 
 @dataclass(frozen=True, slots=True)
 class TierOversubscription(_DownOverUp):
-    """All switches of a role together, and of those with a way up the least and the most oversubscribed.
-
-    A sum hides one bad switch. ``free`` is None where no switch says anything about it.
-    """
+    """All switches of a role together, and the extremes of those with a way up: a sum hides one bad switch."""
 
     role: SwitchRole
     switches: int

@@ -1,10 +1,9 @@
 """Whether the peer link of an MLAG pair could carry the traffic of a failure.
 
-The case: all nodes of a role that are cabled to the pair lose their leg on one of its switches.
-What comes for them still arrives at both, and what arrives at the wrong one crosses the peer
-link. A neighbour divides its traffic over the two by its cables; several neighbours count by
-their capacity. Traffic from the nodes never loads the peer link more: it leaves the switch that
-it reached by that switch's own cables wherever there are any. Model ``fluid``, on the wire; all
+The case: all nodes of a role that are cabled to the pair lose their leg on one of its switches. What comes for them
+still arrives at both, and what arrives at the wrong one crosses the peer link. A neighbour divides its traffic over the
+two by its cables; several neighbours count by their capacity. Traffic from the nodes never loads the peer link more: it
+leaves the switch that it reached by that switch's own cables wherever there are any. Model ``fluid``, on the wire; all
 nodes receive at once, each as much as its remaining leg takes, shares are max-min fair.
 """
 
@@ -61,8 +60,8 @@ class PeerCheck:
 class _Pair:
     """One pair as numbers: what is compared to find pairs that are alike.
 
-    ``around`` holds each neighbouring switch as cables and byte/s to the two switches, ``legs``
-    counts nodes by role and byte/s of their legs on the two.
+    ``around`` holds each neighbouring switch as cables and byte/s to the two switches, ``legs`` counts nodes by role
+    and byte/s of their legs on the two.
     """
 
     around: list[tuple[float, ...]] = field(default_factory=list)
@@ -161,11 +160,7 @@ def _check_case(pair: _Pair, role: str, lost: int, named: tuple[tuple[str, ...],
 
 
 def _find_least(demand: list[tuple[float, int]], limit: float) -> tuple[float, float]:
-    """The leg and the share of the node that gets the smallest part of its leg when all share ``limit`` max-min.
-
-    On one link everybody gets the same level or all that the leg takes, so it is a node with the
-    widest leg.
-    """
+    """Leg and share of a node with the widest leg: it gets the smallest part when all share ``limit`` max-min."""
     left, nodes = limit, sum(number for _, number in demand)
     level = 0.0
     for leg, number in sorted(demand):

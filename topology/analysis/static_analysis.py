@@ -45,10 +45,7 @@ class StaticReport:
 
 
 def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None) -> StaticReport:
-    """Everything that the description of ``fabric`` says before anything is measured.
-
-    ``buffers`` are TCP windows in bytes that nodes were found to have (``topology.analysis.wan``).
-    """
+    """All that ``fabric`` says before anything is measured. ``buffers``: bytes of TCP windows that nodes have."""
     cabled = make_tables(fabric)
     used = ports.analyse_ports(fabric, cabled=cabled)
     ratios = oversubscription.analyse_oversubscription(fabric, cabled=cabled, used=used)

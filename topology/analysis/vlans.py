@@ -1,7 +1,4 @@
-"""The capacity that a link that is split into VLANs has for each.
-
-Rates are byte/s on the wire, as the ports are sold.
-"""
+"""The capacity that a link that is split into VLANs has for each, in byte/s on the wire, as the ports are sold."""
 
 import math
 from collections import deque

@@ -66,10 +66,7 @@ def tolerable_loss(rate: float, rtt: float, mtu: int) -> float:
 
 
 def analyse_wan(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None) -> tuple[WanLine, ...]:
-    """Every link of ``fabric`` that has a round trip.
-
-    ``buffers`` are windows in bytes that were measured on nodes; they replace what their class declares.
-    """
+    """Every link with a round trip. ``buffers``: windows in bytes, measured on nodes, for what their class declares."""
     return tuple(
         _make_line(fabric, link, link.wan.rtt, buffers or {})
         for link in fabric.links.values()
@@ -117,11 +114,7 @@ def _list_windows(
 
 
 def find_window(facts: Mapping[str, str | float]) -> tuple[float | None, str]:
-    """Bytes that a stream may have in flight by the kernel settings among ``facts``, and their names.
-
-    ``facts`` as classes declare and ``inventory`` reads them (``sysctl.net.ipv4.tcp_rmem`` ...).
-    None without any of them.
-    """
+    """Bytes that a stream may have in flight by the kernel settings in ``facts``, and their names; None without any."""
     for settings in (_AUTOTUNED, _ASKED_FOR):
         sizes = {name: share * _find_limit(facts, name) for name, share in settings.items()}
         given = {name: size for name, size in sizes.items() if size}

@@ -56,10 +56,7 @@ class _Partition:
 
 
 def refine(colours: Sequence[Hashable], neighbours: Neighbours) -> list[int]:
-    """The class of each vertex in the coarsest equitable partition that respects ``colours``.
-
-    Classes are numbered 0, 1, ... by the first vertex of each.
-    """
+    """The class of each vertex in the coarsest equitable partition of ``colours``, numbered by first vertex."""
     partition = _Partition(colours)
     while partition.queue:
         splitter = partition.queue.pop()

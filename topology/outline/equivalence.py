@@ -26,9 +26,8 @@ BELOW_NODES = -1
 class Sort:
     """What a device is, its cables apart. ``kind`` is the model of a switch or the class of a node.
 
-    ``what`` is switch, node, virtual or storage. ``place`` is its site, or the number of its
-    island where the fabric falls into a few parts without a cable between them. ``details`` are
-    what a storage system is made of.
+    ``what`` is switch, node, virtual or storage. ``place`` is its site, or the number of its island where the fabric
+    falls into a few parts without a cable between them. ``details`` are what a storage system is made of.
     """
 
     tier: int
@@ -42,10 +41,7 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Devices that are drawn as one. ``sort`` is that of the first; ``kinds`` are all that occur, in order.
-
-    ``exact`` tells whether the members are equal; else they are only alike.
-    """
+    """Devices drawn as one; ``sort`` is that of the first, ``kinds`` are all. ``exact``: equal, not only alike."""
 
     sort: Sort
     kinds: tuple[str, ...]

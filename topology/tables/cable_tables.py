@@ -101,10 +101,9 @@ class NodeGroups:
 class Forwarding:
     """The graph of what forwards: switches, and nodes that do. Vertices are numbered in the order of devices.
 
-    ``vertex`` maps a device to its number (-1: it does not forward), ``device`` back. The edges
-    ``a``-``b`` are pairs of devices, each once: the trunks, in their order, then the legs of
-    forwarding nodes. ``tier`` is that of the higher end; ``links``, ``cables`` and ``capacity``
-    (usable) are those of all links that an edge stands for.
+    ``vertex`` maps a device to its number (-1: it does not forward), ``device`` back. The edges ``a``-``b`` are pairs
+    of devices, each once: the trunks, in their order, then the legs of forwarding nodes. ``tier`` is that of the higher
+    end; ``links``, ``cables`` and ``capacity`` (usable) are those of all links that an edge stands for.
     """
 
     vertex: Indices

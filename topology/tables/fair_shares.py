@@ -1,10 +1,9 @@
 """Max-min fair share of each node when all nodes of a network send to its top at once.
 
-Model ``fluid``: at each device the traffic divides evenly over its next hops and within one over
-the cables, the two switches of an MLAG pair being one hop; capacities as on the wire. The filling
-is that of ``topology.capacity.maxmin``, but the paths of flows are never listed: weights are carried up and
-levels down the ways of ``topology.tables.uplink_paths``, tier by tier, so a round costs the ways and not the
-flows times the paths.
+Model ``fluid``: at each device the traffic divides evenly over its next hops and within one over the cables, the two
+switches of an MLAG pair being one hop; capacities as on the wire. The filling is that of ``topology.capacity.maxmin``,
+but the paths of flows are never listed: weights are carried up and levels down the ways of
+``topology.tables.uplink_paths``, tier by tier, so a round costs the ways and not the flows times the paths.
 """
 
 from dataclasses import dataclass

@@ -83,9 +83,8 @@ def find_minimum_cut(
 class Search:
     """A depth-first search of every component. Per vertex: ``parent`` (-1 at a root), ``entry``, ``leave``.
 
-    What is below v was entered from ``entry[v]`` up to, not including, ``leave[v]``. ``apart``:
-    without its parent the vertex and all below it are separated from the rest. ``bridge``: they
-    are so without the edge to the parent alone.
+    What is below v was entered from ``entry[v]`` up to, not including, ``leave[v]``. ``apart``: without its parent the
+    vertex and all below it are separated from the rest. ``bridge``: they are so without the edge to the parent alone.
     """
 
     parent: Indices

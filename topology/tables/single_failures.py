@@ -41,10 +41,9 @@ class FailureKind(StrEnum):
 class Effect:
     """What one failure does.
 
-    ``cut`` nodes are cut off; ``degraded`` more keep at least ``left`` of their capacity toward
-    the top. ``ratio`` is the worst of the switches that lose ways up, None where none does,
-    infinite where nothing is left. ``load`` is what has to take over, over what it can take: 0
-    where nothing has to move, infinite where nothing is left to take it.
+    ``cut`` nodes are cut off; ``degraded`` more keep at least ``left`` of their capacity toward the top. ``ratio`` is
+    the worst of the switches that lose ways up, None where none does, infinite where nothing is left. ``load`` is what
+    has to take over, over what it can take: 0 where nothing has to move, infinite where nothing is left to take it.
     """
 
     cut: int = 0
@@ -66,9 +65,8 @@ Case = tuple[FailureKind, str, Effect]
 class Failures:
     """What is known of one fabric, asked for one failure after the other.
 
-    ``up`` and ``down`` are those of ``topology.analysis.oversubscription``, or of the way aside
-    where nothing leads up; ``total`` is what each leg's node has over all its legs of the network,
-    ``waiting`` what takes over from the leg.
+    ``up`` and ``down`` are those of ``topology.analysis.oversubscription``, or of the way aside where nothing leads up;
+    ``total`` is what each leg's node has over all its legs of the network, ``waiting`` what takes over from the leg.
     """
 
     def __init__(self, cabled: Tables) -> None:
@@ -87,10 +85,7 @@ class Failures:
         return self.cabled.uplinks.aside.beside(len(self.up), lost=lost)
 
     def after(self, device: Indices, loss: Floats, beside: Floats, more: Floats | float = 0.0) -> tuple[Floats, Floats]:
-        """Ratio and load of each ``device`` that has lost so much of its ways up and gets ``more`` from below.
-
-        ``beside`` is what helps when nothing is left upward.
-        """
+        """Ratio and load of each ``device`` after a ``loss`` upward; ``beside`` is what helps when nothing is left."""
         down, up = self.down[device] + more, self.up[device]
         left = subtract_loss(up, loss)
         rest = np.where(left > 0, left, beside)

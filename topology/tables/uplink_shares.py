@@ -43,11 +43,7 @@ class CrossingNodes:
 
 @dataclass(frozen=True, slots=True)
 class UplinkShares:
-    """By switch: the ways that cross it (``over``), and those that are lost without it (``lost``).
-
-    They differ where nodes have a standby leg, or a switch below has a way aside. A switch that
-    no way crosses has an empty entry.
-    """
+    """By switch: the ways ``over`` it, and those ``lost`` without it, where no standby leg and no way aside helps."""
 
     over: Mapping[int, CrossingNodes]
     lost: Mapping[int, CrossingNodes]

@@ -73,10 +73,7 @@ class Plug:
 
 @dataclass(frozen=True, slots=True)
 class Spare:
-    """What settled nodes have beside their described cables: networks that the file leaves out.
-
-    ``used`` are the ports that they use for their cables.
-    """
+    """Beside their described cables settled nodes have ``devices`` and ``ports``; cables have the ports ``used``."""
 
     devices: frozenset[str] = frozenset()
     ports: frozenset[str] = frozenset()

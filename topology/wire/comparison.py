@@ -1,9 +1,8 @@
 """Compares the described cabling with what the nodes saw of the wire.
 
-Pure: what was seen is an argument (``topology.wire.observations``), None for a node that did not answer. Says
-of every node whether it was compared. A cable is missing only where another device announces itself; links that
-no node can see are left out: LLDP (IEEE 802.1AB) tells a node who is at the far end of its own cables, and no
-more.
+Pure: what was seen is an argument (``topology.wire.observations``), None for a node that did not answer. Says of every
+node whether it was compared. A cable is missing only where another device announces itself; links that no node can see
+are left out: LLDP (IEEE 802.1AB) tells a node who is at the far end of its own cables, and no more.
 """
 
 from collections.abc import Mapping

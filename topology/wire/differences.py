@@ -1,7 +1,4 @@
-"""State of each described cable, and one row for each thing that is not as described.
-
-Rows that differ in the node alone are folded into one.
-"""
+"""State of each described cable, and one row for each thing that is not as described, for all nodes alike."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
