@@ -6,7 +6,7 @@ when more than half of its peers, or all but one, have it; peers are the switche
 switches of another role above them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,9 +23,9 @@ from benchconsole.topology.units import network_rate
 class Island:
     """A network: its ``switches``, how many ``nodes`` have a cable in it, and those with none in the largest."""
 
-    switches: Sequence[str]
+    switches: tuple[str, ...]
     nodes: int
-    outside: Sequence[str]
+    outside: tuple[str, ...]
 
 
 def check_connectivity(fabric: Fabric, *, cabled: Tables | None = None) -> list[StaticFinding]:
@@ -56,7 +56,7 @@ def find_islands(cabled: Tables) -> Iterator[Island]:
         inside[1, uplinks.group[uplinks.inside == network]] = True
         outside = np.flatnonzero(inside[1, groups.group] & ~inside[0, groups.group])
         own = cabled.nodes + np.flatnonzero(switches == network)
-        yield Island(cabled.some(own), int(held[network]), cabled.some(outside))
+        yield Island(cabled.devices(own), int(held[network]), cabled.devices(outside))
 
 
 def _find_unused(cabled: Tables) -> Indices:

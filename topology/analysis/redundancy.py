@@ -10,7 +10,7 @@ of a failure: ``topology.analysis.peer_links``.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,7 @@ class ElementLoss:
 
     kind: FailureKind
     role: str
-    elements: Sequence[str]
+    elements: tuple[str, ...]
     effect: Effect
 
 
@@ -51,7 +51,7 @@ def analyse_redundancy(fabric: Fabric, *, cabled: Tables | None = None) -> tuple
 
 
 def _merge_cases(
-    found: Iterable[tuple[Case, Indices]], name: Callable[[Indices], Sequence[str]]
+    found: Iterable[tuple[Case, Indices]], name: Callable[[Indices], tuple[str, ...]]
 ) -> Iterator[ElementLoss]:
     """One entry for each case; where it was found several times, its elements in their order."""
     for (kind, role, effect), some in group_by_key(found).items():

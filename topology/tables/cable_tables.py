@@ -4,10 +4,9 @@ Devices are numbered nodes first, then switches, both in file order. Arrays of o
 are given by their numbers, rates are byte/s on the wire in one direction.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 
@@ -30,28 +29,6 @@ class LinkKind:
     network: str
     capacity: float
     fastest: float
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chosen(Sequence[str]):
-    """Some of many names; each is looked up when it is asked for, which may be never."""
-
-    names: tuple[str, ...]
-    numbers: Indices
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> "Chosen": ...
-
-    def __getitem__(self, index: int | slice) -> "str | Chosen":
-        if isinstance(index, slice):
-            return Chosen(self.names, self.numbers[index])
-        return self.names[int(self.numbers[index])]
-
-    def __len__(self) -> int:
-        return len(self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,17 +268,13 @@ class CableTables:
             found[self.index[pair.switches[1]]] = self.index[pair.switches[0]]
         return found
 
-    def links(self, chosen: Indices) -> Chosen:
+    def links(self, chosen: Indices) -> tuple[str, ...]:
         """The names of the links numbered ``chosen``."""
-        return Chosen(self.ids, chosen)
+        return tuple(map(self.ids.__getitem__, chosen.tolist()))
 
     def devices(self, chosen: Indices) -> tuple[str, ...]:
         """The names of the devices numbered ``chosen``."""
         return tuple(map(self.names.__getitem__, chosen.tolist()))
-
-    def some(self, chosen: Indices) -> Chosen:
-        """The same for many devices, whose names may never be asked for."""
-        return Chosen(self.names, chosen)
 
 
 def _group_alike(machines: Indices, what: Indices, start: Indices, count: Indices) -> tuple[Indices, Indices]:
