@@ -52,19 +52,27 @@ class ResultRow:
     affected_by: str = ""
 
 
-def make_verdict_row(verdict: Verdict, stage: str, blame: Blame) -> ResultRow:
-    """The row of one verdict; affected where a finding explains its low value by another element."""
+def make_verdict_row(verdict: Verdict, stage: str, blame: Blame, result: Result | None = None) -> ResultRow:
+    """The row of one verdict; affected where a finding explains its low value by another element.
+
+    A failed test may carry a verdict "unknown"; the row still says that nothing was measured.
+    """
     affected_by = blame.affected_by(verdict)
+    state = State.AFFECTED if affected_by else state_of(verdict)
+    outcome, because = RowOutcome.TESTED, verdict.because
+    if result is not None and result.failure is not None:
+        outcome, state = RowOutcome(result.outcome), state_of_failure(result.failure.stage)
+        because = because or format_failure(result.failure)
     return ResultRow(
-        state=State.AFFECTED if affected_by else state_of(verdict),
-        outcome=RowOutcome.TESTED,
+        state=state,
+        outcome=outcome,
         subject=verdict.subject,
         nodes=verdict.nodes,
         stage=stage,
         round=verdict.round,
         probe=verdict.probe,
         test=verdict.test,
-        because=verdict.because,
+        because=because,
         verdict=verdict,
         affected_by=affected_by,
     )
@@ -98,7 +106,7 @@ def _all_rows(view: RunView) -> Iterator[ResultRow]:
             for verdict in view.verdicts.get(test.id, ()):
                 if verdict not in seen:
                     seen.add(verdict)
-                    yield _checked(make_verdict_row(verdict, each.stage, blame), view.results.get(test.id))
+                    yield make_verdict_row(verdict, each.stage, blame, view.results.get(test.id))
             if not view.verdicts.get(test.id):
                 yield from _unjudged(view, test, each.stage, shown)
     # A bundle may be judged under a name of its own, and an ingested result may have no plan.
@@ -117,14 +125,6 @@ def format_failure(failure: Failure) -> str:
     return f"{failure.stage}: {failure.detail}" if failure.detail else failure.stage
 
 
-def _checked(row: ResultRow, result: Result | None) -> ResultRow:
-    # A failed test may carry a verdict "unknown"; the row must still say that nothing was measured.
-    if result is None or result.failure is None:
-        return row
-    state, because = state_of_failure(result.failure.stage), row.because or format_failure(result.failure)
-    return replace(row, outcome=RowOutcome(result.outcome), state=state, because=because)
-
-
 def _unjudged(
     view: RunView, test: Test, stage: str, shown: Mapping[tuple[str, Unit | None], Shown]
 ) -> Iterator[ResultRow]:
@@ -137,30 +137,27 @@ def _unjudged(
         round=test.round,
         probe=test.probe,
         test=test.id,
-        because="not run yet",
+        because="not run yet" if view.ended is None else view.because or "not run",
     )
     result = view.results.get(test.id)
     if result is None:
-        yield _not_run(view, blank)
-    elif result.failure is not None:
+        is_running = test.id in view.running
+        yield replace(blank, state=State.RUNNING, because="still running") if is_running else blank
+        return
+    if result.failure is not None:
         state, because = state_of_failure(result.failure.stage), format_failure(result.failure)
-        yield replace(blank, state=state, outcome=RowOutcome(result.outcome), because=because)
     elif result.measurements:
-        because = f"counted in the sum of {test.bundle}" if test.bundle else "no yardstick"
-        measured = replace(blank, state=State.MEASURED, outcome=RowOutcome.TESTED, because=because)
-        for measurement in result.measurements:
-            # A reading does not say whether its rate is bits or bytes; the verdicts of its probe do.
-            how = shown.get((test.probe, measurement.unit), Shown.PLAIN)
-            yield replace(measured, measurement=measurement, shown=how)
+        state, because = State.MEASURED, f"counted in the sum of {test.bundle}" if test.bundle else "no yardstick"
     else:
-        because = "facts only" if result.facts else "gave nothing to measure"
-        yield replace(blank, state=State.MEASURED, outcome=RowOutcome.TESTED, because=because)
-
-
-def _not_run(view: RunView, blank: ResultRow) -> ResultRow:
-    if blank.test in view.running:
-        return replace(blank, state=State.RUNNING, because="still running")
-    return blank if view.ended is None else replace(blank, because=view.because or "not run")
+        state, because = State.MEASURED, "facts only" if result.facts else "gave nothing to measure"
+    row = replace(blank, state=state, outcome=RowOutcome(result.outcome), because=because)
+    if result.failure is not None or not result.measurements:
+        yield row
+        return
+    for measurement in result.measurements:
+        # A reading does not say whether its rate is bits or bytes; the verdicts of its probe do.
+        how = shown.get((test.probe, measurement.unit), Shown.PLAIN)
+        yield replace(row, measurement=measurement, shown=how)
 
 
 def _natural(text: str) -> str:
@@ -197,28 +194,19 @@ def format_labels(labels: Labels) -> str:
     return ", ".join(f"{name}={value}" for name, value in labels)
 
 
-def _metric(row: ResultRow) -> str:
-    if row.verdict:
-        return row.verdict.metric
-    return row.measurement.metric if row.measurement else ""
+def _number(name: str) -> Callable[[ResultRow], float | None]:
+    """A number of the verdict, or else of the measurement; None where there is none."""
+    return lambda row: getattr(row.verdict or row.measurement, name, None)
+
+
+def _text(name: str) -> Callable[[ResultRow], str]:
+    """A text of the verdict, or else of the measurement; empty where there is none."""
+    return lambda row: str(getattr(row.verdict or row.measurement, name, None) or "")
 
 
 def _labels(row: ResultRow) -> str:
-    if row.verdict:
-        return format_labels(row.verdict.labels)
-    return format_labels(row.measurement.labels) if row.measurement else ""
-
-
-def _value(row: ResultRow) -> Cell:
-    if row.verdict:
-        return row.verdict.value
-    return row.measurement.value if row.measurement else None
-
-
-def _unit(row: ResultRow) -> str:
-    if row.verdict:
-        return row.verdict.unit or ""
-    return row.measurement.unit if row.measurement else ""
+    about = row.verdict or row.measurement
+    return format_labels(about.labels) if about else ""
 
 
 def _measured(row: ResultRow) -> str:
@@ -227,8 +215,7 @@ def _measured(row: ResultRow) -> str:
     if row.verdict:
         return wording.format_measured(row.verdict) or wording.NOT_MEASURED
     if row.measurement:
-        reading = row.measurement
-        return wording.format_quantity(reading.value, reading.unit, row.shown)
+        return wording.format_quantity(row.measurement.value, row.measurement.unit, row.shown)
     return wording.NOT_MEASURED
 
 
@@ -236,26 +223,13 @@ def _expected(row: ResultRow) -> str:
     return wording.format_expected(row.verdict) if row.verdict else wording.NOT_MEASURED
 
 
-def _share(row: ResultRow) -> float | None:
-    return row.verdict.share if row.verdict else None
-
-
 def _share_shown(row: ResultRow) -> str:
-    share = _share(row)
-    return wording.NOT_MEASURED if share is None else percent(share)
-
-
-def _kind(row: ResultRow) -> str:
-    return row.verdict.kind if row.verdict else ""
+    return percent(row.verdict.share) if row.verdict and row.verdict.share is not None else wording.NOT_MEASURED
 
 
 def _from(row: ResultRow) -> str:
     """The clause where there is one: people look it up; the kind of yardstick otherwise."""
     return sanitize(row.verdict.source) if row.verdict and row.verdict.source else _kind(row)
-
-
-def _required(row: ResultRow) -> Cell:
-    return row.verdict.required if row.verdict else None
 
 
 def _required_shown(row: ResultRow) -> str:
@@ -264,13 +238,7 @@ def _required_shown(row: ResultRow) -> str:
     return wording.format_quantity(row.verdict.required, row.verdict.unit, row.verdict.shown)
 
 
-def _field(name: str) -> Callable[[ResultRow], str]:
-    """A text field of the verdict, empty where the row has none."""
-
-    def read(row: ResultRow) -> str:
-        return str(getattr(row.verdict, name)) if row.verdict else ""
-
-    return read
+_kind = _text("kind")
 
 
 def _words(name: str, heading: str, value: Callable[[ResultRow], str]) -> ResultColumn:
@@ -283,10 +251,6 @@ def _evidence(row: ResultRow) -> str:
     return row.measurement.id if row.measurement else ""
 
 
-def _level(row: ResultRow) -> str:
-    return row.verdict.level if row.verdict else ""
-
-
 def state_word(row: ResultRow) -> str:
     """The word of a state in tables; a test that ran and failed is not merely unknown."""
     return row.outcome if row.outcome is RowOutcome.FAILED else wording.SIGNS[row.state].word
@@ -295,26 +259,24 @@ def state_word(row: ResultRow) -> str:
 COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn("state", "state", lambda row: row.state, state_word, rank=lambda row: row.state.rank),
     _words("outcome", "outcome", lambda row: row.outcome),
-    _words("level", "level", _level),
+    _words("level", "level", _text("level")),
     _words("stage", "stage", lambda row: row.stage),
     ResultColumn("round", "round", lambda row: row.round, lambda row: f"{row.round}", numeric=True),
     _words("subject", "node or pair", lambda row: row.subject),
     _words("nodes", "nodes", lambda row: " ".join(row.nodes)),
     _words("probe", "probe", lambda row: row.probe),
-    _words("metric", "metric", _metric),
+    _words("metric", "metric", _text("metric")),
     _words("labels", "labels", _labels),
-    ResultColumn("value", "measured", _value, _measured, numeric=True),
-    ResultColumn(
-        "expected", "expected", lambda row: row.verdict.expected if row.verdict else None, _expected, numeric=True
-    ),
-    ResultColumn("required", "required", _required, _required_shown, numeric=True),
-    _words("unit", "unit", _unit),
-    ResultColumn("share", "of exp", _share, _share_shown, numeric=True),
-    _words("text", "found", _field("text")),
-    _words("expected_text", "declared", _field("expected_text")),
+    ResultColumn("value", "measured", _number("value"), _measured, numeric=True),
+    ResultColumn("expected", "expected", _number("expected"), _expected, numeric=True),
+    ResultColumn("required", "required", _number("required"), _required_shown, numeric=True),
+    _words("unit", "unit", _text("unit")),
+    ResultColumn("share", "of exp", _number("share"), _share_shown, numeric=True),
+    _words("text", "found", _text("text")),
+    _words("expected_text", "declared", _text("expected_text")),
     ResultColumn("from", "from", _kind, _from),
-    _words("source", "source", _field("source")),
-    _words("limiting", "limited by", _field("limiting")),
+    _words("source", "source", _text("source")),
+    _words("limiting", "limited by", _text("limiting")),
     _words("affected_by", "affected by", lambda row: row.affected_by),
     _words("because", "because", lambda row: row.because),
     _words("evidence", "evidence", _evidence),
