@@ -217,17 +217,14 @@ class _Attempt:
     def _find_obstacle(self, test: Test) -> Failure | None:
         """Why the nodes of this test cannot be asked, from the first of them that cannot."""
         if self.stopped:
-            return self._make_stop(test)
+            return self._explain_cancellation(test)
         remotes = (self._remotes[node.id] for node in test.target.nodes)
         return next((remote for remote in remotes if isinstance(remote, Failure)), None)
-
-    def _make_stop(self, test: Test) -> Failure:
-        return Failure(FailedAt.CANCELLED, f"stopped: {self.stopped}", test.target.node.id)
 
     def _explain_cancellation(self, test: Test) -> Failure:
         """Our own alarm, or code of a probe that cancelled a task that is not its own."""
         if self.stopped:
-            return self._make_stop(test)
+            return Failure(FailedAt.CANCELLED, f"stopped: {self.stopped}", test.target.node.id)
         detail = f"{self._runner.describe(self._probe)}: cancelled the test that it ran in"
         return Failure(FailedAt.PROBE, detail, test.target.node.id)
 
