@@ -16,7 +16,7 @@ from benchconsole.store.reading.changes import ChangeReader
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_reading import SessionReader
 from benchconsole.store.spool.spool_file import Spool
-from benchconsole.store.writing import checklist_rows, finding_rows, round_rows, session_rows
+from benchconsole.store.writing import checklist_rows, round_rows, session_rows
 from benchconsole.store.writing.write_cache import WriteCache
 from benchconsole.store.writing.write_jobs import ResultJob
 from benchconsole.store.writing.writer import Writer
@@ -102,7 +102,7 @@ class SessionStore(SessionReader):
                 stored = session_rows.find_closed_attempt(cache.connection, session, number, attempt)
                 session_rows.append_verdicts(cache, stored, judged, judged_by=judged_by, at=at)
             if findings is not None:
-                finding_rows.append_findings(cache.connection, session, findings)
+                session_rows.append_findings(cache.connection, session, findings)
 
         await self._writer.run(append)
 
@@ -152,7 +152,7 @@ class SessionStore(SessionReader):
         def end(cache: WriteCache) -> None:
             session = cache.require_driven(self.id)
             if findings is not None:
-                finding_rows.append_findings(cache.connection, session, findings)
+                session_rows.append_findings(cache.connection, session, findings)
             cache.release(self.id, at=at, complete=complete, because=because)
 
         await self._writer.run(end)

@@ -22,7 +22,7 @@ from benchconsole.console.view.run_view import (
 from benchconsole.probes.judging.link_state import read_links
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Suspect, Verdict
 from benchconsole.probes.model.measuring import Bundle, Result
-from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
+from benchconsole.topology.model.fabric import LinkId, Node, NodeId
 
 Links = Mapping[LinkId, LinkView]
 
@@ -116,45 +116,36 @@ def _make_node_view(
 
 def read_session_links(view: RunView) -> Links:
     """Links by what was measured over them: bundles that filled a link, lone flows on a NIC; all of a session."""
-    links = dict.fromkeys(view.links, LinkView())
+    before: Links = dict.fromkeys(view.links, LinkView())
+    links: dict[LinkId, LinkView] = {}
     bundles = {each.number: {bundle.name: bundle for bundle in each.bundles} for each in view.plan}
     for test, result in superseding(view).items():
-        _add(links, view.fabric, bundles.get(result.test.round, {}), result, view.verdicts.get(test, ()))
-    return LayeredMap(links)
+        _add_verdicts(links, before, view, bundles.get(result.test.round, {}), result, view.verdicts.get(test, ()))
+    return LayeredMap({**before, **links})
 
 
 def read_round_links(view: RunView, closed: ClosedRound, verdicts: Mapping[str, Sequence[Verdict]]) -> Links:
     """The links of ``view`` after one more round that repeats nothing."""
-    links = _Changed(view.carried)
+    links: dict[LinkId, LinkView] = {}
     bundles = {bundle.name: bundle for bundle in closed.round.bundles}
     for result in closed.results:
-        _add(links, view.fabric, bundles, result, verdicts.get(result.test.id, ()))
+        _add_verdicts(links, view.carried, view, bundles, result, verdicts.get(result.test.id, ()))
     return make_layered(view.carried).plus(links)
 
 
-class _Changed(dict[LinkId, LinkView]):
-    """Links that are another now; those that are asked for come from ``before``."""
-
-    def __init__(self, before: Links) -> None:
-        super().__init__()
-        self._before = before
-
-    def __missing__(self, link: LinkId) -> LinkView:
-        return self._before[link]
-
-
-def _add(
+def _add_verdicts(
     links: dict[LinkId, LinkView],
-    fabric: Fabric,
+    before: Links,
+    view: RunView,
     bundles: Mapping[str, Bundle],
     result: Result,
     verdicts: Iterable[Verdict],
 ) -> None:
     """Take in what verdicts say of links; the lowest share over each stays, of two alike the first."""
     for verdict in verdicts:
-        measured, level = read_links(fabric, bundles, result, verdict)
+        measured, level = read_links(view.fabric, bundles, result, verdict)
         for link in measured:
-            lowest, share = links[link].share, verdict.share
+            lowest, share = links.get(link, before[link]).share, verdict.share
             if lowest is None or (share is not None and share < lowest):
                 links[link] = LinkView(state_of_level(level), verdict.value, verdict.expected)
 

@@ -5,11 +5,10 @@ whichever thread. Adding costs what is added, times the logarithm of what is the
 """
 
 from collections.abc import ItemsView, Iterator, Mapping, Set, ValuesView
-from typing import TypeVar, overload
+from typing import TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
-T = TypeVar("T")
 
 
 class LayeredMap(Mapping[K, V]):
@@ -42,16 +41,6 @@ class LayeredMap(Mapping[K, V]):
             if key in layer:
                 return layer[key]
         raise KeyError(key)
-
-    @overload
-    def get(self, key: K, /) -> V | None: ...
-
-    @overload
-    def get(self, key: K, /, default: V | T) -> V | T: ...
-
-    def get(self, key: K, /, default: V | T | None = None) -> V | T | None:
-        """A value as fast as from a dictionary: who asks once asks often."""
-        return self._flat().get(key, default)
 
     def __contains__(self, key: object) -> bool:
         return any(key in layer for layer in self._layers)

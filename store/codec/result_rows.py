@@ -4,7 +4,6 @@ A result becomes rows once, before it has any number of the file; the writer and
 the same rows. Speed matters here: a run stores thousands of results in a second.
 """
 
-from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple
 
@@ -16,18 +15,16 @@ from benchconsole.probes.model.measuring import (
     Output,
     Reading,
     Result,
-    Test,
 )
 from benchconsole.store.codec.rows import clean_labels
 from benchconsole.store.codec.values import (
     Flag,
     Integer,
-    dump_json,
+    make_row,
     members_by_value,
     parse_strings,
     replace_surrogates,
     require_finite,
-    require_integer,
 )
 from benchconsole.store.errors import ConflictError
 from benchconsole.topology.model.fabric import NodeId
@@ -128,14 +125,14 @@ def _require_finite(value: float, name: str, owner: str) -> float:
 
 def make_result_row(result: Result) -> ResultRow:
     """The row of a result alone."""
-    failure, test = result.failure, result.test.id
-    return ResultRow(
-        _require_finite(result.started, "the start", test),
-        _require_finite(result.seconds, "the length", test),
-        _require_finite(result.drift, "the drift", test),
-        None if failure is None else failure.stage.value,
-        None if failure is None else replace_surrogates(failure.detail),
-        None if failure is None else replace_surrogates(failure.node),
+    failure = result.failure
+    return make_row(
+        ResultRow,
+        result,
+        result.test.id,
+        failed_at=failure and failure.stage,
+        failure_detail=failure and failure.detail,
+        failure_node=failure and failure.node,
     )
 
 
@@ -148,30 +145,9 @@ def parse_failure(row: ResultRow) -> Failure | None:
     return Failure(FailedAt(row.failed_at), row.failure_detail, NodeId(row.failure_node))
 
 
-def parse_result(
-    row: ResultRow,
-    test: Test,
-    outputs: Sequence[Output],
-    measurements: tuple[Reading, ...],
-    facts: Sequence[Fact],
-) -> Result:
-    """The result of a row, with its parts."""
-    return Result(test, outputs, measurements, facts, parse_failure(row), row.started, row.seconds, row.drift)
-
-
 def make_output_row(output: Output) -> OutputRow:
     """The row of an output."""
-    status = output.exit_status
-    return OutputRow(
-        replace_surrogates(output.node),
-        dump_json(list(output.argv), "an argument list"),
-        bytes(output.stdout),
-        bytes(output.stderr),
-        None if status is None else require_integer(status, "an exit status"),
-        None if output.signal is None else replace_surrogates(output.signal),
-        _require_finite(output.seconds, "the length of a command", "a test"),
-        int(output.truncated),
-    )
+    return make_row(OutputRow, output, "a command")
 
 
 def parse_output(row: OutputRow) -> Output:

@@ -92,8 +92,10 @@ def _list_columns(kind: type[NamedTuple]) -> tuple[tuple[str, bool], ...]:
 def _clean_value(value: object, name: str, is_real: bool, owner: str) -> object:
     if isinstance(value, str):  # of an enumeration: its value
         return replace_surrogates(value if type(value) is str else str(value))
-    if value is None or isinstance(value, bool):
-        return value if value is None else int(value)
+    if value is None or isinstance(value, bytes):
+        return value
+    if isinstance(value, bool):
+        return int(value)
     words = f"the {_WORDS.get(name, name)} of {owner}"
     if isinstance(value, int) and not is_real:
         return require_integer(value, words)

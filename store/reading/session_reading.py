@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from benchconsole.probes.model.checklist import CheckedList, Evidence
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.measuring import FailedAt, Proof, Reading, Result, Round
-from benchconsole.store.codec.result_rows import MeasurementRow, ResultRow, parse_measurement, parse_result
+from benchconsole.store.codec.result_rows import MeasurementRow, ResultRow, parse_failure, parse_measurement
 from benchconsole.store.codec.rows import (
     NamedVerdictRow,
     ProofRow,
@@ -263,12 +263,14 @@ def read_results(
     results = {}
     for number, key, *row in connection.execute(_RESULTS, which):
         address = ResultAddress(reader.database, reader.id, attempt.number, key)
-        results[number] = parse_result(
-            ResultRow._make(row),
+        result_row = ResultRow._make(row)
+        results[number] = Result(
             tests[key],
             StoredOutputs(address, *outputs[number]) if number in outputs else (),
             tuple(measurements[number]),
             StoredFacts(address, facts[number]) if number in facts else (),
+            parse_failure(result_row),
+            *result_row[:3],
         )
     return results
 

@@ -5,11 +5,11 @@ Results of a whole group go in together. Nothing that was measured is updated or
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import Result, Round, TestOutcome
+from benchconsole.probes.model.measuring import Round, TestOutcome
 from benchconsole.store.codec.result_rows import (
     FactRow,
     MeasurementRow,
@@ -19,7 +19,7 @@ from benchconsole.store.codec.result_rows import (
     make_result_rows,
 )
 from benchconsole.store.codec.rows import RoundRow, TestRow, make_round_row, make_test_row
-from benchconsole.store.codec.values import Count, replace_surrogates, require_finite, require_integer
+from benchconsole.store.codec.values import Count, make_row, require_finite, require_integer
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.writing.bulk_insert import insert_values
 from benchconsole.store.writing.write_cache import KnownAttempt, WriteCache
@@ -134,21 +134,11 @@ def write_end(cache: WriteCache, attempt: KnownAttempt, end: RoundEnd) -> None:
 
 
 def make_round_end(closed: ClosedRound) -> RoundEnd:
-    """The end of a closed round as a row."""
-    return RoundEnd(
-        require_finite(closed.started, "the start of a round"),
-        require_finite(closed.ended, "the end of a round"),
-        closed.reason.value,
-        replace_surrogates(closed.because),
-        *_count_outcomes(closed.round, closed.results),
-    )
-
-
-def _count_outcomes(planned: Round, results: Sequence[Result]) -> tuple[int, int, int, int]:
-    """Tests tested, failed, unreachable and skipped (not started, or without a result)."""
-    count = Counter(result.outcome for result in results)
-    skipped = count[TestOutcome.SKIPPED] + len(planned.tests) - len(results)
-    return count[TestOutcome.TESTED], count[TestOutcome.FAILED], count[TestOutcome.UNREACHABLE], skipped
+    """The end of a closed round as a row; a test without a result counts as skipped."""
+    count = Counter(result.outcome.value for result in closed.results)
+    count[TestOutcome.SKIPPED] += len(closed.round.tests) - len(closed.results)
+    outcomes = {outcome.value: count[outcome] for outcome in TestOutcome}
+    return make_row(RoundEnd, closed, f"round {closed.round.number}", **outcomes)
 
 
 _ROUND = f"SELECT id, {', '.join(RoundRow._fields)} FROM round WHERE session_id = ? AND number = ?"  # noqa: S608

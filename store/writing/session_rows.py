@@ -1,15 +1,16 @@
-"""Writing sessions, plans, verdicts, notes and proofs; every function inside one transaction.
+"""Writing sessions, plans, verdicts, findings, notes and proofs; every function inside one transaction.
 
 Nothing that was judged is updated or deleted, ever. Rounds and results are in ``store.writing.round_rows``.
 """
 
+import json
 import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from benchconsole.probes.model.judgement import Level, Verdict
+from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Proof, Round
 from benchconsole.store.codec.rows import (
     NamedVerdictRow,
@@ -24,9 +25,10 @@ from benchconsole.store.codec.rows import (
     make_test_row,
     make_verdict_row,
 )
-from benchconsole.store.codec.values import replace_surrogates, require_finite
+from benchconsole.store.codec.values import dump_document, replace_surrogates, require_finite
 from benchconsole.store.errors import ConflictError, RefusedError
 from benchconsole.store.model import NewSession
+from benchconsole.store.reading.session_reading import NEWEST_JUDGING
 from benchconsole.store.writing.bulk_insert import insert_rows, insert_values
 from benchconsole.store.writing.write_cache import WriteCache
 
@@ -170,6 +172,40 @@ def find_closed_attempt(connection: sqlite3.Connection, session: int, round_numb
             f"attempt {attempt} at round {round_number} is not stored", "judge what list_closed_rounds names"
         )
     return int(row[0])
+
+
+# -- findings
+
+
+def append_findings(connection: sqlite3.Connection, session: int, findings: Sequence[Finding]) -> None:
+    """Write what is found over all judged rounds of a session, in this order; nothing where no round was judged.
+
+    A finding is stored once as long as it does not change: a set names those that hold through one judgement.
+
+    Findings follow from the verdicts: where a number in one is none, nothing is written, and readers compute them.
+    """
+    (judging,) = connection.execute(NEWEST_JUDGING, (session,)).fetchone()
+    if judging is None:
+        return
+    try:
+        contents = [dump_document(finding, "a finding") for finding in findings]
+    except RefusedError:
+        return
+    stored = _read_numbers(connection, session)
+    fresh = list(dict.fromkeys(content for content in contents if content not in stored))
+    insert_rows(connection, "finding", ("session_id", "content"), ((session, content) for content in fresh))
+    if fresh:
+        stored = _read_numbers(connection, session)
+    numbers = json.dumps([stored[content] for content in contents])
+    connection.execute(
+        "INSERT INTO finding_set (judging_id, findings) VALUES (?, ?) ON CONFLICT (judging_id) DO NOTHING",
+        (judging, numbers),
+    )
+
+
+def _read_numbers(connection: sqlite3.Connection, session: int) -> dict[str, int]:
+    """The numbers of all findings of a session by their content."""
+    return dict(connection.execute("SELECT content, id FROM finding WHERE session_id = ?", (session,)))
 
 
 # -- what happened beside the measuring
