@@ -5,13 +5,14 @@ old result is read. The exit status is 0 also for a run that failed: the summary
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
-from benchconsole.probes.api import Demands, Metric, Output, Part, Reading, Shape, Shown, Target, Unit
+from benchconsole.probes.api import Demands, Metric, Output, Reading, Shape, Shown, Target, Unit
 from benchconsole.probes.launch import DEFAULTS, Job, Options
 from benchconsole.probes.tools.hpcc import text_reader
 from benchconsole.probes.tools.hpl import input_file
-from benchconsole.probes.tools.mpi.program import MpiProgram, find_input, refuse_died
+from benchconsole.probes.tools.mpi.program import MpiProgram, refuse_died
 
 _RESULT = "hpccoutf.txt"
 _LATENCY_BYTES = 1.6e9
@@ -59,8 +60,7 @@ class Hpcc(MpiProgram):
         return _START + messages + 4 * work / given.quantity("speed", Unit.FLOP_RATE)
 
     def demands(self, target: Target) -> Demands:
-        self.job(target)
-        return Demands(frozenset(Part), writes=1e6)
+        return replace(super().demands(target), writes=1e6)
 
     def job(self, target: Target) -> Job:
         given = self.given(target.options)
@@ -70,9 +70,7 @@ class Hpcc(MpiProgram):
         ranks = each * len(nodes) if each else Job(nodes, ("hpcc",), 1, 1, options).room
         text = format_input(given.whole("problem", 16, 10_000_000), given.whole("block", 1, 4096), ranks)
         seconds = 3 * self.estimate(target.options) + 60
-        job = Job(nodes, ("hpcc",), ranks, seconds, options, {_INPUT: text}, (_RESULT,))
-        job.arguments()
-        return job
+        return Job(nodes, ("hpcc",), ranks, seconds, options, {_INPUT: text}, (_RESULT,))
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read the summary that hpcc wrote. ProbeOutputError when hpcc failed, whatever it printed by then.
@@ -80,8 +78,7 @@ class Hpcc(MpiProgram):
         Without an input that it understands hpcc runs problems of its own: those are refused too.
         """
         refuse_died(output, "hpcc")
-        input_file.refuse_complaint(output)
-        return text_reader.parse_text(output.text, input_file.read_problem(find_input(output.argv, _INPUT)))
+        return text_reader.parse_text(output.text, input_file.find_problem(output, _INPUT))
 
 
 def format_input(problem: int, block: int, ranks: int) -> str:

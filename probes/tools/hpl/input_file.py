@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from benchconsole.probes.api import Output, ProbeOutputError
 from benchconsole.probes.readers.lines import shorten
+from benchconsole.probes.tools.mpi.program import find_input
 
 _DEVICES = {"stdout": 6, "file": 8}
 _COMPLAINT = re.compile(r"HPL ERROR from.*|HPL WARNING from.*\s*>>> cannot open file .*")
@@ -72,12 +73,14 @@ def find_order(bytes_: float, block: int) -> int:
     return largest // block * block or largest
 
 
-def refuse_complaint(output: Output) -> None:
-    """ProbeOutputError when HPL says, on either stream, that it did not understand its input.
+def find_problem(output: Output, name: str) -> dict[str, str]:
+    """``read_problem`` of the file ``name`` that a launch carried.
 
-    It goes on with problems of its own then: HPC Challenge prints ``Success=1`` for them.
+    ProbeOutputError when HPL says, on either stream, that it did not understand its input. It goes on with problems of
+    its own then: HPC Challenge prints ``Success=1`` for them.
     """
     found = _COMPLAINT.search(output.error_text) or _COMPLAINT.search(output.text)
     if found:
         after = (output.error_text + output.text).partition(found[0])[2].split("<<<")[0]
         raise ProbeOutputError(shorten(found[0] + after), "HPL to read its input")
+    return read_problem(find_input(output.argv, name))

@@ -26,7 +26,7 @@ from benchconsole.probes.api import (
 from benchconsole.probes.launch import DEFAULTS, Job, Options, launch
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.tools.hpl import input_file, text_reader
-from benchconsole.probes.tools.mpi.program import find_input, read_program, refuse_died
+from benchconsole.probes.tools.mpi.program import read_program, refuse_died
 
 _INPUT = "HPL.dat"
 _START = 10.0
@@ -112,8 +112,7 @@ class Hpl(Probe):
 
     def parse(self, output: Output) -> Sequence[Reading]:
         refuse_died(output, "xhpl")
-        input_file.refuse_complaint(output)
-        return text_reader.parse_text(output.text, input_file.read_problem(find_input(output.argv, _INPUT)))
+        return text_reader.parse_text(output.text, input_file.find_problem(output, _INPUT))
 
 
 async def _ask_memory(remote: Remote) -> float:

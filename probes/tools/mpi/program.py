@@ -41,16 +41,21 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}|/[A-Za-z0-9_./+@-]{1,400}
 
 
 class MpiProgram(Probe):
-    """A probe that is one launch: a subclass says which in ``job``."""
+    """A probe that is one launch, on nodes of its own since ranks that wait take a whole processor each."""
 
     safety = Safety.LOADS
 
     @abstractmethod
     def job(self, target: Target) -> Job:
-        """What is launched; PlanError for options, names and networks that do not fit."""
+        """What is launched; PlanError for options and names that do not fit."""
+
+    def demands(self, target: Target) -> Demands:
+        self.job(target).arguments()
+        return Demands(frozenset(Part))
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         job = self.job(target)
+        job.arguments()  # networks that do not fit are refused before anybody waits
         await contact.together()
         return (await launch(contact, job),)
 
@@ -68,19 +73,16 @@ class MpiMessages(MpiProgram):
         """The program and what it is told when it runs as ``ranks`` processes; PlanError for what is out of range."""
 
     def demands(self, target: Target) -> Demands:
-        """Every node to itself: ranks that wait take a whole processor each."""
-        if self.job(target).ranks < 2:
+        if self.given(target.options).whole("ranks", 1, 4096) * len(target.nodes) < 2:
             raise PlanError(f"{self.name} needs two ranks or more: two nodes, or the option ranks")
-        return Demands(frozenset(Part))
+        return super().demands(target)
 
     def job(self, target: Target) -> Job:
         given, nodes = self.given(target.options), target.nodes
         each = given.whole("ranks", 1, 4096)
         options = Options.of({**given.values, "slots": given.whole("slots", 0, 99_999) or each})
         ranks, seconds = each * len(nodes), 3 * self.estimate(target.options) + 60
-        job = Job(nodes, tuple(self.words(given, ranks)), ranks, seconds, options)
-        job.arguments()
-        return job
+        return Job(nodes, tuple(self.words(given, ranks)), ranks, seconds, options)
 
 
 def make_message_metrics(probe: str, *, both: str, rated: str) -> tuple[Metric, ...]:

@@ -12,10 +12,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from benchconsole.probes.api import (
-    Demands,
     Metric,
     Output,
-    Part,
     PlanError,
     ProbeOutputError,
     Reading,
@@ -129,11 +127,6 @@ class MpiPingpong(MpiProgram):
         """Seconds of both directions, a window to learn the rate of each, the latency and the start."""
         return 2.0 * self.given(options).whole("seconds", 1, 3600) + 8.0
 
-    def demands(self, target: Target) -> Demands:
-        """Both nodes to itself: ranks that wait take a whole processor each."""
-        self.job(target)
-        return Demands(frozenset(Part))
-
     def job(self, target: Target) -> Job:
         if target.peer is None:
             raise PlanError("mpi-pingpong needs a pair of nodes")
@@ -143,9 +136,7 @@ class MpiPingpong(MpiProgram):
         numbers = (str(given.whole("seconds", 1, 3600)), str(message), str(given.whole("window", 1, 1024)))
         program = (given.text("python"), "-c", _START, *numbers, *(node.data_address for node in nodes))
         seconds = 3 * self.estimate(target.options) + 60
-        job = Job(nodes, program, 2, seconds, Options.of(given.values), {_SCRIPT: _PINGPONG})
-        job.arguments()
-        return job
+        return Job(nodes, program, 2, seconds, Options.of(given.values), {_SCRIPT: _PINGPONG})
 
     def parse(self, output: Output) -> Sequence[Reading]:
         refuse_failed(output, "mpirun")

@@ -13,10 +13,10 @@ from benchconsole.probes.api import Contact, Given, Metric, Output, Reading, Saf
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option, find_ip_version
 from benchconsole.probes.tools.ping import text_reader
+from benchconsole.probes.tools.ping.text_reader import IP_MOST
 
 _HEADERS = {4: 28, 6: 48}
 """Bytes of the IP and the ICMP header (RFC 791, RFC 792; RFC 8200, RFC 4443), by version of IP."""
-_MOST = 65_535
 _SMALLEST = 56
 _WAIT = 1
 _STEPS = 20
@@ -127,7 +127,7 @@ class Ping(PairProbe):
         if not mode:
             return None
         headers = self._headers(target)
-        largest = self._payload(given, target, "payload", _SMALLEST + 1) if mode == "check" else _MOST - headers
+        largest = self._payload(given, target, "payload", _SMALLEST + 1) if mode == "check" else IP_MOST - headers
         sizes = [str(largest), str(_SMALLEST), str(headers)]
         argv = ["-n", "-M", "do", "-c", "1", "-W", str(_WAIT), *self._ends(target)]
         return ["sh", "-c", _SEARCH, "benchconsole-ping-mtu", *sizes, *argv]
@@ -163,4 +163,4 @@ class Ping(PairProbe):
 
     def _payload(self, given: Given, target: Target, name: str, least: int = 0) -> int:
         """Bytes of payload that fit into an IP packet to the peer."""
-        return given.size(name, least, _MOST - self._headers(target))
+        return given.size(name, least, IP_MOST - self._headers(target))
