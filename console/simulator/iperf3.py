@@ -12,6 +12,7 @@ from typing import Any
 
 from benchconsole.console.simulator.network import noise
 from benchconsole.console.simulator.templates import render_template
+from benchconsole.topology.model.fabric import Node
 
 _HEADER = 52  # IPv4 and TCP with timestamps, bytes of every segment
 
@@ -78,25 +79,18 @@ def parse_options(argv: Sequence[str]) -> Iperf3Options:
     return Iperf3Options(**values)
 
 
-@dataclass(frozen=True, slots=True)
-class TestEnds:
-    """The two ends of a test as iperf3 names them, and the largest packet between them."""
-
-    node: str
-    local: str
-    remote: str
-    mtu: int
-
-
 def format_error(node: str, error: str) -> str:
     """What ``iperf3 -J`` prints when it could not do its test."""
     return render_template("iperf3-error.json", {"node": node, "error": error})
 
 
-def format_result(options: Iperf3Options, ends: TestEnds, rate: float, *, retransmits: int, at: float) -> str:
+def format_result(
+    options: Iperf3Options, client: Node, server: Node, rate: float, *, mtu: int, retransmits: int, at: float
+) -> str:
     """What ``iperf3 -J`` prints after a test at ``rate`` byte/s over all streams."""
+    pair = (client.data_address, server.data_address)
     # the streams are nearly alike, and together exactly at the rate
-    weights = [noise(ends.local, ends.remote, "stream", number, spread=0.03) for number in range(options.streams)]
+    weights = [noise(*pair, "stream", number, spread=0.03) for number in range(options.streams)]
     rates = [rate * weight / sum(weights) for weight in weights]
     step = options.interval or float(options.seconds)
     periods = [
@@ -106,16 +100,17 @@ def format_result(options: Iperf3Options, ends: TestEnds, rate: float, *, retran
     ]
     values = {
         "options": options,
-        "ends": ends,
+        "client": client,
+        "server": server,
         "at": at,
-        "first_port": 40_000 + int((1.0 - noise(ends.local, ends.remote, "port", spread=1.0)) * 20_000),
-        "segment": ends.mtu - _HEADER,
+        "first_port": 40_000 + int((1.0 - noise(*pair, "port", spread=1.0)) * 20_000),
+        "segment": mtu - _HEADER,
         "streams": [{"socket": 5 + 2 * number, "rate": part} for number, part in enumerate(rates)],
         "rate": sum(rates),
         "seconds": float(options.seconds),
         "periods": periods,
         "resent": retransmits,
         "resent_each": retransmits // max(1, sum(not omitted for *_, omitted in periods)),
-        "busy": noise(ends.local, ends.remote, "cpu", spread=0.2),
+        "busy": noise(*pair, "cpu", spread=0.2),
     }
     return render_template("iperf3.json", values)

@@ -149,9 +149,9 @@ async def _send(node: SimulatedNode, options: iperf3.Iperf3Options) -> Reply:
     rate = await others.traffic.send(load, port, options.seconds + options.omit)
     # Retransmits come from a sender's queue that overflows; a healthy pair shows a handful at most.
     resent = int(8400 * options.seconds * noise(client.id, server.id, "resent", spread=0.1)) if node.drops else 0
-    ends = iperf3.TestEnds(client.id, client.data_address, server.data_address, others.mtu)
     rate *= noise(source.id, sink.id, "rate")
-    report = iperf3.format_result(options, ends, rate, retransmits=resent, at=others.clock())
+    at = others.clock()
+    report = iperf3.format_result(options, client, server, rate, mtu=others.mtu, retransmits=resent, at=at)
     return Reply(node.spoil(report.encode()))
 
 

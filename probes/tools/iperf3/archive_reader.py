@@ -72,7 +72,6 @@ class _TextRun:
     lines: list[str] = field(default_factory=list)
 
     def make_readings(self) -> Iterator[Reading]:
-        """Sums, then the numbers that belong to them, in the order of the text."""
         summary = self._find_summary()
         streams = self._count_streams(summary)
         udp = any("Total Datagrams" in line for line in self.lines) or any(" ms " in match["rest"] for match in summary)

@@ -76,7 +76,6 @@ def _split_lines(begin: re.Pattern[str], lines: Sequence[str]) -> Iterator[Seque
 
 
 def _read_run(lines: Sequence[str], known: Mapping[str, object]) -> Iterator[Reading]:
-    """Latency of each server that answered, then throughput."""
     place = find_match(_PLACE, lines)
     own = {**known, "protocol": place["protocol"].lower()} if place else known
     for part in _split_lines(_SERVER, lines):
