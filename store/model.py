@@ -44,11 +44,10 @@ class NewSession:
 class SessionSummary:
     """One line of the list of sessions.
 
-    ``planned`` counts tests; ``tested``, ``failed``, ``unreachable`` and ``skipped`` (cancelled,
-    or of a closed round without a result) count them by the last attempt at their round, and
-    what is missing to ``planned`` is still to come. ``fails``, ``watches`` and ``unknowns`` count
-    verdicts of the last judgement of those attempts. ``ended`` is None while running and when
-    the console died; ``because`` says why it ended.
+    ``planned`` counts tests; ``tested``, ``failed``, ``unreachable`` and ``skipped`` (cancelled, or of a closed round
+    without a result) count them by the last attempt at their round, and what is missing to ``planned`` is still to
+    come. ``fails``, ``watches`` and ``unknowns`` count verdicts of the last judgement of those attempts. ``ended`` is
+    None while running and when the console died; ``because`` says why it ended.
     """
 
     id: str

@@ -8,10 +8,7 @@ from benchconsole.probes.model.checklist import Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import (
-    ChangeMark,
-    SessionChanges,
-)
+from benchconsole.store.model import ChangeMark, SessionChanges
 from benchconsole.store.reading.changes import ChangeReader
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_reading import SessionReader

@@ -30,11 +30,10 @@ from benchconsole.store.writing.writer import Writer
 class Store:
     """Sessions in one file. Open it with ``Store.open``, close it with ``close`` or a ``with`` block.
 
-    Writing raises StoreError. Where ``error.to_spool`` the database refuses as a whole (full,
-    locked, moved away, read-only, damaged): keep finished results in a spool, and import it when the
-    database answers again. Else the written values are at fault: DrivenError for a session that
-    another process drives, RefusedError (NaN and the like), ConflictError (stored already). After
-    an error the file is as it was before the call.
+    Writing raises StoreError. Where ``error.to_spool`` the database refuses as a whole (full, locked, moved away,
+    read-only, damaged): keep finished results in a spool, and import it when the database answers again. Else the
+    written values are at fault: DrivenError for a session that another process drives, RefusedError (NaN and the like),
+    ConflictError (stored already). After an error the file is as it was before the call.
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
@@ -58,17 +57,11 @@ class Store:
 
     @classmethod
     def open(
-        cls,
-        path: Path,
-        *,
-        create: bool = True,
-        busy: float = BUSY_SECONDS,
-        clock: Callable[[], float] = time.time,
+        cls, path: Path, *, create: bool = True, busy: float = BUSY_SECONDS, clock: Callable[[], float] = time.time
     ) -> "Store":
         """Open the database at ``path``; see ``Database.open`` for what may be wrong with it.
 
-        ``busy`` is how many seconds a write or a question waits for other processes; ``clock``
-        gives UTC seconds.
+        ``busy`` is how many seconds a write or a question waits for other processes; ``clock`` gives UTC seconds.
         """
         return cls(Database.open(path, create=create, busy=busy, clock=clock), clock=clock)
 

@@ -117,12 +117,7 @@ class SessionController:
         self._passwords.answered_by(ask)
 
     async def propose(
-        self,
-        suite: str | None,
-        *,
-        failed_only: bool = False,
-        only: Collection[str] = (),
-        typed: Collection[str] = (),
+        self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = (), typed: Collection[str] = ()
     ) -> Proposal:
         """The rounds that would run; what an interrupted session has left comes before a new suite."""
         session = self._require_driven()

@@ -8,14 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.judged_rounds import JudgedRounds
-from benchconsole.console.view.events import (
-    Event,
-    NodesProven,
-    Noticed,
-    RoundStarted,
-    SessionEnded,
-    SessionOpened,
-)
+from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, SessionEnded, SessionOpened
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round

@@ -1,8 +1,7 @@
 """A thread with an event loop of its own, in which a session runs apart from the screen.
 
-Orders and questions cross by thread-safe calls, answers and exceptions come back the same way. The
-screen's loop never waits for SSH, for judging or for views; the two share the interpreter, in turns that are
-short enough for a key.
+Orders and questions cross by thread-safe calls, answers and exceptions come back the same way. The screen's loop never
+waits for SSH, for judging or for views; the two share the interpreter, in turns that are short enough for a key.
 """
 
 import asyncio

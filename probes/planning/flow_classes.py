@@ -36,9 +36,8 @@ class NodeSide:
 class FlowClass:
     """What all flows from one group of nodes to another have in common.
 
-    ``nominal`` is byte/s of payload. Loads: ``first`` and ``last`` on the legs, ``inner`` on
-    links between switches, ``systems`` on the caps of storage systems. ``shared`` are those of
-    ``inner`` on which a hash decides.
+    ``nominal`` is byte/s of payload. Loads: ``first`` and ``last`` on the legs, ``inner`` on links between switches,
+    ``systems`` on the caps of storage systems. ``shared`` are those of ``inner`` on which a hash decides.
     """
 
     nominal: float

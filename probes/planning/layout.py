@@ -35,11 +35,10 @@ class FlowLoad:
 class FlowLayout:
     """What is to be run for one reason: ``pairs`` that stand alone, and ``loads``.
 
-    ``any_order``: the scheduler may look for an order that needs fewer rounds. ``fans_out``: a
-    node may be in several tests at once, as far as its links carry them; elsewhere it sends to
-    one partner and receives from one, so that a slow node is not taken for a shared one.
-    ``apart``: no two of the flows may share a link whose hash could put them on one member.
-    ``single``: each test sends one stream.
+    ``any_order``: the scheduler may look for an order that needs fewer rounds. ``fans_out``: a node may be in several
+    tests at once, as far as its links carry them; elsewhere it sends to one partner and receives from one, so that a
+    slow node is not taken for a shared one. ``apart``: no two of the flows may share a link whose hash could put them
+    on one member. ``single``: each test sends one stream.
     """
 
     because: str
@@ -55,9 +54,8 @@ class FlowLayout:
 class DesignRequest:
     """What a design is asked: which nodes of which fabric, and the options of the stage after all defaults.
 
-    ``written`` are the options of the file, without defaults. ``flow_classes`` knows
-    which nodes have a path to which, and counts every stream that a flow could use. ``sending`` names the
-    options by which the probe is told how to send.
+    ``written`` are the options of the file, without defaults. ``flow_classes`` knows which nodes have a path to which,
+    and counts every stream that a flow could use. ``sending`` names the options by which the probe is told how to send.
     """
 
     fabric: Fabric

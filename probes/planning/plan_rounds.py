@@ -305,8 +305,7 @@ def renumber(rounds: Iterable[Round], first: int) -> Iterator[Round]:
 def rerun(tests: Sequence[Test], rounds: Sequence[Round], *, first: int) -> tuple[Round, ...]:
     """The rounds that hold any of ``tests``, to be run again under new numbers.
 
-    A bundle is repeated whole, for its sum is what is judged; tests that stand alone are
-    repeated alone.
+    A bundle is repeated whole, for its sum is what is judged; tests that stand alone are repeated alone.
     """
     wanted = {test.id for test in tests}
     again: list[Round] = []

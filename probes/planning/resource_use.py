@@ -1,8 +1,7 @@
 """The use of shared resources by the tests of a stage: links, the sides of nodes, parts of nodes, budgets.
 
-``packing`` sees slots only; this module says what they stand for. A lone flow takes of each directed
-link the share of its nominal rate, and one side of each of its nodes; a bundle takes every
-directed link on its way whole.
+``packing`` sees slots only; this module says what they stand for. A lone flow takes of each directed link the share of
+its nominal rate, and one side of each of its nodes; a bundle takes every directed link on its way whole.
 """
 
 from collections import Counter, defaultdict

@@ -147,9 +147,8 @@ class Database:
     def open_writer(self) -> sqlite3.Connection:
         """The one connection that writes, with every page read first; the reason of ``read_only`` if there is one.
 
-        The pages are not read again where nobody has touched the file since a console left it
-        whole, nor while another console is at work on it, which has read them. Give it back with
-        ``close_writer``.
+        The pages are not read again where nobody has touched the file since a console left it whole, nor while another
+        console is at work on it, which has read them. Give it back with ``close_writer``.
         """
         if self.read_only is not None:
             raise self.read_only

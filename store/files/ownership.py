@@ -162,8 +162,7 @@ def require_free(connection: sqlite3.Connection, session: int, holder: Holder, n
         return False
     if driver.holder != holder:
         raise DrivenError(
-            f"the session is driven by {_name_driver(driver)}",
-            "end that one first, or look on without driving",
+            f"the session is driven by {_name_driver(driver)}", "end that one first, or look on without driving"
         )
     return True
 

@@ -1,21 +1,12 @@
 """Reading checklists: their newest versions with the newest mark of every step, and the evidence.
 
-A mark counts as long as its step says the same: with another text or another command it is another
-step, and not done.
+A mark counts as long as its step says the same: with another text or another command it is another step, and not done.
 """
 
 import sqlite3
 from collections.abc import Iterator
 
-from benchconsole.probes.model.checklist import (
-    Attachment,
-    Checked,
-    CheckedList,
-    Evidence,
-    Mark,
-    Step,
-    StepState,
-)
+from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Evidence, Mark, Step, StepState
 from benchconsole.store.codec.values import parse_strings
 from benchconsole.store.errors import ConflictError
 

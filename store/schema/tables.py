@@ -1,13 +1,12 @@
 """The shape of the database: the tables and views, and the numbered steps from one shape to the next.
 
-``STEPS`` is append-only: a step that was released is never edited, a change of shape is a new
-function at its end. ``store.codec.rows`` then learns to carry the change both ways.
+``STEPS`` is append-only: a step that was released is never edited, a change of shape is a new function at its end.
+``store.codec.rows`` then learns to carry the change both ways.
 
-Ids are small integers inside the file; ``session.key``, ``test.key`` and ``measurement.key``
-hold the ids that people and programs see. Times are UTC seconds since 1970, durations seconds,
-values base units. Columns that hold JSON say so in their comment. Rows are only ever inserted,
-but for ``driver``, which says who is at work now, the two counts of a plan that grows, and the
-end of an ``attempt``.
+Ids are small integers inside the file; ``session.key``, ``test.key`` and ``measurement.key`` hold the ids that people
+and programs see. Times are UTC seconds since 1970, durations seconds, values base units. Columns that hold JSON say so
+in their comment. Rows are only ever inserted, but for ``driver``, which says who is at work now, the two counts of a
+plan that grows, and the end of an ``attempt``.
 """
 
 import sqlite3

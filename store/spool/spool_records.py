@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Result
-from benchconsole.store.codec.result_rows import (
-    ResultRows,
-    make_result_rows,
-    parse_fact,
-    parse_failure,
-    parse_output,
-)
+from benchconsole.store.codec.result_rows import ResultRows, make_result_rows, parse_fact, parse_failure, parse_output
 from benchconsole.store.codec.rows import ProofRow, parse_proof, parse_verdict
 from benchconsole.store.codec.values import Count, Integer
 from benchconsole.store.writing.round_rows import RoundEnd, make_round_end
