@@ -1,8 +1,7 @@
 """The face of this package: one object for a database file, with the list of its sessions.
 
-Writing is awaited, and awaited means committed: when ``append_result`` of a session returns, the
-result is on the disk. Results that are on their way together share a transaction, and each one fails
-or stands alone. A write that was handed over is carried out even when its caller is cancelled.
+Writing is awaited, and awaited means committed. Results that are on their way together share a transaction, and each
+one fails or stands alone. A write that was handed over is carried out even when its caller is cancelled.
 """
 
 import secrets
@@ -66,7 +65,6 @@ class Store:
         return cls(Database.open(path, create=create, busy=busy, clock=clock), clock=clock)
 
     def list_sessions(self) -> tuple[SessionSummary, ...]:
-        """Every session, oldest first."""
         return session_list.list_sessions(self._database, self._clock())
 
     def find_session(self, name: str) -> str:

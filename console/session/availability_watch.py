@@ -1,7 +1,6 @@
 """A watch: samples of nodes at planned times, all of them rounds of one stored session, over days and restarts.
 
-Each sample is planned when it is due and run like any other round. What the console missed stays missed: nothing is
-made up for it. ``console.availability.evaluation`` evaluates the samples.
+What the console missed stays missed: nothing is made up for it.
 """
 
 import asyncio

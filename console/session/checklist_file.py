@@ -1,7 +1,6 @@
 """Checklists as people write them, and the running of a step of one on this machine.
 
-A file of steps, each with an id, a text, the clause that asks for it, and a command where a script can tell. Every
-mistake is reported with its place. Commands are argument lists: no shell reads them.
+Every mistake is reported with its place. Commands are argument lists: no shell reads them.
 """
 
 import os

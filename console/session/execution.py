@@ -184,5 +184,6 @@ class Execution:
         except TimeoutError:
             late = f"not searched within {PROOF_SECONDS:.0f} s"
             proofs = tuple(Proof(node.id, asked=False, detail=late) for node in places.nodes)
-        await self.writer.proofs(proofs)
-        self.tell(NodesProven(proofs, self.clock()))
+        now = self.clock()
+        await self.writer.keep(lambda target: target.append_proofs(proofs, now))
+        self.tell(NodesProven(proofs, now))

@@ -1,7 +1,6 @@
 """Results that were not measured from here, put into a session: outputs of a batch job, or taken by hand.
 
-They are planned, read by their probe, judged and stored like every other result. No node is touched. The stage says
-that the results were ingested, and the round from which files.
+They are planned, read by their probe, judged and stored like every other result. No node is touched.
 """
 
 from collections.abc import Sequence

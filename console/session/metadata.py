@@ -37,16 +37,12 @@ class SessionChoice:
         return {name: str(value) for name, value in found}
 
 
-def hash_criteria(fabric: Fabric) -> str:
-    """Twelve hex digits that change when the criteria or declared hardware do."""
+def name_judgement(fabric: Fabric) -> str:
+    """The name of a judgement: the program, and twelve hex digits for the criteria and declared hardware."""
     criteria = [(replace(each, nodes=frozenset()), sorted(each.nodes)) for each in fabric.criteria]
     declared = [(node.id, sorted(node.hardware.facts.items())) for node in fabric.nodes.values()]
-    return hashlib.sha256(repr((criteria, declared)).encode()).hexdigest()[:12]
-
-
-def name_judgement(fabric: Fabric) -> str:
-    """The name of a judgement: the program and the criteria that made it."""
-    return f"benchconsole {version('benchconsole')}, criteria {hash_criteria(fabric)}"
+    digits = hashlib.sha256(repr((criteria, declared)).encode()).hexdigest()[:12]
+    return f"benchconsole {version('benchconsole')}, criteria {digits}"
 
 
 def make_new_session(fabric: Fabric, choice: SessionChoice, now: float) -> NewSession:

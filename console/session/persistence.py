@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from benchconsole.console.view.events import Event, Held, Resumed
 from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.log_records import ModuleLog
-from benchconsole.probes.model.measuring import Proof, Result, Round
+from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.store.errors import StoreError
 
 if TYPE_CHECKING:
@@ -51,26 +51,15 @@ class DurableWriter:
 
     async def result(self, each: Round, attempt: int, result: Result) -> Result:
         """Keep one result; the one to hold from here on: its outputs stay in the database where that took it."""
-        kept = await self._keep(lambda target: target.append_result(each.number, attempt, result))
+        kept = await self.keep(lambda target: target.append_result(each.number, attempt, result))
         return result if kept is None else kept
 
     async def close(self, closed: ClosedRound) -> None:
-        """Keep the end of a round and its verdicts."""
-        await self._keep(lambda target: target.close_round(closed))
-
-    async def proofs(self, proofs: Sequence[Proof]) -> None:
-        """Keep what the nodes showed at the end."""
-        at = self._clock()
-        await self._keep(lambda target: target.append_proofs(proofs, at))
-
-    async def note(self, kind: str, text: str) -> None:
-        """Keep what was decided or happened."""
-        at = self._clock()
-        await self._keep(lambda target: target.append_note(kind, text, at))
+        await self.keep(lambda target: target.close_round(closed))
 
     async def end(self, at: float, because: str, *, complete: bool, findings: Sequence[Finding] | None) -> None:
         """Keep that nothing more will come, and the findings; a spool that still holds something stays."""
-        await self._keep(lambda target: target.end(at=at, complete=complete, because=because, findings=findings))
+        await self.keep(lambda target: target.end(at=at, complete=complete, because=because, findings=findings))
         self._store.on_trouble = lambda _: None
         if self._spool is not None:
             self._spool.close()
@@ -97,8 +86,7 @@ class DurableWriter:
                 async with asyncio.timeout(within):
                     await self.settled()
 
-    async def _keep(self, write: "Callable[[SessionStore | Spool], Awaitable[T]]") -> T:
-        """Write to the database, or to the spool while the database refuses."""
+    async def keep(self, write: "Callable[[SessionStore | Spool], Awaitable[T]]") -> T:
         if self._spool is not None:
             return await write(self._spool)
         try:

@@ -73,7 +73,6 @@ class SafetyPolicy:
         return found
 
     def options(self) -> dict[str, str | int | float]:
-        """What the session's record says of this."""
         return {**format_override(self.override), **({"careful": 1} if self.careful else {})}
 
     async def guard(

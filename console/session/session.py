@@ -1,8 +1,4 @@
-"""One fabric with at most one stored session: planned, run, judged, stored and told.
-
-A session yields events (``console.view.events``) and takes orders (start, pause, stop). A round is judged and
-committed before it is told.
-"""
+"""One fabric with at most one stored session: planned, run, judged, stored and told, on orders (start, pause, stop)."""
 
 import asyncio
 import time
@@ -136,7 +132,6 @@ class Session:
 
     @property
     def paused(self) -> bool:
-        """Whether the next round is held until ``go_on``."""
         return not self._controls.free.is_set()
 
     def propose(
@@ -162,7 +157,6 @@ class Session:
         return self.proposed.rounds
 
     def view(self) -> RunView:
-        """The session as it stands in the store."""
         events = self._replay
         if self._has_run:
             events = Session.stored(self._store, self.id, self.probes).replay
@@ -261,7 +255,6 @@ class Session:
         )  # fmt: skip
 
     async def _open(self, rounds: Sequence[Round]) -> None:
-        """Write the plan before anything is sent."""
         known = {each.number for each in self.plan}
         fresh = tuple(each for each in rounds if each.number not in known)
         self.plan = (*self.plan, *fresh)
@@ -289,7 +282,8 @@ class Session:
         try:
             if writer is not None:
                 if self._controls.abandoned:
-                    await writer.note("abandoned", "left at once; the nodes were not searched")
+                    left = "left at once; the nodes were not searched"
+                    await writer.keep(lambda target: target.append_note("abandoned", left, now))
                 await writer.end(now, because, complete=self.complete, findings=self._judged.known_findings)
         finally:
             self._tell(SessionEnded(now, self.complete, because))

@@ -1,8 +1,4 @@
-"""Planning: a suite becomes rounds, and a plan is summed up, before anything runs.
-
-``plan`` makes rounds, ``summarise`` says what they load and what they leave out, ``withhold`` leaves
-out what cannot be held to a cap, ``split_into_waves`` lets rounds start small.
-"""
+"""Planning: a suite becomes rounds (``plan``), and a plan is summed up (``summarise``), before anything runs."""
 
 from benchconsole.probes.planning.caps import Withheld, withhold
 from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS

@@ -1,9 +1,7 @@
 """Caps of the file, on links and storage systems: rates that hold tests to them, and the stages that nothing can hold.
 
-A flow is held to its max-min fair share of what the caps leave, rounded down. Where flows fill an element on purpose,
-they then fill it to the cap only, and their bundle says so. A probe without an option for a rate sends as fast as it
-goes. What a test writes to a shared storage system by itself is held by nothing: a tool that keeps a rate while it
-measures still lays out its files without.
+A flow is held to its max-min fair share of what the caps leave. A probe without an option for a rate cannot be held,
+nor can what a test writes to a storage system by itself: a tool that keeps a rate still lays out its files without.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -171,7 +169,6 @@ class _CappedStage:
         return self._sending() if unruly else None
 
     def _options(self) -> Iterator[Options]:
-        """The options of every point that is measured."""
         sweep = self.stage.sweep
         points = [{}] if sweep is None else (turn.options(self.probe.options) for turn in list_turns(sweep))
         for point in points:

@@ -176,7 +176,7 @@ class FlowClasses:
         )
 
     def _has_valley(self, ways: Indices) -> bool:
-        """Whether it goes down to a switch and up from it again : the cables allow it, but no fabric routes that."""
+        """Whether it goes down to a switch and up from it again: the cables allow it, but no fabric routes that."""
         climbs = self._climbs[ways]
         entered = set(self._to[ways[climbs < 0]].tolist())
         up = ways[(climbs > 0) & (self._tier[self._from[ways]] > 0)]

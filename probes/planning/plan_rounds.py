@@ -24,7 +24,6 @@ from benchconsole.probes.planning.participants import SET_OPTIONS, choose_flows,
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, list_demands
 from benchconsole.probes.planning.sweep_points import (
     Point,
-    SweepTurn,
     format_point,
     format_stage_name,
     label_tests,
@@ -133,7 +132,11 @@ class _StagePlanner:
         number, made = first, dict[Point, list[Round]]()
         for turn in list_turns(sweep):
             if turn.point not in made:
-                made[turn.point] = self._at(turn).rounds(members, 1)
+                options = MappingProxyType({**self.given, **turn.options(self.probe.options)})
+                stage = Stage(self.stage.probe, self.stage.nodes, options)
+                clients = turn.clients(self.probe.options)
+                at = _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, self.most, clients=clients)
+                made[turn.point] = at.rounds(members, 1)
             point = make_swept(sweep, turn, first)
             if not made[turn.point]:
                 raise PlanError(
@@ -142,13 +145,6 @@ class _StagePlanner:
             for each in renumber(made[turn.point], number):
                 yield replace(each, because=f"{self.probe.name} {format_point(point)}; {each.because}", swept=point)
             number += len(made[turn.point])
-
-    def _at(self, turn: SweepTurn) -> "_StagePlanner":
-        """The stage at one point."""
-        options = MappingProxyType({**self.given, **turn.options(self.probe.options)})
-        stage = Stage(self.stage.probe, self.stage.nodes, options)
-        clients = turn.clients(self.probe.options)
-        return _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, self.most, clients=clients)
 
     def _once(self, members: Sequence[NodeId], first: int) -> list[Round]:
         """The rounds of one point, or of a stage without a sweep."""
@@ -181,7 +177,6 @@ class _StagePlanner:
                 raise make_unknown_error(what, option, known)
 
     def _placed(self, layout: FlowLayout, title: str, first: int) -> list[Round]:
-        """The rounds of one layout."""
         classes = self.flow_classes.sending(1 if layout.single else self.sending.streams)
         ledger = ResourceUse(classes, layout.fans_out, layout.apart, self.most)
         if layout.pairs and layout.loads:
@@ -341,7 +336,6 @@ def split_into_waves(rounds: Sequence[Round]) -> tuple[Round, ...]:
 
 
 def _keep_tests(each: Round, tests: Sequence[Test]) -> Round:
-    """A round of some of its tests, with the bundles of these."""
     names = {test.bundle for test in tests}
     bundles = tuple(bundle for bundle in each.bundles if bundle.name in names)
     return replace(each, tests=tuple(tests), bundles=bundles)

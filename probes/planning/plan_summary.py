@@ -1,7 +1,6 @@
-"""The summary of a plan: rounds, time, bytes, loads, and what is left out and why.
+"""The summary of a plan: rounds, time, bytes, loads, and what is left out and why, for new and stored sessions alike.
 
-A pure function of fabric and rounds, so that a stored session is summed up like a new one. Lower bounds
-are computed from the flows of each stage, not taken from the scheduler.
+Lower bounds are computed from the flows of each stage, not taken from the scheduler.
 """
 
 from collections import Counter, defaultdict
@@ -177,7 +176,6 @@ class _StageSums:
             self.tests.append(list(zip(each.tests, demands, strict=True)))
 
     def summary(self) -> StageSummary:
-        """The line of the stage."""
         bound, bound_by = self._bound()
         return StageSummary(
             stage=self.rounds[0].stage,
@@ -221,7 +219,6 @@ class _StageSums:
         return bound, ledger.name(key)
 
     def _jobs(self) -> Iterable[list[tuple[Test, Demands]]]:
-        """The tests that run together, with what they demand."""
         for tests in self.tests:
             jobs: defaultdict[str, list[tuple[Test, Demands]]] = defaultdict(list)
             for test, wanted in tests:
@@ -297,7 +294,6 @@ def _list_idle(classes: FlowClasses, flows: Collection[Pair]) -> list[tuple[Link
 
 
 def _list_idle_links(fabric: Fabric, classes: FlowClasses, flows: Collection[Pair]) -> tuple[LeftOut, ...]:
-    """The links of ``list_uncrossed_links``, by reason."""
     busy = {node for pair in flows for node in pair}
     found: defaultdict[str, list[str]] = defaultdict(list)
     peers = {link for pair in fabric.mlags for link in pair.peer}

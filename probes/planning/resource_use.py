@@ -133,7 +133,6 @@ class ResourceUse:
             self._add(tuple(self.slot((_WAY, way), 1.0) for way in sorted(taken)))
 
     def _between(self, nodes: Sequence[NodeId]) -> set[int]:
-        """The directed links between switches that flows among ``nodes`` cross."""
         ends = [node for alike in self.flow_classes.group_nodes(nodes).values() for node in alike[:2]]
         classes = (self.flow_classes.find_class(one, other) for one in ends for other in ends if one != other)
         return {way for flow_class in classes if flow_class is not None for way, _ in flow_class.inner}

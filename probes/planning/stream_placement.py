@@ -1,10 +1,8 @@
 """The single streams of a test: how fast one can be, and the member cables that its source port means.
 
-A stream is on one member cable of every link that it crosses. Where the file says ``hash: steered``,
-the tests choose the members: a source port is read as a number of mixed radix, its lowest digit
-the choice at the first fork of the path, the next digit at the next, as ``topology.routing.hashed_paths``
-asks for them. That assumes devices whose hash spreads neighbouring ports over their members; no
-maker publishes another hash. Of a hash that was not described so nothing is assumed.
+Where the file says ``hash: steered``, a source port is read as a number of mixed radix, its lowest digit the choice
+at the first fork of the path. That assumes devices whose hash spreads neighbouring ports over their members; no maker
+publishes another hash. Of a hash that was not described so nothing is assumed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -41,7 +39,6 @@ class PortForks:
         self.policies: set[HashPolicy] = set()
 
     def __call__(self, choice: HashChoice) -> int:
-        """The position that the next digit of the port means."""
         self._rest, position = divmod(self._rest, len(choice.among))
         self.ways.append(len(choice.among))
         self.policies.add(choice.policy)

@@ -1,7 +1,6 @@
-"""The suites that come with the console, and the choice of the suite to run.
+"""The suites that come with the console, made from the description, and the choice of the suite to run.
 
-They are made from the description: who computes, who stores, who manages, which MTU. They bring no
-criteria, which are the contract's and stand in the file; without any, throughput is held against the fabric.
+They bring no criteria, which are the contract's and stand in the file.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

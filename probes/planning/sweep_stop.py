@@ -1,10 +1,7 @@
-"""The early end of a sweep, decided by what was measured of it so far and by nothing else.
+"""The early end of a sweep, decided by its closed rounds alone: a resumed session ends where the first would have.
 
-Rounds of the plan and closed rounds in, rounds that need not be run out. The same rounds give the
-same answer, so a resumed session ends where the first would have ended.
-
-A rule looks along the last axis, with the others held. A point counts once all its rounds are closed;
-a point with a test that gave no number is no evidence for either side and is passed over.
+A rule looks along the last axis, with the others held. A point counts once all its rounds are closed; a point with a
+test that gave no number is no evidence for either side and is passed over.
 """
 
 from collections import defaultdict

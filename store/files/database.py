@@ -274,7 +274,6 @@ def _look_first(path: Path) -> None:
 
 
 def _prepare(path: Path, steps: Sequence[tables.Step], busy: float, now: float, *, marked: bool) -> None:
-    """Make the tables, or bring them up to date."""
     if not marked:
         _look_first(path)
     with closing(connect(path, Mode.WRITE, busy=busy)) as connection:

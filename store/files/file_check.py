@@ -1,8 +1,7 @@
 """The checks of a file before it is written: nothing of a stranger in its shape, no damage in its pages.
 
-The shape is checked whenever a file is opened. Reading every page costs seconds where there are a million measurements,
-so that is done before the first write, by the thread that writes, and only where it can find something new: a seal
-beside the database holds size, times and inode of the file when a console last left it whole. Nothing is repaired.
+The shape is checked whenever a file is opened. Reading every page costs seconds, so that is done before the first
+write, and only where a seal beside the database does not say that nobody touched it since. Nothing is repaired.
 """
 
 import json

@@ -1,8 +1,7 @@
 """The driver of a session: one process at a time, held by a row with a heartbeat.
 
-On the machine of the driver its process is looked at; on another machine only the heartbeat counts.
-Every transaction that writes to a session checks that it still holds it, so a driver that was
-given up for dead cannot write when it wakes.
+On another machine only the heartbeat counts. Every transaction that writes to a session checks that it still holds
+it, so a driver that was given up for dead cannot write when it wakes.
 """
 
 import os
@@ -102,14 +101,12 @@ class DriverRecord:
     because: str
 
     def at_work(self, now: float) -> bool:
-        """Whether its process drives the session now."""
         if self.ended is not None:
             return False
         alive = lives(self.holder.process)
         return now - self.heartbeat <= SILENCE_SECONDS if alive is None else alive
 
     def state(self, now: float) -> SessionState:
-        """The state of the session by this stretch of work."""
         if self.complete:
             return SessionState.COMPLETE
         return SessionState.RUNNING if self.at_work(now) else SessionState.INTERRUPTED

@@ -56,17 +56,14 @@ def upgrade(connection: sqlite3.Connection, path: Path, steps: Sequence[tables.S
                         path,
                     )
                 tables.apply(connection, steps)
-                _require_references(connection, path)
+                lost = connection.execute("PRAGMA foreign_key_check").fetchone()
+                if lost is not None:
+                    what = f"a row of {lost[0]} refers to one of {lost[2]} that is not there"
+                    raise make_damage_error(ValueError(what), path)
                 return
         # Somebody wrote between the copy and the lock: that copy would not be the last state.
         _forget(backup)
     raise LockedError("other processes keep writing to it while it should be upgraded", "end them first", path)
-
-
-def _require_references(connection: sqlite3.Connection, path: Path) -> None:
-    lost = connection.execute("PRAGMA foreign_key_check").fetchone()
-    if lost is not None:
-        raise make_damage_error(ValueError(f"a row of {lost[0]} refers to one of {lost[2]} that is not there"), path)
 
 
 def _forget(backup: Path | None) -> None:

@@ -1,7 +1,6 @@
 """Following a session that another process runs: what is new since a mark, several times in a second.
 
-One connection stays open, but no lock and no transaction: where nothing has changed, one pragma
-answers. Where another process has locked the file, the answer says so at once.
+One connection stays open, without lock or transaction: where nothing has changed, one pragma answers.
 """
 
 import sqlite3
@@ -50,7 +49,6 @@ class ChangeReader:
                 return self._add_state(SessionChanges(since, SessionState.INTERRUPTED, late=True))
 
     def close(self) -> None:
-        """Let go of the file."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()

@@ -46,9 +46,6 @@ class LazyParts(Sequence[T]):
     def _fetch(self) -> tuple[T, ...]:
         """All of them, from the file."""
 
-    def _read(self) -> tuple[T, ...]:
-        return self._fetch() if self._count else ()
-
     @overload
     def __getitem__(self, index: int) -> T: ...
 
@@ -56,26 +53,25 @@ class LazyParts(Sequence[T]):
     def __getitem__(self, index: slice) -> Sequence[T]: ...
 
     def __getitem__(self, index: int | slice) -> T | Sequence[T]:
-        return self._read()[index]
+        return self._fetch()[index]
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[T]:
-        return iter(self._read())
+        return iter(self._fetch())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
             return NotImplemented
-        return len(self) == len(other) and self._read() == tuple(other)
+        return len(self) == len(other) and self._fetch() == tuple(other)
 
     def __hash__(self) -> int:
         return hash((type(self), self._address))
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self._address.test!r}, attempt {self._address.attempt}, {self._count} in the file)"
-        )
+        address = self._address
+        return f"{type(self).__name__}({address.test!r}, attempt {address.attempt}, {self._count} in the file)"
 
 
 class StoredOutputs(LazyParts[Output], KeptOutputs):
@@ -89,11 +85,10 @@ class StoredOutputs(LazyParts[Output], KeptOutputs):
 
     @property
     def ran(self) -> float:
-        """Seconds that the longest of the commands took."""
         return self._ran
 
     def _fetch(self) -> tuple[Output, ...]:
-        return read_outputs(self._address)
+        return read_outputs(self._address) if len(self) else ()
 
 
 class StoredFacts(LazyParts[Fact]):
@@ -114,7 +109,9 @@ class StoredFacts(LazyParts[Fact]):
 
     def _fetch(self) -> tuple[Fact, ...]:
         at_hand = self._at_hand
-        return read_facts(self._address) if at_hand is None else tuple(at_hand)
+        if at_hand is not None or not len(self):
+            return tuple(at_hand or ())
+        return read_facts(self._address)
 
 
 _OUTPUTS = f"SELECT {', '.join(OutputRow._fields)} FROM output WHERE result_id = ? ORDER BY id"  # noqa: S608

@@ -1,8 +1,4 @@
-"""Questions about one session; answers are domain objects, never rows.
-
-Each question fetches what it needs and lets go of the file before it answers, so that no
-reader keeps the writer waiting.
-"""
+"""Questions about one session. Each fetches what it needs, lets go of the file, and then answers in domain objects."""
 
 import json
 import sqlite3
@@ -12,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from benchconsole.probes.model.checklist import CheckedList, Evidence
+from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Evidence, Mark, Step, StepState
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.measuring import FailedAt, Proof, Reading, Result, Round
 from benchconsole.store.codec.result_rows import MeasurementRow, ResultRow, parse_failure, parse_measurement
@@ -32,7 +28,6 @@ from benchconsole.store.codec.values import members_by_value, parse_document, pa
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionNote, StoredSession
-from benchconsole.store.reading import checklist_reading
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_list import asking_session, read_session
 from benchconsole.topology.model.fabric import Fabric
@@ -120,14 +115,38 @@ class SessionReader:
             return read_proofs_after(connection, session, 0)[0]
 
     def read_checklists(self) -> tuple[CheckedList, ...]:
-        """Its checklists in their present state, in the order in which they were first kept."""
+        """Its checklists in their present state, in the order in which they were first kept.
+
+        A mark counts as long as its step says the same: with another text or command it is another step, not done.
+        """
         with asking_session(self.database, self.id) as (connection, session):
-            return checklist_reading.read_checklists(connection, session)
+            newest = connection.execute(
+                """SELECT checklist.id, name, source FROM checklist JOIN
+                    (SELECT max(id) AS newest, min(id) AS first FROM checklist WHERE session_id = ? GROUP BY name)
+                ON checklist.id = newest ORDER BY first""",
+                (session,),
+            ).fetchall()
+            found = []
+            for number, name, source in newest:
+                marks = _read_marks(connection, session, name)
+                found.append(CheckedList(name, source, tuple(_read_steps(connection, number, marks))))
+            return tuple(found)
 
     def read_attachment(self, sha256: str) -> Evidence:
         """One attachment of its checklists by (the beginning of) its SHA-256; ConflictError for none or several."""
         with asking_session(self.database, self.id) as (connection, session):
-            return checklist_reading.read_attachment(connection, session, sha256)
+            sums = connection.execute(
+                """SELECT DISTINCT sha256 FROM checklist_attachment JOIN checklist_mark ON checklist_mark.id = mark_id
+                JOIN checklist_step ON checklist_step.id = step_id JOIN checklist ON checklist.id = checklist_id
+                WHERE session_id = ? AND substr(sha256, 1, ?) = ?""",
+                (session, len(sha256), sha256.lower()),
+            ).fetchall()
+            if len(sums) != 1 or not sha256:
+                raise ConflictError(f"{len(sums)} attachments begin with {sha256!r}", "name one by its SHA-256")
+            name, content = connection.execute(
+                "SELECT name, content FROM checklist_attachment WHERE sha256 = ? LIMIT 1", sums[0]
+            ).fetchone()
+            return Evidence(name, bytes(content))
 
     def read_outcomes(self, probe: str) -> Iterator[ProbeOutcome]:
         """The outcomes of the tests of one probe, every attempt, in the order in which those were begun.
@@ -347,3 +366,37 @@ def _read_outcomes(connection: sqlite3.Connection, attempt: int) -> list[ProbeOu
 def _group_rows(connection: sqlite3.Connection, statement: str, attempt: int) -> dict[int, list[tuple[Any, ...]]]:
     rows = connection.execute(statement, (attempt,))
     return {result: list(group) for result, group in groupby(rows, key=lambda row: int(row[0]))}
+
+
+# -- checklists
+
+_Marks = dict[tuple[str, str, str], list[tuple[int, Mark]]]
+"""_Marks with their number in the file, oldest first, by the id, text and command of their step."""
+
+
+def _read_marks(connection: sqlite3.Connection, session: int, name: str) -> _Marks:
+    marks: _Marks = {}
+    for number, state, note, who, at, key, text, argv in connection.execute(
+        """SELECT checklist_mark.id, state, note, who, checklist_mark.at, key, text, argv FROM checklist_mark
+        JOIN checklist_step ON checklist_step.id = step_id JOIN checklist ON checklist.id = checklist_id
+        WHERE session_id = ? AND name = ? ORDER BY checklist_mark.id""",
+        (session, name),
+    ):
+        marks.setdefault((key, text, argv), []).append((number, Mark(StepState(state), who, at, note)))
+    return marks
+
+
+def _read_steps(connection: sqlite3.Connection, checklist: int, marks: _Marks) -> Iterator[Checked]:
+    for key, text, clause, argv, seconds in connection.execute(
+        "SELECT key, text, clause, argv, seconds FROM checklist_step WHERE checklist_id = ? ORDER BY id", (checklist,)
+    ).fetchall():
+        step = Step(key, text, clause, parse_strings(argv) if argv != "[]" else (), seconds)
+        marks_of_step = marks.get((key, text, argv))
+        if marks_of_step is None:
+            yield Checked(step)
+            continue
+        newest, mark = marks_of_step[-1]
+        attachments = connection.execute(
+            "SELECT name, length(content), sha256 FROM checklist_attachment WHERE mark_id = ? ORDER BY id", (newest,)
+        )
+        yield Checked(step, mark, tuple(Attachment(*row) for row in attachments), len(marks_of_step) - 1)

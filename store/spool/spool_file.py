@@ -1,8 +1,9 @@
 r"""The spool: a file that keeps finished results while the database refuses, written and synced line by line.
 
 Each line is one record as JSON with a UUID and a checksum: ``{"sum":"...","id":"...","record":{...}}``.
-An acknowledged line is on the disk; a last line that is torn was not acknowledged. The file is private and
-locked while a console writes to it; ``Store.import_spool`` brings it back.
+A record is what the writer would have been given, in rows: no fabric is needed to understand it. An acknowledged line
+is on the disk; a last line that is torn was not acknowledged. The file is private and locked while a console writes to
+it; ``Store.import_spool`` brings it back.
 """
 
 import asyncio
@@ -16,27 +17,25 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal, NamedTuple
 
-from benchconsole.probes.model.judgement import ClosedRound, Finding
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.measuring import Proof, Result
-from benchconsole.store.codec.rows import make_proof_row
-from benchconsole.store.codec.values import replace_surrogates, require_finite
+from benchconsole.store.codec.result_rows import ResultRows, make_result_rows, parse_fact, parse_failure, parse_output
+from benchconsole.store.codec.rows import ProofRow, make_proof_row, parse_proof, parse_verdict
+from benchconsole.store.codec.values import Count, Integer, replace_surrogates, require_finite
 from benchconsole.store.errors import SpoolError
 from benchconsole.store.files.filesystem import make_directory, make_private
 from benchconsole.store.files.paths import spool_places
-from benchconsole.store.spool.spool_records import (
-    AttemptAddress,
-    EndRecord,
-    NoteRecord,
-    ProofRecord,
-    Record,
-    dump_record,
-    make_close_record,
-    make_result_record,
-    parse_record,
-)
+from benchconsole.store.writing.round_rows import RoundEnd, make_round_end
+from benchconsole.store.writing.session_rows import Judgement, make_judgement
+from benchconsole.topology.units import Unit
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 SUFFIX = ".spool"
 TORN = "it is torn: it was never acknowledged"
@@ -44,6 +43,132 @@ LONGEST_LINE = 256 * 2**20
 """Bytes; a longer line is no line of ours."""
 
 _NO_PLACE = "free some space: what was not acknowledged is lost when the console ends"
+
+
+# -- records
+
+
+class AttemptAddress(NamedTuple):
+    """An attempt at a round of a session."""
+
+    session: str
+    round: Integer
+    attempt: Integer
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRecord:
+    """One result."""
+
+    address: AttemptAddress
+    rows: ResultRows
+    kind: Literal["result"] = "result"
+
+    def __post_init__(self) -> None:
+        measurements = self.rows.measurements
+        if len({row.key for row in measurements}) < len(measurements):
+            raise ValueError("a measurement comes twice")
+        for row in measurements:
+            Unit(row.unit)
+        for output in self.rows.outputs:
+            parse_output(output)
+        for fact in self.rows.facts:
+            parse_fact(fact)
+        parse_failure(self.rows.result)
+
+
+@dataclass(frozen=True, slots=True)
+class CloseRecord:
+    """A round was closed and judged. ``results`` counts those that must be stored by then."""
+
+    address: AttemptAddress
+    end: RoundEnd
+    results: Count
+    judgement: Judgement
+    kind: Literal["closed"] = "closed"
+
+    def __post_init__(self) -> None:
+        CloseReason(self.end.reason)
+        for row in self.judgement.verdicts:
+            parse_verdict(row, self.address.round)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRecord:
+    """A decision or an event."""
+
+    session: str
+    what: str
+    text: str
+    at: float
+    kind: Literal["note"] = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class ProofRecord:
+    """The nodes were searched for anything of ours."""
+
+    session: str
+    at: float
+    proofs: tuple[ProofRow, ...]
+    kind: Literal["proofs"] = "proofs"
+
+    def __post_init__(self) -> None:
+        for row in self.proofs:
+            parse_proof(row)
+
+
+@dataclass(frozen=True, slots=True)
+class EndRecord:
+    """The stretch of work of one console, known by its token, came to its end."""
+
+    session: str
+    token: str
+    at: float
+    complete: bool
+    because: str
+    kind: Literal["ended"] = "ended"
+
+
+Record = ResultRecord | CloseRecord | NoteRecord | ProofRecord | EndRecord
+
+
+def make_result_record(address: AttemptAddress, result: Result) -> ResultRecord:
+    """The record of a result; RefusedError for a number that cannot be kept."""
+    return ResultRecord(address, make_result_rows(result))
+
+
+def make_close_record(address: AttemptAddress, closed: ClosedRound, *, at: float) -> CloseRecord:
+    """The record of a closed round, without its results."""
+    judgement = make_judgement(closed.verdicts, judged_by=closed.judged_by, at=at)
+    return CloseRecord(address, make_round_end(closed), len(closed.results), judgement)
+
+
+def dump_record(record: Record) -> bytes:
+    """A record as JSON in one line; bytes in base64."""
+    return _load_adapter().dump_json(record)
+
+
+def parse_record(dumped: bytes) -> Record:
+    """The record of such JSON; ValueError or KeyError for anything that no console of ours can have written.
+
+    Every value is checked as if a stranger had written it: its type and bounds by the row types, then its meaning by
+    reading it as domain objects.
+    """
+    return _load_adapter().validate_json(dumped)
+
+
+@cache
+def _load_adapter() -> "TypeAdapter[Record]":
+    from pydantic import ConfigDict, Field, TypeAdapter  # loaded only here: a run without a spool needs none of it
+
+    config = ConfigDict(
+        strict=True, allow_inf_nan=False, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64"
+    )
+    return TypeAdapter(Annotated[Record, Field(discriminator="kind")], config=config)
+
+
+# -- the spool
 
 
 class Spool:
@@ -86,7 +211,6 @@ class Spool:
                 self._write(b"")
 
     async def append_result(self, number: int, attempt: int, result: Result) -> None:
-        """Keep one result."""
         await self._keep(lambda: [make_result_record(self._address(number, attempt), result)])
 
     async def close_round(self, closed: ClosedRound) -> None:
@@ -100,14 +224,12 @@ class Spool:
         await self._keep(make_records)
 
     async def append_note(self, kind: str, text: str, at: float) -> None:
-        """Keep a note."""
         time_of_note = require_finite(at, "the time of a note")
         await self._keep(
             lambda: [NoteRecord(self._session, replace_surrogates(kind), replace_surrogates(text), time_of_note)]
         )
 
     async def append_proofs(self, proofs: Sequence[Proof], at: float) -> None:
-        """Keep what the nodes showed at the end of a run."""
         time_of_proof = require_finite(at, "the time of a proof")
         await self._keep(lambda: [ProofRecord(self._session, time_of_proof, tuple(map(make_proof_row, proofs)))])
 
@@ -144,7 +266,6 @@ class Spool:
         return tuple(self.files)
 
     def forget(self, path: Path) -> None:
-        """A file was brought back."""
         self.files.remove(path)
 
     def close(self) -> None:

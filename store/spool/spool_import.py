@@ -1,7 +1,6 @@
 """The way of a spool back into the database: each record once, in groups, refused one by one.
 
-A record that is there already is known and left alone. The file goes only after everything of it
-is committed; where a record was refused it is kept, under another name.
+The file goes only after everything of it is committed; where a record was refused it is kept, under another name.
 """
 
 import asyncio
@@ -18,8 +17,9 @@ from typing import BinaryIO
 from benchconsole.store.errors import ConflictError, DrivenError, SpoolError, StoreError
 from benchconsole.store.files.connection import concerns_file, savepoint
 from benchconsole.store.model import RefusedLine, SpoolImport
-from benchconsole.store.spool.spool_file import SUFFIX, TORN, Spool, SpoolLine, read_lines
-from benchconsole.store.spool.spool_records import (
+from benchconsole.store.spool.spool_file import (
+    SUFFIX,
+    TORN,
     AttemptAddress,
     CloseRecord,
     EndRecord,
@@ -27,6 +27,9 @@ from benchconsole.store.spool.spool_records import (
     ProofRecord,
     Record,
     ResultRecord,
+    Spool,
+    SpoolLine,
+    read_lines,
 )
 from benchconsole.store.writing import round_rows, session_rows
 from benchconsole.store.writing.write_cache import KnownAttempt, WriteCache

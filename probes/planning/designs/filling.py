@@ -9,6 +9,7 @@ from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.element_names import direction_name, is_nic
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow
 from benchconsole.topology.routing.routes import Routes
+from benchconsole.topology.units import counted
 
 HEADROOM = 2.0
 """How much more the senders of an element can offer than it carries, where there are enough of them."""
@@ -43,13 +44,5 @@ def make_bundle(
     else:
         same = (other for other in trunks if abs(full[other] - fill) <= SAME and other not in covered)
         elements = tuple(sorted({way, *same}))
-    return Bundle(name_elements(fabric, elements), elements, fill)
-
-
-def name_elements(fabric: Fabric, elements: Sequence[Direction]) -> str:
-    """``leaf1 to spine1``, or ``leaf1 to spine1 and 3 equal links``."""
-    first = direction_name(fabric, elements[0])
-    further = len(elements) - 1
-    if not further:
-        return first
-    return f"{first} and {'1 equal link' if further == 1 else f'{further} equal links'}"
+    further = f" and {counted(len(elements) - 1, 'equal link')}" if len(elements) > 1 else ""
+    return Bundle(direction_name(fabric, elements[0]) + further, elements, fill)

@@ -1,9 +1,7 @@
 """The design ``steered``: one stream a test, on member cables that its source port was chosen for.
 
-Where the file says ``hash: steered`` for every fork on the way, no member cable is given more than
-it carries, and each test expects what it would get alone. Where the hashes are not described so,
-ports are only spread, and no two tests of a round share a link on which a hash decides: then each
-has its member to itself, whichever that is, and the same is expected.
+Where the file says ``hash: steered`` for every fork on the way, no member cable is given more than it carries. Else
+no two tests of a round share a link on which a hash decides, so that each has its member to itself, whichever it is.
 """
 
 from collections import Counter
@@ -129,7 +127,6 @@ class _Cables:
         return None
 
     def _take(self, path: Sequence[CableStep], rate: float) -> bool:
-        """Put a flow on these cables, unless one of them has no room."""
         cables = [(step.way, step.member) for step in path]
         if any(self._taken.get(cable, 0.0) + rate > FULL_AT * self._room(cable) for cable in cables):
             return False

@@ -1,9 +1,8 @@
 """The design ``stress``: one chosen element loaded beyond what it carries, and nothing else that is shared.
 
-Flows that cross the element are added one by one. The next one loads the emptiest part of the element
-and, among those, leaves the fullest other link emptiest. A flow that would load another link
-beyond what it carries is not taken, unless that link is loaded with the element whatever crosses
-it. Each node sends once and receives once, but for the nodes whose own links are the element.
+The next flow loads the emptiest part of the element and leaves the fullest other link emptiest. None is taken that
+would overload another link, unless that is loaded with the element whatever crosses it. Each node sends once and
+receives once, but for the nodes whose own links are the element.
 """
 
 from collections.abc import Iterable, Sequence
@@ -162,7 +161,6 @@ class _Stress:
         return np.asarray(at @ crossed @ at.T > 0, bool)
 
     def _homes(self, group: _Group) -> list[str]:
-        """The switches that the nodes of a group are cabled to."""
         side = self.flow_classes.find_side(group.nodes[0])
         return [each for each in side.legs.attachment.devices if each in self.fabric.switches] if side else []
 

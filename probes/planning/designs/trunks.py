@@ -1,7 +1,6 @@
 """The design ``trunks``: every link between switches filled, and every node link that no neighbour fills.
 
-For each directed link, pairs of switches are tried whose nodes' flows cross it, the nearest first;
-their nodes send to each other until the link is full, alone where that can be. Elements that
+The nodes of two switches send to each other until the link between is full, alone where that can be. Elements that
 fill together are one bundle, judged by its sum.
 """
 

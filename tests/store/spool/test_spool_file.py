@@ -30,7 +30,7 @@ from benchconsole.store.errors import (
     StoreError,
 )
 from benchconsole.store.model import ProofSet, SessionNote, SessionState, SpoolImport
-from benchconsole.store.spool import spool_file, spool_records
+from benchconsole.store.spool import spool_file
 from benchconsole.store.spool.spool_file import Spool, make_line
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import NodeId
@@ -150,17 +150,15 @@ async def test_a_session_that_somebody_drives_is_left_to_him(path: Path) -> None
 @settings(max_examples=40, deadline=None)
 @given(strategies.closed_rounds(), st.data())
 def test_every_record_comes_back_from_its_line(found: ClosedRound, data: st.DataObject) -> None:
-    place = spool_records.AttemptAddress("12345678", found.round.number, 1)
+    place = spool_file.AttemptAddress("12345678", found.round.number, 1)
     given_verdicts = data.draw(st.lists(strategies.verdicts(found.round.number), max_size=3).map(tuple))
     judged = replace(found, verdicts=given_verdicts, judged_by="j")
-    whole: list[spool_records.Record] = [
-        *(spool_records.make_result_record(place, result) for result in found.results),
-        spool_records.make_close_record(place, judged, at=1.0),
-        spool_records.NoteRecord("12345678", "held", "why", 3.0),
-        spool_records.ProofRecord(
-            "12345678", 4.0, (make_proof_row(Proof(NodeId("n1"), False, ("a", "b"), 3, "gone")),)
-        ),
-        spool_records.EndRecord("12345678", "token", 5.0, True, ""),
+    whole: list[spool_file.Record] = [
+        *(spool_file.make_result_record(place, result) for result in found.results),
+        spool_file.make_close_record(place, judged, at=1.0),
+        spool_file.NoteRecord("12345678", "held", "why", 3.0),
+        spool_file.ProofRecord("12345678", 4.0, (make_proof_row(Proof(NodeId("n1"), False, ("a", "b"), 3, "gone")),)),
+        spool_file.EndRecord("12345678", "token", 5.0, True, ""),
     ]
     for record in whole:
         text = make_line(uuid.uuid4(), record)
