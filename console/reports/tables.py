@@ -20,7 +20,6 @@ from benchconsole.console.view.run_view import RunView, State, state_of_level, s
 from benchconsole.console.view.wording import NOT_MEASURED, format_fact, format_quantity
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.probe_names import INVENTORY
-from benchconsole.topology.analysis.oversubscription import Oversubscription, analyse_oversubscription
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import Shown, Unit, percent, ratio, show
 from benchconsole.topology.units import counted as count
@@ -309,6 +308,9 @@ class SwitchLine:
 
 def list_oversubscription(view: RunView) -> tuple[SwitchLine, ...]:
     """Static oversubscription per switch, switches of one role that are alike folded into one line."""
+    # Here: it brings numpy, which start-up must not wait for.
+    from benchconsole.topology.analysis.oversubscription import Oversubscription, analyse_oversubscription
+
     alike: dict[tuple[str, float, float, float], list[Oversubscription]] = {}
     for found in analyse_oversubscription(view.fabric):
         role = view.fabric.switches[found.switch].role

@@ -12,17 +12,16 @@ most. Along a whole path: ``topology.analysis.end_to_end``.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from benchconsole.topology.analysis.ports import SwitchPorts, analyse_ports
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, SwitchId, SwitchRole
+from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.ratios import Worst, find_worst_cables, find_worst_switches, sum_boundaries
 from benchconsole.topology.units import ratio as shown
-
-if TYPE_CHECKING:  # numpy is imported by the first question, not by the first screen
-    from benchconsole.topology.analysis.ports import SwitchPorts
-    from benchconsole.topology.tables.fabric_tables import Tables
-    from benchconsole.topology.tables.ratios import Worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +118,17 @@ class OversubscriptionReport:
     def __iter__(self) -> Iterator[Oversubscription]:
         return iter(self.switches)
 
-    def __len__(self) -> int:
-        return len(self.switches)
-
 
 def analyse_oversubscription(
-    fabric: Fabric, *, cabled: "Tables | None" = None, used: "Sequence[SwitchPorts] | None" = None
+    fabric: Fabric, *, cabled: Tables | None = None, used: Sequence[SwitchPorts] | None = None
 ) -> OversubscriptionReport:
     """Every switch in file order, every role from the nodes upward, every group. ``used``: the report on ports."""
-    from benchconsole.topology.analysis.ports import analyse_ports
-    from benchconsole.topology.tables.fabric_tables import make_tables
-
     cabled = cabled or make_tables(fabric)
     switches = _analyse_switches(cabled, used or analyse_ports(fabric, cabled=cabled))
     return OversubscriptionReport(switches, tuple(_analyse_tiers(fabric, switches)), tuple(_analyse_groups(cabled)))
 
 
-def _analyse_switches(cabled: "Tables", used: "Sequence[SwitchPorts]") -> tuple[Oversubscription, ...]:
-    from benchconsole.topology.tables.ratios import find_worst_cables, find_worst_switches
-
+def _analyse_switches(cabled: Tables, used: Sequence[SwitchPorts]) -> tuple[Oversubscription, ...]:
     own = slice(cabled.nodes, None)
     return tuple(
         Oversubscription(SwitchId(name), down, up, side, port.free, cable, lost)
@@ -154,7 +145,7 @@ def _analyse_switches(cabled: "Tables", used: "Sequence[SwitchPorts]") -> tuple[
     )
 
 
-def name_failures(worst: "Worst", names: Sequence[str], first: int = 0) -> list[WorstFailure | None]:
+def name_failures(worst: Worst, names: Sequence[str], first: int = 0) -> list[WorstFailure | None]:
     """The failures of the places from ``first`` on."""
     return [
         None if element < 0 else WorstFailure(names[element], ratio)
@@ -180,12 +171,8 @@ def _analyse_tiers(fabric: Fabric, switches: tuple[Oversubscription, ...]) -> It
             )
 
 
-def _analyse_groups(cabled: "Tables") -> Iterator[GroupOversubscription]:
+def _analyse_groups(cabled: Tables) -> Iterator[GroupOversubscription]:
     """The pairs, then the groups by kind, each in file order."""
-    import numpy as np
-
-    from benchconsole.topology.tables.ratios import sum_boundaries
-
     fabric = cabled.fabric
     pairs = (("mlag", (pair.name, pair.switches)) for pair in fabric.mlags)
     kinds = group_by_key((*pairs, *((group.kind, (group.name, group.members)) for group in fabric.groups)))

@@ -82,8 +82,8 @@ class Ceiling:
     operation: str
     parts: tuple[LayerCeiling, ...]
     missing: tuple[UnknownLayer, ...]
-    required_share: float
-    target_share: float
+    required: float | None
+    target: float | None
     stated: LayerCeiling | None = None
 
     @property
@@ -115,16 +115,6 @@ class Ceiling:
     def disk(self) -> float | None:
         """The smallest layer below the servers."""
         return self.lowest(part for part in self.parts if not part.network)
-
-    @property
-    def required(self) -> float | None:
-        """What must be reached."""
-        return None if self.value is None else self.value * self.required_share
-
-    @property
-    def target(self) -> float | None:
-        """What should be reached."""
-        return None if self.value is None else self.value * self.target_share
 
     @staticmethod
     def lowest(parts: Iterable[LayerCeiling]) -> float | None:
@@ -186,6 +176,7 @@ class _Case:
         found += [*self.interconnect(copies), *self.layers(operation, copies)]
         parts = [each for each in found if isinstance(each, LayerCeiling)]
         parts += self.one_by_one(parts, operation, copies)
+        value = Ceiling.lowest(parts)
         claimed = self.clients.stated.of(operation)
         stated = None
         if claimed is not None:
@@ -194,8 +185,8 @@ class _Case:
             operation=operation,
             parts=tuple(parts),
             missing=tuple(each for each in found if isinstance(each, UnknownLayer)),
-            required_share=self.system.required,
-            target_share=self.system.target,
+            required=None if value is None else value * self.system.required,
+            target=None if value is None else value * self.system.target,
             stated=stated,
         )
 
