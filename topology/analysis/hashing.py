@@ -202,16 +202,6 @@ def _list_bits(number: int) -> Iterator[int]:
         number ^= lowest
 
 
-def _list_ways_up(fabric: Fabric) -> dict[str, list[Link]]:
-    """The links in use that lead up from each switch; the first end of a link is the lower."""
-    tiers: dict[str, int] = {switch.id: switch.role.tier for switch in fabric.switches.values()}
-    found: dict[str, list[Link]] = {switch: [] for switch in tiers}
-    for link in fabric.links.values():
-        if link.a in tiers and not link.standby and tiers[link.a] < tiers.get(link.b, 0):
-            found[link.a].append(link)
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class _Choice:
     """An upward link; ``values`` of the ``choices`` of a hash lead over it, others to other switches if ``apart``."""
@@ -251,7 +241,12 @@ def find_repeated_hashes(fabric: Fabric) -> Iterator[StaticFinding]:
 
     Only between switches: the hash of a node's bond is another program than that of a switch.
     """
-    ways = _list_ways_up(fabric)
+    # The links in use that lead up from each switch; the first end of a link is the lower.
+    tiers: dict[str, int] = {switch.id: switch.role.tier for switch in fabric.switches.values()}
+    ways: dict[str, list[Link]] = {switch: [] for switch in tiers}
+    for link in fabric.links.values():
+        if link.a in tiers and not link.standby and tiers[link.a] < tiers.get(link.b, 0):
+            ways[link.a].append(link)
     seconds = {
         switch: group_by_key(((link.hash, link.count), link.id) for link in links) for switch, links in ways.items()
     }

@@ -163,18 +163,14 @@ def list_findings(fabric: Fabric, comparisons: Iterable[Comparison]) -> Iterator
                 outcome = f"it cannot be checked: {each.why}"
             else:
                 outcome = f"the cabling gives {_describe_computed(each, each.computed)}"
-            text = f"stated {_format_number(claim, claim.value)} {_format_scope(claim)}{source}; {outcome}"
+            whole, part = ("bisection", "bisection of") if claim.what == "bisection" else ("end to end", "at")
+            scope = whole if claim.scope == END_TO_END else f"{part} {claim.scope}"
+            text = f"stated {_format_number(claim, claim.value)} {scope}{source}; {outcome}"
             yield StaticFinding(severity, code, where, text)
 
 
 def _format_number(claim: Claim, value: float) -> str:
     return network_rate(value) if claim.what == "bisection" else shown(value)
-
-
-def _format_scope(claim: Claim) -> str:
-    if claim.what == "bisection":
-        return "bisection" if claim.scope == END_TO_END else f"bisection of {claim.scope}"
-    return "end to end" if claim.scope == END_TO_END else f"at {claim.scope}"
 
 
 def _describe_computed(each: Comparison, computed: float) -> str:

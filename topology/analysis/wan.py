@@ -77,7 +77,10 @@ def analyse_wan(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None
 def _make_line(fabric: Fabric, link: Link, rtt: float, buffers: Mapping[NodeId, float]) -> WanLine:
     network = fabric.networks.get(link.network)
     mtu = fabric.mtu if network is None else network.mtu
-    flow = min(_find_fastest(fabric), max(link.members), link.capacity)
+    # One flow uses one port: the fastest of any node.
+    cabled = (each for each in fabric.links.values() if each.a in fabric.nodes or each.b in fabric.nodes)
+    fastest = max((max(each.members) for each in cabled), default=math.inf)
+    flow = min(fastest, max(link.members), link.capacity)
     return WanLine(
         link=link.id,
         rtt=rtt,
@@ -89,12 +92,6 @@ def _make_line(fabric: Fabric, link: Link, rtt: float, buffers: Mapping[NodeId, 
         loss=tolerable_loss(flow, rtt, mtu),
         windows=tuple(_list_windows(fabric, buffers, rtt=rtt, flow=flow, capacity=link.capacity)),
     )
-
-
-def _find_fastest(fabric: Fabric) -> float:
-    """byte/s of the fastest port of any node: one flow uses one port."""
-    cabled = (link for link in fabric.links.values() if link.a in fabric.nodes or link.b in fabric.nodes)
-    return max((max(link.members) for link in cabled), default=math.inf)
 
 
 def _list_windows(

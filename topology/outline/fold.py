@@ -175,9 +175,11 @@ class _Describe:
 
     def _traits(self, links: Sequence[Link], pairs: Collection[tuple[str, str]]) -> Iterator[str]:
         """How the links are used, in words; links of one edge mostly agree."""
+        # MLAG where each lower device is cabled to both switches of every pair that it is cabled to.
+        partner = {name: pair.other(name) for name, pair in self.fabric.mlag_of.items()}
         if links[0].id in self.peers:
             yield "MLAG peer"
-        elif self._spread_over_pairs(pairs):
+        elif partner and all(high in partner and (low, partner[high]) in pairs for low, high in pairs):
             yield "MLAG"
         if links[0].standby:
             yield "standby"
@@ -197,12 +199,6 @@ class _Describe:
             ", ".join(f"VLAN {channel.vlan}: {rate_text(channel.capacity)}" for channel in link.channels)
             for link in links
         )
-
-    def _spread_over_pairs(self, pairs: Iterable[tuple[str, str]]) -> bool:
-        """Whether each lower device is cabled to both switches of every pair that it is cabled to."""
-        ends = set(pairs)
-        partner = {name: pair.other(name) for name, pair in self.fabric.mlag_of.items()}
-        return bool(partner) and all(high in partner and (low, partner[high]) in ends for low, high in ends)
 
 
 def _describe_groups(kind: str, groups: Mapping[str, Group], members: Sequence[str]) -> Iterator[str]:

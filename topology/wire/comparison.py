@@ -93,35 +93,26 @@ def compare(fabric: Fabric, observed: Mapping[str, Observed | None]) -> WireRepo
             ports = ", ".join(port.name for port in cabling.unheard.values())
             reasons[node] = f"{ports} has a carrier, and nobody announces himself there"
     reasons |= {node: f"a virtual machine on {host}" for node in observed if (host := fabric.nodes[NodeId(node)].host)}
+    differing = {node for difference in folded for node in difference.nodes}
+    coverage = {}
+    for node, told in observed.items():
+        if node in differing:
+            coverage[node] = WireCoverage.DIFFERS
+        elif not list_cables(fabric, node):
+            coverage[node] = WireCoverage.NOT_DESCRIBED
+        elif told is None:
+            coverage[node] = WireCoverage.NO_ANSWER
+        else:
+            coverage[node] = WireCoverage.NO_LLDP if node in reasons else WireCoverage.EQUAL
     return WireReport(
         folded,
         found,
-        _find_coverage(fabric, observed, folded, reasons),
+        coverage,
         reasons,
         _list_strangers(heard, names),
         len(fabric.links),
         len({cable.link for node in fabric.nodes for cable in list_cables(fabric, node)}),
     )
-
-
-def _find_coverage(
-    fabric: Fabric,
-    observed: Mapping[str, Observed | None],
-    differences: tuple[CablingDifference, ...],
-    reasons: Mapping[str, str],
-) -> dict[str, WireCoverage]:
-    differing = {node for difference in differences for node in difference.nodes}
-    found = {}
-    for node, seen in observed.items():
-        if node in differing:
-            found[node] = WireCoverage.DIFFERS
-        elif not list_cables(fabric, node):
-            found[node] = WireCoverage.NOT_DESCRIBED
-        elif seen is None:
-            found[node] = WireCoverage.NO_ANSWER
-        else:
-            found[node] = WireCoverage.NO_LLDP if node in reasons else WireCoverage.EQUAL
-    return found
 
 
 def _list_strangers(heard: Mapping[str, Cabling], names: SysNames) -> tuple[Stranger, ...]:
