@@ -131,17 +131,10 @@ class LagKind:
 def analyse_hashing(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[LagKind, ...]:
     """Every LAG of ``fabric``, equal ones folded."""
     below = _Below(cabled or make_tables(fabric))
+    lags = [link for link in fabric.links.values() if link.is_lag]
+    ends = ((_name_kind(fabric, link.a), _name_kind(fabric, link.b), below.nodes(link.a)) for link in lags)
     kinds = group_by_key(
-        (
-            (
-                (link.count, link.speed, link.hash),
-                (_name_kind(fabric, link.a), _name_kind(fabric, link.b)),
-                below.nodes(link.a),
-            ),
-            link.id,
-        )
-        for link in fabric.links.values()
-        if link.is_lag
+        ((link.count, link.speed, link.hash, *end), link.id) for link, end in zip(lags, ends, strict=True)
     )
     return tuple(
         LagKind(
@@ -156,7 +149,7 @@ def analyse_hashing(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[La
             use=count_busy(nodes, members) / members,
             imbalance=compute_member_load(nodes, members).imbalance if nodes else 1.0,
         )
-        for ((members, speed, policy), (lower, upper), nodes), links in kinds.items()
+        for (members, speed, policy, lower, upper, nodes), links in kinds.items()
     )
 
 
