@@ -236,11 +236,11 @@ def evaluate(
     for sample in samples:
         by_node[sample.node].append(sample)
     standings = tuple(
-        _of_node(node, cut_exclusions(make_stretches(found, schedule, now), exclusions), asked)
+        _evaluate_node(node, cut_exclusions(make_stretches(found, schedule, now), exclusions), asked)
         for node, found in by_node.items()
     )
-    system = _together("system", [each for each in standings if each.name not in asked.service], asked)
-    service = _service([each for each in standings if each.name in asked.service], system, asked)
+    system = _sum_up("system", [each for each in standings if each.name not in asked.service], asked)
+    service = _evaluate_service([each for each in standings if each.name in asked.service], system, asked)
     levels = [system.level, *([service.level] if service else []), *(each.level for each in standings if asked.each)]
     level = next(level for level in (Level.FAIL, Level.UNKNOWN, Level.PASS) if level in levels)
     return Availability(asked, schedule, tuple(exclusions), standings, system, service, level)
@@ -252,17 +252,19 @@ def evaluate(
 def make_stretches(samples: Sequence[UptimeSample], schedule: SampleSchedule, now: float) -> list[UptimeStretch]:
     """The whole planned time of one node in order, without a gap."""
     found: list[UptimeStretch] = []
-    marks = [each for each in _merged(samples, schedule) if each.at <= schedule.ends + schedule.every]
+    marks = [each for each in _merge_samples(samples, schedule) if each.at <= schedule.ends + schedule.every]
     if marks and schedule.number(marks[0].at) == 0:
         marks[0] = replace(marks[0], at=schedule.began)
     first = marks[0].at if marks else schedule.ends
     found.append(UptimeStretch(schedule.began, first, None))
     for mark, after in zip_longest(marks, marks[1:]):
-        found += _spoken_for(mark, after, schedule, now)
-    return [each for each in (_clipped(each, schedule) for each in found) if each.seconds > 0]
+        found += _make_following(mark, after, schedule, now)
+    begins, ends = schedule.began, schedule.ends
+    clipped = (replace(each, start=max(each.start, begins), end=min(each.end, ends)) for each in found)
+    return [each for each in clipped if each.seconds > 0]
 
 
-def _merged(samples: Sequence[UptimeSample], schedule: SampleSchedule) -> list[UptimeSample]:
+def _merge_samples(samples: Sequence[UptimeSample], schedule: SampleSchedule) -> list[UptimeSample]:
     """One sample for each that was planned: of several the first, up where all of them were."""
     found: dict[int, UptimeSample] = {}
     for sample in sorted(samples, key=lambda each: each.at):
@@ -277,31 +279,26 @@ def _merged(samples: Sequence[UptimeSample], schedule: SampleSchedule) -> list[U
     return [found[number] for number in sorted(found)]
 
 
-def _clipped(each: UptimeStretch, schedule: SampleSchedule) -> UptimeStretch:
-    start, end = (min(max(at, schedule.began), schedule.ends) for at in (each.start, each.end))
-    return replace(each, start=start, end=end)
-
-
-def _spoken_for(
+def _make_following(
     mark: UptimeSample, after: UptimeSample | None, schedule: SampleSchedule, now: float
 ) -> Iterator[UptimeStretch]:
     """The time from one sample to the one ``after`` it, or to the end."""
     number = schedule.number(mark.at)
     if after is not None and schedule.number(after.at) <= number + 1:
-        yield from _between(mark, after)
+        yield from _make_between(mark, after)
         return
     limit = min(schedule.due(number + 1), schedule.ends if after is not None else max(now, mark.at))
     end = after.at if after is not None else schedule.ends
     yield UptimeStretch(mark.at, limit, mark.up)
-    yield UptimeStretch(limit, max(limit, end), None, reboot=after is not None and _rebooted(mark, after))
+    yield UptimeStretch(limit, max(limit, end), None, reboot=after is not None and _has_rebooted(mark, after))
 
 
-def _between(mark: UptimeSample, after: UptimeSample) -> Iterator[UptimeStretch]:
+def _make_between(mark: UptimeSample, after: UptimeSample) -> Iterator[UptimeStretch]:
     """The time between two samples of which the second was the next one planned."""
     if mark.up != after.up:
         yield UptimeStretch(mark.at, after.at, mark.up, sure=False)
         return
-    if not _rebooted(mark, after):
+    if not _has_rebooted(mark, after):
         yield UptimeStretch(mark.at, after.at, mark.up)
         return
     booted = after.at - (after.uptime if after.uptime is not None else 0.0)
@@ -310,7 +307,7 @@ def _between(mark: UptimeSample, after: UptimeSample) -> Iterator[UptimeStretch]
     yield UptimeStretch(booted, after.at, True)
 
 
-def _rebooted(mark: UptimeSample, after: UptimeSample) -> bool:
+def _has_rebooted(mark: UptimeSample, after: UptimeSample) -> bool:
     return mark.up and after.up and bool(mark.boot and after.boot) and mark.boot != after.boot
 
 
@@ -336,12 +333,12 @@ def _cut(each: UptimeStretch, out: Exclusion) -> Iterator[UptimeStretch]:
 # -- from stretches to what is said
 
 
-def _of_node(node: str, found: Sequence[UptimeStretch], asked: AvailabilityTarget) -> AvailabilityResult:
-    time = sum((_time(each) for each in found), CountedTime())
-    return AvailabilityResult(node, (node,), time, tuple(_outages(node, found)), judge_time(time, asked.at_least))
+def _evaluate_node(node: str, found: Sequence[UptimeStretch], asked: AvailabilityTarget) -> AvailabilityResult:
+    time = sum((_count_time(each) for each in found), CountedTime())
+    return AvailabilityResult(node, (node,), time, tuple(_list_outages(node, found)), judge_time(time, asked.at_least))
 
 
-def _time(each: UptimeStretch) -> CountedTime:
+def _count_time(each: UptimeStretch) -> CountedTime:
     if each.up is None:
         return CountedTime(unsampled=each.seconds)
     sure = each.seconds if each.sure else 0.0
@@ -350,7 +347,7 @@ def _time(each: UptimeStretch) -> CountedTime:
     return CountedTime(down=each.seconds, sure_down=sure)
 
 
-def _outages(node: str, found: Sequence[UptimeStretch]) -> Iterator[Outage]:
+def _list_outages(node: str, found: Sequence[UptimeStretch]) -> Iterator[Outage]:
     """Times without an answer in order; unsampled time neither ends one nor begins one."""
     under_way: Outage | None = None
     for each in found:
@@ -371,7 +368,7 @@ def judge_time(time: CountedTime, at_least: float) -> Level:
     return grade_range((time.worst, time.best), (at_least, at_least)) if time.total > 0 else Level.UNKNOWN
 
 
-def _together(name: str, members: Sequence[AvailabilityResult], asked: AvailabilityTarget) -> AvailabilityResult:
+def _sum_up(name: str, members: Sequence[AvailabilityResult], asked: AvailabilityTarget) -> AvailabilityResult:
     if not members:
         raise ValueError(f"no node is left for the {name}")
     time = sum((each.time for each in members), CountedTime())
@@ -380,12 +377,12 @@ def _together(name: str, members: Sequence[AvailabilityResult], asked: Availabil
     return AvailabilityResult(name, names, time, outages, judge_time(time, asked.at_least))
 
 
-def _service(
+def _evaluate_service(
     members: Sequence[AvailabilityResult], system: AvailabilityResult, asked: AvailabilityTarget
 ) -> AvailabilityResult | None:
     if not members:
         return None
-    found = _together("service", members, asked)
+    found = _sum_up("service", members, asked)
     level = Level.UNKNOWN
     if found.time.total > 0 and system.time.total > 0:
         bounds = (system.time.worst - asked.within, system.time.best - asked.within)

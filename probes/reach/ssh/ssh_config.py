@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import asyncssh
@@ -44,11 +45,11 @@ def load_named_key(path: str) -> LoginKeys:
     return LoginKeys((), [public] if public is not None else None)
 
 
-def load_configured_keys(read: asyncssh.SSHClientConnectionOptions, as_read: dict[str, object]) -> LoginKeys:
+def load_configured_keys(read: asyncssh.SSHClientConnectionOptions) -> LoginKeys:
     """The keys that the ssh configuration names, or ssh's usual ones."""
     named = read.config.get("IdentityFile")
     if not isinstance(named, list) or not named:
-        usual = asyncssh.SSHClientConnectionOptions(read, client_keys=(), ignore_encrypted=True, **as_read)
+        usual = asyncssh.SSHClientConnectionOptions(read, client_keys=(), ignore_encrypted=True, **_AS_READ)
         return LoginKeys(tuple(usual.client_keys or ()), usual.agent_identities)
     certificates = [
         path for path in _list_values(read.config.get("CertificateFile")) if Path(path).expanduser().exists()
@@ -185,7 +186,6 @@ class SshConfig:
         self._known: dict[tuple[str, ...], KnownHosts] = {}
         self._keys: dict[tuple[str | None, ...], LoginKeys] = {}
         self._classes: dict[Hashable, _HostClass] = {}
-        self._host_classes: HostClasses | None = None
         own = (access.config,) if access.config else (_USER_CONFIG, _SYSTEM_CONFIG)
         paths = [str(Path(path).expanduser()) for path in own]
         self.files = [path for path in paths if access.config or os.access(path, os.R_OK)]
@@ -221,31 +221,23 @@ class SshConfig:
             "proxyjump": read.tunnel if isinstance(read.tunnel, str) else "",
             "hostkeyalias": read.host_key_alias or "",
         }
-        identities = (
-            (self._access.identity,) if self._access.identity else _list_values(read.config.get("IdentityFile"))
-        )
+        identity, configured = self._access.identity, _list_values(read.config.get("IdentityFile"))
+        certificates = _list_values(read.config.get("CertificateFile"))
         files = {
-            "identityfile": tuple(_expand_tokens(path, read) for path in identities),
-            "certificatefile": tuple(
-                _expand_tokens(path, read) for path in _list_values(read.config.get("CertificateFile"))
-            ),
+            "identityfile": tuple(_expand_tokens(path, read) for path in ((identity,) if identity else configured)),
+            "certificatefile": tuple(_expand_tokens(path, read) for path in certificates),
             "userknownhostsfile": known,
             "globalknownhostsfile": known,
         }
         return ResolvedSettings(where, files, lambda path: _expand_tokens(path, read))
 
-    @property
-    def runs_commands(self) -> bool:
-        """Whether reading the configuration for a host may run a command of the user's."""
-        if self._host_classes is None:
-            self._host_classes = HostClasses(self.files)
-        return self._host_classes.runs_commands
+    @cached_property
+    def host_classes(self) -> HostClasses:
+        """The classes of hosts that the files cannot tell apart, read at first use."""
+        return HostClasses(self.files)
 
     def _find_class(self, destination: Destination) -> _HostClass:
-        """What is read once for all hosts that the files cannot tell apart."""
-        if self._host_classes is None:
-            self._host_classes = HostClasses(self.files)
-        name = (self._host_classes.find_class(destination.host), destination.user, destination.port, destination.jump)
+        name = (self.host_classes.find_class(destination.host), destination.user, destination.port, destination.jump)
         host_class = self._classes.get(name)
         if host_class is None:
             host_class = self._classes[name] = self._read_class(destination)
@@ -254,7 +246,9 @@ class SshConfig:
     def _read_class(self, destination: Destination) -> _HostClass:
         read = self._read(destination)
         with self._lock:
-            known = self._known_for(read)
+            paths = self.known_hosts(read)
+            if paths not in self._known:
+                self._known[paths] = KnownHosts.read(paths)
             keys = self._keys_for(destination, read)
         options = asyncssh.SSHClientConnectionOptions(
             read,
@@ -267,7 +261,9 @@ class SshConfig:
             **_AS_READ,
         )
         hostname = read.config.get("Hostname")
-        return _HostClass(options, str(hostname) if hostname else None, known, keys, _parse_jumps(read.tunnel))
+        return _HostClass(
+            options, str(hostname) if hostname else None, self._known[paths], keys, _parse_jumps(read.tunnel)
+        )
 
     def _read(self, destination: Destination) -> asyncssh.SSHClientConnectionOptions:
         """The configuration's word on ``destination``: no key loaded, nothing trusted, our own refusals in force."""
@@ -282,12 +278,6 @@ class SshConfig:
         if read.config.has_match_final():
             read.update(reload=True, final=True)
         return read
-
-    def _known_for(self, read: asyncssh.SSHClientConnectionOptions) -> KnownHosts:
-        paths = self.known_hosts(read)
-        if paths not in self._known:
-            self._known[paths] = KnownHosts.read(paths)
-        return self._known[paths]
 
     def known_hosts(self, read: asyncssh.SSHClientConnectionOptions) -> tuple[str, ...]:
         """The files that say which host keys are trusted; ConfigError when the configuration names none."""
@@ -310,7 +300,7 @@ class SshConfig:
         name = (given, *configured, str(read.config.get("CertificateFile")), str(read.config.get("IdentitiesOnly")))
         if name not in self._keys:
             try:
-                self._keys[name] = load_named_key(given) if given else load_configured_keys(read, _AS_READ)
+                self._keys[name] = load_named_key(given) if given else load_configured_keys(read)
             except (OSError, ValueError) as error:
                 words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
                 raise ConfigError(f"the key to log in with cannot be used: {words}", FailedAt.LOGIN) from error
@@ -390,7 +380,9 @@ class ConfigLookup:
     async def _resolve(self, asked: Sequence[tuple[Destination, "asyncio.Future[ResolvedHost]"]]) -> None:
         loop = asyncio.get_running_loop()
         if self._at_once is None:  # what runs a command for each host is not queued behind others
-            runs_commands = await loop.run_in_executor(self._threads, lambda: self._configuration.runs_commands)
+            runs_commands = await loop.run_in_executor(
+                self._threads, lambda: self._configuration.host_classes.runs_commands
+            )
             self._at_once = 1 if runs_commands else _MANY
         parts = [asked[start : start + self._at_once] for start in range(0, len(asked), self._at_once)]
         await asyncio.gather(*(self._part(part) for part in parts))

@@ -76,19 +76,16 @@ class SshReach:
         """The connection to ``node``, opened at first use; RemoteError says at which stage it failed."""
         if self._is_closed:
             raise RemoteError(Failure(FailedAt.CANCELLED, "the session was closed", node.id))
-        retried = self._nodes.get(node.id)
-        if retried is None:
-            retried = self._nodes[node.id] = RetriedConnection(
-                lambda: self._open(self._make_destination(node), node.id, ()), _PAUSE
-            )
-        link = await retried.link(node.id)
+
+        async def open_another() -> SshConnection:
+            return await self._open(self._make_destination(node), node.id, ())
+
+        link = await self._nodes.setdefault(node.id, RetriedConnection(open_another, _PAUSE)).link(node.id)
         if link.lost is not None:
             raise RemoteError(link.make_lost_failure())
         pool = self._pools.get(node.id)
         if pool is None or pool.first is not link:
-            pool = self._pools[node.id] = ConnectionPool(
-                link, lambda: self._open(self._make_destination(node), node.id, ()), self._limits.connections
-            )
+            pool = self._pools[node.id] = ConnectionPool(link, open_another, self._limits.connections)
         return SshRemote(pool, self._administrator, lambda lost, error: self._explain(node, lost, error))
 
     async def list_host_keys(self, node: Node) -> tuple[OfferedKey, ...]:
@@ -158,11 +155,9 @@ class SshReach:
         if hops[-1] in through or len(through) > _DEEPEST_JUMP:
             detail = f"ProxyJump goes in a circle: {' > '.join(map(str, (*through, hops[-1])))}"
             raise RemoteError(Failure(FailedAt.UNREACHABLE, detail, node))
-        retried = self._jumps.get(hops)
-        if retried is None:
-            retried = self._jumps[hops] = RetriedConnection(lambda: self._open_jump(hops, through), _PAUSE_OF_JUMPS)
+        retried = RetriedConnection(lambda: self._open_jump(hops, through), _PAUSE_OF_JUMPS)
         try:
-            link = await retried.link(node)
+            link = await self._jumps.setdefault(hops, retried).link(node)
         except RemoteError as error:
             detail = error.failure.detail
             detail = detail if detail.startswith("jump host ") else f"jump host {hops[-1]}: {detail}"
@@ -186,17 +181,13 @@ class SshReach:
         began = loop.time()
         link = SshConnection(node, self._session, self._limits, via, self._shared)
         retried = self._nodes.get(node)
-        attempt = ConnectionAttempt(
-            node,
-            host,
-            via=str(via.node) if via else "",
-            on_late_answer=retried.allow_retry if retried else lambda: None,
-        )
+        attempt = ConnectionAttempt(node, host, via=str(via.node) if via else "")
+        if retried is not None:
+            attempt.on_late_answer = retried.allow_retry
         if via is None:
-            connection = await self._connector.connect(attempt, link.on_lost)
+            link.set_client(await self._connector.connect(attempt, link.on_lost))
         else:
-            connection = await self._connect_through_jump(attempt, link, via)
-        link.set_client(connection)
+            link.set_client(await self._connect_through_jump(attempt, link, via))
         _LOG.info(node, "connected to %s as %s in %.3f s", attempt.where, host.user, loop.time() - began)
         return link
 
