@@ -26,8 +26,7 @@ from benchconsole.probes.blank_devices import list_confirmations
 from benchconsole.probes.hygiene.leftover_proof import touched
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.remote import Reach
-from benchconsole.probes.reach.slurm.allocation import Wish
-from benchconsole.probes.reach.slurm.slurm_reach import door_name, through_slurm
+from benchconsole.probes.reach.slurm.slurm_reach import Wish, door_name, through_slurm
 from benchconsole.store.errors import StoreError
 from benchconsole.store.store import Store
 from benchconsole.topology.errors import find_near

@@ -87,8 +87,7 @@ class SafetyPolicy:
 
         ``told`` hears why a canary keeps still.
         """
-        from benchconsole.probes.running.guards.canary import Canary, CanaryLimits
-        from benchconsole.probes.running.guards.canary_pair import choose_pairs
+        from benchconsole.probes.running.guards.canary import Canary, CanaryLimits, choose_pairs
         from benchconsole.probes.running.guards.guard import Guard, StopRule
 
         loading = [each for each in rounds if probes[each.probe].safety is not Safety.READS]

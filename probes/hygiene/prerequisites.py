@@ -2,8 +2,7 @@
 
 Each node is asked once, by one command of a few hundred milliseconds that only looks; what it lacks becomes a reason
 not to start the tests that need it. Versions are asked of tools that are known to print theirs and end. Nothing is
-installed. A node that does not answer as expected is not held back: the
-test itself will say what is wrong.
+installed. A node that does not answer as expected is not held back: the test itself will say what is wrong.
 """
 
 import asyncio

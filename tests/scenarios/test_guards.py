@@ -11,8 +11,7 @@ from benchconsole.probes.api import Probe
 from benchconsole.probes.model.judgement import CloseReason
 from benchconsole.probes.model.measuring import FailedAt, Result, Round, Target, Test
 from benchconsole.probes.reach.ssh import SshReach
-from benchconsole.probes.running.guards.canary import Canary, CanaryLimits
-from benchconsole.probes.running.guards.canary_pair import choose_pairs
+from benchconsole.probes.running.guards.canary import Canary, CanaryLimits, choose_pairs
 from benchconsole.probes.running.guards.guard import Guard
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.tools.iperf3.probe import Iperf3

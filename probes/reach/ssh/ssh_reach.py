@@ -1,6 +1,6 @@
 """The connections of one session: one for each node, through which jump host, and their end.
 
-Implements ``Reach``. ``probes.reach.ssh.connection_retry`` decides when a node is asked again.
+Implements ``Reach``. ``probes.reach.ssh.connection.RetriedConnection`` decides when a node is asked again.
 """
 
 import asyncio
@@ -14,8 +14,14 @@ import asyncssh
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import Remote, RemoteError
-from benchconsole.probes.reach.ssh.connection import IDLE, ConnectionPool, SessionPacing, SshConnection
-from benchconsole.probes.reach.ssh.connection_retry import JumpHostError, RetriedConnection
+from benchconsole.probes.reach.ssh.connection import (
+    IDLE,
+    ConnectionPool,
+    JumpHostError,
+    RetriedConnection,
+    SessionPacing,
+    SshConnection,
+)
 from benchconsole.probes.reach.ssh.failures import ConnectionAttempt
 from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
 from benchconsole.probes.reach.ssh.limits import SshLimits

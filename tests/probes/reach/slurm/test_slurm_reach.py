@@ -8,8 +8,7 @@ import pytest
 
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import RemoteError
-from benchconsole.probes.reach.slurm.allocation import Allocation, Wish
-from benchconsole.probes.reach.slurm.slurm_reach import SlurmReach, SlurmRemote, _Step, through_slurm
+from benchconsole.probes.reach.slurm.slurm_reach import Allocation, SlurmReach, SlurmRemote, Wish, _Step, through_slurm
 from benchconsole.probes.testing import FakeReach, FakeRemote, a_node
 from benchconsole.topology.model.fabric import NodeId
 

@@ -7,8 +7,7 @@ import pytest
 
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
-from benchconsole.probes.reach.ssh.connection import SshConnection
-from benchconsole.probes.reach.ssh.connection_retry import JumpHostError, RetriedConnection
+from benchconsole.probes.reach.ssh.connection import JumpHostError, RetriedConnection, SshConnection
 from benchconsole.probes.reach.ssh.limits import SshLimits
 from benchconsole.topology.model.fabric import NodeId
 
