@@ -98,19 +98,16 @@ def _check_host_keys(answers: Sequence[NodeAnswer], file: str) -> Iterator[Diagn
         if len(fingerprints) > NAMED:
             more = count(len(fingerprints) - NAMED, "more fingerprint")
             yield DiagnosisLine("host keys", Grade.NOTE, f"and {more}")
-        yield DiagnosisLine("host keys", Grade.NOTE, _advise(stage, file, nodes))
+        advice = "find out why before anything else; nothing was sent to them. Trust replaces no key"
+        if stage is FailedAt.HOST_KEY_UNKNOWN:
+            advice = f"compare them with the nodes' own, then: benchconsole trust {file} -w {fold(nodes)!r}"
+        yield DiagnosisLine("host keys", Grade.NOTE, advice)
 
 
 def _list_fingerprints(detail: str) -> str:
     """The fingerprints of a failure; where the key has changed, the known one comes first."""
     prints = list(dict.fromkeys(_FINGERPRINT.findall(detail)))
     return f"{prints[0]} is now {', '.join(prints[1:])}" if len(prints) > 1 else "".join(prints) or detail
-
-
-def _advise(stage: FailedAt, file: str, nodes: Sequence[NodeId]) -> str:
-    if stage is FailedAt.HOST_KEY_UNKNOWN:
-        return f"compare them with the nodes' own, then: benchconsole trust {file} -w {fold(nodes)!r}"
-    return "find out why before anything else; nothing was sent to them. Trust replaces no key"
 
 
 def _check_login(answers: Sequence[NodeAnswer], healthy: _Healthy) -> Iterator[DiagnosisLine]:

@@ -130,6 +130,7 @@ def _read(output: Output, sent: float, received: float) -> Health:
         words = (output.error_text or output.text).strip()[:120]
         raise ProbeOutputError(f"{words!r} with exit status {output.exit_status}", "a node's word on itself")
     last = dict(lines)
+    slurm = last.get("slurm", "")
     offset, within = _offset(last.get("now", ""), sent, received)
     return Health(
         sudo=_sudo(last.get("sudo", _NO_SUDO)),
@@ -138,7 +139,7 @@ def _read(output: Output, sent: float, received: float) -> Health:
         within=within,
         rooms=MappingProxyType(dict(_room(rest) for word, rest in lines if word == "root")),
         unfit=tuple(rest for word, rest in lines if word == "bad"),
-        slurm=_slurm(last.get("slurm", "")),
+        slurm="" if any(words in slurm for words in _NO_CLUSTER) else slurm.removeprefix("no ").strip()[:200],
         seconds=received - sent,
     )
 
@@ -171,10 +172,6 @@ def _room(rest: str) -> tuple[str, ScratchRoom]:
     if not (total.isdigit() and free.isdigit()):
         raise ProbeOutputError(f"{rest[:80]!r} as the room of a directory", "two numbers and a path")
     return path, ScratchRoom(int(total) * 1024, int(free) * 1024)
-
-
-def _slurm(said: str) -> str:
-    return "" if any(words in said for words in _NO_CLUSTER) else said.removeprefix("no ").strip()[:200]
 
 
 Options = Mapping[str, str | int | float]

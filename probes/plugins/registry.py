@@ -9,6 +9,7 @@ import linecache
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
@@ -197,8 +198,9 @@ def explain_old_import(error: BaseException) -> str:
     if is_renamed:
         parts[1] = "tools"
     new = ".".join(("benchconsole", *parts))
-    if _exists(new):
-        return f"imports {name}, which is {new} since benchconsole is one package"
+    with suppress(ModuleNotFoundError):
+        if find_spec(new) is not None:
+            return f"imports {name}, which is {new} since benchconsole is one package"
     return f"imports {name}, which is no longer there; plugins import benchconsole.probes.api"
 
 
@@ -212,10 +214,3 @@ def _read_import_line(error: ImportError) -> str:
         name = match[1] if match else name
         trace = trace.tb_next
     return name
-
-
-def _exists(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False

@@ -19,8 +19,8 @@ from benchconsole.probes.api import Probe
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import Remote, RemoteError
 from benchconsole.probes.plugins.registry import load_probes
-from benchconsole.probes.reach.slurm import job_name, occupied
 from benchconsole.probes.reach.slurm.slurm_reach import SlurmReach, Wish, door_name, through_slurm
+from benchconsole.probes.reach.slurm.slurm_state import job_name, occupied
 from benchconsole.probes.reach.ssh import SshReach
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Fabric

@@ -101,7 +101,10 @@ class Allocation:
         try:
             holder = await self._held.enter_async_context(self._remote.start(argv, timeout=limit))
             await self._granted(holder, fit)
-            self.job = await self._number()
+            running = [number for number, _, state in await self._ours() if state == "RUNNING"]
+            if not running:
+                raise self.error(FailedAt.LOST, "the allocation was granted and is gone already")
+            self.job = max(running)
             _LOG.info(self._remote.node, "Slurm gave allocation %d: %s", self.job, fold(fit))
         except BaseException:
             await self.close()
@@ -138,12 +141,6 @@ class Allocation:
             words = line.removeprefix("salloc: ").removeprefix("error: ") or error.failure.detail
             stage = error.failure.stage if error.failure.stage is not FailedAt.TOOL else FailedAt.UNREACHABLE
             raise self.error(stage, f"Slurm gave no allocation: {words}") from error
-
-    async def _number(self) -> int:
-        found = [number for number, name, state in await self._ours() if state == "RUNNING"]
-        if not found:
-            raise self.error(FailedAt.LOST, "the allocation was granted and is gone already")
-        return max(found)
 
     async def _ours(self, last: str = "%T") -> list[tuple[int, str, str]]:
         """Number, name and one thing more of the jobs that carry the session's name; finished ones are not listed."""

@@ -75,7 +75,10 @@ def job_name(session: str) -> str:
 
 def jobs(squeue: str) -> tuple[JobSeen, ...]:
     """Every job in the text of ``squeue --json``, finished ones too. ProbeOutputError when it cannot be trusted."""
-    return tuple(_job(read_mapping(entry)) for entry in _listed(squeue, "jobs", "squeue --json"))
+    document = _document(squeue, "squeue --json")
+    if not isinstance(document.get("jobs"), list):
+        raise ProbeOutputError("no list of jobs in the document", "squeue --json")
+    return tuple(_job(read_mapping(entry)) for entry in read_array(document["jobs"]))
 
 
 def nodes(sinfo: str) -> dict[str, NodeSeen]:
@@ -175,13 +178,6 @@ def _seen(names: Iterable[str], states: frozenset[str], entry: Document) -> Iter
         yield NodeSeen(name, states, words)
 
 
-def _listed(text: str, key: str, source: str) -> list[object]:
-    document = _document(text, source)
-    if not isinstance(document.get(key), list):
-        raise ProbeOutputError(f"no list of {key} in the document", source)
-    return read_array(document[key])
-
-
 def _document(text: str, source: str) -> Document:
     """The one JSON object of ``text``, whole; notices may stand in front of it."""
     try:
@@ -245,7 +241,9 @@ async def occupied(remote: Remote, *, session: str = "") -> Mapping[str, str] | 
 async def ask(remote: Remote, *argv: str) -> str | None:
     """What a command of Slurm prints; None when there is no such command or no cluster behind it."""
     output = await remote.run(argv, timeout=_TIMEOUT)
-    if output.exit_status == _NOT_FOUND or (output.exit_status and _lacks_cluster(output)):
+    if output.exit_status == _NOT_FOUND or (
+        output.exit_status and any(words in output.error_text for words in _NO_CLUSTER)
+    ):
         return None
     if output.exit_status != 0 or output.truncated:
         raise ProbeOutputError(f"{argv[0]}: {first_line(output) or 'no message'}", f"{argv[0]} to answer")
@@ -256,7 +254,3 @@ def first_line(output: Output) -> str:
     """The first line of what a command complained of, at most 300 characters."""
     lines = (output.error_text + "\n" + output.text).splitlines()
     return next((line.strip()[:300] for line in lines if line.strip()), "")
-
-
-def _lacks_cluster(output: Output) -> bool:
-    return any(words in output.error_text for words in _NO_CLUSTER)

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
 import asyncssh
@@ -66,7 +67,6 @@ class KnownHosts:
         self._exact: dict[str, list[_Entry]] = {}
         self._patterns: list[tuple[tuple[tuple[bool, re.Pattern[str]], ...], _Entry]] = []
         self._hashed: list[tuple[bytes, bytes, _Entry]] = []
-        self._decoded: dict[str, asyncssh.SSHKey] = {}
 
     @classmethod
     def read(cls, paths: Iterable[str]) -> "KnownHosts":
@@ -139,18 +139,11 @@ class KnownHosts:
         if len(left) != len(self._hashed):
             self._hashed = left
 
-    def _decode(self, text: str) -> asyncssh.SSHKey:
-        """A key that stands in many lines (an authority, a cloned image) is decoded once."""
-        key = self._decoded.get(text)
-        if key is None:
-            key = self._decoded[text] = asyncssh.import_public_key(text)
-        return key
-
     def _trusted(self, name: str, entries: Sequence[_Entry], *, inherited: bool) -> TrustedKeys:
         by_marker: dict[str, list[asyncssh.SSHKey]] = {"": [], "cert-authority": [], "revoked": []}
         for entry in entries:
             try:
-                key = self._decode(entry.key)
+                key = _decode_key(entry.key)
             except (asyncssh.KeyImportError, ValueError):
                 continue  # a key type that this build does not speak cannot be offered either
             by_marker.setdefault(entry.marker, []).append(key)
@@ -162,6 +155,10 @@ class KnownHosts:
             places=tuple(entry.place for entry in entries if not entry.marker),
             inherited=inherited,
         )
+
+
+_decode_key = cache(asyncssh.import_public_key)
+"""A key that stands in many lines (an authority, a cloned image) is decoded once."""
 
 
 def fingerprint(key: asyncssh.SSHKey) -> str:
@@ -201,7 +198,8 @@ def add_keys(path: Path, keys: Iterable[OfferedKey]) -> int:
     TrustError when the file knows another key of the same kind for the same name.
     """
     lines = path.read_text("utf-8", errors="surrogateescape").splitlines() if path.exists() else []
-    known = {(name, kind): key for name, kind, key in _entries(lines)}
+    fields = [line.split() for line in lines if not line.startswith(("#", "@", "|"))]
+    known = {(name, each[1]): each[2] for each in fields if len(each) >= 3 for name in each[0].split(",")}
     new = []
     for offered in keys:
         if known.setdefault((offered.name, offered.kind), offered.key) != offered.key:
@@ -213,14 +211,6 @@ def add_keys(path: Path, keys: Iterable[OfferedKey]) -> int:
     if new:
         _replace(path, [*lines, *new])
     return len(new)
-
-
-def _entries(lines: Sequence[str]) -> Iterable[tuple[str, str, str]]:
-    for line in lines:
-        fields = line.split()
-        if len(fields) >= 3 and not line.startswith(("#", "@", "|")):
-            for name in fields[0].split(","):
-                yield name, fields[1], fields[2]
 
 
 def _replace(path: Path, lines: Sequence[str]) -> None:

@@ -155,7 +155,13 @@ class Connector:
         except asyncssh.HostKeyNotVerifiable as error:
             raise RemoteError(make_host_key_failure(error, attempt)) from error
         except CONNECTION_ERRORS as error:
-            failed = _refine_stage(failure(error, attempt), error, attempt)
+            failed = failure(error, attempt)
+            if (
+                failed.stage is FailedAt.UNREACHABLE
+                and attempt.logging_in
+                and isinstance(error, asyncssh.DisconnectError)
+            ):
+                failed = replace(failed, stage=FailedAt.LOGIN)  # the host key is verified: it is the node's refusal
             if failed.stage is FailedAt.LOGIN:
                 self._breaker.note_refused()
                 failed = await explain_refusal(failed, attempt.host)
@@ -240,13 +246,6 @@ async def _log_in(
 def _is_overload(error: Exception, attempt: ConnectionAttempt) -> bool:
     dropped = isinstance(error, (asyncssh.ConnectionLost, ConnectionResetError, BrokenPipeError))
     return dropped and not attempt.logging_in
-
-
-def _refine_stage(failed: Failure, error: Exception, attempt: ConnectionAttempt) -> Failure:
-    """Whatever ends a login once the host key is verified is the node's refusal of it."""
-    if failed.stage is FailedAt.UNREACHABLE and attempt.logging_in and isinstance(error, asyncssh.DisconnectError):
-        return Failure(FailedAt.LOGIN, failed.detail, failed.node)
-    return failed
 
 
 _USER_CERTIFICATE = 1

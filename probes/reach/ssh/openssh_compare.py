@@ -161,14 +161,9 @@ def _taken_differently(said: _Values, default: _Values, taken: ResolvedSettings)
     for keyword in _FILES:
         if said.get(keyword) == default.get(keyword):
             continue
-        theirs_there = [path for path in _paths(said.get(keyword, ()), taken) if Path(path).exists()]
+        paths = (taken.expand(word) for value in said.get(keyword, ()) for word in value.split())
+        theirs_there = [path for path in paths if Path(path).exists()]
         missing = [path for path in theirs_there if path not in taken.files.get(keyword, ())]
         if missing:
             instead = ", ".join(taken.files.get(keyword, ())) or "none"
             yield IgnoredSetting(keyword, ", ".join(missing), f"not used here; used: {instead}")
-
-
-def _paths(values: Sequence[str], taken: ResolvedSettings) -> Iterator[str]:
-    for value in values:
-        for word in value.split():
-            yield taken.expand(word)

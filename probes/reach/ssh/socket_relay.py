@@ -23,7 +23,9 @@ _FORBIDDEN = "does its configuration say AllowStreamLocalForwarding no or Disabl
 @asynccontextmanager
 async def join_sockets(here: SshConnection, path: str, there: SshConnection, far: str) -> AsyncIterator[None]:
     """Inside the context ``path`` of ``here`` leads to ``far`` of ``there``; RemoteError REFUSED where one may not."""
-    _check_open(here, there)
+    for link in (here, there):
+        if link.lost is not None or link.is_closing:
+            raise RemoteError(link.make_lost_failure())
     await _check_socket(there, far)
     opened: list[asyncssh.SSHForwarder] = []
 
@@ -42,12 +44,6 @@ async def join_sockets(here: SshConnection, path: str, there: SshConnection, far
             with suppress(TimeoutError):
                 async with asyncio.timeout(_GOODBYE):
                     await listener.wait_closed()
-
-
-def _check_open(*connections: SshConnection) -> None:
-    for link in connections:
-        if link.lost is not None or link.is_closing:
-            raise RemoteError(link.make_lost_failure())
 
 
 async def _check_socket(link: SshConnection, path: str) -> None:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import Output
-from benchconsole.probes.reach.slurm import occupied
-from benchconsole.probes.reach.slurm.slurm_state import job_name, jobs, nodes, occupations
+from benchconsole.probes.reach.slurm.slurm_state import job_name, jobs, nodes, occupations, occupied
 from benchconsole.probes.testing import FakeRemote
 
 ANSWERS = Path(__file__).with_name("answers")
