@@ -82,7 +82,8 @@ class FakeRemote:
     async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
         """Answer as scripted; a hanging command is ended by cancellation only."""
         call = Call(self._node, tuple(argv), stdin, timeout, started=False)
-        going = self.begin(call)
+        going = FakeRunning(self, call, lenient=self._lenient)
+        going.begin()
         try:
             return await going.output()
         finally:
@@ -90,14 +91,12 @@ class FakeRemote:
 
     def start(self, argv: Sequence[str], *, timeout: float) -> AbstractAsyncContextManager["FakeRunning"]:
         """Keep a command running inside the context, its answer being what it says meanwhile."""
-        return _Started(self, Call(self._node, tuple(argv), b"", timeout, started=True))
+        return FakeRunning(self, Call(self._node, tuple(argv), b"", timeout, started=True), lenient=self._lenient)
 
-    def begin(self, call: Call) -> "FakeRunning":
+    def answer(self, call: Call) -> Answer:
+        """Write ``call`` down as running and look up what it does."""
         self.calls.append(call)
         self.running.append(call)
-        return FakeRunning(self, call, self._answer(call), lenient=self._lenient)
-
-    def _answer(self, call: Call) -> Answer:
         for matches, queue in self._answers:
             if matches(call.argv):
                 return queue.pop(0) if len(queue) > 1 else queue[0]
@@ -110,30 +109,27 @@ class FakeRemote:
         return RemoteError(Failure(stage, detail, self._node), output)
 
 
-class _Started:
-    """The context of a played command. No generator, so that one that is forgotten stays among the running."""
+class FakeRunning:
+    """A played command: it has said its whole answer from the beginning, and goes on inside ``async with``.
 
-    def __init__(self, remote: FakeRemote, call: Call) -> None:
+    No generator, so that one that is forgotten stays among the running.
+    """
+
+    def __init__(self, remote: FakeRemote, call: Call, *, lenient: bool) -> None:
         self._remote = remote
         self._call = call
+        self._lenient = lenient
+
+    def begin(self) -> None:
+        self._answer = self._remote.answer(self._call)
 
     async def __aenter__(self) -> "FakeRunning":
-        going = self._remote.begin(self._call)
+        self.begin()
         await asyncio.sleep(0)
-        return going
+        return self
 
     async def __aexit__(self, *_: object) -> None:
         self._remote.running.remove(self._call)
-
-
-class FakeRunning:
-    """A played command that goes on: it has said its whole answer from the beginning."""
-
-    def __init__(self, remote: FakeRemote, call: Call, answer: Answer, *, lenient: bool) -> None:
-        self._remote = remote
-        self._call = call
-        self._answer = answer
-        self._lenient = lenient
 
     async def says(self, text: str, *, timeout: float) -> None:
         """Return when the scripted output holds ``text``; else fail as an ended or a silent command does."""

@@ -168,41 +168,39 @@ class _Session(asyncssh.SSHServerSession[bytes]):
             self._channel.write_stderr(reply.stderr)
 
 
+@dataclass(eq=False)
 class _Greeter(asyncssh.SSHServer):
     """One connection: knows at which address it was met, and hangs up where that is none of ours."""
 
-    def __init__(
-        self, answer: Answer, met: dict[asyncssh.SSHServerConnection, str], hosts: Mapping[str, Manner]
-    ) -> None:
-        self._answer = answer
-        self._met = met
-        self._hosts = hosts
+    answer: Answer
+    met: dict[asyncssh.SSHServerConnection, str]
+    hosts: Mapping[str, Manner]
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self._connection = conn
-        self._met[conn] = address = str(conn.get_extra_info("sockname")[0])
-        if address not in self._hosts:
+        self.met[conn] = address = str(conn.get_extra_info("sockname")[0])
+        if address not in self.hosts:
             conn.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._met.pop(self._connection, None)
+        self.met.pop(self._connection, None)
 
     def session_requested(self) -> _Session:
-        return _Session(self._met[self._connection], self._answer)
+        return _Session(self.met[self._connection], self.answer)
 
 
+@dataclass(eq=False)
 class _Mute(asyncio.Protocol):
     """A connection that is accepted and never hears anything."""
 
-    def __init__(self, met: set[asyncio.BaseTransport]) -> None:
-        self._met = met
+    met: set[asyncio.BaseTransport]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
-        self._met.add(transport)
+        self.met.add(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._met.discard(self._transport)
+        self.met.discard(self._transport)
 
 
 class _Slam(asyncio.Protocol):

@@ -34,13 +34,15 @@ from benchconsole.probes.readers.documents import Document, read_array
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.serving import serving
 from benchconsole.probes.tools.archive.node_script import RECEIVER, SENDER
-from benchconsole.probes.tools.files.node_directory import SCRATCH
+from benchconsole.probes.tools.files.node_directory import SCRATCH, take_shared_space
 from benchconsole.probes.tools.network.pair_probe import PairProbe
 from benchconsole.probes.tools.python import script_runner
 
 _START = 4.0
 _IDLE = 60.0
 """Seconds without a byte after which either end gives up."""
+_SIZES = (2**20, 2**44)
+"""The least and the most that one transfer moves."""
 _SOURCES = ("memory", "files")
 _SINKS = ("discard", "files")
 _LEAST_TOGETHER = 250_000
@@ -97,7 +99,7 @@ class Archive(PairProbe):
         """Seconds of the transfers at most, and to make the files that they come from, at 100 MB/s."""
         given = self.given(options)
         made = _count_bytes(given) / script_runner.ASSUMED if _reads_files(given) else 0.0
-        return _read_seconds(given) + made + _START
+        return given.number("seconds", 1.0) + made + _START
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)
@@ -109,21 +111,13 @@ class Archive(PairProbe):
         written = _count_bytes(given) * (_reads_files(given) + _writes_files(given))
         if not written:
             return Demands()
-        system = given.text("shared")
-        taken = MappingProxyType({f"filesystem:{system}": written} if system else {})
-        return Demands(frozenset((Part.DISK,)), taken, written)
+        return Demands(frozenset((Part.DISK,)), take_shared_space(given.text("shared"), written), written)
 
     def sender(self, target: Target, port: int, *, word: str, gate: str = "") -> list[str]:
         given, peer = self.given(target.options), self.peer(target).data_address
-        limits = (given.whole("streams", 1, 64), _read_size(given), _read_seconds(given))
-        words = (
-            *map(str, (*limits, int(_reads_files(given)), port)),
-            word,
-            peer,
-            target.node.data_address,
-            str(_IDLE),
-            given.text("sink"),
-        )
+        limits = (given.whole("streams", 1, 64), given.size("size", *_SIZES), given.number("seconds", 1.0))
+        ends = (peer, target.node.data_address, _IDLE, given.text("sink"))
+        words = map(str, (*limits, int(_reads_files(given)), port, word, *ends))
         argv = script_runner.make_command(given.text("python"), SENDER, *words, gate=gate)
         return _wrap_in_scratch(given, argv) if _reads_files(given) else argv
 
@@ -131,14 +125,14 @@ class Archive(PairProbe):
         """The command that receives once, and ends after ``idle`` seconds without a sender."""
         given = self.given(target.options)
         numbers = (given.whole("streams", 1, 64), int(_writes_files(given)), port)
-        words = (*map(str, numbers), word, self.peer(target).data_address, str(idle), str(_IDLE))
-        argv = script_runner.make_command(given.text("python"), RECEIVER, *words)
+        words = (*numbers, word, self.peer(target).data_address, idle, _IDLE)
+        argv = script_runner.make_command(given.text("python"), RECEIVER, *map(str, words))
         return _wrap_in_scratch(given, argv) if _writes_files(given) else argv
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
         """Start the receiver, prepare and connect, wait for the round, send; what the sender says holds both ends."""
         given, word, gate = self.given(target.options), secrets.token_hex(16), script_runner.draw_gate()
-        limit = 60.0 + _read_seconds(given) + _IDLE + self.space(target.options) / script_runner.SLOWEST
+        limit = 60.0 + given.number("seconds", 1.0) + _IDLE + self.space(target.options) / script_runner.SLOWEST
         python = given.text("python")
         self.sender(target, 1, word=word)
 
@@ -158,16 +152,8 @@ class Archive(PairProbe):
         return _read_readings(script_runner.read_document(output, self.name))
 
 
-def _read_size(given: Given) -> int:
-    return given.size("size", 2**20, 2**44)
-
-
-def _read_seconds(given: Given) -> float:
-    return given.number("seconds", 1.0)
-
-
 def _count_bytes(given: Given) -> float:
-    return float(given.whole("streams", 1, 64) * _read_size(given))
+    return float(given.whole("streams", 1, 64) * given.size("size", *_SIZES))
 
 
 def _reads_files(given: Given) -> bool:

@@ -33,7 +33,6 @@ _API = re.compile(r" *IO API = (POSIX|MPIO|PHDF5|HDF5)(?: \(w/(MPI-?[A-Za-z/]+) 
 _HEADING = re.compile(r" *(Raw Data )?(Write|Read)( Open-Close)? \(([1-9]\d{0,6}) iteration\(s\)\):")
 _ORDER = ("Raw Data Write", "Write", "Write Open-Close", "Raw Data Read", "Read", "Read Open-Close")
 """How the headings below one interface follow each other."""
-_ROWS = ("Maximum", "Average", "Minimum")
 _ROW = re.compile(r" *(Maximum|Average|Minimum) Throughput: +(\S+) MB/s(?: \( *\d+\.\d+ s\))?")
 _STATISTICS = {"Maximum": "max", "Average": "mean", "Minimum": "min"}
 
@@ -111,7 +110,7 @@ def _read_place(place: _ReportPlace, line: str) -> None:
 def _read_block(place: _ReportPlace, heading: re.Match[str], lines: Sequence[str]) -> Iterator[Reading]:
     """The three rows below a heading, all of them or none."""
     rows = [match for line in lines if (match := _ROW.fullmatch(line.rstrip()))]
-    if [row[1] for row in rows] != list(_ROWS):
+    if [row[1] for row in rows] != list(_STATISTICS):
         return
     rates = [require_positive(row[2], f"{place.api} {heading[0].strip()} {row[1]}") for row in rows]
     if not rates[0] >= rates[1] >= rates[2]:

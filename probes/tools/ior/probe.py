@@ -4,7 +4,6 @@ The options are those of the LLNL Lustre report's script; how it is launched is 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from benchconsole.probes.api import Given, Metric, Reading, Shown, Unit
@@ -17,26 +16,15 @@ _ACCESS = ("file-per-process", "shared-file")
 _FILE = "ior.data"
 
 
-@dataclass(frozen=True, slots=True)
-class _TaskAmounts:
-    """What one task writes: bytes of one transfer, of a block, blocks, and how often all of it."""
+def _read_amounts(given: Given) -> tuple[int, int, int, int]:
+    """What one task writes: bytes of one transfer, of a block, blocks, and how often all of it.
 
-    transfer: int
-    block: int
-    segments: int
-    repetitions: int
-
-    @classmethod
-    def read(cls, given: Given) -> "_TaskAmounts":
-        """PlanError where blocks are no whole transfers."""
-        transfer, block = given.size("transfer", 8, 2**40), given.size("block", 8, 2**50)
-        if block % transfer != 0:
-            raise given.refused("block", f"whole transfers of {given.text('transfer')}")
-        return cls(transfer, block, given.whole("segments", 1, 10**9), given.whole("repetitions", 1, 1000))
-
-    @property
-    def bytes(self) -> float:
-        return float(self.block) * self.segments
+    PlanError where blocks are no whole transfers.
+    """
+    transfer, block = given.size("transfer", 8, 2**40), given.size("block", 8, 2**50)
+    if block % transfer != 0:
+        raise given.refused("block", f"whole transfers of {given.text('transfer')}")
+    return transfer, block, given.whole("segments", 1, 10**9), given.whole("repetitions", 1, 1000)
 
 
 class Ior(IorProgram):
@@ -67,26 +55,24 @@ class Ior(IorProgram):
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)
-        amounts = _TaskAmounts.read(given)
-        tasks = read_tasks(given) or 1
-        once = amounts.bytes * tasks / given.quantity("rate", Unit.BYTE_RATE) + given.whole("delay", 0, 3600)
-        return START + 2.0 * amounts.repetitions * once
+        once = self.space(options) / given.quantity("rate", Unit.BYTE_RATE) + given.whole("delay", 0, 3600)
+        return START + 2.0 * _read_amounts(given)[3] * once
 
     def space(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)
-        return _TaskAmounts.read(given).bytes * (read_tasks(given) or 1)
+        _, block, segments, _ = _read_amounts(given)
+        return float(block) * segments * (read_tasks(given) or 1)
 
     def program(self, given: Given) -> Sequence[str]:
         """IOR's command line, in letters that all versions from 2.10 to 4.1 know."""
-        amounts = _TaskAmounts.read(given)
+        transfer, block, segments, repetitions = _read_amounts(given)
         chosen = {"-e": given.flag("fsync"), "-g": given.flag("barriers"), "-C": given.flag("reorder")}
         chosen["-F"] = given.choice("access", _ACCESS) == _ACCESS[0]
-        sizes = {"-t": amounts.transfer, "-b": amounts.block, "-s": amounts.segments, "-i": amounts.repetitions}
+        delay = given.whole("delay", 0, 3600)
+        sizes = {"-t": transfer, "-b": block, "-s": segments, "-i": repetitions, "-d": delay}
         words = [read_program(given, "ior"), "-v", "-a", given.choice("api", _APIS)]
         words += [word for word, on in chosen.items() if on]
-        for word, value in {**sizes, "-d": given.whole("delay", 0, 3600)}.items():
-            words += [word, str(value)]
-        return [*words, "-o", _FILE]
+        return [*words, *(word for key, value in sizes.items() for word in (key, str(value))), "-o", _FILE]
 
     def rates(self, text: str) -> Sequence[Reading]:
         return output_reader.readings(text)

@@ -43,7 +43,12 @@ def find_usage(text: str) -> Iterator[Fact]:
         elif line.startswith("Filesystem"):
             block = 0
         elif block and (row := _ROW.fullmatch(line)) and bool(row["type"]) == typed:
-            yield from _read_row(row, block)
+            size, used, free = (int(row[part]) * block for part in ("size", "used", "free"))
+            if size and used + free <= size:
+                marks = label_part("mount", row["mount"])
+                for name, value in (("fs.size", size), ("fs.used", used), ("fs.available", free)):
+                    yield Fact(name, float(value), Unit.BYTE, marks)
+                yield from make_texts(_NAMES, row.groupdict(), marks)
 
 
 def _parse_block(text: str) -> int:
@@ -52,16 +57,6 @@ def _parse_block(text: str) -> int:
     if block is None or (block["letter"] and text.endswith("B")) or not (block["number"] or block["letter"]):
         return 0
     return int(scale_binary(block["number"] or "1", block["letter"]))
-
-
-def _read_row(row: re.Match[str], block: int) -> Iterator[Fact]:
-    size, used, free = (int(row[part]) * block for part in ("size", "used", "free"))
-    if not size or used + free > size:
-        return
-    marks = label_part("mount", row["mount"])
-    for name, value in (("fs.size", size), ("fs.used", used), ("fs.available", free)):
-        yield Fact(name, float(value), Unit.BYTE, marks)
-    yield from make_texts(_NAMES, row.groupdict(), marks)
 
 
 def find_mounts(text: str) -> Iterator[Fact]:

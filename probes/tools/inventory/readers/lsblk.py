@@ -92,16 +92,12 @@ def _read_columns(lines: Sequence[str]) -> Iterator[Fact]:
         elif not words:
             head = []
         elif head and re.match(r"[a-z]", line):
-            yield from _read_row(head, line)
-
-
-def _read_row(head: Sequence[str], line: str) -> Iterator[Fact]:
-    full = next((place for place, name in enumerate(head) if name not in _FULL), len(head))
-    cells = line.split(maxsplit=full) if full == len(head) - 1 else line.split()[:full]
-    entry = dict(zip([name.lower() for name in head], cells, strict=False))
-    whole_row = full <= len(cells) <= len(head) and _SIZE.fullmatch(entry.get("size", ""))
-    if whole_row and _is_disk(entry) and entry.get("rota", "0") in ("0", "1"):
-        yield from _read_disk(entry)
+            full = next((place for place, name in enumerate(head) if name not in _FULL), len(head))
+            cells = line.split(maxsplit=full) if full == len(head) - 1 else words[:full]
+            entry = dict(zip([name.lower() for name in head], cells, strict=False))
+            whole_row = full <= len(cells) <= len(head) and _SIZE.fullmatch(entry.get("size", ""))
+            if whole_row and _is_disk(entry) and entry.get("rota", "0") in ("0", "1"):
+                yield from _read_disk(entry)
 
 
 def _make_size(name: str, value: object, marks: Labels) -> list[Fact]:
