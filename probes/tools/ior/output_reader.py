@@ -186,11 +186,9 @@ def _iteration(row: Mapping[str, str], test: _Test, raw: str) -> Iterator[Readin
 
 
 _ROW_SIZES = (
-    ("block(KiB)", "block", 1024.0),
-    ("xfer(KiB)", "transfer", 1024.0),
-    ("blksiz", "block", 1.0),
+    ("block(KiB)", "block", 1024.0), ("xfer(KiB)", "transfer", 1024.0), ("blksiz", "block", 1.0),
     ("xsize", "transfer", 1.0),
-)
+)  # fmt: skip
 
 
 def _count(text: str, column: str, raw: str) -> str:

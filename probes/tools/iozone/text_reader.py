@@ -17,41 +17,21 @@ from benchconsole.probes.readers.numbers import format_size, require_positive
 
 _KIB = 1024.0
 _COLUMNS = (
-    ("write", "write"),
-    ("rewrite", "rewrite"),
-    ("read", "read"),
-    ("reread", "reread"),
-    ("read", "random-read"),
-    ("write", "random-write"),
-    ("read", "backward-read"),
-    ("rewrite", "record-rewrite"),
-    ("read", "stride-read"),
-    ("fwrite", "fwrite"),
-    ("frewrite", "frewrite"),
-    ("fread", "fread"),
-    ("freread", "freread"),
-)
+    ("write", "write"), ("rewrite", "rewrite"), ("read", "read"), ("reread", "reread"), ("read", "random-read"),
+    ("write", "random-write"), ("read", "backward-read"), ("rewrite", "record-rewrite"), ("read", "stride-read"),
+    ("fwrite", "fwrite"), ("frewrite", "frewrite"), ("fread", "fread"), ("freread", "freread"),
+)  # fmt: skip
 """Every column as it is titled, and what it is; titles of a row above, as ``random``, are often lost."""
 _TITLES = [title for title, _ in _COLUMNS]
 _OPERATIONS = [operation for _, operation in _COLUMNS]
 _TESTS = {0: (0, 1), 1: (2, 3), 2: (4, 5), 3: (6,), 4: (7,), 5: (8,), 6: (9, 10), 7: (11, 12)}
 _RETESTS = frozenset(("rewrite", "reread"))
 _GROUPS = {
-    "initial writers": "write",
-    "rewriters": "rewrite",
-    "readers": "read",
-    "initial readers": "read",
-    "re-readers": "reread",
-    "reverse readers": "backward-read",
-    "stride readers": "stride-read",
-    "random readers": "random-read",
-    "mixed workload": "mixed",
-    "random writers": "random-write",
-    "pwrite writers": "pwrite",
-    "pread readers": "pread",
-    "fwriters": "fwrite",
-    "freaders": "fread",
-}
+    "initial writers": "write", "rewriters": "rewrite", "readers": "read", "initial readers": "read",
+    "re-readers": "reread", "reverse readers": "backward-read", "stride readers": "stride-read",
+    "random readers": "random-read", "mixed workload": "mixed", "random writers": "random-write",
+    "pwrite writers": "pwrite", "pread readers": "pread", "fwriters": "fwrite", "freaders": "fread",
+}  # fmt: skip
 _UNITS = {
     "kB": ("iozone.throughput", Unit.BYTE_RATE, _KIB),
     "ops": ("iozone.operations", Unit.PER_SECOND, 1.0),

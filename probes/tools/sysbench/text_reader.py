@@ -26,13 +26,10 @@ _CONTEXT = re.compile(
 _VERSION = re.compile(r"sysbench v?(\d+)\.(\d+)(?:\.(\d+))?\b")
 _THREADS = re.compile(r"Number of threads: ([1-9]\d{0,6})")
 _MODES = {
-    "sequential write (creation)": ("sequential", "write"),
-    "sequential rewrite": ("sequential", "rewrite"),
-    "sequential read": ("sequential", "read"),
-    "random read": ("random", "read"),
-    "random write": ("random", "write"),
+    "sequential write (creation)": ("sequential", "write"), "sequential rewrite": ("sequential", "rewrite"),
+    "sequential read": ("sequential", "read"), "random read": ("random", "read"), "random write": ("random", "write"),
     "random r/w": ("random", "read+write"),
-}
+}  # fmt: skip
 _MODE = re.compile(f"Doing ({'|'.join(map(re.escape, _MODES))}) test")
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _EXACT = r"(\d+\.\d\d)"

@@ -13,17 +13,13 @@ from benchconsole.probes.readers.lines import read_lines
 from benchconsole.probes.tools.inventory import facts
 
 _TEXT = {
-    ("BIOS Information", "Vendor"): "bios.vendor",
-    ("BIOS Information", "Version"): "bios.version",
-    ("BIOS Information", "Release Date"): "bios.date",
-    ("BIOS Information", "BIOS Revision"): "bios.revision",
+    ("BIOS Information", "Vendor"): "bios.vendor", ("BIOS Information", "Version"): "bios.version",
+    ("BIOS Information", "Release Date"): "bios.date", ("BIOS Information", "BIOS Revision"): "bios.revision",
     ("BIOS Information", "Firmware Revision"): "board.controller_firmware",
-    ("System Information", "Manufacturer"): "system.vendor",
-    ("System Information", "Product Name"): "system.product",
+    ("System Information", "Manufacturer"): "system.vendor", ("System Information", "Product Name"): "system.product",
     ("System Information", "Serial Number"): "system.serial",
-    ("Base Board Information", "Product Name"): "board.product",
-    ("Base Board Information", "Version"): "board.version",
-}
+    ("Base Board Information", "Product Name"): "board.product", ("Base Board Information", "Version"): "board.version",
+}  # fmt: skip
 
 _NO_RELEASE = "0.0"
 """What firmware writes that numbers no releases."""

@@ -34,14 +34,11 @@ _LINK_LOCAL = "fe80:"
 _PATH = re.compile(r"/proc/net/bonding/(?P<bond>[^:/\s]+):")
 _BEGIN = "Ethernet Channel Bonding Driver"
 _MODES = {
-    "load balancing (round-robin)": "balance-rr",
-    "fault-tolerance (active-backup)": "active-backup",
-    "load balancing (xor)": "balance-xor",
-    "fault-tolerance (broadcast)": "broadcast",
-    "IEEE 802.3ad Dynamic link aggregation": "802.3ad",
-    "transmit load balancing": "balance-tlb",
+    "load balancing (round-robin)": "balance-rr", "fault-tolerance (active-backup)": "active-backup",
+    "load balancing (xor)": "balance-xor", "fault-tolerance (broadcast)": "broadcast",
+    "IEEE 802.3ad Dynamic link aggregation": "802.3ad", "transmit load balancing": "balance-tlb",
     "adaptive load balancing": "balance-alb",
-}
+}  # fmt: skip
 """What the kernel prints to what ``mode=`` of the driver takes."""
 
 _OF_BOND = {
