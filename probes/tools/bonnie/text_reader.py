@@ -32,13 +32,9 @@ _TIME = re.compile(r"(\d{1,12})(us|ms|s)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 _INPUT_OUTPUT: Sequence[tuple[str, Mapping[str, str]]] = (
-    ("write", {"access": "character"}),
-    ("write", {"access": "block"}),
-    ("rewrite", {"access": "block"}),
-    ("read", {"access": "character"}),
-    ("read", {"access": "block"}),
-    ("seeks", {}),
-)
+    ("write", {"access": "character"}), ("write", {"access": "block"}), ("rewrite", {"access": "block"}),
+    ("read", {"access": "character"}), ("read", {"access": "block"}), ("seeks", {}),
+)  # fmt: skip
 _ON_FILES: Sequence[tuple[str, Mapping[str, str]]] = tuple(
     ("files", {"operation": operation, "pattern": pattern})
     for pattern in ("sequential", "random")

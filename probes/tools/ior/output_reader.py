@@ -46,10 +46,7 @@ _API = re.compile(
 _STATISTICS = {"max": "Max", "min": "Min", "mean": "Mean"}
 _JSON_RATES = {"max": "bwMaxMIB", "min": "bwMinMIB", "mean": "bwMeanMIB"}
 _JSON_OPERATIONS = {"max": "OPsMax", "min": "OPsMin", "mean": "OPsMean"}
-_TASKS = {
-    "tasks": re.compile(r"([0-9]{1,7})"),
-    "clients": re.compile(r"([0-9]{1,7}) \([0-9]{1,7} per node\)"),
-}
+_TASKS = {"tasks": re.compile(r"([0-9]{1,7})"), "clients": re.compile(r"([0-9]{1,7}) \([0-9]{1,7} per node\)")}
 _SIZES = {"xfersize": "transfer", "blocksize": "block"}
 _TAIL_OF_2_10 = "#Tasks tPN reps fPP reord reordoff reordrand seed segcnt blksiz xsize aggsize Test# API"
 """What the rows of 2.10 with ``-v`` hold after the seconds; its heading has other words, as many."""
@@ -241,13 +238,11 @@ def _read_statistics(
         told = labels(**marks, statistic=name)
         yield Reading("ior.throughput", rate * _MIB, Unit.BYTE_RATE, told, raw)
         count = operations.get(name)
-        if count is not None and transfer is not None and _agree(count, transfer, rate * _MIB):
+        if count is None or transfer is None:
+            continue
+        # but for the two decimals that are printed
+        if abs(count * transfer - rate * _MIB) <= 0.01 * rate * _MIB + 0.006 * (transfer + _MIB):
             yield Reading("ior.operations", count, Unit.PER_SECOND, told, raw)
-
-
-def _agree(operations: float, transfer: float, rate: float) -> bool:
-    """Whether operations of ``transfer`` bytes make ``rate``, but for the two decimals that are printed."""
-    return abs(operations * transfer - rate) <= 0.01 * rate + 0.006 * (transfer + _MIB)
 
 
 def _read_json(text: str) -> Iterator[Reading]:
