@@ -17,7 +17,11 @@ from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending
 from benchconsole.topology.selection import choose
 from benchconsole.topology.units import Unit, UnitError, parse, parse_link_speed
 
-_SIZES = {("memory", "total"), ("memory", "dimm_size"), ("disk", "size"), ("raid", "cache")}
+_QUANTITIES: Mapping[str, Unit | Callable[[str], float]] = {
+    **dict.fromkeys(("memory.total", "memory.dimm_size", "disk.size", "raid.cache"), Unit.BYTE),
+    "nic.speed": parse_link_speed,
+    "cpu.clock": Unit.PER_SECOND,
+}
 RANGE = "a list such as [1, 2, 4], or a range such as 1..512 x2, 1..16 or 10..100 +10"
 GAIN = "a percentage above 0 % and up to 1000 %, such as 5 %"
 _RANGE = re.compile(r"\s*(\d{1,15})\s*\.\.\s*(\d{1,15})(?:\s*([x+])\s*(\d{1,15}))?\s*")
@@ -66,12 +70,9 @@ def _list_facts(section: str, part: object) -> Iterator[tuple[str, object]]:
 
 
 def _make_fact(section: str, key: str, value: object, report: ProblemReport, location: Location) -> str | float | None:
-    if (section, key) in _SIZES:
-        return report.quantity(value, location, Unit.BYTE)
-    if (section, key) == ("nic", "speed"):
-        return report.quantity(value, location, parse_link_speed)
-    if (section, key) == ("cpu", "clock"):
-        return report.quantity(value, location, Unit.PER_SECOND)
+    read = _QUANTITIES.get(f"{section}.{key}")
+    if read is not None:
+        return report.quantity(value, location, read)
     if isinstance(value, bool) or section in ("sysctl", "raid"):
         return str(value)
     return float(value) if isinstance(value, int | float) else str(value)

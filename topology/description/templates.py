@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from benchconsole.topology.description.arithmetic import ExpressionError, Value, fill
-from benchconsole.topology.description.document import MAX_VALUES, Document, Location, describe_value
+from benchconsole.topology.description.document import MAX_VALUES, Document, Location, ProblemReport, describe_value
 from benchconsole.topology.errors import Problem, find_near, refuse
 
 SECTIONS = (
@@ -40,7 +40,8 @@ class _Unfolding:
         self.source = source
         self.instances = 0
         self.document = replace(source, keys=dict(source.keys), values=dict(source.values), data={})
-        self.document.problems = list(source.problems)
+        self.report = ProblemReport(source, source.problems)
+        self.document.problems = self.report.problems
         self.known = self._parameters(data.get("parameters"), given)
         self.templates = self._templates(data.get("templates"))
         self.out: dict[str, object] = {}
@@ -51,18 +52,15 @@ class _Unfolding:
         self.use(data.get("use"), ("use",), self.known, ())
         self.document.data = self.out
 
-    def problem(self, location: Location, found: str, expected: str, near_match: str | None = None) -> None:
-        self.document.problems.append(Problem(self.source.at(location), found, expected, near_match))
-
     def _parameters(self, written: object, given: Mapping[str, int]) -> dict[str, Value]:
         known: dict[str, Value] = {}
         if written is not None and not isinstance(written, dict):
-            self.problem(("parameters",), describe_value(written), "a mapping of names to whole numbers")
+            self.report.add(("parameters",), describe_value(written), "a mapping of names to whole numbers")
             written = None
         for name, value in (written or {}).items():
             known[name] = 1
             if isinstance(value, bool) or not isinstance(value, int) or not _NAME.fullmatch(name):
-                self.problem(("parameters", name), f"{name}: {value!r}", "a name and a whole number")
+                self.report.add(("parameters", name), f"{name}: {value!r}", "a name and a whole number")
             else:
                 known[name] = value
         for name, value in given.items():
@@ -76,19 +74,17 @@ class _Unfolding:
     def _templates(self, written: object) -> dict[str, Mapping[str, object]]:
         found: dict[str, Mapping[str, object]] = {}
         if written is not None and not isinstance(written, dict):
-            self.problem(("templates",), describe_value(written), "a mapping of names to templates")
+            self.report.add(("templates",), describe_value(written), "a mapping of names to templates")
             return found
         for name, template in (written or {}).items():
             if not isinstance(template, dict):
-                self.problem(("templates", name), describe_value(template), f"a mapping with {', '.join(SECTIONS)}")
+                self.report.add(("templates", name), describe_value(template), f"a mapping with {', '.join(SECTIONS)}")
                 continue
             for section in template:
                 if section not in SECTIONS:
-                    where = self.source.key_at(("templates", name, section))
+                    found_key = f"unknown key {section!r} in a template"
                     expected = f"one of {', '.join(SECTIONS)}"
-                    self.document.problems.append(
-                        Problem(where, f"unknown key {section!r} in a template", expected, find_near(section, SECTIONS))
-                    )
+                    self.report.add_key(("templates", name, section), found_key, expected, find_near(section, SECTIONS))
             found[name] = {section: body for section, body in template.items() if section in SECTIONS}
         return found
 
@@ -97,23 +93,27 @@ class _Unfolding:
         if written is None:
             return
         if not isinstance(written, list):
-            self.problem(here, describe_value(written), "a list of {template: NAME, ...}")
+            self.report.add(here, describe_value(written), "a list of {template: NAME, ...}")
             return
         for index, item in enumerate(written):
             self._use_one(item, (*here, index), known, chain)
 
     def _use_one(self, item: object, here: Location, known: Mapping[str, Value], chain: tuple[str, ...]) -> None:
         if not isinstance(item, dict) or not isinstance(item.get("template"), str):
-            self.problem(here, describe_value(item) if not isinstance(item, dict) else "no template", "template: NAME")
+            self.report.add(
+                here, describe_value(item) if not isinstance(item, dict) else "no template", "template: NAME"
+            )
             return
         name = item["template"]
         if name not in self.templates:
             expected = f"one of {', '.join(self.templates)}" if self.templates else "a section templates"
-            self.problem((*here, "template"), f"unknown template {name!r}", expected, find_near(name, self.templates))
+            self.report.add(
+                (*here, "template"), f"unknown template {name!r}", expected, find_near(name, self.templates)
+            )
             return
         if name in chain:
             loop = " uses ".join((*chain[chain.index(name) :], name))
-            self.problem((*here, "template"), f"a loop: {loop}", "templates that do not use themselves")
+            self.report.add((*here, "template"), f"a loop: {loop}", "templates that do not use themselves")
             return
         axes = {key: self._axis(value, (*here, key), known) for key, value in item.items() if key != "template"}
         for values in itertools.product(*axes.values()):
@@ -123,13 +123,13 @@ class _Unfolding:
         if isinstance(written, list):
             return [value for index, each in enumerate(written) for value in self._axis(each, (*here, index), known)]
         if isinstance(written, bool) or not isinstance(written, str | int):
-            self.problem(here, describe_value(written), "a number, a range such as 1-20, a word, or a list of words")
+            self.report.add(here, describe_value(written), "a number, a range such as 1-20, a word, or a list of words")
             return []
         try:
             value = fill(written, known) if isinstance(written, str) else written
             return list(_list_values(value))
         except ExpressionError as error:
-            self.problem(here, error.found, error.expected, error.near)
+            self.report.add(here, error.found, error.expected, error.near)
             return []
 
     def _instance(self, name: str, known: Mapping[str, Value], chain: tuple[str, ...]) -> None:
@@ -146,7 +146,7 @@ class _Unfolding:
             elif isinstance(body, list):
                 self._append(section, body, here, known)
             else:
-                self.problem(here, describe_value(body), "a mapping, or a list of links")
+                self.report.add(here, describe_value(body), "a mapping, or a list of links")
 
     def _merge(self, section: str, body: Mapping[str, object], here: Location, known: Mapping[str, Value]) -> None:
         target = self.out.setdefault(section, {})
@@ -154,19 +154,19 @@ class _Unfolding:
             key = str(self._text(written, (*here, written), known))
             there: Location = (section, key)
             if not isinstance(target, dict):
-                self.problem(here, "a mapping", f"a list, as {section} is elsewhere in this file")
+                self.report.add(here, "a mapping", f"a list, as {section} is elsewhere in this file")
                 return
             if key in target:
                 line = self.document.key_at(there).line
                 found = f"{section} {key!r} a second time (first in line {line})"
-                self.problem((*here, written), found, "each name once (is a variable missing in it?)")
+                self.report.add((*here, written), found, "each name once (is a variable missing in it?)")
                 continue
             target[key] = self._entry(value, (*here, written), there, known)
 
     def _append(self, section: str, body: list[object], here: Location, known: Mapping[str, Value]) -> None:
         target = self.out.setdefault(section, [])
         if not isinstance(target, list):
-            self.problem(here, "a list", f"a mapping, as {section} is elsewhere in this file")
+            self.report.add(here, "a list", f"a mapping, as {section} is elsewhere in this file")
             return
         for index, value in enumerate(body):
             target.append(self.filled(value, (*here, index), (section, len(target)), known))
@@ -197,7 +197,7 @@ class _Unfolding:
         try:
             return fill(text, known)
         except ExpressionError as error:
-            self.problem(here, error.found, error.expected, error.near)
+            self.report.add(here, error.found, error.expected, error.near)
             return text
 
 

@@ -6,7 +6,7 @@ from json import JSONDecoder
 from benchconsole.topology.description.document import MAX_DEPTH, MAX_VALUES, Document, Lines, Location
 from benchconsole.topology.errors import Position, Problem, TopologyError, refuse
 
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SOLID = re.compile(r"[^ \t\n\r]")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,18})(\.\d{1,30})?([eE][+-]?\d{1,3})?(?![\d.])")
 _WORDS = {"true": True, "false": False, "null": None}
 _STRINGS = JSONDecoder()
@@ -17,11 +17,8 @@ def parse_documents(text: str, name: str) -> list[Document]:
     """Every JSON value of ``text``, in order: tools that are run twice write two. Raises TopologyError."""
     reader = _Reader(text, name)
     found = []
-    at = reader.skip(0)
-    while at < len(text):
-        document, at = reader.document(at)
-        found.append(document)
-        at = reader.skip(at)
+    while reader.offset < len(text):
+        found.append(reader.document())
     if not found:
         raise refuse(Position(name, 1, 1), "an empty file", "JSON")
     return found
@@ -36,7 +33,7 @@ def parse_document(text: str, name: str) -> Document:
 
 
 class _Reader:
-    """Walks one text; every method takes an offset and gives the offset behind what it read."""
+    """Walks one text; ``offset`` is that of the next thing that is no white space."""
 
     def __init__(self, text: str, name: str) -> None:
         self.text = text
@@ -44,101 +41,89 @@ class _Reader:
         self.lines = Lines(text, name)
         self.seen = 0
         self.into = Document(name, text)
+        self.move(0)
 
-    def skip(self, at: int) -> int:
-        """The offset of the next thing that is no white space."""
-        match = _SPACE.match(self.text, at)
-        return match.end() if match else at
+    def move(self, offset: int) -> None:
+        solid = _SOLID.search(self.text, offset)
+        self.offset = solid.start() if solid else len(self.text)
 
-    def document(self, at: int) -> tuple[Document, int]:
+    def take(self, sign: str) -> bool:
+        """Whether ``sign`` is next; it is passed then."""
+        found = self.text.startswith(sign, self.offset)
+        if found:
+            self.move(self.offset + len(sign))
+        return found
+
+    def document(self) -> Document:
         self.into = Document(self.name, self.text)
-        self.into.data, at = self.value(at, ())
-        return self.into, at
+        self.into.data = self.value(())
+        return self.into
 
-    def broken(self, at: int, expected: str) -> TopologyError:
-        found = f"broken JSON: {self.text[at]!r}" if at < len(self.text) else "broken JSON: the end of the file"
-        return refuse(self.lines.at(at), found, expected)
+    def broken(self, expected: str) -> TopologyError:
+        found = repr(self.text[self.offset]) if self.offset < len(self.text) else "the end of the file"
+        return refuse(self.lines.at(self.offset), f"broken JSON: {found}", expected)
 
-    def value(self, at: int, location: Location) -> tuple[object, int]:
+    def value(self, location: Location) -> object:
         self.seen += 1
+        where = self.lines.at(self.offset)
         if self.seen > MAX_VALUES or len(location) > MAX_DEPTH:
-            limit = f"at most {MAX_VALUES:,} values, {MAX_DEPTH} deep"
-            raise refuse(self.lines.at(at), "a file without end", limit)
-        self.into.values[location] = self.lines.at(at)
-        character = self.text[at : at + 1]
-        if character == "{":
-            return self.mapping(at, location)
-        if character == "[":
-            return self.sequence(at, location)
-        if character == '"':
-            return self.string(at)
-        return self.word(at)
+            raise refuse(where, "a file without end", f"at most {MAX_VALUES:,} values, {MAX_DEPTH} deep")
+        self.into.values[location] = where
+        if self.take("{"):
+            return self.mapping(location)
+        if self.take("["):
+            return self.sequence(location)
+        return self.string() if self.text.startswith('"', self.offset) else self.word()
 
-    def word(self, at: int) -> tuple[object, int]:
+    def word(self) -> object:
         for word, value in _WORDS.items():
-            if self.text.startswith(word, at):
-                return value, at + len(word)
-        match = _NUMBER.match(self.text, at)
+            if self.take(word):
+                return value
+        match = _NUMBER.match(self.text, self.offset)
         if match is None:
-            raise self.broken(at, "a JSON value")
-        whole = match[1] is None and match[2] is None
-        return (int(match[0]) if whole else float(match[0])), match.end()
+            raise self.broken("a JSON value")
+        self.move(match.end())
+        return float(match[0]) if match[1] or match[2] else int(match[0])
 
-    def string(self, at: int) -> tuple[str, int]:
+    def string(self) -> str:
         try:
-            text, end = _STRINGS.raw_decode(self.text, at)
+            text, end = _STRINGS.raw_decode(self.text, self.offset)
         except ValueError:
-            raise self.broken(at, "text that ends in '\"'") from None
+            raise self.broken("text that ends in '\"'") from None
         if _SURROGATE.search(text):
-            raise refuse(self.lines.at(at), "half of a character (a lone surrogate)", "Unicode text")
-        return text, end
+            raise refuse(self.lines.at(self.offset), "half of a character (a lone surrogate)", "Unicode text")
+        self.move(end)
+        return str(text)
 
-    def sequence(self, at: int, location: Location) -> tuple[list[object], int]:
+    def has_more(self, closing: str, *, begun: bool) -> bool:
+        """Whether a further item follows; the comma before it, or the end, is passed."""
+        if self.take(closing):
+            return False
+        if begun and not self.take(","):
+            raise self.broken(f"',' or '{closing}'")
+        return True
+
+    def sequence(self, location: Location) -> list[object]:
         found: list[object] = []
-        at = self.skip(at + 1)
-        if self.text.startswith("]", at):
-            return found, at + 1
-        while True:
-            item, at = self.value(at, (*location, len(found)))
-            found.append(item)
-            at, more = self.next_item(at, "]")
-            if not more:
-                return found, at
+        while self.has_more("]", begun=bool(found)):
+            found.append(self.value((*location, len(found))))
+        return found
 
-    def mapping(self, at: int, location: Location) -> tuple[dict[str, object], int]:
+    def mapping(self, location: Location) -> dict[str, object]:
         found: dict[str, object] = {}
-        at = self.skip(at + 1)
-        if self.text.startswith("}", at):
-            return found, at + 1
-        while True:
-            at = self.member(at, location, found)
-            at, more = self.next_item(at, "}")
-            if not more:
-                return found, at
-
-    def member(self, at: int, location: Location, found: dict[str, object]) -> int:
-        if not self.text.startswith('"', at):
-            raise self.broken(at, "a key in quotes")
-        key, behind = self.string(at)
-        here = (*location, key)
-        colon = self.skip(behind)
-        if not self.text.startswith(":", colon):
-            raise self.broken(colon, "':' behind the key")
-        value, end = self.value(self.skip(colon + 1), here)
-        if key in found:
-            line = self.into.keys[here].line
-            problem = f"key {key!r} a second time (first in line {line})"
-            self.into.problems.append(Problem(self.lines.at(at), problem, "each key once"))
-        else:
-            self.into.keys[here] = self.lines.at(at)
-            found[key] = value
-        return end
-
-    def next_item(self, at: int, closing: str) -> tuple[int, bool]:
-        """The offset of what follows an item, and whether that is a further item."""
-        at = self.skip(at)
-        if self.text.startswith(closing, at):
-            return at + 1, False
-        if not self.text.startswith(",", at):
-            raise self.broken(at, f"',' or '{closing}'")
-        return self.skip(at + 1), True
+        while self.has_more("}", begun=bool(found)):
+            where = self.lines.at(self.offset)
+            if not self.text.startswith('"', self.offset):
+                raise self.broken("a key in quotes")
+            key = self.string()
+            here = (*location, key)
+            if not self.take(":"):
+                raise self.broken("':' behind the key")
+            value = self.value(here)
+            if key in found:
+                problem = f"key {key!r} a second time (first in line {self.into.keys[here].line})"
+                self.into.problems.append(Problem(where, problem, "each key once"))
+            else:
+                self.into.keys[here] = where
+                found[key] = value
+        return found
