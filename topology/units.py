@@ -48,6 +48,7 @@ class UnitError(ValueError):
 
 _SI = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _IEC = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
+_PREFIXES = _SI | _IEC
 _TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 _LENGTH = {"m": 1.0, "cm": 1e-2, "km": 1e3}
 _NUMBER = re.compile(r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>[^0-9\s.].*?)?\s*")
@@ -80,11 +81,6 @@ def _split(text: str, expected: str) -> tuple[float, str]:
     return number, match["unit"] or ""
 
 
-def _find_factor(prefix: str | None) -> float:
-    prefix = prefix or ""
-    return _IEC[prefix] if prefix in _IEC else _SI[prefix]
-
-
 def _find_near_unit(number: float, unit: str) -> str | None:
     lower = unit.lower().replace(" ", "")
     shown = f"{number:g}"
@@ -111,7 +107,7 @@ def _parse_rate(number: float, unit: str, text: str) -> float:
             guess = f"{number:g} {unit}b/s (bits) or {number:g} {unit}B/s (bytes)"
         raise UnitError(text, EXPECTED[Unit.BYTE_RATE], guess)
     bits = match["symbol"] != "B"
-    return number * _find_factor(match["prefix"]) / (8.0 if bits else 1.0)
+    return number * _PREFIXES[match["prefix"] or ""] / (8.0 if bits else 1.0)
 
 
 def _parse_scaled(number: float, unit: str, text: str, *, pattern: re.Pattern[str], of: Unit) -> float:
@@ -121,7 +117,7 @@ def _parse_scaled(number: float, unit: str, text: str, *, pattern: re.Pattern[st
         if of is Unit.BYTE and unit.endswith(("/s", "ps")):
             guess = f"{number:g} {unit.removesuffix('/s').removesuffix('ps')}"
         raise UnitError(text, EXPECTED[of], guess)
-    return number * _find_factor(match["prefix"])
+    return number * _PREFIXES[match["prefix"] or ""]
 
 
 def parse(text: str, unit: Unit) -> float:
@@ -145,6 +141,18 @@ def parse(text: str, unit: Unit) -> float:
     return _parse_scaled(number, suffix, text, pattern=pattern, of=unit)
 
 
+def parse_any(text: str) -> tuple[float, Unit]:
+    """A quantity whose unit tells its dimension: ``12 MB/s``, ``80 %``, ``645 GFLOP/s``."""
+    failure: UnitError | None = None
+    for unit in (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.BYTE, Unit.SECOND, Unit.PER_SECOND, Unit.ONE):
+        try:
+            return parse(text, unit), unit
+        except UnitError as error:
+            failure = failure if failure and failure.suggestion else error
+    suggestion = failure.suggestion if failure else None
+    raise UnitError(text, "a quantity such as 1 GB/s, 10 Gb/s, 80 % or 645 GFLOP/s", suggestion)
+
+
 def parse_link_speed(text: str) -> float:
     """Read the speed of a port or link, in bits by custom, and return byte/s.
 
@@ -163,7 +171,7 @@ def parse_link_speed(text: str) -> float:
     if match["symbol"] == "B" or (match["prefix"] or "").endswith("i"):
         prefix = (match["prefix"] or "").rstrip("i")
         raise UnitError(text, LINK_SPEED, f"{number:g} {prefix}b/s")
-    return _parse_port(number * _find_factor(match["prefix"]), text)
+    return _parse_port(number * _PREFIXES[match["prefix"] or ""], text)
 
 
 def _parse_port(bits: float, text: str) -> float:
@@ -275,11 +283,6 @@ def duration(value: float) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
-def transfer_rate(value: float) -> str:
-    """Transfers per second of a memory module, as modules are sold: ``2,133 MT/s``."""
-    return f"{value / 1e6:,.0f} MT/s"
-
-
 def percent(value: float) -> str:
     """A share as a whole percentage: 0.297 is ``30 %``."""
     return f"{round(value * 100):d} %"
@@ -297,7 +300,7 @@ _SHOW: dict[tuple[Unit, Shown], Callable[[float], str]] = {
     (Unit.BYTE, Shown.MEMORY): memory_size,
     (Unit.ONE, Shown.PERCENT): percent,
     (Unit.PER_SECOND, Shown.FREQUENCY): lambda value: _format_with_prefix(value, "Hz"),
-    (Unit.PER_SECOND, Shown.TRANSFERS): transfer_rate,
+    (Unit.PER_SECOND, Shown.TRANSFERS): lambda value: f"{value / 1e6:,.0f} MT/s",
 }
 _SHOW_BY_UNIT: dict[Unit, Callable[[float], str]] = {
     Unit.BYTE_RATE: storage_rate,

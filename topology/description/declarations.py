@@ -15,7 +15,7 @@ from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Hardware, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values
 from benchconsole.topology.selection import choose
-from benchconsole.topology.units import Unit, UnitError, parse, parse_link_speed
+from benchconsole.topology.units import Unit, UnitError, parse, parse_any, parse_link_speed
 
 _QUANTITIES: Mapping[str, Unit | Callable[[str], float]] = {
     **dict.fromkeys(("memory.total", "memory.dimm_size", "disk.size", "raid.cache"), Unit.BYTE),
@@ -78,32 +78,14 @@ def _make_fact(section: str, key: str, value: object, report: ProblemReport, loc
     return float(value) if isinstance(value, int | float) else str(value)
 
 
-def parse_any(text: str) -> tuple[float, Unit]:
-    """A quantity whose unit tells its dimension: ``12 MB/s``, ``80 %``, ``645 GFLOP/s``."""
-    failure: UnitError | None = None
-    for unit in (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.BYTE, Unit.SECOND, Unit.PER_SECOND, Unit.ONE):
-        try:
-            return parse(text, unit), unit
-        except UnitError as error:
-            failure = failure if failure and failure.suggestion else error
-    suggestion = failure.suggestion if failure else None
-    raise UnitError(text, "a quantity such as 1 GB/s, 10 Gb/s, 80 % or 645 GFLOP/s", suggestion)
-
-
+@dataclass(frozen=True, slots=True)
 class Declarations:
     """Turns criteria and suites into the model; knows the nodes and what the probes offer."""
 
-    def __init__(
-        self,
-        report: ProblemReport,
-        nodes: Collection[str],
-        groups: Mapping[str, Collection[str]],
-        vocabulary: Vocabulary | None,
-    ) -> None:
-        self.report = report
-        self.nodes = nodes
-        self.groups = groups
-        self.vocabulary = vocabulary
+    report: ProblemReport
+    nodes: Collection[str]
+    groups: Mapping[str, Collection[str]]
+    vocabulary: Vocabulary | None
 
     def chosen(self, text: str, location: Location) -> tuple[NodeId, ...] | None:
         """The nodes that ``text`` selects, or None and a problem."""

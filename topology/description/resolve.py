@@ -131,38 +131,23 @@ class _Resolver:
         return other == name
 
     def access(self, folder: Path) -> Access:
-        written = self.written.ssh
-        if written is None:
-            return Access()
-
-        def absolute(path: str | None) -> str | None:
-            return None if path is None else str((folder / Path(path).expanduser()).absolute())
-
-        return Access(
-            written.user,
-            written.port,
-            absolute(written.config),
-            absolute(written.known_hosts),
-            absolute(written.identity),
-        )
-
-    def wiring(self, grouping: Grouping) -> Wiring:
-        policy = self.written.network.hash if self.written.network else "unknown"
-        wiring = Wiring(self.names, grouping.networks(), policy)
-        for index, each in enumerate(self.written.links):
-            if each is not None:
-                wiring.add(index, each)
-        return wiring
+        written = self.written.ssh or raw.RawAccess()
+        paths = (written.config, written.known_hosts, written.identity)
+        absolute = (None if path is None else str((folder / Path(path).expanduser()).absolute()) for path in paths)
+        return Access(written.user, written.port, *absolute)
 
     def fabric(self, path: Path, vocabulary: Vocabulary | None) -> Fabric:
         written, names = self.written, self.names
         self.resolve_switches()
         self.resolve_nodes()
         grouping = Grouping(written, names)
-        wiring = self.wiring(grouping)
+        wiring = Wiring(names, grouping.networks(), written.network.hash if written.network else "unknown")
+        for index, each in enumerate(written.links):
+            if each is not None:
+                wiring.add(index, each)
         placed, vlans, pairs = tuple(grouping.groups()), grouping.vlans(), grouping.mlags(wiring.links)
         storage = StorageReader(names)
-        systems = {name: storage.system(name, each) for name, each in written.storage.items()}
+        systems = {name: storage.system(name, system) for name, system in written.storage.items()}
         fabric = Fabric(
             name=written.fabric,
             nodes=MappingProxyType(names.nodes),

@@ -21,8 +21,9 @@ from collections.abc import Iterator, Mapping
 from benchconsole.topology.exporters import ExportError
 from benchconsole.topology.importers.containerlab import GROUPS, PREFIX
 from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link, Network, Node, PortSet, Switch, tcp_goodput
+from benchconsole.topology.selection import expand_ports
 from benchconsole.topology.units import format_link_speed, format_metres, format_seconds
-from benchconsole.topology.writing.node_set_folding import fold_ports_in_order
+from benchconsole.topology.writing.node_set_folding import fold_in_order
 from benchconsole.topology.writing.yaml_text import format_comment, format_flow, format_scalar, quote
 
 IMAGE = "alpine:3"
@@ -91,7 +92,7 @@ def _format_ports(ports: tuple[PortSet, ...]) -> object:
     if len(ports) == 1 and ports[0].speed is None:
         return len(ports[0].names)
     return {
-        fold_ports_in_order(each.names): {
+        fold_in_order(each.names, expand_ports): {
             "speed": format_link_speed(each.speed or 0.0),
             "breakout": each.breakout,
         }

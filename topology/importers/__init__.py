@@ -5,24 +5,22 @@ shape of our own file, whose positions lead into the source.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 
 from benchconsole.topology.description.document import Imported, source_text
 from benchconsole.topology.importers.draft import Draft
 
-FORMATS: Mapping[str, str] = MappingProxyType(
-    {
-        "lldp": "lldpctl -f json0 (or json) of each node: files, or a directory of them",
-        "containerlab": "a topology of containerlab, *.clab.yml",
-        "slurm": "topology.conf or topology.yaml of Slurm",
-        "netbox": "the graph that nrx exports from NetBox, *.cyjs",
-        "ssh-config": "an ssh_config: names and addresses of nodes only",
-        "ansible": "an Ansible inventory, INI or YAML: names and addresses of nodes only",
-    }
-)
+FORMATS = {
+    "lldp": "lldpctl -f json0 (or json) of each node: files, or a directory of them",
+    "containerlab": "a topology of containerlab, *.clab.yml",
+    "slurm": "topology.conf or topology.yaml of Slurm",
+    "netbox": "the graph that nrx exports from NetBox, *.cyjs",
+    "ssh-config": "an ssh_config: names and addresses of nodes only",
+    "ansible": "an Ansible inventory, INI or YAML: names and addresses of nodes only",
+}
 """Name of a format to what it reads; ``ssh-config`` lives in ``ssh_config``."""
 
 SEVERAL = ("lldp",)

@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from benchconsole.topology.errors import Position
 from benchconsole.topology.model.fabric import Bond
-from benchconsole.topology.writing.node_set_folding import fold_ports_in_order, make_natural_key
+from benchconsole.topology.selection import expand_ports
+from benchconsole.topology.writing.node_set_folding import fold_in_order, make_natural_key
 
 _DIFFERENT = "parallel cables that differ, taken as links of their own"
 _ONE_LAG = "parallel cables, taken as one LAG"
@@ -131,7 +132,7 @@ def _split_runs(cables: Sequence[SourceCable]) -> Iterator[list[SourceCable]]:
 
 def _format_end(device: str, ports: Sequence[str | None]) -> str:
     named = [port for port in ports if port is not None]
-    return f"{device}:{fold_ports_in_order(named)}" if named else device
+    return f"{device}:{fold_in_order(named, expand_ports)}" if named else device
 
 
 def _join_standby(found: Iterable[_Bundle], speed: str | None) -> Iterator[LinkEntry]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from benchconsole.topology.units import Unit, UnitError, parse
+from benchconsole.topology.units import Unit, UnitError, parse_any
 
 CLIENTS = "clients"
 """The axis of the planner's own: how many nodes, or flows, run at once."""
@@ -64,9 +64,6 @@ class Sweep:
         return math.prod(len(axis.values) for axis in self.axes)
 
 
-_UNITS = (Unit.BYTE, Unit.BYTE_RATE, Unit.SECOND, Unit.FLOP_RATE, Unit.PER_SECOND, Unit.ONE)
-
-
 def parse_number(value: Value) -> tuple[float, Unit | None] | None:
     """A value as a number, in base units where it names one (None: a bare number); None for any other text."""
     if isinstance(value, int | float):
@@ -77,12 +74,10 @@ def parse_number(value: Value) -> tuple[float, Unit | None] | None:
         pass
     else:
         return (number, None) if math.isfinite(number) else None
-    for unit in _UNITS:
-        try:
-            return parse(value, unit), unit
-        except UnitError:
-            continue
-    return None
+    try:
+        return parse_any(value)
+    except UnitError:
+        return None
 
 
 V = TypeVar("V", bound=Value)

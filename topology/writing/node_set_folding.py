@@ -35,18 +35,11 @@ def fold_short(names: Sequence[str]) -> str:
         return fold_in_order(sorted(names, key=make_natural_key))
 
 
-def fold_in_order(names: Sequence[str]) -> str:
-    """Names as a short text that expands to them in this order; each must stand there once."""
-    return _fold_ordered(names, expand)
+def fold_in_order(names: Sequence[str], read: Callable[[str], list[str]] = expand) -> str:
+    """Names as a short text that ``read`` expands to them in this order; each must stand there once.
 
-
-def fold_ports_in_order(ports: Sequence[str]) -> str:
-    """Names of ports as a short text that expands to them in this order; each must stand there once."""
-    return _fold_ordered(ports, expand_ports)
-
-
-def _fold_ordered(names: Sequence[str], read: Callable[[str], list[str]]) -> str:
-    """One set where that keeps the order, else two halves: ``n[09-10],n8`` is not ``n[8-10]``."""
+    One set where that keeps the order, else two halves: ``n[09-10],n8`` is not ``n[8-10]``.
+    """
     if len(names) == 1:
         return names[0]
     text = fold(names)
@@ -56,7 +49,7 @@ def _fold_ordered(names: Sequence[str], read: Callable[[str], list[str]]) -> str
     except SelectionError:
         pass  # one bracket cannot hold paddings of two widths, as in n09 and n100
     middle = len(names) // 2
-    return f"{_fold_ordered(names[:middle], read)},{_fold_ordered(names[middle:], read)}"
+    return f"{fold_in_order(names[:middle], read)},{fold_in_order(names[middle:], read)}"
 
 
 def fold_devices(section: Mapping[str, Mapping[str, object]], notes: Notes) -> Iterator[Row]:
@@ -107,7 +100,7 @@ class _Link:
     @property
     def row(self) -> Row:
         lower = fold_in_order(self.lower) + (f":{self.lower_ports}" if self.lower_ports else "")
-        upper = self.upper + (f":{fold_ports_in_order(self.upper_ports)}" if self.upper_ports else "")
+        upper = self.upper + (f":{fold_in_order(self.upper_ports, expand_ports)}" if self.upper_ports else "")
         return "", {"from": lower, "to": upper, **self.rest}, self.note
 
 
