@@ -4,8 +4,7 @@ Part of the reducer (``console.view.reducer``) and pure as it: a round touches t
 that findings speak of now or no longer; all others are the same objects as before.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from benchconsole.console.view.persistent_map import LayeredMap, make_layered
 from benchconsole.console.view.run_view import (
@@ -37,12 +36,19 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
     for verdict in closed.verdicts:
         for name in verdict.nodes if verdict.test not in view.replaced else ():
             verdicts.setdefault(name, []).append(verdict)
-    findings = _group_findings(view.findings)
+    own: dict[str, Finding] = {}
+    affecting: dict[str, Finding] = {}
+    for finding in view.findings:
+        about_nodes = finding.suspect in (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
+        for name in finding.nodes:
+            (own if about_nodes else affecting).setdefault(name, finding)
+    explained = {test for finding in view.findings for test in finding.tests}
     outdated = view.replaced - before.replaced
     if closed.round.number in before.closed:
         outdated |= {test.id for test in closed.round.tests}
     changed: dict[NodeId, NodeView] = {}
-    for name in _find_changed(before, view) | results.keys() | verdicts.keys() | _list_nodes(before, outdated):
+    touched = _find_changed(before, view) | _list_nodes(before, outdated)
+    for name in touched | results.keys() | verdicts.keys():
         known = before.nodes.get(NodeId(name))
         if known is not None:
             standing, judged = known.results, known.verdicts
@@ -50,7 +56,9 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
                 standing = tuple(result for result in standing if result.test.id not in outdated)
                 judged = tuple(verdict for verdict in judged if verdict.test not in outdated)
             everything = (*standing, *results.get(name, ())), (*judged, *verdicts.get(name, ()))
-            changed[NodeId(name)] = _make_node_view(known.node, *everything, findings)
+            changed[NodeId(name)] = _make_node_view(
+                known.node, *everything, own.get(name), affecting.get(name), explained
+            )
     return make_layered(before.nodes).plus(changed)
 
 
@@ -71,47 +79,34 @@ def _list_nodes(view: RunView, tests: Iterable[str]) -> set[str]:
     return {node.id for result in results if result is not None for node in result.test.target.nodes}
 
 
-class _FindingsByNode(NamedTuple):
-    """Findings by the node they are about, by the nodes they drag down, and the tests that they explain."""
-
-    own: Mapping[str, Finding]
-    affected: Mapping[str, Finding]
-    explained: frozenset[str]
-
-
-def _group_findings(findings: Iterable[Finding]) -> _FindingsByNode:
-    own: dict[str, Finding] = {}
-    affected: dict[str, Finding] = {}
-    explained: set[str] = set()
-    for finding in findings:
-        explained.update(finding.tests)
-        about_nodes = finding.suspect in (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
-        for name in finding.nodes:
-            (own if about_nodes else affected).setdefault(name, finding)
-    return _FindingsByNode(own, affected, frozenset(explained))
-
-
 def _make_node_view(
-    node: Node, results: tuple[Result, ...], verdicts: tuple[Verdict, ...], findings: _FindingsByNode
+    node: Node,
+    results: tuple[Result, ...],
+    verdicts: tuple[Verdict, ...],
+    own: Finding | None,
+    affecting: Finding | None,
+    explained: Set[str],
 ) -> NodeView:
-    """One node: what a finding elsewhere explains does not count against it, being dragged down shows as affected."""
+    """One node: what a finding elsewhere explains does not count against it, being dragged down shows as affected.
+
+    ``explained`` are the ids of tests that findings explain.
+    """
     failures = tuple(result.failure for result in results if result.failure and result.failure.node == node.id)
-    finding = findings.own.get(node.id) or findings.affected.get(node.id)
     states = {state_of_failure(failure.stage) for failure in failures}
-    if node.id in findings.own:
-        states.add(state_of_level(findings.own[node.id].level))
-    elif node.id in findings.affected:
+    if own is not None:
+        states.add(state_of_level(own.level))
+    elif affecting is not None:
         states.add(State.AFFECTED)
     states.update(
         state_of(verdict)
         for verdict in verdicts
-        if verdict.level in (Level.PASS, Level.UNKNOWN) or verdict.test not in findings.explained
+        if verdict.level in (Level.PASS, Level.UNKNOWN) or verdict.test not in explained
     )
     if not states and any(result.measurements for result in results):
         states.add(State.MEASURED)
     if not states and results and all(result.failure for result in results):
         states.add(State.UNKNOWN)
-    return NodeView(node, worst(states), verdicts, results, failures, finding)
+    return NodeView(node, worst(states), verdicts, results, failures, own or affecting)
 
 
 def read_session_links(view: RunView) -> Links:

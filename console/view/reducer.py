@@ -109,7 +109,8 @@ def _opened_again(view: RunView, event: SessionOpened) -> RunView:
 
 
 def _round_started(view: RunView, event: RoundStarted) -> RunView:
-    line = Line(event.at, State.RUNNING, f"round {event.round.number} started: {_what(event.round)}")
+    what = f"{event.round.stage}, {len(event.round.tests):,} tests"
+    line = Line(event.at, State.RUNNING, f"round {event.round.number} started: {what}")
     return replace(
         view,
         current=event.round,
@@ -152,10 +153,6 @@ def in_order(found: Iterable[StaticFinding]) -> tuple[StaticFinding, ...]:
     """What a description shows, errors first, in their order where they are alike."""
     severities = list(Severity)
     return tuple(sorted(found, key=lambda each: severities.index(each.severity)))
-
-
-def _what(each: Round) -> str:
-    return f"{each.stage}, {len(each.tests):,} tests"
 
 
 def _held(view: RunView, event: Held | Resumed) -> RunView:

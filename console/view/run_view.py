@@ -216,22 +216,6 @@ _WITHOUT_NUMBER = {
 }
 
 
-def repeats_in(plan: Iterable[Round]) -> int:
-    """How many planned tests repeat an earlier one of the same stage."""
-    by_stage: dict[str, list[Round]] = {}
-    for each in plan:
-        by_stage.setdefault(each.stage, []).append(each)
-    repeats = 0
-    for stage, rounds in by_stage.items():
-        stages = {each.number: stage for each in rounds}
-        seen: set[TestKey] = set()
-        for each in rounds if len(rounds) > 1 else ():
-            here = {test_key(test, stages) for test in each.tests}
-            repeats += len(here & seen)
-            seen |= here
-    return repeats
-
-
 def unjudged_metrics(view: RunView) -> tuple[str, ...]:
     """Metrics that were measured and that no criterion speaks of."""
     measured = {m.metric for result in view.results.values() for m in result.measurements}

@@ -11,7 +11,6 @@ from benchconsole.console.view.run_view import (
     RunView,
     StageView,
     State,
-    repeats_in,
     stages_of,
     state_of,
     superseding,
@@ -51,18 +50,14 @@ class TotalsCache:
     def __init__(self) -> None:
         self._cache = RoundCache(_sum_round)
         self._rounds: Mapping[int, _RoundSum] = {}
-        self._plan: tuple[Round, ...] = ()
-        self._repeats = 0
 
     def compute(self, view: RunView) -> SessionTotals:
         """Everything that is summed over ``view``."""
-        if self._plan is not view.plan:
-            self._plan, self._repeats = view.plan, repeats_in(view.plan)
         self._rounds = self._cache.update(view, (each for each in view.plan if each.number in view.closed))
         parts = [*self._rounds.values()]
         if sum(each.results for each in parts) < len(view.results):
             parts.append(_sum_unplanned(view))
-        planned = sum(len(each.tests) for each in view.plan) - self._repeats
+        planned = sum(len(each.tests) for each in view.plan) - len(view.repeats)
         counts = sum((each.counts for each in parts), Counter[str]())
         stages = stages_of(view, self._worst_of)
         return SessionTotals(Coverage(planned, **counts), _fold_reasons(parts), stages, self._low(view))

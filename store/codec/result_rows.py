@@ -4,7 +4,6 @@ A result becomes rows once, before it has any number of the file; the writer and
 the same rows. Speed matters here: a run stores thousands of results in a second.
 """
 
-from math import isfinite
 from typing import NamedTuple
 
 from benchconsole.probes.model.measuring import (
@@ -116,13 +115,6 @@ def estimate_size(result: Result) -> int:
     return 1000 + sum(len(output.stdout) + len(output.stderr) for output in result.outputs)
 
 
-def _require_finite(value: float, name: str, owner: str) -> float:
-    """``require_finite``, with the words put together only where they are needed."""
-    if type(value) is float and isfinite(value):
-        return value
-    return require_finite(value, f"{name} of {owner}")
-
-
 def make_result_row(result: Result) -> ResultRow:
     """The row of a result alone."""
     failure = result.failure
@@ -163,9 +155,9 @@ def make_measurement_row(reading: Reading) -> MeasurementRow:
         reading.unit.value,
         clean_labels(reading.labels),
         replace_surrogates(reading.id),
-        _require_finite(reading.value, reading.metric, reading.id),
+        require_finite(reading.value, f"{reading.metric} of {reading.id}"),
         replace_surrogates(reading.raw),
-        _require_finite(reading.at, "the time", reading.id),
+        require_finite(reading.at, f"the time of {reading.id}"),
     )
 
 
@@ -182,7 +174,7 @@ def make_fact_row(fact: Fact) -> FactRow:
         clean_labels(fact.labels),
         replace_surrogates(fact.fact),
         replace_surrogates(str(fact.value)) if is_text else None,
-        None if is_text else _require_finite(float(fact.value), "the fact", fact.fact),
+        None if is_text else require_finite(float(fact.value), f"the fact of {fact.fact}"),
         None if fact.unit is None else fact.unit.value,
     )
 
