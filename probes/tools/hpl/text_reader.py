@@ -9,14 +9,15 @@ Source: ``HPL_pdtest.c`` and ``HPL_pdinfo.c`` of 1.0a, 2.0 and 2.3; ``(per GPU)`
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
+from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.lines import refuse_lines, shorten, strip_lines
 from benchconsole.probes.readers.numbers import multiply_spans, parse_decimal, parse_span
-from benchconsole.probes.readers.readings import add_labels, number_runs
+from benchconsole.probes.readers.readings import add_labels
 
 _HEADING = re.compile(r"T/V\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops(?:\s+\(\s*per GPU\s*\))?")
 _ROW = re.compile(
@@ -56,7 +57,13 @@ def parse_text(text: str, wanted: Mapping[str, str] = MappingProxyType({})) -> S
         raise ProbeOutputError("no test with its residual checks", "the results of HPL, to the rule below them")
     if wanted and [{name: test.row[name] for name in wanted} for test in tests] != [dict(wanted)]:
         raise ProbeOutputError("results of another input", " ".join(f"{k}={v}" for k, v in wanted.items()))
-    return number_runs(reading for test in tests for reading in _make_readings(test))
+    found: list[Reading] = []
+    runs: Counter[Labels] = Counter()
+    for test in tests:
+        marks = labels(**{name: test.row[name] for name in ("variant", "n", "nb", "p", "q")})
+        runs[marks] += 1
+        found += _make_readings(test, add_labels(marks, run=runs[marks]) if runs[marks] > 1 else marks)
+    return found
 
 
 def _find_closed(lines: Sequence[str]) -> Iterator[_HplTest]:
@@ -78,9 +85,8 @@ def _find_closed(lines: Sequence[str]) -> Iterator[_HplTest]:
             test = None
 
 
-def _make_readings(test: _HplTest) -> Iterator[Reading]:
+def _make_readings(test: _HplTest, marks: Labels) -> Iterator[Reading]:
     row = test.row
-    marks = labels(**{name: row[name] for name in ("variant", "n", "nb", "p", "q")})
     rate = parse_decimal(row["gflops"])
     if not rate or not _is_work_over_time(row):
         raise ProbeOutputError(shorten(test.raw), "Gflops that are the work of N over the time")

@@ -38,8 +38,8 @@ class SizeTable(ABC):
     def make_peak(self, probe: str, rates: Sequence[tuple[float, str]], *, both: bool) -> Reading:
         """The greatest of ``rates``, each in byte/s with its text; ``both`` for two directions together."""
         best, raw = max(rates)
-        name = f"{probe}.peak_both" if both else f"{probe}.peak"
-        return Reading(name, best, Unit.BYTE_RATE, self.make_labels(statistic="max"), raw)
+        marks = self.make_labels(statistic="max")
+        return Reading(f"{probe}.peak_both" if both else f"{probe}.peak", best, Unit.BYTE_RATE, marks, raw)
 
 
 _Table = TypeVar("_Table", bound=SizeTable)

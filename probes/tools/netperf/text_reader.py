@@ -129,7 +129,6 @@ class _NetperfRun:
     seen: set[tuple[str, Labels]] = field(default_factory=set)
 
     def read_line(self, line: str) -> Iterator[Reading]:
-        """The readings that are known with this line."""
         if heading := next((match for each in _ROWS if (match := each.match(line))), None):
             # complaints of netperf stand between the banner and the table
             self.heading, self.sent = heading if self.begun else None, None

@@ -127,7 +127,6 @@ def _list_version(peer: str) -> list[str]:
 
 
 def _list_sending(given: Given) -> list[str]:
-    """What is sent: for how long or how much, how fast, in how many streams and how large datagrams."""
     mode = given.choice("mode", _MODES)
     if mode == "burst":
         if given.text("bitrate"):

@@ -87,7 +87,6 @@ def _read_summaries(lines: Sequence[str]) -> Iterator[tuple[str | None, str, str
 
 
 def _make_readings(counts: str, times: str | None, marks: Labels) -> Iterator[Reading]:
-    """Loss, the other counts, and the round trips of the packets that came back."""
     match = _COUNTS.fullmatch(counts)
     if match is None:
         raise ProbeOutputError(shorten(counts), "packets transmitted, received and lost")

@@ -55,8 +55,9 @@ def make_script(body: str) -> str:
     """A script: what all of them share, then ``body``; ValueError for what csh, fish or our own folding would alter."""
     text = COMMON + body
     if special := _SPECIAL.search(text):
-        place = f"{special[0]!r} in line {text.count(chr(10), 0, special.start()) + 1}"
-        raise ValueError(f"found {place}, expected no quote, backslash, ~, !x or letter of others")
+        line = text.count("\n", 0, special.start()) + 1
+        found = f"found {special[0]!r} in line {line}"
+        raise ValueError(f"{found}, expected no quote, backslash, ~, !x or letter of others")
     return text
 
 
@@ -92,10 +93,7 @@ async def run_released(contact: Contact, argv: Sequence[str], *, python: str, ga
 
 
 class NodeScript(ScratchProbe):
-    """A probe whose ``script`` works in a scratch directory of one node.
-
-    Options ``scratch``, ``shared`` and ``python``.
-    """
+    """A probe whose ``script`` works in a scratch directory of a node. Options ``scratch``, ``shared``, ``python``."""
 
     tools = MappingProxyType({"python3": "python3"})
     versions = MappingProxyType({"python3": LEAST_PYTHON})

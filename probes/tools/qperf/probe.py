@@ -77,7 +77,6 @@ class Qperf(PairProbe):
         return [*argv, *(["-i", device] if device else []), *_list_tests(given)]
 
     async def run(self, contact: Contact, target: Target) -> Sequence[Output]:
-        """Run the tests one after the other against one server."""
         self.client(target, *PORTS)
         said = await self.ask_server(
             contact,

@@ -103,7 +103,7 @@ class Sockperf(PairProbe):
 
     def parse(self, output: Output) -> Sequence[Reading]:
         refuse_failed(output, "sockperf")
-        known: dict[str, object] = {}  # sockperf prints neither
+        known: dict[str, object] = {}  # mode and size as the command had them: sockperf prints neither
         for flag, word in pairwise(output.argv):
             if flag == "sockperf" and word in _MODES:
                 known["mode"] = word

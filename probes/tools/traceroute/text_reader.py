@@ -83,7 +83,6 @@ class _TracedPath:
     broken: str = ""
 
     def add_line(self, line: str) -> None:
-        """Take a line of a hop; whatever is none is left alone."""
         if match := _HOP.fullmatch(line):
             answers = _read_answers(match["rest"])
             if answers is None or self.arrived:
