@@ -9,9 +9,16 @@ import click
 
 from benchconsole.console.cli import common
 from benchconsole.console.doctor import admin_node
-from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade, diagnose_nodes, list_usable_nodes
+from benchconsole.console.doctor.diagnosis import (
+    AlgorithmReach,
+    DiagnosisLine,
+    Grade,
+    NodeAnswer,
+    ask_nodes,
+    diagnose_nodes,
+    list_usable_nodes,
+)
 from benchconsole.console.doctor.doctor_page import format_page, make_document
-from benchconsole.console.doctor.node_questions import AlgorithmReach, NodeAnswer, ask_nodes
 from benchconsole.console.exits import Exit
 from benchconsole.probes.api import Probe
 from benchconsole.probes.hygiene.prerequisites import Needs

@@ -7,8 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade, fold_lines
-from benchconsole.console.doctor.node_questions import sample_nodes
+from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade, fold_lines, sample_nodes
 from benchconsole.topology.units import counted as count
 
 if TYPE_CHECKING:

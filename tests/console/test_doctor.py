@@ -110,7 +110,7 @@ def test_a_database_that_cannot_be_used_is_said(
 
 
 async def test_an_answer_that_cannot_be_read_is_told_as_that(topology: Path) -> None:
-    from benchconsole.console.doctor.node_questions import ask_nodes
+    from benchconsole.console.doctor.diagnosis import ask_nodes
     from benchconsole.probes.hygiene.prerequisites import Needs
     from benchconsole.topology.description.resolve import load
 

@@ -1,20 +1,24 @@
-"""Commands on one node: under the watchdog, one channel each.
+"""Commands on one node, under the watchdog, one channel each; and its Unix sockets, joined with those of another.
 
-Implements ``Remote``. However a call ends (answer, time-out, flood, cancellation),
-the command on the node has been ended by then, or the failure says that it could not be.
+However a call ends (answer, time-out, flood, cancellation), the command on the node has been ended by then, or the
+failure says that it could not be. Both ends of a relay are sockets that only the login's own user can open where they
+lie in a directory of that user. No port is opened, and no node logs in to another. A node whose sshd forwards no
+sockets is named in the error.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from typing import Any, cast
+
+import asyncssh
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.model.remote import Remote, RemoteError, Running
 from benchconsole.probes.reach.ssh.command import Explain, SshCommand, start_command
 from benchconsole.probes.reach.ssh.connection import ConnectionPool, SshConnection
-from benchconsole.probes.reach.ssh.socket_relay import join_sockets
 from benchconsole.probes.reach.ssh.sudo import SudoPrompt, SudoRunner
 from benchconsole.probes.reach.watchdog import STDIN_LIMIT, wrap_command
 from benchconsole.probes.reach.watched_command import keep_running, record_command
@@ -168,3 +172,66 @@ class RebootCheck:
         if boot and lost.boot and boot != lost.boot:
             return FailedAt.REBOOTED, f"the node has rebooted meanwhile; {leftovers}"
         return FailedAt.LOST, f"the node is there again and has not rebooted; {leftovers}"
+
+
+_GOODBYE = 2.0
+_UNABLE = (asyncssh.Error, asyncssh.ChannelListenError, OSError)
+_FORBIDDEN = "does its configuration say AllowStreamLocalForwarding no or DisableForwarding yes, or its key restrict?"
+
+
+@asynccontextmanager
+async def join_sockets(here: SshConnection, path: str, there: SshConnection, far: str) -> AsyncIterator[None]:
+    """Inside the context ``path`` of ``here`` leads to ``far`` of ``there``; RemoteError REFUSED where one may not."""
+    for link in (here, there):
+        if link.lost is not None or link.is_closing:
+            raise RemoteError(link.make_lost_failure())
+    await _check_socket(there, far)
+    opened: list[asyncssh.SSHForwarder] = []
+
+    async def accept() -> asyncssh.SSHForwarder:
+        opened.append(asyncssh.SSHForwarder(await _connect_socket(there, far)))
+        return opened[-1]
+
+    listener = await _listen(here, accept, path)
+    try:
+        yield
+    finally:
+        for end in opened:
+            end.close()
+        listener.close()
+        if here.lost is None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_GOODBYE):
+                    await listener.wait_closed()
+
+
+async def _check_socket(link: SshConnection, path: str) -> None:
+    """Connect once and hang up, so that a refusal is told by the node and not by the tool that runs into it."""
+    try:
+        async with asyncio.timeout(link.limits.login):
+            (await _connect_socket(link, path)).close()
+    except _UNABLE as error:
+        raise _explain_refusal(link, f"did not connect to {path}", error) from error
+
+
+async def _connect_socket(link: SshConnection, path: str) -> asyncssh.SSHForwarder:
+    session = cast("Callable[[], Any]", asyncssh.SSHForwarder)
+    _, end = await link.client.create_unix_connection(session, path)
+    return cast(asyncssh.SSHForwarder, end)
+
+
+async def _listen(
+    link: SshConnection, accept: Callable[[], Awaitable[asyncssh.SSHForwarder]], path: str
+) -> asyncssh.SSHListener:
+    try:
+        async with asyncio.timeout(link.limits.login):
+            return await link.client.create_unix_server(cast("Callable[[], Any]", accept), path)
+    except _UNABLE as error:
+        raise _explain_refusal(link, f"does not listen at {path}", error) from error
+
+
+def _explain_refusal(link: SshConnection, what: str, error: Exception) -> RemoteError:
+    if link.lost is not None:
+        return RemoteError(link.make_lost_failure())
+    words = str(error)[:100] or "no answer"
+    return RemoteError(link.failure(FailedAt.REFUSED, f"its sshd {what} ({words}): {_FORBIDDEN}"))

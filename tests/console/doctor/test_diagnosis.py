@@ -7,9 +7,15 @@ from types import MappingProxyType
 
 import pytest
 
-from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade, diagnose_nodes, list_usable_nodes
+from benchconsole.console.doctor.diagnosis import (
+    DiagnosisLine,
+    Grade,
+    NodeAnswer,
+    diagnose_nodes,
+    list_usable_nodes,
+    sample_nodes,
+)
 from benchconsole.console.doctor.doctor_page import format_page, make_document
-from benchconsole.console.doctor.node_questions import NodeAnswer, sample_nodes
 from benchconsole.probes.hygiene.prerequisites import Health, Needs, ScratchRoom, Sudo, Tool
 from benchconsole.probes.leftovers import LeftoverDirectory, LeftoverProcess, Leftovers
 from benchconsole.probes.model.measuring import FailedAt, Failure
