@@ -2,8 +2,7 @@
 
 Public for authors of probes. Most tools say nothing when they listen, so the node's own kernel is asked.
 A port that is taken is not used. The server ends with the block, and the watchdog of the node ends a server that a
-lost connection left there. Servers that obey whoever can connect listen on a
-Unix socket in a directory of our own instead of a port (``joined``).
+lost connection left there. Servers that obey whoever can connect listen on a Unix socket instead (``joined``).
 """
 
 import random

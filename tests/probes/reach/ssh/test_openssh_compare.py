@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.probes.reach.ssh import Destination, IgnoredSetting, OpensshError, find_ignored_settings
+from benchconsole.probes.reach.ssh.openssh_compare import IgnoredSetting, OpensshError, find_ignored_settings
+from benchconsole.probes.reach.ssh.ssh_config import Destination
 from benchconsole.topology.model.fabric import Access
 from tests.probes.reach.ssh.conftest import Keys
 
@@ -85,7 +86,7 @@ async def test_known_hosts_that_the_topology_replaces_are_named(tmp_path: Path) 
 
 @pytest.mark.parametrize("host", ["-oProxyCommand=touch x", "$(touch x)", "a b"])
 async def test_names_that_are_no_names_are_not_passed_on(tmp_path: Path, host: str) -> None:
-    from benchconsole.probes.reach.ssh import ConfigError
+    from benchconsole.probes.reach.ssh.ssh_config import ConfigError
 
     with pytest.raises(ConfigError, match="safely"):
         await _asked(tmp_path, "", host)
