@@ -173,16 +173,20 @@ def _fill_declared(
         unfit += not each.parts(speed)
     for speed, count in left.items():
         fitting = sorted((each for each in filling if each.parts(speed)), key=lambda each: each.rank(speed))
+        taken[speed] = taken.get(speed, 0) + (_place(fitting, speed, count) if fitting else count)
         unfit += 0 if fitting else count
-        waiting, ports = count, 0 if fitting else count
-        # What no set has room for is counted in the first, beyond its end.
-        for each, beyond in (*((each, False) for each in fitting), *((each, True) for each in fitting[:1])):
-            placed, further = each.take(speed, waiting, beyond=beyond)
-            waiting, ports = waiting - placed, ports + further
-        taken[speed] = taken.get(speed, 0) + ports
     needs = tuple(Need(speed, count, taken[speed]) for speed, count in cables)
     free = sum(each.room(node_speed) for each in filling) * node_speed if node_speed else None
     return SwitchPorts(switch, needs, sum(each.total for each in filling), unfit, free)
+
+
+def _place(fitting: Sequence[_Filling], speed: float, cables: int) -> int:
+    """The ports that ``cables`` take; what no set has room for is counted in the first, beyond its end."""
+    total = 0
+    for each in fitting:
+        taken, ports_taken = each.take(speed, cables, beyond=False)
+        cables, total = cables - taken, total + ports_taken
+    return total + fitting[0].take(speed, cables, beyond=True)[1]
 
 
 def list_findings(switches: Iterable[SwitchPorts]) -> Iterator[StaticFinding]:

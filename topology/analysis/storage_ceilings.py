@@ -75,8 +75,8 @@ class UnknownLayer:
 class Ceiling:
     """The ceiling of one operation: its known layers from the clients to the disks, and those that are missing.
 
-    Rates are byte/s, None where no layer is known. ``required`` and ``target`` are the shares of
-    the ceiling that are asked for; ``stated`` is what the documents take the ceiling to be.
+    Rates are byte/s, None where no layer is known. ``required`` must be reached and ``target`` should be; ``stated``
+    is what the documents take the ceiling to be.
     """
 
     operation: str
