@@ -176,7 +176,11 @@ def readings(text: str, errors: str = "") -> Sequence[Reading]:
         raise ProbeOutputError(said, "jobs without error")
     found: list[Reading] = []
     for document in find_documents(text, first=_FIRST):
-        found.extend((_read_hosts if "client_stats" in document else _read_local)(document, text))
+        if "client_stats" in document:
+            found.extend(_read_hosts(document, text))
+        else:
+            shared = read_mapping(document.get("global options"))
+            found.extend(_read_jobs(_list_jobs(read_array(document.get("jobs")), shared)))
     if not found and (people := _FOR_PEOPLE.search(text)):
         raise ProbeOutputError(shorten(people[0]), "fio --output-format=json: its text rounds and its terse lines vary")
     if not found:
@@ -189,10 +193,6 @@ def find_complaint(text: str) -> str:
     """The first line in which fio, or one of its clients, says that something failed; empty where none does."""
     found = _COMPLAINT.search(text)
     return shorten(found[0]) if found else ""
-
-
-def _read_local(document: Document, _: str) -> Iterator[Reading]:
-    return _read_jobs(_list_jobs(read_array(document.get("jobs")), read_mapping(document.get("global options"))))
 
 
 def _list_jobs(entries: Sequence[object], shared: Document) -> Sequence[_Job]:

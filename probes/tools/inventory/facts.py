@@ -82,21 +82,17 @@ def keep_whole_lines(lines: Sequence[str], own: re.Pattern[str], heads: re.Patte
     something else went on behind it, the number's end cannot be told from its middle. Lines in which
     ``heads`` is found stay whatever follows: without its heading a part would go to another.
     """
-
-    def is_head(line: str) -> bool:
-        return heads is not None and heads.search(line) is not None
-
-    def goes_on(line: str) -> bool:
-        return not line.strip() or own.match(line) is not None or is_head(line)
-
-    pairs = zip(lines, [*lines, ""][1:], strict=True)
-    return [line for line, follows in pairs if is_head(line) or (own.match(line) and goes_on(follows))]
+    is_head = [heads is not None and heads.search(line) is not None for line in lines]
+    is_own = [own.match(line) is not None for line in lines]
+    goes_on = [not line.strip() or ours or head for line, ours, head in zip(lines, is_own, is_head, strict=True)]
+    rows = zip(lines, is_own, is_head, [*goes_on, True][1:], strict=True)
+    return [line for line, ours, head, follows in rows if head or (ours and follows)]
 
 
-def read_first_fields(lines: Iterable[str], separator: str = ":") -> dict[str, str]:
+def read_first_fields(lines: Iterable[str]) -> dict[str, str]:
     """Of ``key: value`` lines the first value of each key."""
     first: dict[str, str] = {}
-    for key, value in split_fields(lines, separator):
+    for key, value in split_fields(lines):
         first.setdefault(key, value)
     return first
 

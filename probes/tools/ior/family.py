@@ -78,7 +78,12 @@ class IorProgram(Probe):
         found = number_runs(self.rates(output.text))
         if not found:
             raise ProbeOutputError("no row that is whole", self.results)
-        _refuse_other_tasks(found, output.argv)
+        if "-np" in output.argv[:-1]:
+            started = output.argv[output.argv.index("-np") + 1]
+            for ran in (dict(reading.labels).get("tasks", started) for reading in found):
+                if ran != started:
+                    expected = f"{started} tasks, as mpirun started (is it built for this MPI?)"
+                    raise ProbeOutputError(f"{ran} tasks", expected)
         return found
 
 
@@ -93,14 +98,3 @@ def read_program(given: Given, name: str) -> str:
     if text != name and not (text.startswith("/") and text.isprintable() and " " not in text):
         raise given.refused(name, f"{name}, or an absolute path")
     return text
-
-
-def _refuse_other_tasks(found: Sequence[Reading], argv: Sequence[str]) -> None:
-    """Raise ProbeOutputError where the number of tasks that a reading is labelled with is not what ``argv`` started."""
-    if "-np" not in argv[:-1]:
-        return
-    started = argv[argv.index("-np") + 1]
-    for reading in found:
-        ran = dict(reading.labels).get("tasks", started)
-        if ran != started:
-            raise ProbeOutputError(f"{ran} tasks", f"{started} tasks, as mpirun started (is it built for this MPI?)")

@@ -17,6 +17,8 @@ _WHY = {
     126: "lldpctl may be run by root and, on Debian, by the group adm, and not by this user",
     127: "lldpctl is not installed (Debian package lldpd)",
 }
+_SILENT = "lldpd does not run, or cannot be asked (Debian package lldpd)"
+_SHUT = "the socket of lldpd is open to root and to lldpd's own group, and not to this user"
 
 
 def find_facts(text: str) -> Iterator[Fact]:
@@ -37,13 +39,10 @@ def find_facts(text: str) -> Iterator[Fact]:
 
 def explain_silence(status: int, text: str) -> Fact:
     """``lldp.skipped``: why ``lldpctl`` gave nothing, from its exit status and its words."""
-    if "Permission denied" not in text:
-        why = _WHY.get(status, "lldpd does not run, or cannot be asked (Debian package lldpd)")
-    elif status in (126, 127):  # some shells find no command (127) where they find one that they may not run
-        why = _WHY[126]
-    else:
-        why = _WHY.get(status, "the socket of lldpd is open to root and to lldpd's own group, and not to this user")
-    return Fact("lldp.skipped", why)
+    denied = "Permission denied" in text
+    # some shells find no command (127) where they find one that they may not run
+    known = _WHY.get(126 if denied and status == 127 else status)
+    return Fact("lldp.skipped", known or (_SHUT if denied else _SILENT))
 
 
 def _list_neighbours(lldp: object) -> Iterator[tuple[str, Document]]:
