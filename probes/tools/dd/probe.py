@@ -132,7 +132,6 @@ class Dd(ScratchProbe):
         return ["sh", "-c", _SCRIPT, "benchconsole-dd", given.path("scratch"), str(size), str(block), *flags]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read every run that dd reports, on either stream. ProbeOutputError where one failed or none is whole."""
         found = [*_read_runs(output.text), *_read_runs(output.error_text)]
         refuse_failed(output, "dd")
         if not found:

@@ -192,10 +192,7 @@ class FioClients(Fio):
         return ["sh", "-c", _SERVER, "benchconsole-fio-server", given.text("scratch"), f"{size:.0f}", str(files)]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read fio's JSON with the nodes' names for its sockets.
-
-        ProbeOutputError when fio failed, and where a run has not exactly the clients that were started.
-        """
+        """ProbeOutputError when fio failed, and where a run has not exactly the clients that were started."""
         names = _read_names(output.text)
         if gone := _GONE.search(output.text):
             why = json_reader.find_complaint(output.text)

@@ -55,10 +55,7 @@ def rename_metric(name: str, probe: str) -> str:
 
 
 def read_output(output: Output, probe: str) -> Sequence[Reading]:
-    """fio's JSON (versions 2 and 3) under the names of ``probe``.
-
-    ProbeOutputError when fio failed, even where it printed a rate.
-    """
+    """fio's JSON under the names of ``probe``. ProbeOutputError when fio failed, even where it printed a rate."""
     refuse_failed(output, probe)
     found = json_reader.readings(output.text, output.error_text)
     return tuple(replace(one, metric=rename_metric(one.metric, probe)) for one in found)

@@ -129,16 +129,12 @@ class H5perf(ScratchProbe):
         return ["sh", "-c", _SCRIPT, "benchconsole-h5perf", *values]
 
     def parse(self, output: Output) -> Sequence[Reading]:
-        """Read the report. ProbeOutputError when a file failed, which only words on either stream and zeros tell."""
         refuse_failed(output, "h5perf")
         return _read_report(output.text, output.error_text)
 
 
-def _read_report(text: str, errors: str = "") -> Sequence[Reading]:
-    """Every throughput in byte/s; ProbeOutputError when h5perf complained, measured nothing, or nothing is whole.
-
-    ``errors`` is what it said on its other stream, searched for complaints only.
-    """
+def _read_report(text: str, errors: str) -> Sequence[Reading]:
+    """Throughputs in byte/s. ProbeOutputError for complaints in ``text`` or ``errors``, and where nothing is whole."""
     refuse_lines(_COMPLAINT, [*split_lines(errors), *split_lines(text)], "a run without errors")
     numbers = number_runs(_find_readings(dedent_lines(text)))
     if not numbers:

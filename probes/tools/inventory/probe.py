@@ -41,10 +41,7 @@ class Inventory(Probe):
         return script.make_command(self._draw_word(), sudo=self.given(target.options).flag("sudo"))
 
     def parse(self, output: Output) -> Sequence[Fact]:
-        """The facts of every source that answered; the first source to name a fact is believed.
-
-        ProbeOutputError when no source answered.
-        """
+        """The first source to name a fact is believed. ProbeOutputError when no source answered."""
         refuse_failed(output, "the inventory script")
         word = script.find_word(output.argv, output.text)
         if word is None:

@@ -17,10 +17,7 @@ _FILE = "ior.data"
 
 
 def _read_amounts(given: Given) -> tuple[int, int, int, int]:
-    """What one task writes: bytes of one transfer, of a block, blocks, and how often all of it.
-
-    PlanError where blocks are no whole transfers.
-    """
+    """Bytes of a transfer and of a block, blocks of a task, repetitions. PlanError where transfers leave a rest."""
     transfer, block = given.size("transfer", 8, 2**40), given.size("block", 8, 2**50)
     if block % transfer != 0:
         raise given.refused("block", f"whole transfers of {given.text('transfer')}")
