@@ -18,11 +18,10 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.events import Event
 from benchconsole.console.view.flow_paths import FlowPaths
-from benchconsole.console.view.hop import FlowHop
 from benchconsole.console.view.persistent_map import LayeredMap, OpenTests
 from benchconsole.console.view.plan_text import format_left_out
 from benchconsole.console.view.run_view import RunView
-from benchconsole.console.view.session_control import AskPassword, Hear, PlanNotes, Proposal
+from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
 from benchconsole.probes.api import Safety
 from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.topology.units import counted as count

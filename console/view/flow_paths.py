@@ -6,7 +6,7 @@ The expectations of a whole round are computed once.
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
-from benchconsole.console.view.hop import FlowHop
+from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.model.measuring import Round, Test
 from benchconsole.topology.capacity.expect import Expectation, expect
 from benchconsole.topology.model.fabric import Direction, Fabric

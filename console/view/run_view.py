@@ -239,7 +239,8 @@ def stages_of(view: RunView, worst_of: Callable[[Round], State | None]) -> tuple
     names: dict[str, list[Round]] = {}
     for each in view.plan:
         names.setdefault(each.stage, []).append(each)
-    pace = _pace(view)
+    ratios = _ratios(view)
+    pace = ratios[len(ratios) // 2] if ratios else 1.0  # how much longer rounds take than was estimated
     return tuple(_stage(view, name, rounds, pace, worst_of) for name, rounds in names.items())
 
 
@@ -261,12 +262,6 @@ def _stage(
     return StageView(
         name, rounds[0].probe, len(rounds), len(done), sum(len(each.tests) for each in rounds), seconds, left, state
     )
-
-
-def _pace(view: RunView) -> float:
-    """How much longer rounds take than was estimated: the median over those that are closed."""
-    ratios = _ratios(view)
-    return ratios[len(ratios) // 2] if ratios else 1.0
 
 
 def _ratios(view: RunView) -> list[float]:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from benchconsole.console.view.events import Event
-from benchconsole.console.view.hop import FlowHop
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.measuring import Round, Test
+from benchconsole.topology.model.fabric import LinkId
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,26 @@ class Proposal:
     notes: PlanNotes = field(default_factory=PlanNotes)
     unconfirmed: tuple[Confirmation, ...] = ()
     ends: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowHop:
+    """One link on the path of a test, in the direction of its data.
+
+    ``capacity`` and ``expected`` are byte/s of payload (as built; what this test should see of
+    it). ``members_up`` is None when nothing says that one is down. ``limits`` marks the hop
+    that bounds the expectation; ``note`` is a word or two on it.
+    """
+
+    source: str
+    sink: str
+    link: LinkId
+    members: int
+    capacity: float
+    members_up: int | None = None
+    expected: float | None = None
+    limits: bool = False
+    note: str = ""
 
 
 Hear = Callable[[Sequence[Event]], None]

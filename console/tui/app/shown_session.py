@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.widgets.tabs import Badges
-from benchconsole.console.view.hop import FlowHop
 from benchconsole.console.view.latest_view import LatestView
 from benchconsole.console.view.run_view import RunView
-from benchconsole.console.view.session_control import SessionControl
+from benchconsole.console.view.session_control import FlowHop, SessionControl
 from benchconsole.probes.model.measuring import Test
 from benchconsole.topology.errors import RoutingError
 

@@ -7,8 +7,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.text_rows import BRIGHT, FAIL, MUTED, TEXT, CellLine, CellText, Row, value_tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
-from benchconsole.console.view.hop import FlowHop
 from benchconsole.console.view.run_view import LinkView, State
+from benchconsole.console.view.session_control import FlowHop
 from benchconsole.console.view.wording import format_quantity
 from benchconsole.topology.model.fabric import LinkId
 from benchconsole.topology.units import Shown, Unit, network_rate

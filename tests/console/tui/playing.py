@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened, TestStarted
-from benchconsole.console.view.hop import FlowHop
 from benchconsole.console.view.run_view import RunView
-from benchconsole.console.view.session_control import AskPassword, Hear, PlanNotes, Proposal
+from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
