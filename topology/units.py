@@ -141,6 +141,16 @@ def parse(text: str, unit: Unit) -> float:
     return _parse_scaled(number, suffix, text, pattern=pattern, of=unit)
 
 
+def parse_percentage(text: str, expected: str, most: float = 1) -> float:
+    """Read a share that is written with a percent sign, above 0 and up to ``most``. UnitError for anything else."""
+    if not text.strip().endswith("%"):
+        raise UnitError(text, expected, f"{text.strip()} %" if text.strip().isdecimal() else None)
+    found = parse(text, Unit.ONE)
+    if not 0 < found <= most:
+        raise UnitError(text, expected)
+    return found
+
+
 def parse_any(text: str) -> tuple[float, Unit]:
     """A quantity whose unit tells its dimension: ``12 MB/s``, ``80 %``, ``645 GFLOP/s``."""
     failure: UnitError | None = None

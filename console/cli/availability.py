@@ -19,7 +19,7 @@ from benchconsole.console.availability.evaluation import (
     read_schedule,
 )
 from benchconsole.console.cli.common import can_show_unicode, db_option, json_option, open_store, print_json
-from benchconsole.console.cli.in_use_option import find_operator
+from benchconsole.console.cli.session_options import find_operator
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.sanitize import sanitize
@@ -134,9 +134,6 @@ def _parse_share(text: str, option: str) -> float:
     return found
 
 
-# -- as text
-
-
 def _format_percent(share: float | None, *, up: bool = False) -> str:
     """Three decimals, rounded down (``up``: up), so that what is below a bound never reads as if it held it."""
     if share is None:
@@ -208,9 +205,6 @@ def _format_share(what: str, time: CountedTime, level: Level) -> str:
     if level is Level.FAIL:
         return f"{what} {_format_percent(time.best, up=True)} of the time at best"
     return f"{what} between {_format_percent(time.worst)} and {_format_percent(time.best, up=True)} of the time"
-
-
-# -- as JSON
 
 
 def make_record(key: str, found: Availability) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchconsole.console.cli.common import can_show_unicode, db_option, open_store, read_topology
-from benchconsole.console.cli.in_use_option import find_operator
+from benchconsole.console.cli.session_options import find_operator
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import State

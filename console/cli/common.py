@@ -35,6 +35,13 @@ force_option = click.option("--force", is_flag=True, help="Replace the file if i
 parameters_option = click.option(
     "--set", "given", multiple=True, metavar="NAME=NUMBER", help="Another value for a parameter of the file."
 )
+cohort_option = click.option(
+    "--cohort",
+    "cohorts",
+    metavar="DIMENSION=NAME",
+    multiple=True,
+    help="Label every result of the session, as phase=after; recorded. Repeat for more.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 ENDINGS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 exclude_option = click.option("-x", "--exclude", default=None, metavar="NODES", help="Leave these out.")

@@ -54,6 +54,7 @@ def open_demo(scenario: str, db: Path | None, *, nodes: int | None = None, scree
     """Run the suite of ``scenario``, on the screen or as lines; the exit code. ``nodes``: of the large one."""
     with tempfile.TemporaryDirectory(prefix="benchconsole-demo-") as folder:
         cluster = SimulatedCluster(scenario, Path(folder), nodes=nodes)
+        complain(f"starting the simulated cluster {cluster.scenario.name!r} on loopback: {cluster.scenario.summary}")
         return _run_on_screen(cluster, db) if screen else _run_headless(cluster, db)
 
 
@@ -70,7 +71,6 @@ async def _run_suite(cluster: SimulatedCluster, db: Path | None) -> tuple[RunVie
     from benchconsole.console.session.session import Session
 
     probes = load_installed_probes()
-    complain(_format_start(cluster))
     async with cluster:
         with open_store(db) as store:
             fabric = read_topology(cluster.topology_path, probes)
@@ -80,13 +80,8 @@ async def _run_suite(cluster: SimulatedCluster, db: Path | None) -> tuple[RunVie
 
 def _run_on_screen(cluster: SimulatedCluster, db: Path | None) -> int:
     with asyncio.Runner() as runner:
-        complain(_format_start(cluster))
         runner.run(cluster.__aenter__())
         try:
             return open_console(str(cluster.topology_path), db, f"demo {cluster.scenario.name}", start=True)
         finally:
             runner.run(cluster.__aexit__(None, None, None))
-
-
-def _format_start(cluster: SimulatedCluster) -> str:
-    return f"starting the simulated cluster {cluster.scenario.name!r} on loopback: {cluster.scenario.summary}"

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchconsole.console.cli.cohort_option import cohort_option, make_cohort_options
-from benchconsole.console.cli.common import db_option, label_option
+from benchconsole.console.cli.common import cohort_option, db_option, label_option
 from benchconsole.console.exits import BadInput
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def _open(
 ) -> "SessionController":
     """A new session on the topology file ``path``, else the stored one of this name."""
     from benchconsole.console.cli.common import import_waiting_spools, load_installed_probes, open_store, read_topology
-    from benchconsole.console.cli.in_use_option import make_safety_policy
+    from benchconsole.console.cli.session_options import make_cohort_options, make_safety_policy
     from benchconsole.console.session.controller import SessionController
     from benchconsole.console.session.followed_session import open_followed
     from benchconsole.console.session.loop_thread import LoopThread

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from benchconsole.console.cli import common
-from benchconsole.console.cli.cohort_option import cohort_option, make_cohort_options
-from benchconsole.console.cli.in_use_option import busy_option, careful_option, make_safety_policy, production_option
+from benchconsole.console.cli.session_options import (
+    busy_option,
+    careful_option,
+    make_cohort_options,
+    make_safety_policy,
+    production_option,
+)
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import InUseError
@@ -62,7 +67,7 @@ _SPARE = 900.0
 @click.option("--force", is_flag=True, help="Replace the file of --jsonl if it exists.")
 @click.option("--allow-untested", is_flag=True, help="Exit 0 although something was not tested; recorded.")
 @click.option("--quiet", is_flag=True, help="Only the summary.")
-@cohort_option
+@common.cohort_option
 @careful_option
 @production_option
 @busy_option

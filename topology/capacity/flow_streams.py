@@ -196,7 +196,6 @@ class _Table:
         self._owners.append(self._flows)
 
     def crossings(self) -> Crossings:
-        """Everything that was added, with the parts that any stream loads numbered from 0."""
         graph = self._routes.graph
         columns = np.concatenate(self._columns)
         streams = np.repeat(np.arange(len(self._columns)), [len(each) for each in self._columns])

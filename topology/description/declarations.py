@@ -15,7 +15,7 @@ from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Hardware, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values
 from benchconsole.topology.selection import choose
-from benchconsole.topology.units import Unit, UnitError, parse, parse_any, parse_link_speed
+from benchconsole.topology.units import Unit, UnitError, parse, parse_any, parse_link_speed, parse_percentage
 
 _QUANTITIES: Mapping[str, Unit | Callable[[str], float]] = {
     **dict.fromkeys(("memory.total", "memory.dimm_size", "disk.size", "raid.cache"), Unit.BYTE),
@@ -250,8 +250,6 @@ class _SweepReader:
         self._refused(axes)
         return Sweep(axes, written.repeat, order, seed, ending)
 
-    # -- axes
-
     def _axes(self, written: Mapping[str, raw.Scalar | list[raw.Scalar | None]]) -> Iterator[Axis]:
         known = self.vocabulary.probes.get(self.probe) if self.vocabulary is not None else None
         for name, values in written.items():
@@ -321,8 +319,6 @@ class _SweepReader:
             here = (*here, next(at for at, value in enumerate(written) if value == axis.values[index]))
         self.report.add(here, found, expected or f"a value that {self.probe} takes")
 
-    # -- how it is run
-
     def _order(self, written: str | None) -> tuple[Order, int]:
         if written is None:
             return Order.UP, 1
@@ -341,7 +337,7 @@ class _SweepReader:
                 if name in written.model_fields_set:
                     self.report.add_key((*here, name), f"{name} without gain", "gain: 5 %")
             return Ending(on_failure=True)
-        gain = self.report.quantity(written.gain, (*here, "gain"), _gain)
+        gain = self.report.quantity(written.gain, (*here, "gain"), lambda text: parse_percentage(text, GAIN, most=10))
         if order is not Order.UP:
             self.report.add_key(
                 (*here, "gain"), f"gain with the order {order.value}", "order: up, to see larger points"
@@ -366,12 +362,3 @@ class _SweepReader:
             )
         elif metric is not None and known[metric] is Unit.SECOND:
             self.report.add((*here, "metric"), f"{metric}, a time", "a metric that grows where more is won")
-
-
-def _gain(text: str) -> float:
-    if not text.strip().endswith("%"):
-        raise UnitError(text, GAIN, f"{text.strip()} %" if text.strip().isdecimal() else None)
-    found = parse(text, Unit.ONE)
-    if not 0 < found <= 10:
-        raise UnitError(text, GAIN)
-    return found

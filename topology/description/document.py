@@ -58,11 +58,9 @@ class ProblemReport:
         self.problems = list(problems)
 
     def add(self, location: Location, found: str, expected: str, near_match: str | None = None) -> None:
-        """Note a problem with the value at ``location``."""
         self.problems.append(Problem(self.document.at(location), found, expected, near_match))
 
     def add_key(self, location: Location, found: str, expected: str, near_match: str | None = None) -> None:
-        """Note a problem with the key at ``location``."""
         self.problems.append(Problem(self.document.key_at(location), found, expected, near_match))
 
     def quantity(self, written: object, location: Location, read: Unit | Callable[[str], float]) -> float | None:

@@ -49,7 +49,6 @@ class Grouping:
         return found
 
     def mlags(self, links: Mapping[LinkId, Link]) -> list[Mlag]:
-        """The pairs, each with the links between its two switches."""
         between: dict[frozenset[str], list[LinkId]] = {}
         for link in links.values():
             between.setdefault(frozenset((link.a, link.b)), []).append(link.id)

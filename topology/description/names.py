@@ -50,7 +50,6 @@ class DeviceNames:
         return name in self.nodes or name in self.switches
 
     def devices(self, text: str, location: Location) -> list[str]:
-        """The devices that a set names; unknown ones are problems."""
         return self._those(text, location, (self.nodes, self.switches), "device", "a node or switch of this file")
 
     def node_ids(self, text: str, location: Location) -> list[NodeId]:

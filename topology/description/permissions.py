@@ -12,7 +12,7 @@ from benchconsole.topology.description.document import Location
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.fabric import Caps
-from benchconsole.topology.units import Unit, UnitError, parse
+from benchconsole.topology.units import Unit, UnitError, parse, parse_percentage
 
 _SERIAL = re.compile(r"[A-Za-z0-9._:-]{4,64}")
 _SERIAL_WORDS = "a serial number of 4 to 64 letters, digits, '.', '_', ':' and '-'"
@@ -32,7 +32,7 @@ class Allowances:
         """The section ``caps``, where there is one; ``systems`` are the described storage systems."""
         if written is None:
             return Caps()
-        link = self.report.quantity(written.link, ("caps", "link"), _parse_share)
+        link = self.report.quantity(written.link, ("caps", "link"), lambda text: parse_percentage(text, _SHARE))
         storage: dict[str, float] = {}
         for name, text in written.storage.items():
             here: Location = ("caps", "storage", name)
@@ -68,15 +68,6 @@ class Allowances:
                 self.report.add(where, found, "each disk once, in the entry of its node")
                 return False
         return True
-
-
-def _parse_share(text: str) -> float:
-    if not text.strip().endswith("%"):
-        raise UnitError(text, _SHARE, f"{text.strip()} %" if text.strip().isdecimal() else None)
-    found = parse(text, Unit.ONE)
-    if not 0 < found <= 1:
-        raise UnitError(text, _SHARE)
-    return found
 
 
 def _parse_byte_rate(text: str) -> float:

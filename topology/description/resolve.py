@@ -99,7 +99,6 @@ class _Resolver:
             self.resolve_hosts(machines, hosts, ("nodes", text, "host"), virtual)
 
     def resolve_hosts(self, machines: list[NodeId], hosts_text: str, location: Location, virtual: set[NodeId]) -> None:
-        """Put virtual machines on their hosts, shared out evenly in order."""
         nodes = self.names.nodes
         hosts = self.names.node_ids(hosts_text, location)
         if not hosts or len(machines) % len(hosts):

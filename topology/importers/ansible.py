@@ -70,7 +70,6 @@ class _HostGroups:
         self._variables.setdefault(group, {}).update(told)
 
     def host(self, group: str, name: str, told: Mapping[str, str], where: Position) -> None:
-        """Note that a host is in a group, and variables of its own."""
         self._told += 1
         if len(self._hosts) > MAX_NODES or self._told > 10 * MAX_NODES:
             raise refuse(where, f"more than {MAX_NODES:,} hosts", "a smaller inventory")

@@ -38,7 +38,6 @@ class SourceCable:
     fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
     def swapped(self) -> "SourceCable":
-        """The same cable, seen from its other end."""
         return replace(self, a=self.b, b=self.a, port_a=self.port_b, port_b=self.port_a)
 
 

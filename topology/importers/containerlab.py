@@ -160,7 +160,6 @@ class _Reader:
             self.members.setdefault(("vlans", number), []).append(name)
 
     def link(self, written: object, here: Location) -> None:
-        """One entry of ``links``, in its short or its long form."""
         link = self.mapping(written, here)
         kind = link.get("type", "brief")
         if kind in OUTSIDE:
@@ -200,7 +199,6 @@ class _Reader:
         return device, interface
 
     def cable(self, a: tuple[str, str], b: tuple[str, str], link: Mapping[str, object], here: Location) -> None:
-        """One cable between two devices of the lab, with what our variables say about it."""
         variables = self.mapping(link.get("vars"), (*here, "vars"))
         own = dict(self.mapping(variables.get("benchconsole"), (*here, "vars", "benchconsole")))
         for key in own.keys() & _TAKEN:

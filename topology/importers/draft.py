@@ -83,7 +83,6 @@ class Draft:
             self.remarks.append(text)
 
     def device(self, device: DraftDevice) -> None:
-        """Add a device. A name that is none, or that is taken, is a problem."""
         if not NAME.fullmatch(device.name) or len(device.name) > 253:
             self.problem(device.where, f"the name {device.name!r}", "letters, digits, '-', '_' and '.'")
             return
@@ -97,7 +96,6 @@ class Draft:
             raise refuse(device.where, f"more than {MAX_NODES:,} devices", "a smaller source")
 
     def cable(self, cable: SourceCable) -> None:
-        """Add a cable; its ends are looked up in the end."""
         if len(self.cables) >= MAX_CABLES:
             raise refuse(cable.where, f"more than {MAX_CABLES:,} cables", "a smaller source")
         self.cables.append(cable)

@@ -176,7 +176,6 @@ class Link:
 
     @property
     def members(self) -> tuple[float, ...]:
-        """byte/s of each member cable."""
         return self.mixed or (self.speed,) * self.count
 
     def with_members(self, members: tuple[float, ...], ports_a: tuple[str, ...], ports_b: tuple[str, ...]) -> "Link":
@@ -197,7 +196,6 @@ class Link:
         return self.count > 1
 
     def other(self, device: str) -> str:
-        """The device at the far end."""
         return self.b if device == self.a else self.a
 
 
@@ -258,7 +256,6 @@ class Mlag:
     peer: tuple[LinkId, ...]
 
     def other(self, switch: str) -> SwitchId:
-        """The second of the two."""
         return self.switches[1] if switch == self.switches[0] else self.switches[0]
 
 
@@ -403,7 +400,6 @@ class Fabric:
 
     @cached_property
     def links_at(self) -> Mapping[str, tuple[Link, ...]]:
-        """Device name to its links, in file order."""
         found: dict[str, list[Link]] = {name: [] for name in (*self.nodes, *self.switches)}
         for link in self.links.values():
             found[link.a].append(link)

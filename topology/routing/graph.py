@@ -73,7 +73,6 @@ class Graph:
         return Direction(link.id, link.b if way & 1 else link.a)
 
     def hop(self, source: str, links: Sequence[Link]) -> NextHop:
-        """Parallel ``links`` away from ``source``."""
         cables = sum(link.count for link in links)
         return NextHop(
             links=tuple(links),

@@ -1,20 +1,19 @@
-"""The options by which an operator says that nodes in use are meant; Slurm is asked which are in use.
-
-Nodes are named one by one: there is no word for all of them.
-"""
+"""The options of a session: cohorts of its results, and nodes in use that are meant, named one by one."""
 
 import asyncio
 import os
 import pwd
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import click
 
+from benchconsole.console.exits import BadInput
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.probes.reach.slurm.local_steps import LocalRemote
 from benchconsole.probes.reach.slurm.slurm_state import occupied
 from benchconsole.probes.running.guards.in_use import InUseOverride
+from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
 
@@ -67,3 +66,24 @@ async def _ask_slurm() -> Mapping[str, str] | None:
 
 async def _ask_slurm_again() -> Mapping[str, str]:
     return await _ask_slurm() or {}
+
+
+def make_cohort_options(fabric: Fabric, given: Sequence[str]) -> dict[str, str | int | float]:
+    """The options that record the cohorts of a session; BadInput for one that could be taken for another label."""
+    from benchconsole.console.session.metadata import COHORT
+
+    sweeps = (stage.sweep for suite in fabric.suites.values() for stage in suite.stages if stage.sweep is not None)
+    axes = {axis.name for sweep in sweeps for axis in sweep.axes}
+    taken = {dimension for node in fabric.nodes.values() for dimension, _ in node.cohorts}
+    found: dict[str, str | int | float] = {}
+    for text in given:
+        dimension, sign, name = text.partition("=")
+        if not sign or not is_dimension(dimension, axes):
+            raise BadInput(f"benchconsole: --cohort {text}: expected DIMENSION=NAME, the dimension {DIMENSION_WORDS}")
+        if not is_value(name):
+            raise BadInput(f"benchconsole: --cohort {text}: expected as its name {VALUE_WORDS}")
+        if dimension in taken or COHORT + dimension in found:
+            where = "the topology file" if dimension in taken else "another --cohort"
+            raise BadInput(f"benchconsole: --cohort {text}: {where} has cohorts of {dimension}; use another dimension")
+        found[COHORT + dimension] = name
+    return found
