@@ -6,13 +6,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.cli.common import (
-    can_show_unicode,
-    parameters_option,
-    print_json,
-    read_topology,
-    topology_argument,
-)
+from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput
 from benchconsole.topology.errors import RoutingError, SelectionError
 from benchconsole.topology.model.fabric import Fabric, Flow
@@ -24,7 +18,7 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 
 
 @click.command("expect")
-@topology_argument
+@common.topology_argument
 @click.argument("flows", nargs=-1, required=True, metavar="FROM>TO...")
 @click.option("--model", type=click.Choice(MODELS), default="fluid", help="How flows choose LAG members and next hops.")
 @click.option("--streams", type=click.IntRange(1, 128), default=1, help="Parallel streams of each pair.")
@@ -39,7 +33,7 @@ MODELS = ("fluid", "hash", "polarised", "steered")
 @click.option(
     "--draws", type=click.IntRange(1, 100_000), default=200, help="How many hashes the models hash and polarised try."
 )
-@parameters_option
+@common.parameters_option
 @click.option("--json", "as_json", is_flag=True, help="As JSON, in bit/s of payload.")
 def command(
     topology: Path, flows: tuple[str, ...], model: str, streams: int, one_to_one: bool, down: tuple[str, ...],
@@ -55,7 +49,7 @@ def command(
     from benchconsole.topology.capacity.flow_streams import Model
     from benchconsole.topology.capacity.hash_samples import sample_hashes
 
-    fabric = read_topology(topology, given=given)
+    fabric = common.read_topology(topology, given=given)
     chosen = Model.POLARISED if model == "polarised" else Model(model)
     try:
         fabric = _remove_elements(fabric, down)
@@ -66,9 +60,10 @@ def command(
     except (SelectionError, RoutingError) as error:
         raise BadInput(f"benchconsole: {error}") from None
     if as_json:
-        print_json(make_record(found))
+        common.print_json(make_record(found))
         return
-    for line in format_page(found, shutil.get_terminal_size((80, 24)).columns, ascii_only=not can_show_unicode()):
+    columns = shutil.get_terminal_size((80, 24)).columns
+    for line in format_page(found, columns, ascii_only=not common.can_show_unicode()):
         click.echo(line)
 
 

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from benchconsole.console.cli import common
-from benchconsole.console.cli.session_options import (
-    busy_option,
-    careful_option,
-    make_cohort_options,
-    make_safety_policy,
-    production_option,
-)
+from benchconsole.console.cli import common, session_options
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import InUseError
@@ -68,9 +61,9 @@ _SPARE = 900.0
 @click.option("--allow-untested", is_flag=True, help="Exit 0 although something was not tested; recorded.")
 @click.option("--quiet", is_flag=True, help="Only the summary.")
 @common.cohort_option
-@careful_option
-@production_option
-@busy_option
+@session_options.careful_option
+@session_options.production_option
+@session_options.busy_option
 @_through_option
 @_head_option
 def command(
@@ -94,12 +87,14 @@ def command(
     fabric = common.read_topology(topology, probes)
     chosen = None if nodes is None and exclude is None else select(fabric, nodes, exclude)
     _refuse_unknown_head(fabric, through, head)
-    meant = make_safety_policy(fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None)
+    meant = session_options.make_safety_policy(
+        fabric, i_mean_production, i_mean_busy, careful=careful, slurm=through is None
+    )
     typed = () if resume else _confirm_disks(fabric, suite, chosen, probes)
     options = {
         **({"allow_untested": 1} if allow_untested else {}),
         **({"through": through} if through else {}),
-        **make_cohort_options(fabric, cohorts),
+        **session_options.make_cohort_options(fabric, cohorts),
     }
     if resume and cohorts:
         raise BadInput("benchconsole: --cohort with --resume; a session keeps the cohorts that it was begun with")

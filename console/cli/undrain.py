@@ -11,7 +11,6 @@ from benchconsole.console.cli.drain import head_option, open_slurm
 from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.reach.slurm.drain import undrain
-from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import expand
 from benchconsole.topology.units import counted as count
@@ -33,10 +32,7 @@ def command(nodes: str, topology: Path | None, head: str | None, yes: bool) -> N
     """
     if head is not None and topology is None:
         raise BadInput("benchconsole: --head needs --topology, the file that says how that node is reached")
-    try:
-        names = expand(nodes)
-    except SelectionError as error:
-        raise BadInput(f"benchconsole: {error}") from error
+    names = expand(nodes)
     fabric = read_topology(topology) if topology is not None else None
     raise click.exceptions.Exit(asyncio.run(_undrain_nodes(names, fabric, head, yes)))
 
