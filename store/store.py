@@ -8,7 +8,6 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from benchconsole.probes.model.measuring import Round
 from benchconsole.store.errors import StoreError
@@ -114,7 +113,5 @@ class Store:
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

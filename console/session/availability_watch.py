@@ -5,7 +5,7 @@ What the console missed stays missed: nothing is made up for it.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -28,14 +28,12 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.model.probe_names import AVAILABILITY
 from benchconsole.probes.planning import plan
-from benchconsole.probes.running.guards.guard import Guard, StopRule
 from benchconsole.store.errors import StoreError
 from benchconsole.store.model import ProbeOutcome, SessionState
 from benchconsole.topology.model.fabric import Fabric, Stage, Suite
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
-    from benchconsole.probes.model.remote import Reach
     from benchconsole.store.store import Store
 
 LOOK_AGAIN = 30.0
@@ -117,7 +115,7 @@ class AvailabilityWatch:
         self._probes = probes
         self._store = store
         self._suite = suite
-        self._choice = replace(choice, policy=_WatchPolicy())
+        self._choice = replace(choice, policy=SafetyPolicy(patient=True))
         self._make_reach = make_reach
         self._clock = clock or SystemClock()
         self._left: tuple[Round, ...] = ()
@@ -156,9 +154,13 @@ class AvailabilityWatch:
             if not self._stop.is_set():
                 await self._sample(number)
             if self._stop.is_set():
-                await self._leave()
+                if self.id:
+                    await self._hold()
+                    await self._store.session(self.id).end(at=self._clock.now(), complete=False, because=STOPPED)
                 return False
-            number = self._after(number)
+            # Samples that went by while this one took its time are missed, but never the last.
+            gone_by, last = max(number, self._schedule.number(self._clock.now())), self._schedule.last
+            number = number + 1 if number >= last else min(gone_by + 1, last)
         return True
 
     async def _taken_up(self) -> int:
@@ -172,12 +174,6 @@ class AvailabilityWatch:
             return last
         await self._store.session(self.id).end(at=now, complete=not self._left)
         return last + 1
-
-    def _after(self, number: int) -> int:
-        """The next sample: those that went by while this one took its time are missed, but never the last."""
-        if number >= self._schedule.last:
-            return number + 1
-        return min(max(number, self._schedule.number(self._clock.now())) + 1, self._schedule.last)
 
     async def _wait(self, number: int) -> None:
         """Until a sample is due, or the watch is to end."""
@@ -193,7 +189,12 @@ class AvailabilityWatch:
 
     async def _sample(self, number: int) -> None:
         """Plan, run and store one sample, and keep the session for the next."""
-        rounds = self._left or self._planned(number)
+        rounds = self._left
+        if not rounds:
+            planned = plan(self._fabric, self._suite, self._probes, nodes=self._choice.nodes, first=self._next)
+            due = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._schedule.due(number)))
+            words = f"sample {number} of {self._schedule.last}, due {due}"
+            rounds = tuple(replace(each, because=words) for each in planned)
         session = Session(
             self._fabric, self._probes, self._store, self._choice, make_reach=self._make_reach, clock=self._clock.now
         )
@@ -222,12 +223,6 @@ class AvailabilityWatch:
         elif isinstance(event, Held | Resumed | Noticed):
             self.tell(event)
 
-    def _planned(self, number: int) -> tuple[Round, ...]:
-        rounds = plan(self._fabric, self._suite, self._probes, nodes=self._choice.nodes, first=self._next)
-        due = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._schedule.due(number)))
-        words = f"sample {number} of {self._schedule.last}, due {due}"
-        return tuple(replace(each, because=words) for each in rounds)
-
     async def _hold(self) -> None:
         """Drive the session between samples, so that nobody else takes it and its record says that it goes on."""
         try:
@@ -235,23 +230,3 @@ class AvailabilityWatch:
         except StoreError as error:
             if not error.to_spool:
                 raise
-
-    async def _leave(self) -> None:
-        """Say in the record that the watch ended before its time."""
-        if self.id:
-            await self._hold()
-            await self._store.session(self.id).end(at=self._clock.now(), complete=False, because=STOPPED)
-
-
-class _WatchPolicy(SafetyPolicy):
-    """Care for a watch: nodes that do not answer are what it is there to see, and never a reason to stop."""
-
-    async def guard(
-        self,
-        fabric: Fabric,
-        rounds: Sequence[Round],
-        probes: "Mapping[str, Probe]",
-        reach: "Reach",
-        told: Callable[[str], None],
-    ) -> Guard:
-        return Guard(StopRule(share=1.0, least=sum(len(each.tests) for each in rounds) + 1))

@@ -36,12 +36,14 @@ class SafetyPolicy:
     ``careful`` asks for waves and a canary even where no node is in use and nothing is capped.
     ``sparing`` leaves nodes in use out of what loads, instead of refusing the whole plan. ``ask`` says anew
     what runs on the nodes (None: nobody can be asked); a job that begins meanwhile ends the run.
+    ``patient`` is for a watch: nodes that do not answer are what it is there to see, and never a reason to stop.
     """
 
     override: InUseOverride = field(default_factory=InUseOverride)
     occupied: Mapping[str, str] = field(default_factory=dict)
     careful: bool = False
     sparing: bool = False
+    patient: bool = False
     ask: Callable[[], Awaitable[Mapping[str, str]]] | None = None
 
     def needed(self, fabric: Fabric) -> bool:
@@ -90,6 +92,8 @@ class SafetyPolicy:
         from benchconsole.probes.running.guards.canary import Canary, CanaryLimits, choose_pairs
         from benchconsole.probes.running.guards.guard import Guard, StopRule
 
+        if self.patient:
+            return Guard(StopRule(share=1.0, least=sum(len(each.tests) for each in rounds) + 1))
         loading = [each for each in rounds if probes[each.probe].safety is not Safety.READS]
         if not self.needed(fabric):
             return Guard(StopRule(share=0.5, least=40))

@@ -47,16 +47,6 @@ class FlowClass:
     systems: tuple[tuple[str, float], ...] = ()
     shared: frozenset[int] = frozenset()
 
-    @property
-    def out(self) -> float:
-        """The load on the fullest leg of the source."""
-        return max((load for _, load in self.first), default=0.0)
-
-    @property
-    def into(self) -> float:
-        """The load on the fullest leg of the sink."""
-        return max((load for _, load in self.last), default=0.0)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Path:
@@ -161,8 +151,10 @@ class FlowClasses:
             route = self.routes.route(Flow(source, sink))
         except RoutingError:
             return None
-        if self._has_valley(route.ways):
-            return None
+        climbs = self._climbs[route.ways]
+        up = route.ways[(climbs > 0) & (self._tier[self._from[route.ways]] > 0)]
+        if not set(self._to[route.ways[climbs < 0]].tolist()).isdisjoint(self._from[up].tolist()):
+            return None  # it goes down to a switch and up from it again: the cables allow it, but no fabric routes that
         ways: list[int] = route.ways.tolist()
         out = {way: position for position, way in enumerate(one.legs.ways)}
         into = {way ^ 1: position for position, way in enumerate(other.legs.ways)}
@@ -174,13 +166,6 @@ class FlowClasses:
             inner=np.array([way not in out and way not in into for way in ways], bool),
             flow=Flow(source, sink),
         )
-
-    def _has_valley(self, ways: Indices) -> bool:
-        """Whether it goes down to a switch and up from it again: the cables allow it, but no fabric routes that."""
-        climbs = self._climbs[ways]
-        entered = set(self._to[ways[climbs < 0]].tolist())
-        up = ways[(climbs > 0) & (self._tier[self._from[ways]] > 0)]
-        return not entered.isdisjoint(self._from[up].tolist())
 
     def _rated(self, path: _Path, systems: tuple[str, ...]) -> FlowClass:
         systems = tuple(dict.fromkeys(systems))

@@ -35,19 +35,15 @@ class FlowLoad:
 class FlowLayout:
     """What is to be run for one reason: ``pairs`` that stand alone, and ``loads``.
 
-    ``any_order``: the scheduler may look for an order that needs fewer rounds. ``fans_out``: a node may be in several
-    tests at once, as far as its links carry them; elsewhere it sends to one partner and receives from one, so that a
-    slow node is not taken for a shared one. ``apart``: no two of the flows may share a link whose hash could put them
-    on one member. ``single``: each test sends one stream.
+    ``any_order``: the scheduler may look for an order that needs fewer rounds. ``apart``: no two of the flows may share
+    a link whose hash could put them on one member.
     """
 
     because: str
     pairs: list[Pair] = field(default_factory=list)
     loads: list[FlowLoad] = field(default_factory=list)
     any_order: bool = False
-    fans_out: bool = False
     apart: bool = False
-    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,11 @@ class DesignRequest:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A way of choosing flows: ``lay_out`` chooses them, ``options`` are those that it reads, with their defaults."""
+    """A way of choosing flows: ``lay_out`` chooses them, ``options`` are those that it reads, with their defaults.
+
+    ``fans_out``: a node may be in several tests at once, as far as its links carry them; elsewhere it sends to one
+    partner and receives from one, so that a slow node is not taken for a shared one.
+    """
 
     lay_out: Callable[[DesignRequest], list[FlowLayout]]
     options: Options = field(default_factory=lambda: MappingProxyType({}))

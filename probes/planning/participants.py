@@ -52,22 +52,22 @@ def take_first(fabric: Fabric, nodes: Sequence[NodeId], clients: int) -> list[No
 
 
 def choose_flows(
-    fabric: Fabric, nodes: Sequence[NodeId], layouts: Iterable[FlowLayout], clients: int
+    fabric: Fabric, nodes: Sequence[NodeId], layouts: Iterable[FlowLayout], clients: int, *, fans_out: bool
 ) -> list[tuple[Flow, int]]:
     """So many flows of ``layouts``, each with its source port (0: any): no two from one node, nor to one where the
     design forbids.
 
     PlanError where the design has no more.
     """
-    flows: dict[NodeId, list[tuple[Flow, int, bool]]] = {}
+    flows: dict[NodeId, list[tuple[Flow, int]]] = {}
     for layout in layouts:
         given = [(Flow(*pair), 0) for pair in layout.pairs]
         for flow, port in given + [(flow, load.port) for load in layout.loads for flow in load.flows]:
-            flows.setdefault(flow.source, []).append((flow, port, layout.fans_out))
+            flows.setdefault(flow.source, []).append((flow, port))
     found: list[tuple[Flow, int]] = []
     receiving: set[NodeId] = set()
     for node in spread_over_switches(fabric, nodes):
-        free = ((flow, port) for flow, port, fans_out in flows.get(node, ()) if fans_out or flow.sink not in receiving)
+        free = (each for each in flows.get(node, ()) if fans_out or each[0].sink not in receiving)
         chosen = next(free, None)
         if chosen is not None and len(found) < clients:
             found.append(chosen)

@@ -161,12 +161,12 @@ class _StagePlanner:
             DesignRequest(self.fabric, members, self.flow_classes, options, self.given, self.probe.sending_options)
         )
         if self.clients is not None:
-            flows = choose_flows(self.fabric, members, layouts, self.clients)
+            flows = choose_flows(self.fabric, members, layouts, self.clients, fans_out=design.fans_out)
             jobs = [self._job((flow,), port) for flow, port in flows]
             return self._together(jobs, title, first)
         rounds: list[Round] = []
         for layout in layouts:
-            rounds += self._placed(layout, title, first + len(rounds))
+            rounds += self._placed(layout, title, design.fans_out, first + len(rounds))
         return rounds
 
     def _refuse_unread(self, read: Options, what: str) -> None:
@@ -176,9 +176,9 @@ class _StagePlanner:
             if option not in known:
                 raise make_unknown_error(what, option, known)
 
-    def _placed(self, layout: FlowLayout, title: str, first: int) -> list[Round]:
-        classes = self.flow_classes.sending(1 if layout.single else self.sending.streams)
-        ledger = ResourceUse(classes, layout.fans_out, layout.apart, self.most)
+    def _placed(self, layout: FlowLayout, title: str, fans_out: bool, first: int) -> list[Round]:
+        classes = self.flow_classes.sending(1 if any(load.port for load in layout.loads) else self.sending.streams)
+        ledger = ResourceUse(classes, fans_out, layout.apart, self.most)
         if layout.pairs and layout.loads:
             source, sink = layout.pairs[0]
             raise PlanError(f"a layout of both lone pairs ({source}>{sink}) and loads, expected one of them")

@@ -190,7 +190,11 @@ class _StageSums:
                 for test, wanted in tests
             ),
             link=self._heaviest_link(),
-            budget=self._heaviest_budget(),
+            budget=_heaviest(
+                HeaviestLoad(name, amount / find_budget(self.fabric, name, self.options), each.number)
+                for each, tests in zip(self.rounds, self.tests, strict=True)
+                for name, amount in sum_shared(wanted for _, wanted in tests).items()
+            ),
         )
 
     def _bound(self) -> tuple[int, str]:
@@ -201,7 +205,12 @@ class _StageSums:
         both = sending.directions is Directions.BOTH
         wide = 1 if both else max(MOST_TESTS, *(len(each.tests) for each in self.rounds))
         ledger = ResourceUse(self.flow_classes.sending(sending.streams), fans_out, most=wide)
-        jobs = list(self._jobs())
+        jobs: list[list[tuple[Test, Demands]]] = []
+        for tests in self.tests:
+            together: defaultdict[str, list[tuple[Test, Demands]]] = defaultdict(list)
+            for test, wanted in tests:
+                together[test.bundle or test.id].append((test, wanted))
+            jobs += together.values()
         if not both and all(len(job) == 1 and not job[0][0].bundle and job[0][0].target.peer for job in jobs):
             ledger.pairs([(flow.source, flow.sink) for each in self.rounds for flow in each.flows])
         else:
@@ -217,13 +226,6 @@ class _StageSums:
             ledger.demand([[(test.target, wanted) for test, wanted in job] for job in jobs], self.fabric, self.options)
         bound, key = ledger.closed().bound()
         return bound, ledger.name(key)
-
-    def _jobs(self) -> Iterable[list[tuple[Test, Demands]]]:
-        for tests in self.tests:
-            jobs: defaultdict[str, list[tuple[Test, Demands]]] = defaultdict(list)
-            for test, wanted in tests:
-                jobs[test.bundle or test.id].append((test, wanted))
-            yield from jobs.values()
 
     def _heaviest_link(self) -> HeaviestLoad | None:
         found: list[HeaviestLoad] = []
@@ -251,13 +253,6 @@ class _StageSums:
             if test.bundle:
                 meant.update(ways)
         return load, meant
-
-    def _heaviest_budget(self) -> HeaviestLoad | None:
-        return _heaviest(
-            HeaviestLoad(name, amount / find_budget(self.fabric, name, self.options), each.number)
-            for each, tests in zip(self.rounds, self.tests, strict=True)
-            for name, amount in sum_shared(wanted for _, wanted in tests).items()
-        )
 
 
 # -- what is left out

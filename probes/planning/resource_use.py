@@ -37,7 +37,7 @@ _Machines = defaultdict[FlowClass, set[str]]
 
 @dataclass(slots=True)
 class ResourceUse:
-    """Collects jobs and slots. ``fans_out`` and ``apart`` are those of the layout, ``most`` the tests of a round."""
+    """Collects jobs and slots. ``fans_out`` is the design's, ``apart`` the layout's; ``most`` tests are in a round."""
 
     flow_classes: FlowClasses
     fans_out: bool = False
@@ -113,7 +113,10 @@ class ResourceUse:
 
     def _ends(self, source: NodeId, sink: NodeId, flow_class: FlowClass | None) -> tuple[int, ...]:
         """What a lone flow takes of its two nodes, and of the storage systems that they serve."""
-        out, into = (flow_class.out, flow_class.into) if self.fans_out and flow_class is not None else (1.0, 1.0)
+        out = into = 1.0
+        if self.fans_out and flow_class is not None:
+            out = max((load for _, load in flow_class.first), default=0.0)
+            into = max((load for _, load in flow_class.last), default=0.0)
         systems = flow_class.systems if flow_class is not None else ()
         return (
             self.slot((_OUT, self._device(source)), out),
@@ -129,13 +132,11 @@ class ResourceUse:
     def targets(self, targets: Sequence[Target], *, network: bool) -> None:
         """One job for each target; with ``network``, the links between its nodes are its own."""
         for target in targets:
-            taken = self._between([node.id for node in target.nodes]) if network else set()
+            groups = self.flow_classes.group_nodes(node.id for node in target.nodes) if network else {}
+            ends = [node for alike in groups.values() for node in alike[:2]]
+            classes = (self.flow_classes.find_class(one, other) for one in ends for other in ends if one != other)
+            taken = {way for flow_class in classes if flow_class is not None for way, _ in flow_class.inner}
             self._add(tuple(self.slot((_WAY, way), 1.0) for way in sorted(taken)))
-
-    def _between(self, nodes: Sequence[NodeId]) -> set[int]:
-        ends = [node for alike in self.flow_classes.group_nodes(nodes).values() for node in alike[:2]]
-        classes = (self.flow_classes.find_class(one, other) for one in ends for other in ends if one != other)
-        return {way for flow_class in classes if flow_class is not None for way, _ in flow_class.inner}
 
     def demand(self, demands: Sequence[Sequence[tuple[Target, Demands]]], fabric: Fabric, options: Options) -> None:
         """What the tests of each job, in their order, take besides links.

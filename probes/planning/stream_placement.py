@@ -60,10 +60,7 @@ class StreamPaths:
     def __init__(self, routes: Routes) -> None:
         self.routes = routes
         self._forks = PortForks()
-        self._walker = Walker(routes, self._choose)
-
-    def _choose(self, choice: HashChoice) -> int:
-        return self._forks(choice)
+        self._walker = Walker(routes, lambda choice: self._forks(choice))  # noqa: PLW0108 - replaced for each path
 
     def path(self, flow: Flow, forks: PortForks) -> list[CableStep]:
         """The member cables that ``flow`` crosses when ``forks`` decides. RoutingError without a path."""

@@ -58,26 +58,19 @@ class DatabaseFacts:
     warning: str
 
 
+@dataclass(eq=False)
 class Database:
     """One file. ``read_only`` is the reason why it cannot be written, None when it can."""
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        mode: Mode,
-        facts: DatabaseFacts,
-        read_only: StoreError | None,
-        busy: float,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self.path = path
-        self.facts = facts
-        self.read_only = read_only
-        self.mode = mode
-        self._busy = busy
-        self._clock = clock
-        self._identity = identity(path)
+    path: Path
+    mode: Mode
+    facts: DatabaseFacts
+    read_only: StoreError | None
+    busy: float
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        self._identity = identity(self.path)
         self._read_whole: float | None = None
 
     @classmethod
@@ -113,7 +106,7 @@ class Database:
                 file_check.require_shape(connection, path, newest=shape == tables.newest())
         read_only = _why_not(path, shape, tables.newest(steps), writable=writable, new=mark is None)
         facts = _facts(path, shape, tables.newest(steps))
-        return cls(path, mode=mode, facts=facts, read_only=read_only, busy=busy, clock=clock)
+        return cls(path, mode, facts, read_only, busy, clock)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -126,7 +119,7 @@ class Database:
 
     def connect_reader(self, busy: float | None = None) -> sqlite3.Connection:
         """A connection that is barred from writing; it waits ``busy`` seconds for a lock."""
-        connection = connect(self.path, self.mode, busy=min(self._busy, LOOK_SECONDS) if busy is None else busy)
+        connection = connect(self.path, self.mode, busy=min(self.busy, LOOK_SECONDS) if busy is None else busy)
         connection.execute("PRAGMA query_only = ON")
         return connection
 
@@ -154,21 +147,18 @@ class Database:
             raise self.read_only
         self.require_in_place()
         with translate_errors(self.path):
-            connection = connect(self.path, Mode.WRITE, busy=self._busy)
+            connection = connect(self.path, Mode.WRITE, busy=self.busy)
             try:
-                self._require_whole(connection)
+                now = self.clock()
+                self._read_whole = file_check.sealed(self.path, now)
+                if self._read_whole is None and find_driver_at_work(connection, now) is None:
+                    file_check.require_whole(connection, self.path)
+                    self._read_whole = now
                 set_journal(connection, self.facts.journal)
             except BaseException:
                 connection.close()
                 raise
         return connection
-
-    def _require_whole(self, connection: sqlite3.Connection) -> None:
-        now = self._clock()
-        self._read_whole = file_check.sealed(self.path, now)
-        if self._read_whole is None and find_driver_at_work(connection, now) is None:
-            file_check.require_whole(connection, self.path)
-            self._read_whole = now
 
     def close_writer(self, connection: sqlite3.Connection) -> None:
         """Close the connection that wrote, and note that the file is whole as it stands now."""
@@ -266,16 +256,12 @@ def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
             raise ForeignError("this is the database of another program", _ELSEWHERE, path)
 
 
-def _look_first(path: Path) -> None:
-    """ForeignError without touching a byte: merely closing a writer would tidy up a stranger's log."""
-    # In use, or to be recovered: a writer will see what it is.
-    with suppress(sqlite3.OperationalError), closing(connect(path, Mode.READ, busy=0)) as connection:
-        _require_ours(connection, path)
-
-
 def _prepare(path: Path, steps: Sequence[tables.Step], busy: float, now: float, *, marked: bool) -> None:
     if not marked:
-        _look_first(path)
+        # First without touching a byte: merely closing a writer would tidy up a stranger's log. What is in use, or to
+        # be recovered, a writer will see.
+        with suppress(sqlite3.OperationalError), closing(connect(path, Mode.READ, busy=0)) as connection:
+            _require_ours(connection, path)
     with closing(connect(path, Mode.WRITE, busy=busy)) as connection:
         _require_ours(connection, path)
         if _read_shape(connection, path) < tables.newest(steps):

@@ -6,6 +6,7 @@ import secrets
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from benchconsole.store.errors import DrivenError, LockedError, StoreError
@@ -18,12 +19,8 @@ _TRIES = 5
 
 
 def _free_name(path: Path, version: int) -> Path:
-    name = path.with_name(f"{path.name}.v{version}.backup")
-    count = 1
-    while name.exists() or name.is_symlink():
-        count += 1
-        name = path.with_name(f"{path.name}.v{version}-{count}.backup")
-    return name
+    names = (path.with_name(f"{path.name}.v{version}{f'-{n}' if n > 1 else ''}.backup") for n in count(1))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def upgrade(connection: sqlite3.Connection, path: Path, steps: Sequence[tables.Step], *, now: float) -> None:

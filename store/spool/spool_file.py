@@ -369,28 +369,20 @@ def read_lines(file: BinaryIO) -> Iterator[SpoolLine]:
             yield SpoolLine(number, b"", None, TORN if torn else "it is too long")
             if torn:
                 return
-            _skip_line(file)
+            while (raw := file.readline(LONGEST_LINE)) and not raw.endswith(b"\n"):
+                pass
             continue
         try:
-            yield _parse_line(number, raw)
+            match = _LINE.fullmatch(raw)
+            if match is None:
+                raise ValueError("an object with sum, id and record is expected")
+            checksum, id, body = match.groups()
+            if checksum != _compute_sum(id, body):
+                raise ValueError("its sum is not that of its contents")
+            yield SpoolLine(number, bytes.fromhex(id.decode()), parse_record(body), size=len(raw))
         except (ValueError, TypeError, KeyError) as error:
             reason = " ".join(str(error).split())
             yield SpoolLine(number, b"", None, f"it is no record ({type(error).__name__}: {reason})"[:300])
-
-
-def _skip_line(file: BinaryIO) -> None:
-    while (raw := file.readline(LONGEST_LINE)) and not raw.endswith(b"\n"):
-        pass
-
-
-def _parse_line(number: int, raw: bytes) -> SpoolLine:
-    match = _LINE.fullmatch(raw)
-    if match is None:
-        raise ValueError("an object with sum, id and record is expected")
-    checksum, id, body = match.groups()
-    if checksum != _compute_sum(id, body):
-        raise ValueError("its sum is not that of its contents")
-    return SpoolLine(number, bytes.fromhex(id.decode()), parse_record(body), size=len(raw))
 
 
 def find_spools(database: Path) -> tuple[Path, ...]:

@@ -133,29 +133,26 @@ def _remove(path: Path, *, keep: bool) -> str:
 
 
 def _write_group(cache: WriteCache, group: Sequence[SpoolLine]) -> Answers:
+    """Write each record that did not come before, each by itself."""
     cache.forget_attempts()
+    connection = cache.connection
     answers: list[RefusedLine | str] = []
     for line in group:
         if line.record is None:
             continue
         try:
-            with savepoint(cache.connection):
-                answers.append(_write_once(cache, line.id, line.record))
+            with savepoint(connection):
+                is_new = not connection.execute("SELECT 1 FROM absorbed WHERE id = ?", (line.id,)).fetchone()
+                if is_new:
+                    connection.execute("INSERT INTO absorbed (id, at) VALUES (?, ?)", (line.id, cache.clock()))
+                    is_new = _write(cache, line.record)
+                answers.append(line.record.kind if is_new else "known")
         except (StoreError, sqlite3.Error) as error:
-            if concerns_file(error, cache.connection) or isinstance(error, DrivenError):
+            if concerns_file(error, connection) or isinstance(error, DrivenError):
                 raise
             cache.forget()
             answers.append(RefusedLine(line.number, error.found if isinstance(error, StoreError) else str(error)))
     return answers
-
-
-def _write_once(cache: WriteCache, id: bytes, record: Record) -> str:
-    """Write a record that did not come before; its kind, or ``known``."""
-    connection = cache.connection
-    if connection.execute("SELECT 1 FROM absorbed WHERE id = ?", (id,)).fetchone():
-        return "known"
-    connection.execute("INSERT INTO absorbed (id, at) VALUES (?, ?)", (id, cache.clock()))
-    return record.kind if _write(cache, record) else "known"
 
 
 def _write(cache: WriteCache, record: Record) -> bool:

@@ -7,9 +7,12 @@ from benchconsole.topology.model.fabric import NodeId, NodeRole
 from benchconsole.topology.selection import fold, select
 
 
-def find_servers(request: DesignRequest) -> list[NodeId]:
-    """The servers that the option names, else the management nodes; PlanError where they are not in the selection."""
-    text, chosen = request.options.text("servers"), set(request.nodes)
+def lay_out(request: DesignRequest) -> list[FlowLayout]:
+    """Each server to each node, and back; a server talks to as many at once as its links carry.
+
+    Servers are what the option names, else the management nodes; PlanError where they are not in the selection.
+    """
+    text, selected = request.options.text("servers"), set(request.nodes)
     if text:
         try:
             named = list(select(request.fabric, text))
@@ -17,23 +20,17 @@ def find_servers(request: DesignRequest) -> list[NodeId]:
             raise PlanError(f"option servers: {error}") from error
     else:
         named = [node for node in request.nodes if request.fabric.nodes[node].role is NodeRole.MANAGEMENT]
-    outside = [node for node in named if node not in chosen]
+    outside = [node for node in named if node not in selected]
     if outside:
         raise PlanError(f"option servers: found {fold(outside)}, expected nodes of the selection; add them to it")
     if not named:
         raise PlanError("option servers: found none and no management node, expected the names of servers")
-    return named
-
-
-def lay_out(request: DesignRequest) -> list[FlowLayout]:
-    """Each server to each node, and back; a server talks to as many at once as its links carry."""
-    chosen = find_servers(request)
     classes = request.flow_classes
     pairs: dict[tuple[NodeId, NodeId], None] = {}
-    for server in chosen:
+    for server in named:
         for node in request.nodes:
             for pair in ((server, node), (node, server)):
                 if node != server and classes.find_class(*pair) is not None:
                     pairs[pair] = None
-    because = f"every node with {fold(chosen)}, both ways, as many at once as its links carry"
-    return [FlowLayout(because, pairs=list(pairs), any_order=True, fans_out=True)] if pairs else []
+    because = f"every node with {fold(named)}, both ways, as many at once as its links carry"
+    return [FlowLayout(because, pairs=list(pairs), any_order=True)] if pairs else []

@@ -52,7 +52,7 @@ def _spread(pairs: Sequence[Pair]) -> FlowLayout:
     count = LAST_PORT - FIRST_PORT + 1
     loads = [FlowLoad((Flow(*pair),), port=FIRST_PORT + index * _STRIDE % count) for index, pair in enumerate(pairs)]
     because = "one stream each over many source ports; hashes are not described as steered, so none shares a fork"
-    return FlowLayout(because, loads=loads, any_order=True, apart=True, single=True)
+    return FlowLayout(because, loads=loads, any_order=True, apart=True)
 
 
 def _steered(request: DesignRequest, pairs: Sequence[Pair]) -> list[FlowLayout]:
@@ -70,7 +70,7 @@ def _steered(request: DesignRequest, pairs: Sequence[Pair]) -> list[FlowLayout]:
     while rounds or waiting:
         loads, waiting = cables.steer([*waiting, *(rounds.pop(0) if rounds else [])])
         because = f"one stream each, members chosen by source port; {cables.crossed} by now"
-        layouts.append(FlowLayout(because, loads=loads, single=True))
+        layouts.append(FlowLayout(because, loads=loads))
     return layouts
 
 

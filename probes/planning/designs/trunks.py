@@ -65,7 +65,10 @@ class _Trunks:
         found: list[FlowLoad] = []
         for find in (partial(self._full, alone=True), partial(self._full, alone=False), self._fullest):
             found += [load for way in ways if way not in self.covered and (load := find(way))]
-        return found + self._nics()
+        # Node links that no neighbour fills: alone on their switch, or faster than the others there.
+        slow = {node for group in group_alike(self.fabric, self.nodes) if len(group) > 1 for node in group}
+        wide = [node for node in self.nodes if node not in slow and self.fabric.active_legs(node)]
+        return found + [load for node in wide for sends in (True, False) if (load := self._nic(node, sends=sends))]
 
     def _full(self, way: Direction, *, alone: bool) -> FlowLoad | None:
         """A load that fills ``way``; ``alone``: it crosses it whole, so that no other link can hide what it loses."""
@@ -163,14 +166,6 @@ class _Trunks:
         """No flows between the two switches fill ``way`` further than this."""
         goodput = self.fabric.goodput_of(self.fabric.links[way.link])
         return min(self._flows(key)[1] * self.payload / goodput, 1.0)
-
-    # -- NICs
-
-    def _nics(self) -> list[FlowLoad]:
-        """Node links that no neighbour fills: alone on their switch, or faster than the others there."""
-        slow = {node for group in group_alike(self.fabric, self.nodes) if len(group) > 1 for node in group}
-        wide = [node for node in self.nodes if node not in slow and self.fabric.active_legs(node)]
-        return [load for node in wide for sends in (True, False) if (load := self._nic(node, sends=sends))]
 
     def _nic(self, node: NodeId, *, sends: bool) -> FlowLoad | None:
         flows: list[Flow] = []
