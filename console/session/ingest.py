@@ -21,6 +21,7 @@ from benchconsole.store.model import SessionState
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 if TYPE_CHECKING:
+    from benchconsole.store.session_store import SessionStore
     from benchconsole.store.store import Store
 
 STAGE = "ingested"
@@ -83,7 +84,7 @@ async def ingest(
     """Store the outputs as a session of its own; its id. ``at`` is when they were measured, UTC seconds."""
     each = make_round(fabric, probe, found, 1)
     key = await store.create_session(make_new_session(fabric, choice, at), (each,))
-    await _store_round(store, key, fabric, probe, each, found, at)
+    await _store_round(store.session(key), fabric, probe, each, found, at)
     await store.session(key).end(at=at, complete=True)
     return key
 
@@ -92,23 +93,22 @@ async def ingest_into(
     store: "Store", key: str, fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], *, at: float
 ) -> None:
     """Add the outputs to a stored session, of which ``fabric`` is the topology, as a round of their own."""
-    before = store.session(key).describe()
-    number = max((each.number for each in store.session(key).read_plan(fabric)), default=0) + 1
-    each = make_round(fabric, probe, found, number)
-    await store.session(key).claim()
-    await store.session(key).extend_plan((each,))
-    await _store_round(store, key, fabric, probe, each, found, at)
+    session = store.session(key)
+    before = session.describe()
+    each = make_round(fabric, probe, found, max((each.number for each in session.read_plan(fabric)), default=0) + 1)
+    await session.claim()
+    await session.extend_plan((each,))
+    await _store_round(session, fabric, probe, each, found, at)
     ended = before.ended if before.ended is not None else at
-    await store.session(key).end(at=ended, complete=before.state is SessionState.COMPLETE, because=before.because)
+    await session.end(at=ended, complete=before.state is SessionState.COMPLETE, because=before.because)
 
 
 async def _store_round(
-    store: "Store", key: str, fabric: Fabric, probe: Probe, each: Round, found: Sequence[CapturedOutput], at: float
+    session: "SessionStore", fabric: Fabric, probe: Probe, each: Round, found: Sequence[CapturedOutput], at: float
 ) -> None:
-    """Read, judge and store one round."""
-    attempt = await store.session(key).begin_round(each.number, at=at)
+    attempt = await session.begin_round(each.number, at=at)
     results = tuple(read_result(probe, test, one.output, at) for test, one in zip(each.tests, found, strict=True))
     closed = ClosedRound(each, results, CloseReason.COMPLETE, at, at)
     verdicts = judge_round(make_judging_context(fabric, {probe.name: probe}), closed)
     judged = replace(closed, verdicts=verdicts, attempt=attempt, judged_by=name_judgement(fabric))
-    await store.session(key).close_round(judged)
+    await session.close_round(judged)

@@ -72,7 +72,8 @@ class Session:
         self._controls = RunControls()
         self._interrupted: dict[int, tuple[int, Sequence[Result]]] = {}
         self._unsearched: tuple[Round, ...] = ()
-        self._replay: tuple[Event, ...] = ()
+        self.replay: tuple[Event, ...] = ()
+        """What is known of the session already, as the events that would have told it."""
         self._has_run = False
 
     @classmethod
@@ -91,7 +92,7 @@ class Session:
         session.complete = stored.state is SessionState.COMPLETE
         ended = stored.ended if stored.ended is not None else session._clock()
         because = stored.because or ("" if session.complete else "interrupted")
-        session._replay += (SessionEnded(ended, session.complete, because),)
+        session.replay += (SessionEnded(ended, session.complete, because),)
         return session
 
     def _read_rounds(self, started: float) -> None:
@@ -116,14 +117,9 @@ class Session:
         self._unsearched = (*since, *(begun.round for begun in begun_rounds if begun.started > searched))
         if proven:
             events.append(NodesProven(proven[-1].proofs, proven[-1].at))
-        self._replay = tuple(events)
+        self.replay = tuple(events)
 
     # -- what a screen or a command asks
-
-    @property
-    def replay(self) -> tuple[Event, ...]:
-        """What is known of the session already, as the events that would have told it."""
-        return self._replay
 
     @property
     def running(self) -> bool:
@@ -157,7 +153,7 @@ class Session:
         return self.proposed.rounds
 
     def view(self) -> RunView:
-        events = self._replay
+        events = self.replay
         if self._has_run:
             events = Session.stored(self._store, self.id, self.probes).replay
         return advance_all(RunView(self.fabric), events)
@@ -168,7 +164,7 @@ class Session:
 
     async def events(self) -> AsyncIterator[Event]:
         """Everything that happens, without end: what is stored first, then what is run."""
-        for event in self._replay or (self._make_opened(self._clock(), live=False),):
+        for event in self.replay or (self._make_opened(self._clock(), live=False),):
             yield event
         async for event in self.live():
             yield event

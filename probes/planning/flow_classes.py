@@ -5,6 +5,7 @@ Loads are shares of what a link may carry, in payload, of the flow's nominal rat
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from math import inf
@@ -103,17 +104,12 @@ class FlowClasses:
     def find_side(self, node: NodeId) -> NodeSide | None:
         """How ``node`` takes part; None for one without a cable."""
         if node not in self._sides:
-            self._sides[node] = self._found(node)
+            self._sides[node] = None
+            with suppress(RoutingError):
+                legs, systems = self.routes.attachments.legs(node), self._systems.get(node, ())
+                number = self._numbers.setdefault(self._alike(legs, systems), len(self._numbers))
+                self._sides[node] = NodeSide(legs.device, legs, number, systems)
         return self._sides[node]
-
-    def _found(self, node: NodeId) -> NodeSide | None:
-        try:
-            legs = self.routes.attachments.legs(node)
-        except RoutingError:
-            return None
-        systems = self._systems.get(node, ())
-        number = self._numbers.setdefault(self._alike(legs, systems), len(self._numbers))
-        return NodeSide(legs.device, legs, number, systems)
 
     def _alike(self, legs: Legs, systems: tuple[str, ...]) -> object:
         """What nodes have in common that share classes; those that forward, or are cabled to nodes, share none."""

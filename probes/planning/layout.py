@@ -13,7 +13,6 @@ from benchconsole.probes.model.sending import NO_OPTIONS, SendingOptions
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
-from benchconsole.topology.routing.routes import Routes
 
 Pair = tuple[NodeId, NodeId]
 """Who sends, and to whom."""
@@ -60,11 +59,6 @@ class DesignRequest:
     options: Given
     written: Options = field(default_factory=lambda: MappingProxyType({}))
     sending: SendingOptions = NO_OPTIONS
-
-    @property
-    def routes(self) -> Routes:
-        """The paths of the fabric, looked up once for all designs of a plan."""
-        return self.flow_classes.routes
 
 
 @dataclass(frozen=True, slots=True)

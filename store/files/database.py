@@ -93,7 +93,12 @@ class Database:
         if not path.exists():
             if not create:
                 raise MissingError("there is no database here", "run something first, or name another file", path)
-            _make(path)
+            try:
+                make_directory(path.parent)
+                make_private(path)
+            except OSError as error:
+                lacks = f"no database can be made here ({error.strerror})"
+                raise ReadOnlyError(lacks, "name another file with --db or BENCHCONSOLE_DB", path) from error
         mark = _recognise(path)
         writable = os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
         mode = Mode.WRITE if writable else _reading_mode(path, busy)
@@ -191,16 +196,6 @@ class Database:
                 "put it back and resume; what is not in it was not acknowledged",
                 self.path,
             )
-
-
-def _make(path: Path) -> None:
-    try:
-        make_directory(path.parent)
-        make_private(path)
-    except OSError as error:
-        raise ReadOnlyError(
-            f"no database can be made here ({error.strerror})", "name another file with --db or BENCHCONSOLE_DB", path
-        ) from error
 
 
 def _leftover(path: Path, suffix: str) -> int:

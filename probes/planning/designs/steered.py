@@ -42,17 +42,15 @@ def lay_out(request: DesignRequest) -> list[FlowLayout]:
     if not pairs:
         return []
     one_of_each = {id(request.flow_classes.find_class(*pair)): Flow(*pair) for pair in pairs}
-    walks = StreamPaths(request.routes)
+    walks = StreamPaths(request.flow_classes.routes)
     is_described = all(walks.ports(flow) for flow in one_of_each.values())
-    return _steered(request, pairs) if is_described else [_spread(pairs)]
-
-
-def _spread(pairs: Sequence[Pair]) -> FlowLayout:
-    """Ports as different as can be; what a hash makes of them is not known, so nothing rests on it."""
+    if is_described:
+        return _steered(request, pairs)
+    # Ports as different as can be; what a hash makes of them is not known, so nothing rests on it.
     count = LAST_PORT - FIRST_PORT + 1
     loads = [FlowLoad((Flow(*pair),), port=FIRST_PORT + index * _STRIDE % count) for index, pair in enumerate(pairs)]
     because = "one stream each over many source ports; hashes are not described as steered, so none shares a fork"
-    return FlowLayout(because, loads=loads, any_order=True, apart=True)
+    return [FlowLayout(because, loads=loads, any_order=True, apart=True)]
 
 
 def _steered(request: DesignRequest, pairs: Sequence[Pair]) -> list[FlowLayout]:

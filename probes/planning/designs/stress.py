@@ -105,10 +105,12 @@ class _Stress:
 
     def __init__(self, request: DesignRequest, element: _Element) -> None:
         self.fabric = request.fabric
-        self.routes = request.routes
+        self.routes = request.flow_classes.routes
         self.element = element
         self.flow_classes = request.flow_classes
-        self.ways = [request.routes.graph.way(self.fabric.links[way.link], way.source) for way in element.ways]
+        self.ways = [
+            request.flow_classes.routes.graph.way(self.fabric.links[way.link], way.source) for way in element.ways
+        ]
         out = {way.source for way in element.ways if NodeId(way.source) in self.fabric.nodes}
         into = {end for end in map(self._end, element.ways) if NodeId(end) in self.fabric.nodes}
         groups: dict[object, _Group] = {}
@@ -130,7 +132,7 @@ class _Stress:
             for one, other in np.argwhere(self._crossing()).tolist()
             if one != other or len(self.groups[one].nodes) > 1
         ]
-        flows = _Greedy(self, crossing[:: -(-len(crossing) // MOST_KINDS)]).flows() if crossing else []
+        flows = _add_flows(self, crossing[:: -(-len(crossing) // MOST_KINDS)]) if crossing else []
         if not flows:
             return None
         full = compute_fill(self.fabric, flows, self.routes)
@@ -170,64 +172,57 @@ class _Stress:
         return np.array([hops.get(home, nan) for home in homes])
 
 
-class _Greedy:
-    """Adds flow by flow; ``table`` holds the load of each move on each directed link, the element's own first."""
+def _add_flows(stress: _Stress, pairs: Sequence[tuple[_Group, _Group]]) -> list[Flow]:
+    """Flows until every link of the element is offered enough, or none is left that may be added."""
+    own = len(stress.ways)
+    column = {way: number for number, way in enumerate(stress.ways)}
+    rows: list[dict[int, float]] = []
+    moves: list[tuple[_Group, _Group]] = []
+    for one, other in pairs:
+        source, sink = one.nodes[0], other.nodes[0] if other is not one else other.nodes[1]
+        flow_class = stress.flow_classes.find_class(source, sink)
+        if flow_class is None:
+            continue
+        inner = {way for way, _ in flow_class.inner}
+        ways = stress.flow_classes.ways(source, sink)
+        crossed = {way: load for way, load in ways.items() if way in inner or way in column}
+        if any(way in column for way in crossed):
+            moves.append((one, other))
+            rows.append({column.setdefault(way, len(column)): load for way, load in crossed.items()})
+    table: Floats = np.zeros((len(rows), len(column)))  # the load of each move on each directed link, the own first
+    for number, row in enumerate(rows):
+        table[number, list(row)] = list(row.values())
+    most = table[:, :own].max(axis=1, initial=0.0, keepdims=True)
+    # Of what fills with the element, whatever crosses that, no flow is kept away.
+    others = np.asarray((table < most * (1 - 1e-9)).any(axis=0), bool)
+    others[:own] = False
+    load, free = np.zeros(table.shape[1]), np.ones(len(moves), bool)
+    found: list[Flow] = []
+    while len(found) < MOST_FLOWS and free.any() and load[:own].min() < HEADROOM:
+        weakest = load[:own] <= load[:own].min() + 1e-9
+        gain = table[:, :own][:, weakest].sum(axis=1)
+        fullest = (table[:, others] + load[others]).max(axis=1, initial=0.0)
+        good = free & (gain > 0) & (fullest <= FULL_AT)
+        if not good.any():
+            break
+        at = int(np.flatnonzero(good)[np.lexsort((-gain[good], fullest[good].round(6)))[0]])
+        flow = _next_flow(*moves[at])
+        if flow is None:
+            free[at] = False
+            continue
+        load += table[at]
+        found.append(flow)
+    return found
 
-    def __init__(self, stress: _Stress, moves: Sequence[tuple[_Group, _Group]]) -> None:
-        self.stress = stress
-        self.own = len(stress.ways)
-        column = {way: number for number, way in enumerate(stress.ways)}
-        rows: list[dict[int, float]] = []
-        self.moves: list[tuple[_Group, _Group]] = []
-        for one, other in moves:
-            source, sink = one.nodes[0], other.nodes[0] if other is not one else other.nodes[1]
-            flow_class = stress.flow_classes.find_class(source, sink)
-            if flow_class is None:
-                continue
-            inner = {way for way, _ in flow_class.inner}
-            ways = stress.flow_classes.ways(source, sink)
-            crossed = {way: load for way, load in ways.items() if way in inner or way in column}
-            if any(way in column for way in crossed):
-                self.moves.append((one, other))
-                rows.append({column.setdefault(way, len(column)): load for way, load in crossed.items()})
-        self.table: Floats = np.zeros((len(rows), len(column)))
-        for number, row in enumerate(rows):
-            self.table[number, list(row)] = list(row.values())
 
-    def flows(self) -> list[Flow]:
-        """Flows until every link of the element is offered enough, or none is left that may be added."""
-        load = np.zeros(self.table.shape[1])
-        free = np.ones(len(self.moves), bool)
-        most = self.table[:, : self.own].max(axis=1, initial=0.0, keepdims=True)
-        # Of what fills with the element, whatever crosses that, no flow is kept away.
-        others = np.asarray((self.table < most * (1 - 1e-9)).any(axis=0), bool)
-        others[: self.own] = False
-        found: list[Flow] = []
-        while len(found) < MOST_FLOWS and free.any() and load[: self.own].min() < HEADROOM:
-            weakest = load[: self.own] <= load[: self.own].min() + 1e-9
-            gain = self.table[:, : self.own][:, weakest].sum(axis=1)
-            fullest = (self.table[:, others] + load[others]).max(axis=1, initial=0.0)
-            good = free & (gain > 0) & (fullest <= FULL_AT)
-            if not good.any():
-                break
-            at = int(np.flatnonzero(good)[np.lexsort((-gain[good], fullest[good].round(6)))[0]])
-            flow = self._flow(*self.moves[at])
-            if flow is None:
-                free[at] = False
-                continue
-            load += self.table[at]
-            found.append(flow)
-        return found
-
-    @staticmethod
-    def _flow(one: _Group, other: _Group) -> Flow | None:
-        """The next flow from one group to the other; None where no node is free, or only one with itself."""
-        sent_all, received_all = one.sent >= len(one.nodes), other.received >= len(other.nodes)
-        if (sent_all and not one.fills_out) or (received_all and not other.fills_in):
-            return None
-        source, sink = one.nodes[one.sent % len(one.nodes)], other.nodes[other.received % len(other.nodes)]
-        if source == sink:
-            return None
-        one.sent += 1
-        other.received += 1
-        return Flow(source, sink)
+def _next_flow(one: _Group, other: _Group) -> Flow | None:
+    """The next flow from one group to the other; None where no node is free, or only one with itself."""
+    sent_all, received_all = one.sent >= len(one.nodes), other.received >= len(other.nodes)
+    if (sent_all and not one.fills_out) or (received_all and not other.fills_in):
+        return None
+    source, sink = one.nodes[one.sent % len(one.nodes)], other.nodes[other.received % len(other.nodes)]
+    if source == sink:
+        return None
+    one.sent += 1
+    other.received += 1
+    return Flow(source, sink)

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache, partial
+from itertools import product
 from typing import NamedTuple
 
 from benchconsole.probes.model.measuring import FULL, Bundle
@@ -41,7 +42,7 @@ class _Trunks:
 
     def __init__(self, request: DesignRequest) -> None:
         self.fabric = request.fabric
-        self.routes = request.routes
+        self.routes = request.flow_classes.routes
         self.flow_classes = request.flow_classes
         self.nodes = request.nodes
         chosen = set(request.nodes)
@@ -95,12 +96,19 @@ class _Trunks:
         return FlowLoad(self._flows(key)[0], bundle)
 
     def _tried(self, way: Direction, *, alone: bool) -> Iterator[_Key]:
-        """Pairs of switches whose flows cross ``way`` whole (``alone``) or in parts, and the byte/s that fill it."""
+        """Pairs of switches whose flows cross ``way`` whole (``alone``) or in parts, and the byte/s that fill it.
+
+        Nearest first, in a fixed turn.
+        """
         if alone and not self._leads_alone(way):
             return
         tried = 0
         capacity = self.fabric.links[way.link].capacity
-        for source, sink in self._home_pairs(way):
+        near, far = way.source, self.fabric.links[way.link].other(way.source)
+        homes, beyond = self._nearest(near, 0), self._nearest(far, self.turn.get(near, 0) + 1)
+        for source, sink in product(homes, beyond):
+            if source == sink or not self._reach(self.members[source][0], self.members[sink][0]):
+                continue
             share = self.routes.between(source, sink).get(way, 0.0)
             if share > 0 and (share > 1 - 1e-9) is alone:
                 tried += 1
@@ -114,15 +122,6 @@ class _Trunks:
         sinks = self._nearest(self.fabric.links[way.link].other(way.source), self.turn.get(way.source, 0) + 1)
         near = (sink for sink in sinks if beyond.get(sink, 0) > 0)
         return any(self.routes.between(way.source, sink).get(way, 0.0) > 1 - 1e-9 for sink in near)
-
-    def _home_pairs(self, way: Direction) -> Iterator[tuple[str, str]]:
-        """Switches with nodes on the near and the far side of ``way``, nearest first, in a fixed turn."""
-        near, far = way.source, self.fabric.links[way.link].other(way.source)
-        sinks = self._nearest(far, self.turn.get(near, 0) + 1)
-        for source in self._nearest(near, 0):
-            for sink in sinks:
-                if source != sink and self._reach(self.members[source][0], self.members[sink][0]):
-                    yield source, sink
 
     def _nearest(self, switch: str, start: int) -> list[str]:
         """The switches with nodes that are nearest to ``switch``; of equally near ones those from ``start`` on."""
