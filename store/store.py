@@ -67,10 +67,7 @@ class Store:
         return session_list.list_sessions(self._database, self._clock())
 
     def find_session(self, name: str) -> str:
-        """The id of the session that ``name`` means: ``last``, ``last-1``, an id, a label, the start of an id.
-
-        UnknownSessionError when that is none or several.
-        """
+        """The id of the session that ``name`` means, as ``session_list.find_session`` says."""
         return session_list.find_session(self._database, name)
 
     def session(self, id: str) -> SessionStore:

@@ -189,12 +189,7 @@ class AvailabilityWatch:
 
     async def _sample(self, number: int) -> None:
         """Plan, run and store one sample, and keep the session for the next."""
-        rounds = self._left
-        if not rounds:
-            planned = plan(self._fabric, self._suite, self._probes, nodes=self._choice.nodes, first=self._next)
-            due = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._schedule.due(number)))
-            words = f"sample {number} of {self._schedule.last}, due {due}"
-            rounds = tuple(replace(each, because=words) for each in planned)
+        rounds = self._left or self._planned(number)
         session = Session(
             self._fabric, self._probes, self._store, self._choice, make_reach=self._make_reach, clock=self._clock.now
         )
@@ -222,6 +217,12 @@ class AvailabilityWatch:
             self._closed.append(event)
         elif isinstance(event, Held | Resumed | Noticed):
             self.tell(event)
+
+    def _planned(self, number: int) -> tuple[Round, ...]:
+        rounds = plan(self._fabric, self._suite, self._probes, nodes=self._choice.nodes, first=self._next)
+        due = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._schedule.due(number)))
+        words = f"sample {number} of {self._schedule.last}, due {due}"
+        return tuple(replace(each, because=words) for each in rounds)
 
     async def _hold(self) -> None:
         """Drive the session between samples, so that nobody else takes it and its record says that it goes on."""

@@ -24,8 +24,7 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
 from benchconsole.probes.api import Safety
 from benchconsole.probes.model.measuring import Round, Test
-from benchconsole.topology.units import counted as count
-from benchconsole.topology.units import disk_size
+from benchconsole.topology.units import counted, disk_size
 
 T = TypeVar("T")
 
@@ -212,12 +211,12 @@ def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     summary = summarise(fabric, rounds, session.probes)
     touched = {node.id for each in rounds for test in each.tests for node in test.target.nodes}
     loading = {each.probe for each in rounds if session.probes[each.probe].safety is not Safety.READS}
-    effects = [f"{count(len(touched), 'node')} asked over SSH"]
+    effects = [f"{counted(len(touched), 'node')} asked over SSH"]
     if loading:
         effects.append(f"loads nodes and network: {', '.join(sorted(loading))}")
     if summary.total.writes:
         effects.append(f"up to {disk_size(summary.total.writes)} written to scratch directories, and removed")
-    covers = [f"{len(touched):,} of {count(len(fabric.nodes), 'node')}", *format_left_out(fabric, summary)]
+    covers = [f"{len(touched):,} of {counted(len(fabric.nodes), 'node')}", *format_left_out(fabric, summary)]
     return PlanNotes(tuple(effects), tuple(covers), tuple(_list_in_use(session, rounds)))
 
 

@@ -97,22 +97,23 @@ class _Job:
     bundle: Bundle | None = None
 
 
+@dataclass
 class _StagePlanner:
     """Plans one stage, or one point of its sweep: then ``clients`` may say how many nodes or flows run at once."""
 
-    def __init__(
-        self, fabric: Fabric, probe: Probe, stage: Stage, classes: FlowClasses, most: int, *, clients: int | None = None
-    ) -> None:
-        self.fabric = fabric
-        self.probe = probe
-        self.stage = stage
-        self.flow_classes = classes
-        self.clients = clients
-        self.given = stage.options
-        self.options: Options = MappingProxyType({**probe.options, **stage.options})
-        self.sending = probe.sending(self.options) if probe.shape is Shape.PAIR else ONE_STREAM
+    fabric: Fabric
+    probe: Probe
+    stage: Stage
+    flow_classes: FlowClasses
+    most: int
+    clients: int | None = None
+
+    def __post_init__(self) -> None:
+        self.given = self.stage.options
+        self.options: Options = MappingProxyType({**self.probe.options, **self.given})
+        self.sending = self.probe.sending(self.options) if self.probe.shape is Shape.PAIR else ONE_STREAM
         # A test that sends both ways has the fabric to itself: packing heeds one direction of a flow.
-        self.most = 1 if self.sending.directions is Directions.BOTH else most
+        self.most = 1 if self.sending.directions is Directions.BOTH else self.most
 
     @property
     def name(self) -> str:
@@ -135,7 +136,7 @@ class _StagePlanner:
                 options = MappingProxyType({**self.given, **turn.options(self.probe.options)})
                 stage = Stage(self.stage.probe, self.stage.nodes, options)
                 clients = turn.clients(self.probe.options)
-                at = _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, self.most, clients=clients)
+                at = _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, self.most, clients)
                 made[turn.point] = at.rounds(members, 1)
             point = make_swept(sweep, turn, first)
             if not made[turn.point]:

@@ -5,10 +5,10 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchconsole.probes.model.measuring import Labels, Round, Swept, Target
+from benchconsole.probes.model.measuring import Round, Swept, Target
 from benchconsole.probes.planning.design_options import Options
 from benchconsole.topology.model.cohorts import name_cohort
-from benchconsole.topology.model.fabric import Node, NodeId
+from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.model.sweep import CLIENTS, Order, Sweep, Value
 
 REPETITION = "repetition"
@@ -77,31 +77,31 @@ def format_stage_name(base: str, sweep: Sweep) -> str:
 # -- labels
 
 
-def find_cohort_labels(nodes: Sequence[Node], *, ordered: bool) -> Labels:
-    """The cohorts of a test on these nodes; ``ordered``: they are the two ends of a pair."""
-    dimensions = dict.fromkeys(dimension for node in nodes for dimension, _ in node.cohorts)
-    cohorts = [dict(node.cohorts) for node in nodes]
-    found = ((name, name_cohort([own.get(name) for own in cohorts], ordered=ordered)) for name in dimensions)
-    return tuple((name, value) for name, value in found if value is not None)
-
-
 def label_tests(rounds: Sequence[Round], phase: Mapping[str, str]) -> tuple[Round, ...]:
     """``rounds`` with the labels of their tests: cohorts of nodes, those of the session (``phase``), the point."""
-    made: dict[tuple[NodeId, ...], Labels] = {}
-    return tuple(_labelled(each, phase, made) for each in rounds)
+    made: dict[tuple[NodeId, ...], dict[str, str]] = {}
 
-
-def _labelled(each: Round, phase: Mapping[str, str], made: dict[tuple[NodeId, ...], Labels]) -> Round:
-    common = {**phase, **dict(each.swept.point if each.swept is not None else ())}
-    if each.swept is not None and each.swept.repeat > 1:
-        common[REPETITION] = str(each.swept.repetition)
-    if not common and not any(node.cohorts for test in each.tests for node in test.target.nodes):
-        return each
-
-    def target(found: Target) -> Target:
-        key = tuple(node.id for node in found.nodes)
+    def find_cohorts(target: Target) -> dict[str, str]:
+        key = tuple(node.id for node in target.nodes)
         if key not in made:
-            made[key] = find_cohort_labels(found.nodes, ordered=found.peer is not None)
-        return replace(found, labels=tuple(sorted({**dict(made[key]), **common}.items())))
+            cohorts = [dict(node.cohorts) for node in target.nodes]
+            named = {
+                name: name_cohort([own.get(name) for own in cohorts], ordered=target.peer is not None)
+                for name in dict.fromkeys(name for own in cohorts for name in own)
+            }
+            made[key] = {name: value for name, value in named.items() if value is not None}
+        return made[key]
 
-    return replace(each, tests=tuple(replace(test, target=target(test.target)) for test in each.tests))
+    found = []
+    for each in rounds:
+        common = {**phase, **dict(each.swept.point if each.swept is not None else ())}
+        if each.swept is not None and each.swept.repeat > 1:
+            common[REPETITION] = str(each.swept.repetition)
+        if common or any(node.cohorts for test in each.tests for node in test.target.nodes):
+            tests = []
+            for test in each.tests:
+                labels = tuple(sorted({**find_cohorts(test.target), **common}.items()))
+                tests.append(replace(test, target=replace(test.target, labels=labels)))
+            each = replace(each, tests=tuple(tests))  # noqa: PLW2901 - the round with its labels
+        found.append(each)
+    return tuple(found)

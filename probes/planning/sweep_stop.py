@@ -14,8 +14,7 @@ from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Failure, Labels, Result, Round, Swept, TestOutcome
 from benchconsole.probes.planning.sweep_points import REPETITION
 from benchconsole.topology.model.sweep import Ending
-from benchconsole.topology.units import Unit, percent
-from benchconsole.topology.units import counted as count
+from benchconsole.topology.units import Unit, counted, percent
 
 _THROUGHPUTS = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND)
 
@@ -71,7 +70,7 @@ class SweepEndings:
         place, because = self._failed(closed.round, swept.ending, points) or self._flat(points, swept.ending)
         later = [each for point in points[place:] for each in point if each.number not in self._closed]
         self._needless.update((each.number, because) for each in later)
-        return f"{closed.round.stage}: {because}; {count(len(later), 'round')} not needed any more" if later else ""
+        return f"{closed.round.stage}: {because}; {counted(len(later), 'round')} not needed any more" if later else ""
 
     def find_reason(self, each: Round) -> str:
         """Why a round need not be run any more; empty where it must."""
