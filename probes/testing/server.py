@@ -250,13 +250,7 @@ class ScriptedSshd:
     """
 
     def __init__(
-        self,
-        answer: Answer,
-        hosts: Mapping[str, Manner] | Iterable[str],
-        directory: Path,
-        *,
-        port: int = 0,
-        user: str = "bench",
+        self, answer: Answer, hosts: Mapping[str, Manner] | Iterable[str], directory: Path, *, port: int = 0
     ) -> None:
         self.hosts = dict(hosts) if isinstance(hosts, Mapping) else dict.fromkeys(hosts, Manner.ANSWERS)
         for address in self.hosts:
@@ -264,7 +258,6 @@ class ScriptedSshd:
                 raise ValueError(f"found {address}, expected an address of the loopback, {LOOPBACK}")
         self.directory = directory
         self.port = port
-        self.user = user
         self._answer = answer
         self._met: dict[asyncssh.SSHServerConnection, str] = {}
         self._mute: set[asyncio.BaseTransport] = set()
@@ -339,7 +332,7 @@ class ScriptedSshd:
         lines = "".join(f"[{address}]:{self.port} {shown[0]} {shown[1]}\n" for address in known)
         (self.directory / "known_hosts").write_text(lines)
         settings = {
-            "User": self.user,
+            "User": "bench",
             "Port": self.port,
             "IdentityFile": _quoted(identity),
             "IdentitiesOnly": "yes",
