@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from textual import events, on
-from textual.widget import Widget
 
 from benchconsole.console.text.cells import wrap_clipped
 from benchconsole.console.tui.rows.text_rows import TEXT, CellLine, Row
@@ -35,15 +34,10 @@ class ChoiceSheet(Sheet[str]):
         super().__init__(title, badges)
         self.words = TextLines(text)
         self.options = OptionListing(options)
-
-    def inside(self) -> Sequence[Widget]:
-        return (self.words, self.options)
-
-    def on_mount(self) -> None:
-        self.options.focus()
+        self.parts = (self.words, self.options)
 
     def on_key(self, event: events.Key) -> None:
-        option = next((each for each in self.options.options if each.key == event.character), None)
+        option = next((each for each in self.options.items if each.key == event.character), None)
         if option is not None:
             event.stop()
             self.dismiss(option.value)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 from textual import on
-from textual.widget import Widget
 
 from benchconsole.console.tui.actions import ACTIONS, MOVES, Action
 from benchconsole.console.tui.screens.base.sheet import Sheet
@@ -33,12 +32,7 @@ class CommandSheet(Sheet[str]):
         self.options = OptionListing(self.candidates(""))
         self.options.CURSOR = True
         self.options.styles.height = MOST
-
-    def inside(self) -> Sequence[Widget]:
-        return (self.options, self.prompt)
-
-    def on_mount(self) -> None:
-        self.prompt.focus()
+        self.parts = (self.options, self.prompt)
 
     def candidates(self, text: str) -> list[Option]:
         """What ``text`` may become."""
@@ -93,7 +87,3 @@ class CommandSheet(Sheet[str]):
     @on(Listing.Chosen)
     def _chosen(self) -> None:
         self._complete()
-
-    @on(LineInput.Left)
-    def _left(self) -> None:
-        self.dismiss(None)

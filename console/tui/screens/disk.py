@@ -1,10 +1,9 @@
 """Agreeing to lose what is on one disk: which disk that is, and its serial number typed out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from textual import on
-from textual.widget import Widget
 
 from benchconsole.console.text.cells import wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
@@ -90,12 +89,7 @@ class DiskSheet(Sheet[str]):
         self.asked = asked
         self.loss = DiskLoss(asked, disk)
         self.prompt = LineInput("type its serial number:")
-
-    def inside(self) -> Sequence[Widget]:
-        return (self.loss, self.prompt)
-
-    def on_mount(self) -> None:
-        self.prompt.focus()
+        self.parts = (self.loss, self.prompt)
 
     def on_resize(self) -> None:
         self.loss.styles.height = max(min(len(list(self.loss.lines(self.size.width))), self.size.height - 3), 1)
@@ -110,10 +104,6 @@ class DiskSheet(Sheet[str]):
             self.dismiss(self.asked.serial)
         else:
             self.prompt.show(note=(CellText("that is not it", FAIL),))
-
-    @on(LineInput.Left)
-    def _left(self) -> None:
-        self.dismiss(None)
 
 
 def _paragraph(name: str, text: str, width: int, tone: Tone) -> Iterator[Row]:

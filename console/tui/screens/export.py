@@ -1,11 +1,9 @@
 """Writing a report: the format by its key, the path as it is typed."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from textual import on
-from textual.widget import Widget
 
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.line_input import LineInput
@@ -39,12 +37,7 @@ class ExportSheet(Sheet[ExportTarget]):
         self.options = OptionListing(FORMATS)
         self.prompt = LineInput("to")
         self.prompt.fill(f"{stem}.html")
-
-    def inside(self) -> Sequence[Widget]:
-        return (self.options, self.prompt)
-
-    def on_mount(self) -> None:
-        self.prompt.focus()
+        self.parts = (self.options, self.prompt)
 
     @on(LineInput.Asked)
     def _asked(self, event: LineInput.Asked) -> None:
@@ -61,7 +54,3 @@ class ExportSheet(Sheet[ExportTarget]):
     def _entered(self) -> None:
         if self.options.chosen is not None and self.prompt.text.strip():
             self.dismiss(ExportTarget(self.options.chosen.value, Path(self.prompt.text.strip()).expanduser()))
-
-    @on(LineInput.Left)
-    def _left(self) -> None:
-        self.dismiss(None)

@@ -5,7 +5,6 @@ from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy
 from benchconsole.console.tui.screens.base.filtered_page import FilteredPage
 from benchconsole.console.tui.widgets.fact_table import FactTable, list_node_facts
-from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import RunView
 from benchconsole.store.errors import StoreError
 from benchconsole.topology.model.fabric import NodeId
@@ -42,24 +41,15 @@ class FactsScreen(FilteredPage):
         self.crumb.show((sanitize(view.fabric.name), sanitize(self.node), "facts"))
         self.annotate()
 
-    @property
-    def listing(self) -> Listing:
-        return self.table
-
     def action_walk(self, step: int) -> None:
         """To the next fact that is not as declared, or the one before."""
-        rows, here = self.table.kept, self.table.cursor
-        for away in range(1, len(rows) + 1):
-            index = (here + step * away) % len(rows)
-            if rows[index].is_fault:
-                self.table.go(index)
-                return
-        self.say("Everything that was declared is as declared.")
+        if not self.table.walk(step, lambda row: row.is_fault):
+            self.say("Everything that was declared is as declared.")
 
     def action_copy(self) -> None:
-        if self.table.count:
-            row = self.table.kept[self.table.cursor]
+        row = self.table.chosen
+        if row is not None:
             self.post_message(Copy(self.table.as_text([row]), f"{row.fact} of {sanitize(self.node)}"))
 
     def action_copy_all(self) -> None:
-        self.post_message(Copy(self.table.as_text(self.table.kept), count(self.table.count, "fact")))
+        self.post_message(Copy(self.table.as_text(self.table.items), count(self.table.count, "fact")))

@@ -59,10 +59,6 @@ class FindingsScreen(Page):
         self._shown: tuple[object, object, object] = (None, None, None)
         self.parts = (self.list, self.unjudged, self.detail)
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.list.focus()
-
     def paint(self, view: RunView) -> None:
         shown = (view.results, view.static, self.folded)
         if not all(map(operator.is_, shown, self._shown)):
@@ -123,7 +119,7 @@ class FindingsScreen(Page):
             self.folded = False
             self.paint(self.run_view)
         index = next(
-            (i for i, e in enumerate(self.list.entries) if isinstance(e, AlikeFindings) and e.first.where == where), 0
+            (i for i, e in enumerate(self.list.items) if isinstance(e, AlikeFindings) and e.first.where == where), 0
         )
         self.choose(index)
 
@@ -172,9 +168,6 @@ class FindingsScreen(Page):
         else:
             self.say("It is about no single element of the map.")
 
-    def step(self, rows: int) -> None:
-        self.list.move(rows)
-
     def action_walk(self, step: int) -> None:
         places = self.list.places
         if places:
@@ -192,9 +185,7 @@ class FindingsScreen(Page):
 
     def _stay_with(self, alike: AlikeFindings) -> None:
         """The row that holds what was chosen before folding."""
-        holds = (
-            i for i, e in enumerate(self.list.entries) if isinstance(e, AlikeFindings) and alike.first in e.findings
-        )
+        holds = (i for i, e in enumerate(self.list.items) if isinstance(e, AlikeFindings) and alike.first in e.findings)
         self.choose(next(holds, self.list.cursor))
 
     def action_in_fabric(self) -> None:
@@ -217,7 +208,7 @@ class FindingsScreen(Page):
 
     def action_copy_all(self) -> None:
         if self.run_view is not None:
-            every = [each for each in self.list.entries if not isinstance(each, tuple)]
+            every = [each for each in self.list.items if not isinstance(each, tuple)]
             number = len(self.list.faults) + len(self.run_view.static or ())
             self.post_message(Copy(_as_text(self.run_view.fabric, every), f"{number} findings"))
 

@@ -1,9 +1,8 @@
 """Keys and commands that are valid here, searchable by key and by word; enter does the chosen one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from textual import on
-from textual.widget import Widget
 
 from benchconsole.console.tui.actions import ACTIONS, matching
 from benchconsole.console.tui.screens.base.sheet import Sheet
@@ -24,12 +23,7 @@ class HelpSheet(Sheet[str]):
         self.valid = tuple(valid)
         self.prompt = LineInput("?")
         self.options = OptionListing(self._options(""))
-
-    def inside(self) -> Sequence[Widget]:
-        return (self.prompt, self.options)
-
-    def on_mount(self) -> None:
-        self.prompt.focus()
+        self.parts = (self.prompt, self.options)
 
     def _options(self, words: str) -> list[Option]:
         return [
@@ -50,7 +44,3 @@ class HelpSheet(Sheet[str]):
     def _entered(self) -> None:
         chosen = self.options.chosen
         self.dismiss(chosen.value if chosen is not None and chosen.value in ACTIONS else None)
-
-    @on(LineInput.Left)
-    def _left(self) -> None:
-        self.dismiss(None)

@@ -57,10 +57,6 @@ class NodeScreen(Page):
         self.raw = RawPane()
         self.parts = (self.headline, self.inventory, self.results, self.path, self.raw)
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.results.focus()
-
     @property
     def seen(self) -> NodeView | None:
         return self.run_view.nodes.get(self.node) if self.run_view else None
@@ -152,10 +148,6 @@ class NodeScreen(Page):
     def _chosen(self) -> None:
         self.action_enter()
 
-    def step(self, rows: int) -> None:
-        """Move in the pane that has the focus."""
-        (self.raw if self.raw.has_focus else self.results).move(rows)
-
     def action_shift(self, step: int) -> None:
         self.raw.sideways(8 * step)
 
@@ -174,12 +166,7 @@ class NodeScreen(Page):
 
     def action_walk(self, step: int) -> None:
         """To the next result that is not a pass, or the one before."""
-        every, here = self.results.outcomes, self.results.cursor
-        for away in range(1, len(every) + 1):
-            index = (here + step * away) % len(every)
-            if every[index].state not in (State.PASS, State.MEASURED):
-                self.results.go(index)
-                return
+        self.results.walk(step, lambda each: each.state not in (State.PASS, State.MEASURED))
 
     def action_in_fabric(self) -> None:
         self.post_message(ShowInFabric(self.node))
@@ -206,7 +193,7 @@ class NodeScreen(Page):
             self.post_message(Copy(_as_text([self.results.chosen]), "the result"))
 
     def action_copy_all(self) -> None:
-        self.post_message(Copy(_as_text(self.results.outcomes), f"{self.results.count} results"))
+        self.post_message(Copy(_as_text(self.results.items), f"{self.results.count} results"))
 
 
 def _as_text(some: Sequence[NodeResult]) -> str:

@@ -64,23 +64,19 @@ class NodesScreen(FilteredPage):
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:
-        if self.table.chosen is not None:
-            self.post_message(OpenNode(self.table.chosen))
+        if self.table.chosen_node is not None:
+            self.post_message(OpenNode(self.table.chosen_node))
 
     def _count(self) -> None:
         table = self.table
-        seen = table.in_sight
-        rows = f"rows {seen.start + 1:,} to {seen.stop:,} of {table.count:,}" if table.count else "no rows"
+        last = min(table.top + table.page, table.count)
+        rows = f"rows {table.top + 1:,} to {last:,} of {table.count:,}" if table.count else "no rows"
         words = []
         if table.hidden:
             words.append(f"{count(table.hidden, 'column')} hidden, > goes there")
         if table.folded:
             words.append(f"{table.folded_away:,} that pass are folded, z shows them")
         self.status.show("   ".join(words), rows)
-
-    @property
-    def listing(self) -> Listing:
-        return self.table
 
     @on(Listing.Moved)
     def _moved(self) -> None:
@@ -110,26 +106,21 @@ class NodesScreen(FilteredPage):
     def action_walk(self, step: int) -> None:
         """To the next node that is not well, or the one before."""
         bad = (State.FAIL, State.UNREACHABLE, State.WATCH, State.UNKNOWN)
-        order, here = self.table.order, self.table.cursor
-        for away in range(1, len(order) + 1):
-            index = (here + step * away) % len(order)
-            if order[index].state in bad:
-                self.table.go(index)
-                return
-        self.say("No node has a fault.")
+        if not self.table.walk(step, lambda row: row.state in bad):
+            self.say("No node has a fault.")
 
     def action_in_fabric(self) -> None:
-        if self.table.chosen is not None:
-            self.post_message(ShowInFabric(self.table.chosen))
+        if self.table.chosen_node is not None:
+            self.post_message(ShowInFabric(self.table.chosen_node))
 
     def action_repeat(self) -> None:
-        if self.table.chosen is not None and self.run_view is not None:
-            results = self.run_view.nodes[self.table.chosen].results
+        if self.table.chosen_node is not None and self.run_view is not None:
+            results = self.run_view.nodes[self.table.chosen_node].results
             self.post_message(PlanRun(only=tuple(result.test.id for result in results)))
 
     def action_copy(self) -> None:
-        if self.table.chosen is not None:
-            row = self.table.order[self.table.cursor]
+        if self.table.chosen_node is not None:
+            row = self.table.items[self.table.cursor]
             self.post_message(Copy(self.table.as_text(only=[row]), f"the row of {sanitize(row.view.node.id)}"))
 
     def action_copy_all(self) -> None:

@@ -1,9 +1,6 @@
 """The password of ``sudo``, asked for once a run. What is typed is never shown, and goes to who asked alone."""
 
-from collections.abc import Sequence
-
 from textual import on
-from textual.widget import Widget
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.screens.base.sheet import Sheet
@@ -28,20 +25,11 @@ class PasswordSheet(Sheet[str]):
         self.asked.styles.height = 1
         self.words = TextLines(_TEXT)
         self.prompt = LineInput("password:", masked=True)
-
-    def inside(self) -> Sequence[Widget]:
-        return (self.asked, self.words, self.prompt)
-
-    def on_mount(self) -> None:
-        self.prompt.focus()
+        self.parts = (self.asked, self.words, self.prompt)
 
     @on(LineInput.Entered)
     def _entered(self) -> None:
         self._answer(self.prompt.text or None)
-
-    @on(LineInput.Left)
-    def _left(self) -> None:
-        self._answer(None)
 
     def action_leave(self) -> None:
         self._answer(None)

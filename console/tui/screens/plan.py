@@ -5,7 +5,6 @@ from functools import partial
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.screens.base.sheet import Sheet
@@ -62,14 +61,12 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
         self.typed: tuple[str, ...] = ()
         self.proposal: Proposal | None = None
         self.plan = PlanView()
+        self.parts = (self.plan,)
         self._name_keys()
 
-    def inside(self) -> Sequence[Widget]:
-        return (self.plan,)
-
     def on_mount(self) -> None:
+        super().on_mount()
         self._work_out()
-        self.plan.focus()
 
     def on_resize(self) -> None:
         self.plan.styles.height = max(min(self.plan.wanted, self.size.height - 4), 1)
@@ -83,7 +80,7 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
 
     def _work_out(self) -> None:
         self.proposal = None
-        self.plan.wait(self.suite or "")
+        self.plan.say(f"{sanitize(self.suite) + ': ' if self.suite else ''}the plan is being worked out.")
         self._name_keys()
         self.on_resize()
         self.run_worker(self._propose(self.suite, self.typed), exit_on_error=False)
@@ -94,7 +91,7 @@ class PlanSheet(Sheet[tuple[Round, ...]]):
             proposal = await self.propose(suite, typed)
         except PlanError as error:
             if (suite, typed) == (self.suite, self.typed):
-                self.plan.refuse(sanitize(str(error)))
+                self.plan.say(sanitize(str(error)))
         else:
             if (suite, typed) != (self.suite, self.typed):
                 return  # another plan was asked for meanwhile

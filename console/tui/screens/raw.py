@@ -28,10 +28,6 @@ class RawScreen(Page):
         self.raw = RawPane()
         self.parts = (self.raw,)
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.raw.focus()
-
     def paint(self, view: RunView) -> None:
         result = view.results.get(self.test)
         if result is None:

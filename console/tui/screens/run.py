@@ -68,7 +68,6 @@ class RunScreen(Page):
     def on_mount(self) -> None:
         """Times go on once a second, also when nothing happens."""
         super().on_mount()
-        self.tests.focus()
         self.set_interval(1.0, self._second)
 
     def _second(self) -> None:
@@ -138,9 +137,6 @@ class RunScreen(Page):
         self.proofs.styles.height = proofs
         self.tests.styles.margin = (0, 0, gap, 0)
         self.events.styles.height = events
-
-    def step(self, rows: int) -> None:
-        self.tests.move(rows)
 
     @on(Listing.Chosen)
     def _chosen(self) -> None:

@@ -46,7 +46,7 @@ class StartScreen(Screen[StartChoice]):
         self.menu.focus()
 
     def on_key(self, event: events.Key) -> None:
-        entry = next((each for each in self.menu.entries if each.key and each.key == event.character), None)
+        entry = next((each for each in self.menu.items if each.key and each.key == event.character), None)
         if entry is not None:
             event.stop()
             self.take(entry)

@@ -63,7 +63,7 @@ class SweepsScreen(FilteredPage):
 
     def _show_chosen(self) -> None:
         """The chart under the cursor, and the point of it."""
-        chart = self.charts.chosen
+        chart = self.charts.chosen.chart if self.charts.chosen is not None else None
         if chart is not self.points.chart:
             self.points.show(chart)
         row = self.points.chosen
@@ -123,12 +123,12 @@ class SweepsScreen(FilteredPage):
         self.charts.move(step)
 
     def action_copy(self) -> None:
-        chart, row = self.charts.chosen, self.points.chosen
+        chart, row = self.points.chart, self.points.chosen
         if chart is not None and row is not None:
             lines = format_chart(chart).splitlines()
             self.post_message(Copy(f"{lines[0]}\n{lines[1 + self.points.cursor]}\n", f"{chart.axis}={row.value}"))
 
     def action_copy_all(self) -> None:
-        chart = self.charts.chosen
+        chart = self.charts.chosen.chart if self.charts.chosen is not None else None
         if chart is not None:
             self.post_message(Copy(format_chart(chart), format_chart_name(chart)))

@@ -16,9 +16,7 @@ class CellWidget(Widget):
     DEFAULT_CSS = "CellWidget { height: 1fr; width: 1fr; }"
     GROUND = Ground.BG
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows: list[Row] | None = None
+    _rows: list[Row] | None = None
 
     def draw(self, width: int, height: int) -> list[Row]:
         """The rows as they should be now; missing ones are blank."""
@@ -32,19 +30,21 @@ class CellWidget(Widget):
     def rows(self) -> list[Row]:
         """The rows as they are painted."""
         if self._rows is None:
-            self._rows = self._drawn()
+            width, height = self.size
+            rows = self.draw(width, height)[:height] if width and height else []
+            self._rows = rows + [BLANK] * (height - len(rows))
         return self._rows
 
     def redraw(self) -> None:
         """Draw anew and send what differs from the last time."""
         if self._rows is None or not self.is_attached:
             return
-        old, self._rows = self._rows, self._drawn()
-        if len(old) != len(self._rows):
+        old, self._rows = self._rows, None
+        if len(old) != len(self.rows):
             self.refresh()
             return
         regions = []
-        for y, (before, after) in enumerate(zip(old, self._rows, strict=True)):
+        for y, (before, after) in enumerate(zip(old, self.rows, strict=True)):
             span = differing(before, after)
             if span is not None:
                 regions.append(Region(span[0], y, span[1] - span[0], 1))
@@ -59,15 +59,14 @@ class CellWidget(Widget):
     def on_resize(self) -> None:
         self.repaint()
 
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
+        self.redraw()
+
     def render_line(self, y: int) -> Strip:
         rows = self.rows
         row = rows[y] if y < len(rows) else BLANK
         return self.painter.strip(row, self.size.width, self.GROUND)
-
-    def _drawn(self) -> list[Row]:
-        width, height = self.size
-        rows = self.draw(width, height)[:height] if width and height else []
-        return rows + [BLANK] * (height - len(rows))
 
 
 def painter_of(app: "App[object]") -> Painter:

@@ -1,21 +1,17 @@
 """The list of facts of a node: each with its part, its value, and the declared value."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import BRIGHT, MUTED, TEXT, CellLine, CellText, Row, sign, value_tone
-from benchconsole.console.tui.widgets.filtered_listing import FilteredListing
+from benchconsole.console.tui.widgets.listing import FilteredListing
 from benchconsole.console.view.run_view import NodeView, State, state_of
 from benchconsole.console.view.wording import format_expected, format_fact
 from benchconsole.probes.judging.yardsticks.hardware import format_hardware
 from benchconsole.probes.model.judgement import Verdict, Yardstick
 from benchconsole.probes.model.measuring import Fact
-
-COLUMNS: Mapping[str, Scale | None] = {"fact": None, "of": None, "value": None, "state": None}
-"""What a filter may name."""
 
 _LOW = 22
 
@@ -74,38 +70,19 @@ def _of(fact: Fact) -> str:
     return sanitize(" ".join(value for _, value in fact.labels))
 
 
-class FactTable(FilteredListing):
+class FactTable(FilteredListing[NodeFact]):
     """Rows that pass the filter."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.facts: Sequence[NodeFact] = ()
-        self.kept: Sequence[NodeFact] = ()
-        self.nothing = ""
+    filter_columns = dict.fromkeys(("fact", "of", "value", "state"))
+    nothing = ""
 
     def show(self, rows: Iterable[NodeFact], nothing: str) -> None:
         """Take ``rows``; ``nothing`` says why there are none."""
-        self.facts, self.nothing = tuple(rows), nothing
+        self.every, self.nothing = tuple(rows), nothing
         self.apply_filter()
 
-    @property
-    def filter_columns(self) -> Mapping[str, Scale | None]:
-        return COLUMNS
-
-    @property
-    def total(self) -> int:
-        return len(self.facts)
-
-    def apply_filter(self) -> None:
-        self.kept = [row for row in self.facts if self.filter.keeps(row)]
-        self.redraw()
-
-    @property
-    def count(self) -> int:
-        return len(self.kept)
-
     def empty(self, width: int) -> list[Row]:
-        why = self.nothing if not self.facts else "no fact passes the filter"
+        why = self.nothing if not self.every else "no fact passes the filter"
         return [CellLine(width).to(1).put(clip_text(why, width - 2), MUTED).row()]
 
     def heading(self, width: int) -> list[Row]:
@@ -115,7 +92,7 @@ class FactTable(FilteredListing):
 
     def row(self, index: int, width: int) -> Row:
         """One fact; where something else was declared, that stands behind the value."""
-        each = self.kept[index]
+        each = self.items[index]
         of, value = self._places(width)
         line = CellLine(width).to(1)
         if each.state is not None:
@@ -133,8 +110,8 @@ class FactTable(FilteredListing):
     def _places(self, width: int) -> tuple[int, int]:
         """Where ``of`` and ``value`` begin: as the longest texts want, within a third of the width each."""
         third = max(width // 3, _LOW)
-        fact = min(max((measure_width(row.fact) for row in self.facts), default=0), third - 4)
-        of = min(max((measure_width(row.of) for row in self.facts), default=0), third - 2)
+        fact = min(max((measure_width(row.fact) for row in self.every), default=0), third - 4)
+        of = min(max((measure_width(row.of) for row in self.every), default=0), third - 2)
         return 5 + fact, 7 + fact + max(of, 2)
 
     def as_text(self, rows: Iterable[NodeFact]) -> str:

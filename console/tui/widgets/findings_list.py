@@ -20,17 +20,14 @@ Entry = Finding | AlikeFindings | Row
 """A row of words cannot be chosen."""
 
 
-class FindingsList(Listing):
+class FindingsList(Listing[Entry]):
     """One row a finding. ``nothing`` stands above what the description shows where nothing was found by measuring."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.entries: Sequence[Entry] = ()
-        self.faults: Sequence[Finding] = ()
-        self.static: Sequence[AlikeFindings] = ()
-        self.title: Row = ()
-        self.nothing = ""
-        self._longest = (6, 8)
+    faults: Sequence[Finding] = ()
+    static: Sequence[AlikeFindings] = ()
+    title: Row = ()
+    nothing = ""
+    _longest = (6, 8)
 
     def show(
         self, faults: Sequence[Finding], nothing: str, static: Sequence[AlikeFindings] = (), title: Row = ()
@@ -39,7 +36,7 @@ class FindingsList(Listing):
         here = self.chosen
         self.faults, self.static, self.title, self.nothing = faults, static, title, nothing
         above: list[Entry] = [*faults, BLANK] if faults and title else [*faults]
-        self.entries = [*above, *([title] if title else []), *static]
+        self.items = [*above, *([title] if title else []), *static]
         self._longest = (
             max([6, *(measure_width(sanitize(each.where)) for each in faults)]),
             max([8, *(measure_width(sanitize(each.what)) for each in faults)]),
@@ -50,31 +47,26 @@ class FindingsList(Listing):
     def _index_of(self, here: Finding | AlikeFindings | None) -> int:
         """Where ``here`` stands now; else the nearest row to the cursor that can be chosen."""
         key = _key(here)
-        found = next((i for i, each in enumerate(self.entries) if key is not None and _key(each) == key), self.cursor)
+        found = next((i for i, each in enumerate(self.items) if key is not None and _key(each) == key), self.cursor)
         return self._choosable(min(found, max(self.count - 1, 0)), 1)
 
     def _choosable(self, index: int, step: int) -> int:
         """``index``, or the next row that can be chosen, in the direction of ``step`` first."""
         for ways in (range(index, self.count), range(index, -1, -1))[:: 1 if step > 0 else -1]:
-            found = next((place for place in ways if not isinstance(self.entries[place], tuple)), None)
+            found = next((place for place in ways if not isinstance(self.items[place], tuple)), None)
             if found is not None:
                 return found
         return 0
 
     @property
     def chosen(self) -> Finding | AlikeFindings | None:
-        entry = self.entries[self.cursor] if self.cursor < len(self.entries) else None
+        entry = self.items[self.cursor] if self.cursor < len(self.items) else None
         return None if isinstance(entry, tuple) else entry
 
     @property
     def places(self) -> list[int]:
         """Rows that can be chosen."""
-        return [index for index, each in enumerate(self.entries) if not isinstance(each, tuple)]
-
-    @property
-    def count(self) -> int:
-        """Rows under the first heading."""
-        return len(self.entries)
+        return [index for index, each in enumerate(self.items) if not isinstance(each, tuple)]
 
     def go(self, index: int) -> None:
         """Put the cursor on a finding; words are passed over."""
@@ -94,7 +86,7 @@ class FindingsList(Listing):
 
     def heading(self, width: int) -> list[Row]:
         """Names of the columns, or what the rows below have in common; always one row."""
-        if self.static and self.top > self.entries.index(self.static[0]) - 1:
+        if self.static and self.top > self.items.index(self.static[0]) - 1:
             return [self._fitted(self.title, width)]
         if not self.faults:
             return [CellLine(width).to(1).put(sanitize(self.nothing), TEXT).row()]
@@ -108,7 +100,7 @@ class FindingsList(Listing):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        entry = self.entries[index]
+        entry = self.items[index]
         if isinstance(entry, tuple):
             return self._fitted(entry, width)
         return self._measured(entry, width) if isinstance(entry, Finding) else self._described(entry, width)

@@ -95,12 +95,6 @@ class LineInput(CellWidget, can_focus=True):
         before, word, after = text.partition(self.wrong)
         return (CellText(before, TEXT), CellText(word, FAIL), CellText(after, TEXT))
 
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
-        self.redraw()
-
     def on_paste(self, event: events.Paste) -> None:
         """Take pasted text, one line of it, made plain; masked text is nowhere shown, and taken as it is."""
         event.stop()

@@ -1,37 +1,50 @@
 """A list of any length: a heading that stays, a cursor, and drawing of no more than the rows in sight."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
 
 from textual import events
 from textual.message import Message
 
+from benchconsole.console.tui.queries.filtering import EVERYTHING, Fields, Filter
+from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import CellLine, Row, selected
 from benchconsole.console.tui.widgets.canvas import CellWidget
 
+Item = TypeVar("Item")
+FilteredItem = TypeVar("FilteredItem", bound=Fields)
 
-class Listing(CellWidget, can_focus=True):
-    """Rows under a heading. Subclasses give ``heading``, ``count`` and ``row``."""
+
+def find_again(here: Item | None, items: Sequence[Item], key: Callable[[Item], object], otherwise: int) -> int:
+    """Where the item with the ``key`` of ``here`` stands now; ``otherwise`` where it has gone."""
+    if here is None:
+        return otherwise
+    return next((index for index, each in enumerate(items) if key(each) == key(here)), otherwise)
+
+
+class Listing(CellWidget, Generic[Item], can_focus=True):
+    """Rows under a heading, one for each of ``items``. Subclasses give ``heading`` and ``row``."""
 
     CURSOR = True
+    items: Sequence[Item] = ()
+    cursor = 0
+    top = 0
 
     @dataclass
     class Moved(Message):
         """The cursor stands on another row."""
 
-        listing: "Listing"
+        listing: "Listing[Any]"
         index: int
 
     @dataclass
     class Chosen(Message):
         """Enter was pressed on a row."""
 
-        listing: "Listing"
+        listing: "Listing[Any]"
         index: int
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.cursor = 0
-        self.top = 0
 
     def heading(self, width: int) -> list[Row]:
         """Rows that stay while the others scroll."""
@@ -39,8 +52,12 @@ class Listing(CellWidget, can_focus=True):
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
-        raise NotImplementedError  # no ABC: query(Listing) has to take the class itself
+        return len(self.items)
+
+    @property
+    def chosen(self) -> Item | None:
+        """The item under the cursor."""
+        return self.items[self.cursor] if self.cursor < len(self.items) else None
 
     def row(self, index: int, width: int) -> Row:
         """One row, drawn as if the cursor were elsewhere."""
@@ -51,7 +68,6 @@ class Listing(CellWidget, can_focus=True):
         return []
 
     def draw(self, width: int, height: int) -> list[Row]:
-        """The heading and the rows in sight."""
         head = self.heading(width)[:height]
         if not self.count:
             return head + self.empty(width)
@@ -64,11 +80,6 @@ class Listing(CellWidget, can_focus=True):
     def page(self) -> int:
         """Rows that fit under the heading."""
         return max(self.size.height - len(self.heading(self.size.width)), 1)
-
-    @property
-    def in_sight(self) -> range:
-        """Indexes of the rows in sight."""
-        return range(self.top, min(self.top + self.page, self.count))
 
     def go(self, index: int) -> None:
         """Put the cursor on ``index``, or scroll there where there is no cursor."""
@@ -83,6 +94,15 @@ class Listing(CellWidget, can_focus=True):
 
     def move(self, step: int) -> None:
         self.go((self.cursor if self.CURSOR else self.top) + step)
+
+    def walk(self, step: int, wanted: Callable[[Item], bool]) -> bool:
+        """Go to the next row that is ``wanted``, round the end; ``step`` -1 goes back. False where there is none."""
+        for away in range(1, len(self.items) + 1):
+            index = (self.cursor + step * away) % len(self.items)
+            if wanted(self.items[index]):
+                self.go(index)
+                return True
+        return False
 
     def choose(self) -> None:
         """Say that the row under the cursor was chosen."""
@@ -109,7 +129,9 @@ class Listing(CellWidget, can_focus=True):
 
     def _drawn_row(self, index: int, width: int) -> Row:
         row = self.row(index, width)
-        return selected(_filled(row, width)) if self.CURSOR and index == self.cursor else row
+        if not self.CURSOR or index != self.cursor:
+            return row
+        return selected(CellLine(width).extend(row).to(width).row())  # blanks to the edge have the ground, too
 
     def _keep_in_sight(self, page: int) -> None:
         last = max(self.count - page, 0)
@@ -119,6 +141,19 @@ class Listing(CellWidget, can_focus=True):
         self.top = max(0, min(self.top, last))
 
 
-def _filled(row: Row, width: int) -> Row:
-    """``row`` with blanks to the edge, so that the ground of a selection reaches it."""
-    return CellLine(width).extend(row).to(width).row()
+class FilteredListing(Listing[FilteredItem]):
+    """The rows of ``every`` that ``filter`` lets through; it names columns by their scales, None for words."""
+
+    filter_columns: Mapping[str, Scale | None] = MappingProxyType({})
+    filter: Filter = EVERYTHING
+    every: Sequence[FilteredItem] = ()
+
+    @property
+    def total(self) -> int:
+        """Rows without the filter."""
+        return len(self.every)
+
+    def apply_filter(self) -> None:
+        self.items = [row for row in self.every if self.filter.keeps(row)]
+        self.cursor = max(min(self.cursor, len(self.items) - 1), 0)
+        self.redraw()

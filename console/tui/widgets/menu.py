@@ -46,21 +46,13 @@ class MenuEntry:
     past: Past | None = None
 
 
-class StartMenu(Listing):
+class StartMenu(Listing[MenuEntry]):
     """A page of a few parts with one cursor through all of them."""
 
     def __init__(self, entries: Sequence[MenuEntry], version: str) -> None:
         super().__init__()
-        self.entries = tuple(entries)
+        self.items = tuple(entries)
         self.version = version
-
-    @property
-    def count(self) -> int:
-        return len(self.entries)
-
-    @property
-    def chosen(self) -> MenuEntry | None:
-        return self.entries[self.cursor] if self.cursor < len(self.entries) else None
 
     def draw(self, width: int, height: int) -> list[Row]:
         """Title, parts with their headings, the promise; the rows around the cursor where it is low."""
@@ -72,7 +64,7 @@ class StartMenu(Listing):
         rows += [BLANK, BLANK] if roomy else [BLANK]
         at = 0
         for part in Opening:
-            entries = [(index, each) for index, each in enumerate(self.entries) if each.part is part]
+            entries = [(index, each) for index, each in enumerate(self.items) if each.part is part]
             if not entries:
                 continue
             if part is Opening.SESSION:
@@ -81,14 +73,15 @@ class StartMenu(Listing):
                 at = len(rows) if index == self.cursor else at
                 rows.append(self._drawn_row(index, inner))
             rows += [BLANK, BLANK] if part is Opening.WAY and roomy else [BLANK]
-        rows += self._promise(inner)
+        promise = CellLine(inner).to(4).put("Nothing is sent to any node before you press ", MUTED).put("enter", KEY)
+        rows.append(promise.put(" on a plan you have seen.", MUTED).row())
         if len(rows) > height:
             start = max(0, min(at - height // 2, len(rows) - height))
             rows = rows[start:]
         return rows
 
     def row(self, index: int, width: int) -> Row:
-        entry = self.entries[index]
+        entry = self.items[index]
         if entry.past is not None:
             return self._session(entry, entry.past, width)
         line = CellLine(width).to(1)
@@ -104,7 +97,7 @@ class StartMenu(Listing):
 
     def _columns(self, width: int) -> tuple[int, int, int]:
         """Widths of label, fabric and time; the last two go first when it narrows."""
-        pasts = [each.past for each in self.entries if each.past is not None]
+        pasts = [each.past for each in self.items if each.past is not None]
         label = max([8, *(measure_width(sanitize(past.label)) for past in pasts)])
         fabric = max([6, *(measure_width(sanitize(past.fabric)) for past in pasts)])
         when = max([4, *(measure_width(past.when) for past in pasts)])
@@ -125,10 +118,6 @@ class StartMenu(Listing):
             line.put(text, MUTED, wide).put("  " if wide else "")
         line.put(f"{past.tested:,} of {past.total:,}", TEXT, 16, ">").put("  ")
         return line.extend(verdict_row(past)).row()
-
-    def _promise(self, width: int) -> list[Row]:
-        line = CellLine(width).to(4).put("Nothing is sent to any node before you press ", MUTED).put("enter", KEY)
-        return [line.put(" on a plan you have seen.", MUTED).row()]
 
 
 def verdict_row(past: Past) -> Row:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
@@ -15,7 +15,6 @@ from benchconsole.console.tui.queries.node_columns import (
     stage_names,
     under_of,
 )
-from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import (
     ACTIVE,
     FAINT,
@@ -29,7 +28,7 @@ from benchconsole.console.tui.rows.text_rows import (
     value_tone,
     word_tone,
 )
-from benchconsole.console.tui.widgets.filtered_listing import FilteredListing
+from benchconsole.console.tui.widgets.listing import FilteredListing, find_again
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
@@ -39,14 +38,14 @@ _DIGITS = "¹²³"
 _PARTS = re.compile(r"([0-9]+)")
 
 
-class NodeTable(FilteredListing):
+class NodeTable(FilteredListing[NodeRow]):
     """Nodes as rows, metrics as columns. The screen gives it views, filters and sort keys."""
 
     def __init__(self) -> None:
         super().__init__()
         self.view: RunView | None = None
+        self.filter_columns = filter_columns(())
         self.metrics: tuple[MetricColumn, ...] = ()
-        self.order: list[NodeRow] = []
         self.sorts: list[tuple[str, bool]] = [("state", False), ("node", False)]
         self.picked = 0
         self.folded = False
@@ -73,6 +72,7 @@ class NodeTable(FilteredListing):
             self._fixed = {column: self._width(column) for column in ("node", "under")}
         if self.view is None or self.view.verdicts is not view.verdicts:
             self.metrics = self._columns.list_columns(view)
+            self.filter_columns = filter_columns(self.metrics)
             self._stages = stage_names(view)
         if self.view is None or self.view.findings is not view.findings:
             self._blame = Blame(view.findings)
@@ -96,14 +96,13 @@ class NodeTable(FilteredListing):
         self.folded_away = len(rows) - len(kept)
         for column, descending in reversed(self.sorts):
             kept.sort(key=self._key_of(column), reverse=descending)
-        self.order = kept
-        if here is not None:
-            self.cursor = next((i for i, row in enumerate(kept) if row.view.node.id == here), self.cursor)
+        self.items = kept
+        self.cursor = find_again(here, kept, lambda row: row.view.node.id, self.cursor)
         self.redraw()
 
     @property
-    def chosen(self) -> NodeId | None:
-        return self.order[self.cursor].view.node.id if self.cursor < len(self.order) else None
+    def chosen_node(self) -> NodeId | None:
+        return self.chosen.view.node.id if self.chosen is not None else None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -111,16 +110,8 @@ class NodeTable(FilteredListing):
         return ("state", "node", "under", *(key_of(metric) for metric in self.metrics), "limit", "why")
 
     @property
-    def filter_columns(self) -> Mapping[str, Scale | None]:
-        return filter_columns(self.metrics)
-
-    @property
     def total(self) -> int:
         return len(self.table)
-
-    @property
-    def count(self) -> int:
-        return len(self.order)
 
     def sort_by(self, column: str, *, also: bool = False) -> None:
         """Sort by ``column``; again to turn it round; ``also`` after the others."""
@@ -168,7 +159,7 @@ class NodeTable(FilteredListing):
         return some
 
     def row(self, index: int, width: int) -> Row:
-        row = self.order[index]
+        row = self.items[index]
         line = CellLine(width).to(1)
         quiet = row.state in (State.PASS, State.SKIPPED, State.MEASURED)
         for column, x, wide in self._planned(width):
@@ -217,14 +208,11 @@ class NodeTable(FilteredListing):
 
     def as_text(self, *, only: Sequence[NodeRow] | None = None) -> str:
         """Rows as tab-separated text with a heading, every column."""
-        rows = self.order if only is None else only
-        lines = ["\t".join(self._title(column) for column in self.columns)]
+        rows = self.items if only is None else only
+        titles = {key_of(metric): f"{metric.heading} {metric.scale.symbol}".strip() for metric in self.metrics}
+        lines = ["\t".join(titles.get(column, column) for column in self.columns)]
         lines += ["\t".join(row.words(column) for column in self.columns) for row in rows]
         return "\n".join(sanitize(line.replace("\t", "␉")).replace("␉", "\t") for line in lines) + "\n"
-
-    def _title(self, column: str) -> str:
-        metric = self._metric(column)
-        return f"{metric.heading} {metric.scale.symbol}".strip() if metric else column
 
     def _number(self, line: CellLine, row: NodeRow, metric: MetricColumn, wide: int, *, quiet: bool) -> None:
         verdict = row.worst.get(metric.id)
@@ -266,7 +254,7 @@ class NodeTable(FilteredListing):
         metric = self._metric(column)
         if metric is None:
             return False
-        shown = ((row, row.worst.get(metric.id)) for row in self.order[:64] if row.state is not State.PASS)
+        shown = ((row, row.worst.get(metric.id)) for row in self.items[:64] if row.state is not State.PASS)
         return any(verdict is not None and row.state_of(verdict).rank <= State.AFFECTED.rank for row, verdict in shown)
 
     def _sort_mark(self, column: str) -> str:

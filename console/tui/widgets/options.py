@@ -17,34 +17,26 @@ class Option(NamedTuple):
     value: str
 
 
-class OptionListing(Listing):
+class OptionListing(Listing[Option]):
     """One option a row."""
 
     DEFAULT_CSS = "OptionListing { height: auto; }"
 
     def __init__(self, options: Sequence[Option]) -> None:
         super().__init__()
-        self.options = tuple(options)
-        self.styles.height = len(self.options)
+        self.items = tuple(options)
+        self.styles.height = len(self.items)
 
     def show(self, options: Sequence[Option]) -> None:
         """Other options; the cursor goes to the first."""
-        self.options = tuple(options)
+        self.items = tuple(options)
         self.cursor = 0
         self.redraw()
 
-    @property
-    def count(self) -> int:
-        return len(self.options)
-
-    @property
-    def chosen(self) -> Option | None:
-        return self.options[self.cursor] if self.cursor < len(self.options) else None
-
     def row(self, index: int, width: int) -> Row:
-        option = self.options[index]
-        keys = max([1, *(measure_width(each.key) for each in self.options)])
-        words = min(max([6, *(measure_width(each.word) for each in self.options)]), width // 2)
+        option = self.items[index]
+        keys = max([1, *(measure_width(each.key) for each in self.items)])
+        words = min(max([6, *(measure_width(each.word) for each in self.items)]), width // 2)
         line = CellLine(width).to(2).put(option.key, KEY, keys).put("  ").put(option.word, BOLD, words).put("  ")
         return line.put(clip_text(option.help, max(line.room - 1, 0)), MUTED).row()
 

@@ -14,37 +14,30 @@ from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.units import counted as count
 
 
-class PlanView(Listing):
+class PlanView(Listing[Row]):
     """Lines that scroll where there are more than fit."""
 
     CURSOR = False
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.suite = ""
-        self.suites: Sequence[str | None] = ()
-        self.rounds: Sequence[Round] = ()
-        self.notes = PlanNotes()
-        self.ends = ""
-        self.instead = ""
-        self._lines: tuple[int, list[Row]] = (0, [])
+    suite = ""
+    suites: Sequence[str | None] = ()
+    rounds: Sequence[Round] = ()
+    notes = PlanNotes()
+    ends = ""
+    instead = ""
+    _lines: tuple[int, Sequence[Row]] = (0, ())
 
-    def wait(self, suite: str) -> None:
-        self._say(f"{sanitize(suite) + ': ' if suite else ''}the plan is being worked out.")
-
-    def refuse(self, why: str) -> None:
-        self._say(why)
-
-    def _say(self, words: str) -> None:
+    def say(self, words: str) -> None:
+        """Words in place of a plan."""
         self.instead, self.rounds, self.notes, self.ends = words, (), PlanNotes(), ""
-        self._lines = (0, [])
+        self._lines = (0, ())
         self.redraw()
 
     def show(self, suite: str, proposal: Proposal, suites: Sequence[str | None]) -> None:
         self.instead = ""
         self.suite, self.suites = suite, suites
         self.rounds, self.notes, self.ends = proposal.rounds, proposal.notes, proposal.ends
-        self._lines = (0, [])
+        self._lines = (0, ())
         self.redraw()
 
     @property
@@ -58,7 +51,7 @@ class PlanView(Listing):
     def row(self, index: int, width: int) -> Row:
         return self.lines(width)[index]
 
-    def lines(self, width: int) -> list[Row]:
+    def lines(self, width: int) -> Sequence[Row]:
         """Everything, for this width."""
         if self._lines[0] != width or not self._lines[1]:
             self._lines = (width, self._made(width))

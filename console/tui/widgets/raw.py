@@ -20,22 +20,21 @@ from benchconsole.console.tui.widgets.listing import Listing
 _MARK = Tone(Ink.BRIGHT, Ground.SEL, bold=True)
 
 
-class RawPane(Listing):
+class RawPane(Listing[str]):
     """Scrolls; the marked line is brought into sight."""
 
     CURSOR = False
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.evidence: OutputText | None = None
-        self.shift = 0
-        self.follows = True
+    evidence: OutputText | None = None
+    shift = 0
+    follows = True
 
     def show(self, evidence: OutputText | None) -> None:
         """Show another output, at the place where the value was read."""
         if evidence == self.evidence:
             return
         self.evidence = evidence
+        self.items = evidence.lines if evidence is not None else ()
         self.shift = 0
         self.top = 0
         self.follows = True
@@ -52,10 +51,6 @@ class RawPane(Listing):
         self.follows = False
         super().go(index)
 
-    @property
-    def count(self) -> int:
-        return len(self.evidence.lines) if self.evidence else 0
-
     def heading(self, width: int) -> list[Row]:
         line = CellLine(width).to(1).put("raw", ACTIVE if self.has_focus else MUTED).to(6)
         if self.evidence is None:
@@ -70,7 +65,7 @@ class RawPane(Listing):
     def row(self, index: int, width: int) -> Row:
         if self.evidence is None:
             return ()
-        text, mark = self.evidence.lines[index], self.evidence.marked
+        text, mark = self.items[index], self.evidence.marked
         line = CellLine(width).to(1)
         if mark is None or mark.line != index:
             return line.put(text[self.shift :], MUTED if not mark or abs(mark.line - index) > 12 else TEXT).row()
@@ -88,10 +83,4 @@ class RawPane(Listing):
     def sideways(self, step: int) -> None:
         """Shift long lines."""
         self.shift = max(0, self.shift + step)
-        self.redraw()
-
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
         self.redraw()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.text_rows import ACTIVE, MUTED, TEXT, CellLine, CellText, Row, sign, value_tone
-from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.listing import Listing, find_again
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State, state_of_failure
 from benchconsole.console.view.wording import SIGNS, format_expected, format_measured, format_share
@@ -107,31 +107,13 @@ def _of_result(result: Result) -> NodeResult:
     return NodeResult(state, sanitize(test.probe), metric, shown, "–", "", "–", "", words, test.id)
 
 
-class ResultList(Listing):
+class ResultList(Listing[NodeResult]):
     """The table of outcomes; its cursor chooses the path and the raw output that are shown below."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.outcomes: Sequence[NodeResult] = ()
-
     def show(self, results: Sequence[NodeResult]) -> None:
-        """Other results; the cursor stays on its test."""
-        here = self.chosen
-        self.outcomes = results
-        if here is not None:
-            self.cursor = next(
-                (i for i, each in enumerate(results) if (each.test, each.metric) == (here.test, here.metric)),
-                0,
-            )
+        here, self.items = self.chosen, results
+        self.cursor = find_again(here, results, lambda each: (each.test, each.metric), otherwise=0)
         self.redraw()
-
-    @property
-    def chosen(self) -> NodeResult | None:
-        return self.outcomes[self.cursor] if self.cursor < len(self.outcomes) else None
-
-    @property
-    def count(self) -> int:
-        return len(self.outcomes)
 
     def heading(self, width: int) -> list[Row]:
         line = CellLine(width).to(1).put("results", ACTIVE if self.has_focus else MUTED)
@@ -141,7 +123,7 @@ class ResultList(Listing):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        each = self.outcomes[index]
+        each = self.items[index]
         quiet = each.state in (State.PASS, State.MEASURED)
         texts = {
             "probe": each.probe, "metric": each.metric, "measured": each.measured, "expected": each.expected,
@@ -167,9 +149,9 @@ class ResultList(Listing):
 
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
         """Name, column, width and alignment; what matters less goes first when it narrows."""
-        probe = min(max([7, *(measure_width(each.probe) for each in self.outcomes)]), 10)
-        longest = min(max([6, *(measure_width(each.metric) for each in self.outcomes)]), 36 if width >= 120 else 30)
-        source = min(max([4, *(measure_width(each.source) for each in self.outcomes)]), 16)
+        probe = min(max([7, *(measure_width(each.probe) for each in self.items)]), 10)
+        longest = min(max([6, *(measure_width(each.metric) for each in self.items)]), 36 if width >= 120 else 30)
+        source = min(max([4, *(measure_width(each.source) for each in self.items)]), 16)
         metric = longest if width >= 100 else min(longest, max(width - 58, 10))
         wanted = [
             ("probe", probe, "<"),
@@ -190,9 +172,3 @@ class ResultList(Listing):
             made.append((name, x, wide if name != "verdict" else max(width - x - 1, 0), align))
             x += wide + 2
         return made
-
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
-        self.redraw()

@@ -11,7 +11,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows.scales import Scale, scale_for
 from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, CellText, Row, sign, value_tone
-from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.listing import Listing, find_again
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
 from benchconsole.console.view.wording import format_share
 from benchconsole.probes.model.judgement import Verdict
@@ -116,38 +116,26 @@ def _measured(test: Test, result: Result, total: TestLine | None = None) -> Test
     return TestLine(test, state, value, unit, None, None, f"counted in {sanitize(test.bundle)}")
 
 
-class RoundTests(Listing):
+class RoundTests(Listing[TestLine]):
     """Sender, receiver, value, expected, share, limit."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows_: Sequence[TestLine] = ()
-        self.scale: Scale | None = None
-        self.title = "tests"
-        self._longest = 20
+    scale: Scale | None = None
+    title = "tests"
+    _longest = 20
 
     def show(self, title: str, rows: Sequence[TestLine], network: bool) -> None:
-        """The tests of another round, or the same further on; the cursor stays on its test."""
-        here = self.chosen
-        self.title, self.rows_ = title, rows
+        """The tests of another round, or the same further on."""
+        self.title = title
         self._longest = max([20, *(measure_width(row.name or sanitize(row.test.target.key)) + 2 for row in rows[:200])])
         values = [row.value for row in rows if row.value is not None]
         unit = next((row.unit for row in rows if row.unit is not None), None)
         self.scale = scale_for(unit, Shown.NETWORK if network else Shown.PLAIN, values) if unit else None
-        if here is not None:
-            self.cursor = next((i for i, row in enumerate(rows) if row.test.id == here.test.id), 0)
+        here, self.items = self.chosen, rows
+        self.cursor = find_again(here, rows, lambda row: row.test.id, otherwise=0)
         self.redraw()
 
-    @property
-    def chosen(self) -> TestLine | None:
-        return self.rows_[self.cursor] if self.cursor < len(self.rows_) else None
-
-    @property
-    def count(self) -> int:
-        return len(self.rows_)
-
     def heading(self, width: int) -> list[Row]:
-        if not self.rows_:
+        if not self.items:
             return []
         line = CellLine(width).to(1).put(self.title, MUTED)
         name = self._names_width(width)
@@ -156,7 +144,7 @@ class RoundTests(Listing):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        row = self.rows_[index]
+        row = self.items[index]
         target = row.test.target
         text = row.name or sanitize(target.node.id) + (f" → {sanitize(target.peer.id)}" if target.peer else "")
         line = (

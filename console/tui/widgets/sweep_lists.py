@@ -18,12 +18,11 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import ACTIVE, BOLD, BRIGHT, MUTED, TEXT, CellLine, Row, sign, value_tone
 from benchconsole.console.tui.widgets.curve import mark
-from benchconsole.console.tui.widgets.filtered_listing import FilteredListing
-from benchconsole.console.tui.widgets.listing import Listing
+from benchconsole.console.tui.widgets.listing import FilteredListing, Listing, find_again
 from benchconsole.console.view.wording import NOT_MEASURED
 from benchconsole.topology.units import counted as count
 
-COLUMNS: Mapping[str, Scale | None] = {"stage": None, "metric": None, "axis": None, "cohort": None}
+COLUMNS: Mapping[str, Scale | None] = dict.fromkeys(("stage", "metric", "axis", "cohort"))
 """What a filter may name."""
 
 
@@ -61,47 +60,21 @@ def chart_row(chart: Chart) -> ChartRow:
     return ChartRow(chart, format_chart_name(chart), spared, "; ".join(format_sentences(chart)))
 
 
-class ChartList(FilteredListing):
+class ChartList(FilteredListing[ChartRow]):
     """Charts that pass the filter."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.charts: Sequence[ChartRow] = ()
-        self.kept: Sequence[ChartRow] = ()
+    filter_columns = COLUMNS
 
     def show(self, charts: Sequence[Chart]) -> None:
         """Other charts; the cursor stays on its own."""
         here = self.chosen
-        self.charts = [chart_row(chart) for chart in charts]
+        self.every = [chart_row(chart) for chart in charts]
         self.apply_filter()
-        if here is not None:
-            same = (i for i, each in enumerate(self.kept) if _is_same(each.chart, here))
-            self.cursor = next(same, self.cursor)
-            self.redraw()
-
-    @property
-    def filter_columns(self) -> Mapping[str, Scale | None]:
-        return COLUMNS
-
-    @property
-    def total(self) -> int:
-        return len(self.charts)
-
-    def apply_filter(self) -> None:
-        self.kept = [row for row in self.charts if self.filter.keeps(row)]
-        self.cursor = max(min(self.cursor, len(self.kept) - 1), 0)
+        self.cursor = find_again(here, self.items, _question, self.cursor)
         self.redraw()
 
-    @property
-    def chosen(self) -> Chart | None:
-        return self.kept[self.cursor].chart if self.cursor < len(self.kept) else None
-
-    @property
-    def count(self) -> int:
-        return len(self.kept)
-
     def empty(self, width: int) -> list[Row]:
-        why = "no curve passes the filter" if self.charts else "nothing of this session was swept"
+        why = "no curve passes the filter" if self.every else "nothing of this session was swept"
         return [CellLine(width).to(1).put(clip_text(why, width - 2), MUTED).row()]
 
     def heading(self, width: int) -> list[Row]:
@@ -110,7 +83,7 @@ class ChartList(FilteredListing):
         return [line.to(name).put("points", MUTED).to(points).put("knee", MUTED).row()]
 
     def row(self, index: int, width: int) -> Row:
-        each = self.kept[index]
+        each = self.items[index]
         stage, name, points = self._places(width)
         line = CellLine(width).to(1).put(clip_text(sanitize(each.chart.stage), stage - 2), MUTED).to(stage)
         line.put(clip_text(each.name, name - stage - 1), BRIGHT).to(name).put(each.points, MUTED).to(points)
@@ -119,48 +92,30 @@ class ChartList(FilteredListing):
     def _places(self, width: int) -> tuple[int, int, int]:
         """Where metric, points and knee begin; what is longer than its share of the width is cut."""
         stage = min(
-            max((measure_width(sanitize(row.chart.stage)) for row in self.charts), default=0), max(width // 4, 12)
+            max((measure_width(sanitize(row.chart.stage)) for row in self.every), default=0), max(width // 4, 12)
         )
-        name = min(max((measure_width(row.name) for row in self.charts), default=0), max(width // 3, 20))
-        points = max((measure_width(row.points) for row in self.charts), default=0)
+        name = min(max((measure_width(row.name) for row in self.every), default=0), max(width // 3, 20))
+        points = max((measure_width(row.points) for row in self.every), default=0)
         return stage + 3, stage + name + 5, stage + name + points + 7
 
-    def on_focus(self) -> None:
-        self.redraw()
 
-    def on_blur(self) -> None:
-        self.redraw()
-
-
-def _is_same(one: Chart, other: Chart) -> bool:
-    """Whether two charts, of an earlier view and a later one, are the same question."""
-    same = (one.stage, one.metric, one.axis, one.held) == (other.stage, other.metric, other.axis, other.held)
-    return same and one.labels == other.labels
+def _question(row: ChartRow) -> tuple[object, ...]:
+    """What two charts, of an earlier view and a later one, have in common when they ask the same."""
+    return row.chart.stage, row.chart.metric, row.chart.axis, row.chart.held, row.chart.labels
 
 
-class PointTable(Listing):
+class PointTable(Listing[PointRow]):
     """Every point of one chart with its numbers, or why it has none."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.chart: Chart | None = None
-        self.points: Sequence[PointRow] = ()
-        self.columns: Sequence[str] = ()
+    chart: Chart | None = None
+    columns: Sequence[str] = ()
 
     def show(self, chart: Chart | None) -> None:
         """Another chart, or more of it."""
         self.chart = chart
-        self.points = make_point_rows(chart) if chart is not None else ()
-        self.columns = select_columns(self.points)
+        self.items = make_point_rows(chart) if chart is not None else ()
+        self.columns = select_columns(self.items)
         self.redraw()
-
-    @property
-    def chosen(self) -> PointRow | None:
-        return self.points[self.cursor] if self.cursor < len(self.points) else None
-
-    @property
-    def count(self) -> int:
-        return len(self.points)
 
     @property
     def wanted(self) -> int:
@@ -170,7 +125,7 @@ class PointTable(Listing):
     @property
     def _note(self) -> int:
         """Columns of the longest note."""
-        return max((measure_width(row.cells["note"]) + 2 for row in self.points if row.cells["note"]), default=0)
+        return max((measure_width(row.cells["note"]) + 2 for row in self.items if row.cells["note"]), default=0)
 
     def heading(self, width: int) -> list[Row]:
         line = CellLine(width)
@@ -181,7 +136,7 @@ class PointTable(Listing):
         return [line.row()]
 
     def row(self, index: int, width: int) -> Row:
-        each = self.points[index]
+        each = self.items[index]
         line = CellLine(width).to(1)
         if each.state is not None:
             line.extend((sign(each.state),))
@@ -201,7 +156,7 @@ class PointTable(Listing):
         if self.chart is None:
             return []
         wide = {
-            name: max(map(measure_width, (format_heading(self.chart, name), *(row.cells[name] for row in self.points))))
+            name: max(map(measure_width, (format_heading(self.chart, name), *(row.cells[name] for row in self.items))))
             for name in self.columns
             if name != "note"
         }
@@ -216,9 +171,3 @@ class PointTable(Listing):
             made.append((name, x, cells))
             x += cells + 2
         return [*made, ("note", x, max(width - x - 1, 0))] if self._note else made
-
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
-        self.redraw()

@@ -50,7 +50,7 @@ async def test_what_is_not_as_declared_carries_its_sign_and_what_was_declared() 
         assert row.split() == ["✗", "memory.total", "112", "GiB", "declared", "128", "GiB"]
         assert screen.table.cursor == 0
         await look.press("n")
-        assert screen.table.kept[screen.table.cursor].fact == "memory.total"
+        assert screen.table.items[screen.table.cursor].fact == "memory.total"
         await look.press("y")
         assert look.app.clipboard == "fact\tof\tvalue\nmemory.total\t\t112 GiB\n"
 
@@ -67,7 +67,7 @@ async def test_a_filter_keeps_what_matches_and_escape_clears_it_before_it_leaves
     async with looking(faulty()) as look:
         screen = await opened(look, "n050")
         await look.press("slash", *"nic", "enter")
-        assert [row.fact for row in screen.table.kept] == ["nic.speed", "nic.mtu"]
+        assert [row.fact for row in screen.table.items] == ["nic.speed", "nic.mtu"]
         assert "2 of 6 shown" in look.text
         await look.press("Y")
         assert look.app.clipboard.splitlines()[1:] == ["nic.speed\tens1f0\t100 Gb/s", "nic.mtu\tens1f0\t9,000"]

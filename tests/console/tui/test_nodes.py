@@ -17,7 +17,7 @@ from tests.console.tui.looking import boxes, faulty, large, looking
 async def test_the_worst_come_first_and_only_what_deviates_is_coloured() -> None:
     async with looking(faulty()) as look:
         await look.press("2")
-        names = [row.view.node.id for row in look.app.navigation.nodes.table.order[:6]]
+        names = [row.view.node.id for row in look.app.navigation.nodes.table.items[:6]]
         assert names == ["n050", "n093", "st3", "n120", "n020", "n033"]
         assert "state¹" in look.lines[5]
         assert "node²" in look.lines[5]
@@ -97,7 +97,7 @@ async def test_sorting_by_a_picked_column() -> None:
             await look.press("greater_than_sign")
         await look.press("s")
         assert table.sorts[0] == ("legs", False)
-        assert table.order[0].view.node.id == "n050"
+        assert table.items[0].view.node.id == "n050"
         await look.press("s")
         assert table.sorts[0] == ("legs", True)
         assert "legs¹▾" in look.lines[5]
@@ -110,7 +110,7 @@ async def test_what_was_not_measured_sorts_last() -> None:
         await look.press("2")
         table = look.app.navigation.nodes.table
         table.sort_by("triad")
-        values = [row.number("triad") for row in table.order]
+        values = [row.number("triad") for row in table.items]
         known = [value for value in values if value is not None]
         assert values[: len(known)] == sorted(known)
 

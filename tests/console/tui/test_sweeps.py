@@ -75,9 +75,9 @@ async def test_a_point_that_was_spared_has_a_sign_on_the_axis_no_line_and_its_re
         assert screen.points.chosen is not None
         assert screen.points.chosen.value == "32"
         assert f"tasks=32: not needed any more: {WHY}" in look.text
-        chart = screen.charts.chosen
-        assert chart is not None
-        assert [point.median for point in chart.curves[0].points][-1] is None
+        row = screen.charts.chosen
+        assert row is not None
+        assert [point.median for point in row.chart.curves[0].points][-1] is None
         bottom = next(line for line in look.lines if line.strip().startswith("0 ┼"))
         assert bottom[: screen.plot.size.width].rstrip().endswith("-")
 
@@ -117,7 +117,7 @@ async def test_points_appear_while_the_sweep_runs() -> None:
         assert "1 of 6 points" in look.text
         assert "not run yet" in look.text
         look.player.feed(*events[third:-1])
-        await look.until(lambda: bool(screen.charts.charts) and screen.charts.charts[0].points == "5 of 6 points")
+        await look.until(lambda: bool(screen.charts.every) and screen.charts.every[0].points == "5 of 6 points")
         look.player.feed(SessionEnded(900.0, complete=True))
         await look.settle()
         assert "not run yet" not in look.text

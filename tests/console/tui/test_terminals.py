@@ -116,13 +116,13 @@ async def test_a_storm_of_sizes_loses_neither_the_focus_nor_the_cursor_nor_a_row
     async with looking(faulty()) as look:
         await look.press("2", "down", "down", "down")
         table = look.app.navigation.nodes.table
-        chosen = table.chosen
+        chosen = table.chosen_node
         for size in storm * 2:
             await look.pilot.resize_terminal(*size)
             look.app.tick()
         await look.until(lambda: len(look.lines) == 40)
         assert look.app.focused is table
-        assert table.chosen == chosen
+        assert table.chosen_node == chosen
         assert any(line.startswith("▌") for line in look.lines)
         await look.pilot.resize_terminal(500, 200)
         for mode in ("fabric", "run", "findings"):

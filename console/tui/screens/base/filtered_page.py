@@ -1,6 +1,6 @@
 """The base of every page with a filtered list: ``/`` types a filter, escape clears it before it leaves the page."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 
@@ -8,8 +8,8 @@ from benchconsole.console.tui.actions import TypedCommand
 from benchconsole.console.tui.queries.filtering import EVERYTHING, FilterError, compile_filter
 from benchconsole.console.tui.rows.text_rows import FAIL, KEY, MUTED, CellText, Row
 from benchconsole.console.tui.screens.base.page import Page
-from benchconsole.console.tui.widgets.filtered_listing import FilteredListing
 from benchconsole.console.tui.widgets.line_input import LineInput
+from benchconsole.console.tui.widgets.listing import FilteredListing
 from benchconsole.topology.units import counted
 
 
@@ -25,15 +25,11 @@ class FilteredPage(Page):
     FilteredPage.-low LineInput { margin-top: 0; margin-bottom: 0; }
     """
 
-    def __init__(self, filtered: FilteredListing, *, tab: str = "", subject: str = "") -> None:
+    def __init__(self, filtered: FilteredListing[Any], *, tab: str = "", subject: str = "") -> None:
         super().__init__(tab=tab, subject=subject)
         self.filtered = filtered
         self.prompt = LineInput("/")
         self.commands["filter"] = TypedCommand(self._filter_typed, tuple)
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.filtered.focus()
 
     def filter_by(self, text: str) -> None:
         """Apply ``text``; a word that is not understood is named, and the last valid filter stays in force."""

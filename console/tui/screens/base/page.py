@@ -1,7 +1,7 @@
 """The base of every page: tabs and badges, crumb and tally, the keys, and the arrival of a new view."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -87,10 +87,12 @@ class Page(Screen[None]):
                 self.paint(view)
 
     def on_mount(self) -> None:
-        """Paint what came before the widgets were there."""
+        """Paint what came before the widgets were there; the list has the keys."""
         if self.run_view is not None:
             self.banner.show(self.run_view.held, self.run_view.spool)
             self.paint(self.run_view)
+        if self.listing is not None:
+            self.listing.focus()
 
     def on_resize(self) -> None:
         if self.run_view is not None:
@@ -105,9 +107,9 @@ class Page(Screen[None]):
         self.set_timer(SAID_FOR, lambda: self.keys.say("") if self.keys.said == text else None)
 
     @property
-    def listing(self) -> Listing | None:
-        """The list that the moves go to."""
-        return self.focused if isinstance(self.focused, Listing) else None
+    def listing(self) -> Listing[Any] | None:
+        """The list that the moves go to: the one with the focus, else the first of the page."""
+        return next((each for each in (self.focused, *self.parts) if isinstance(each, Listing)), None)
 
     def action_move(self, where: str) -> None:
         page = self.listing.page - 1 if self.listing else 10

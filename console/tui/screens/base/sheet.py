@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -12,6 +13,7 @@ from textual.widget import Widget
 from benchconsole.console.tui.rows.text_rows import ACTIVE, FAINT, KEY, MUTED, CellLine, CellText, Row, row_width
 from benchconsole.console.tui.rows.themes import Ground
 from benchconsole.console.tui.widgets.canvas import CellWidget
+from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.tui.widgets.tabs import Badges, badge_row
 
@@ -53,7 +55,7 @@ class SheetKeys(CellWidget):
 
 
 class Sheet(ModalScreen[Answer], Generic[Answer]):
-    """A question. Subclasses give ``inside`` and dismiss with an answer, or None."""
+    """A question. Subclasses give ``parts``, between title and keys, and dismiss with an answer, or None."""
 
     KEYS: ClassVar[tuple[tuple[str, str], ...]] = (("enter", "yes"), ("esc", "no"))
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -73,15 +75,17 @@ class Sheet(ModalScreen[Answer], Generic[Answer]):
         super().__init__()
         self.head = SheetTitle(title, badges)
         self.foot = SheetKeys(self.KEYS)
-
-    def inside(self) -> Sequence[Widget]:
-        """The widgets between title and keys."""
-        return ()
+        self.parts: Sequence[Widget] = ()
 
     def compose(self) -> ComposeResult:
         yield self.head
-        yield from self.inside()
+        yield from self.parts
         yield self.foot
+
+    def on_mount(self) -> None:
+        """Typing goes to the line; where there is none the list has the keys."""
+        typed = [each for each in self.parts if isinstance(each, LineInput)]
+        next(each for each in (*typed, *self.parts) if each.can_focus).focus()
 
     def dismiss(self, result: Answer | None = None) -> AwaitComplete:
         """Leave with ``result``, once: a second key of one read still comes here, when the sheet has gone."""
@@ -89,6 +93,10 @@ class Sheet(ModalScreen[Answer], Generic[Answer]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+    @on(LineInput.Left)
+    def _left(self) -> None:
+        self.action_leave()
 
     def action_move(self, step: int) -> None:
         for listing in self.query(Listing):
