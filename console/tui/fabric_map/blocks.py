@@ -9,20 +9,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map.map_cells import CellSpacing, MapPicture, MapSpot, cells, node_spots
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack, RackGroup
 from benchconsole.console.tui.queries import view_queries
-from benchconsole.console.tui.rows.text_rows import (
-    ACCENT,
-    BRIGHT,
-    FAIL_CELL,
-    MUTED,
-    SLOT,
-    TEXT,
-    WATCH,
-    CellLine,
-    CellText,
-    Row,
-    row_width,
-    sign,
-)
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign
+from benchconsole.console.tui.rows.themes import ACCENT, BRIGHT, FAIL_CELL, MUTED, SLOT, TEXT, WATCH
 from benchconsole.console.view.run_view import State, worst
 
 MOST_ROWS = 32

@@ -12,17 +12,8 @@ from benchconsole.console.tui.fabric_map.shape import Rack, RackGroup
 from benchconsole.console.tui.fabric_map.tiers import gigabits_of
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import (
-    FAIL_BOLD,
-    MUTED,
-    STRONG,
-    TRACK,
-    WATCH_BOLD,
-    CellLine,
-    Row,
-    word_tone,
-)
-from benchconsole.console.tui.rows.themes import Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, Row, word_tone
+from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TRACK, WATCH_BOLD, Tone
 from benchconsole.console.view.run_view import State, worst
 from benchconsole.topology.model.fabric import Link
 from benchconsole.topology.units import counted as count

@@ -23,7 +23,8 @@ from benchconsole.console.tui.fabric_map.card_parts import (
 )
 from benchconsole.console.tui.fabric_map.map_cells import CellSpacing, MapPicture, MapSpot, node_spots
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack, RackGroup
-from benchconsole.console.tui.rows.text_rows import MUTED, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.topology.model.fabric import Fabric, Link, SwitchId
 
 _GAP = 3

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from benchconsole.console.tui.queries.view_queries import find_link, find_lowest_share, find_shown_state
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import ACCENT, TEXT, CellLine, CellText, Row, row_width, sign_tone
-from benchconsole.console.tui.rows.themes import Ground, Ink, Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign_tone
+from benchconsole.console.tui.rows.themes import ACCENT, TEXT, Ground, Ink, Tone
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State, worst
 from benchconsole.console.view.wording import SIGNS

@@ -10,7 +10,8 @@ from benchconsole.console.tui.fabric_map.pairs import TIGHT, choose_pairs, pair_
 from benchconsole.console.tui.fabric_map.rack_rows import RackHeading, RackLine, RackNote
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack
 from benchconsole.console.tui.fabric_map.tiers import Blank, MapLine, lines_above, lines_below, servers_at
-from benchconsole.console.tui.rows.text_rows import FAINT, MUTED, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import FAINT, MUTED
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.topology.model.fabric import Fabric
 

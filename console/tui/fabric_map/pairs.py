@@ -18,7 +18,8 @@ from benchconsole.console.tui.fabric_map.map_columns import uplink_names
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack, RackGroup
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TEXT, WATCH_BOLD
 from benchconsole.console.view.run_view import State, worst
 from benchconsole.topology.model.fabric import Fabric
 

@@ -11,18 +11,8 @@ from benchconsole.console.tui.fabric_map.shape import Rack, RackGroup
 from benchconsole.console.tui.fabric_map.tiers import GIGABIT
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import (
-    FAIL_BOLD,
-    MUTED,
-    STRONG,
-    TEXT,
-    TRACK,
-    WATCH_BOLD,
-    CellLine,
-    CellText,
-    Row,
-    word_tone,
-)
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, word_tone
+from benchconsole.console.tui.rows.themes import FAIL_BOLD, MUTED, STRONG, TEXT, TRACK, WATCH_BOLD
 from benchconsole.console.view.run_view import State, worst
 from benchconsole.topology.model.fabric import Link, SwitchId
 

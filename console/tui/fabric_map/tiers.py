@@ -19,8 +19,8 @@ from benchconsole.console.tui.fabric_map.map_cells import (
 from benchconsole.console.tui.fabric_map.shape import VIRTUAL, FabricShape, Plane, ServerRow, Tier
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, CellText, Row, sign, word_tone
-from benchconsole.console.tui.rows.themes import Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, word_tone
+from benchconsole.console.tui.rows.themes import MUTED, TEXT, Tone
 from benchconsole.console.view.run_view import State, worst
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, SwitchId
 from benchconsole.topology.units import Unit, show

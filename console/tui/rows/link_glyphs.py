@@ -1,19 +1,19 @@
 """Glyphs of links, LAGs, switches and values: numbers in, toned cells of one row out."""
 
-from benchconsole.console.tui.rows.text_rows import (
+from benchconsole.console.tui.rows.text_rows import CellText, Row
+from benchconsole.console.tui.rows.themes import (
     FAIL,
     FAIL_CELL,
     FAINT,
     LOAD,
     MUTED,
+    RAMP,
     SLOT,
     TEXT,
     TRACK,
     WATCH,
-    CellText,
-    Row,
+    Tone,
 )
-from benchconsole.console.tui.rows.themes import RAMP, Tone
 from benchconsole.console.view.run_view import State
 
 _KEEPS_A_FREE_END = 0.975

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from benchconsole.console.tui.rows.text_rows import FAIL, MUTED, WATCH, CellText, Row
-from benchconsole.console.tui.rows.themes import Tone
+from benchconsole.console.tui.rows.text_rows import CellText, Row
+from benchconsole.console.tui.rows.themes import FAIL, MUTED, WATCH, Tone
 from benchconsole.console.view.wording import SEVERITIES
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.units import counted as count

@@ -7,8 +7,8 @@ from textual.strip import Strip
 
 from benchconsole.console.text.ascii import ASCII_OF
 from benchconsole.console.text.cells import clip_text, measure_width
-from benchconsole.console.tui.rows.text_rows import TEXT, Row, row_width
-from benchconsole.console.tui.rows.themes import Ground, Palette, Tone
+from benchconsole.console.tui.rows.text_rows import Row, row_width
+from benchconsole.console.tui.rows.themes import TEXT, Ground, Palette, Tone
 from benchconsole.console.view.wording import SEVERITIES
 
 _ASCII = ASCII_OF | str.maketrans({sign.glyph: sign.ascii for sign in SEVERITIES.values()})

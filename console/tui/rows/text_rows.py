@@ -8,32 +8,20 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, fit_text, measure_width
-from benchconsole.console.tui.rows.themes import Ground, Ink, Tone
+from benchconsole.console.tui.rows.themes import (
+    FAIL,
+    FAIL_CELL,
+    MUTED,
+    RUNNING,
+    TEXT,
+    WATCH,
+    WATCH_BOLD,
+    Ground,
+    Ink,
+    Tone,
+)
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
-
-TEXT = Tone()
-BOLD = Tone(bold=True)
-BRIGHT = Tone(Ink.BRIGHT)
-STRONG = Tone(Ink.BRIGHT, bold=True)
-MUTED = Tone(Ink.MUTED)
-FAINT = Tone(Ink.FAINT)
-TRACK = Tone(Ink.TRACK)
-ACCENT = Tone(Ink.ACCENT)
-KEY = ACCENT
-ACTIVE = Tone(Ink.ACCENT, bold=True)
-PASS = Tone(Ink.PASS)
-WATCH = Tone(Ink.WATCH)
-WATCH_BOLD = Tone(Ink.WATCH, bold=True)
-FAIL = Tone(Ink.FAIL)
-FAIL_BOLD = Tone(Ink.FAIL, bold=True)
-FAIL_CELL = Tone(Ink.ON_FILL, Ground.FILL)
-LOAD = Tone(Ink.LOAD)
-SLOT = Tone(Ink.SLOT)
-RUNNING = Tone(Ink.RUNNING)
-BADGE = Tone(Ink.BRIGHT, Ground.BADGE, bold=True)
-FROZEN_BADGE = Tone(Ink.ON_ACCENT, Ground.ACCENT, bold=True)
-HELD_BADGE = Tone(Ink.ON_FILL, Ground.FILL, bold=True)
 
 _SIGN_TONE = {
     State.FAIL: FAIL_CELL,

@@ -62,33 +62,37 @@ class Tone(NamedTuple):
     bold: bool = False
 
 
+TEXT = Tone()
+BOLD = Tone(bold=True)
+BRIGHT = Tone(Ink.BRIGHT)
+STRONG = Tone(Ink.BRIGHT, bold=True)
+MUTED = Tone(Ink.MUTED)
+FAINT = Tone(Ink.FAINT)
+TRACK = Tone(Ink.TRACK)
+ACCENT = Tone(Ink.ACCENT)
+KEY = ACCENT
+ACTIVE = Tone(Ink.ACCENT, bold=True)
+PASS = Tone(Ink.PASS)
+WATCH = Tone(Ink.WATCH)
+WATCH_BOLD = Tone(Ink.WATCH, bold=True)
+FAIL = Tone(Ink.FAIL)
+FAIL_BOLD = Tone(Ink.FAIL, bold=True)
+FAIL_CELL = Tone(Ink.ON_FILL, Ground.FILL)
+LOAD = Tone(Ink.LOAD)
+SLOT = Tone(Ink.SLOT)
+RUNNING = Tone(Ink.RUNNING)
+BADGE = Tone(Ink.BRIGHT, Ground.BADGE, bold=True)
+FROZEN_BADGE = Tone(Ink.ON_ACCENT, Ground.ACCENT, bold=True)
+HELD_BADGE = Tone(Ink.ON_FILL, Ground.FILL, bold=True)
+
 RAMP = (Ink.RAMP0, Ink.RAMP1, Ink.RAMP2, Ink.RAMP3, Ink.RAMP4, Ink.RAMP5, Ink.RAMP6, Ink.RAMP7, Ink.RAMP8)
 _DARK_RAMP = "#24303c #2a4660 #365e7e #52758f #6e8e9f #a1a487 #ceba71 #e6d590 #fff0b0"
 _LIGHT_RAMP = "#e4e6e6 #bdcfda #9bb7c9 #829eaf #6f868e #786941 #6b4f0e #533905 #3c2500"
 
 TOKENS = [
-    "bg",
-    "panel",
-    "sel",
-    "fg",
-    "bright",
-    "muted",
-    "faint",
-    "track",
-    "accent",
-    "pass",
-    "watch",
-    "fail",
-    "fill",
-    "unreachable",
-    "running",
-    "running_cell",
-    "load",
-    "slot",
-    "badge",
-    "on_fill",
-    "on_accent",
-]
+    "bg", "panel", "sel", "fg", "bright", "muted", "faint", "track", "accent", "pass", "watch", "fail", "fill",
+    "unreachable", "running", "running_cell", "load", "slot", "badge", "on_fill", "on_accent",
+]  # fmt: skip
 
 
 def _tokens(values: str, ramp: str) -> dict[str, str]:

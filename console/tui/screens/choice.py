@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from textual import events, on
 
 from benchconsole.console.text.cells import wrap_clipped
-from benchconsole.console.tui.rows.text_rows import TEXT, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import TEXT
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.tui.widgets.listing import Listing

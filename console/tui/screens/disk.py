@@ -7,8 +7,8 @@ from textual import on
 
 from benchconsole.console.text.cells import wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import BLANK, BOLD, FAIL, MUTED, STRONG, CellLine, CellText, Row
-from benchconsole.console.tui.rows.themes import Tone
+from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row
+from benchconsole.console.tui.rows.themes import BOLD, FAIL, MUTED, STRONG, Tone
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.tui.widgets.line_input import LineInput

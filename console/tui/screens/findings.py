@@ -11,7 +11,8 @@ from benchconsole.console.tui.messages import Copy, OpenNode, OpenRaw, PlanRun, 
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.rows import severity
-from benchconsole.console.tui.rows.text_rows import FAIL, MUTED, WATCH, CellText, Row
+from benchconsole.console.tui.rows.text_rows import CellText, Row
+from benchconsole.console.tui.rows.themes import FAIL, MUTED, WATCH
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.finding_detail import FindingDetail
 from benchconsole.console.tui.widgets.findings_list import FindingsList

@@ -9,7 +9,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy, OpenFacts, OpenFinding, OpenRaw, OpenStatic, PlanRun, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings, view_queries
-from benchconsole.console.tui.rows.text_rows import MUTED, CellText
+from benchconsole.console.tui.rows.text_rows import CellText
+from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.headline import Headline, clauses
 from benchconsole.console.tui.widgets.inventory import InventoryView

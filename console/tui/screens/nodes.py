@@ -5,7 +5,8 @@ from textual import on
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES, TypedCommand
 from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ShowInFabric
-from benchconsole.console.tui.rows.text_rows import BOLD, MUTED, CellText, Row
+from benchconsole.console.tui.rows.text_rows import CellText, Row
+from benchconsole.console.tui.rows.themes import BOLD, MUTED
 from benchconsole.console.tui.screens.base.filtered_page import FilteredPage
 from benchconsole.console.tui.widgets.crumb import tallies
 from benchconsole.console.tui.widgets.listing import Listing

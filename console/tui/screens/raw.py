@@ -4,7 +4,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy, PlanRun
 from benchconsole.console.tui.queries import raw_output
-from benchconsole.console.tui.rows.text_rows import MUTED, CellText, Row
+from benchconsole.console.tui.rows.text_rows import CellText, Row
+from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.raw import RawPane
 from benchconsole.console.view.run_view import RunView

@@ -13,7 +13,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy, OpenNode, OpenRaw, OpenSweeps, PlanRun, Stop
 from benchconsole.console.tui.rows.clock import hour, lasting
-from benchconsole.console.tui.rows.text_rows import BOLD, MUTED, RUNNING, CellText, Row, sign
+from benchconsole.console.tui.rows.text_rows import CellText, Row, sign
+from benchconsole.console.tui.rows.themes import BOLD, MUTED, RUNNING
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.events import EventLog
 from benchconsole.console.tui.widgets.footer import Shown

@@ -8,7 +8,7 @@ from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy
-from benchconsole.console.tui.rows.text_rows import MUTED, TEXT
+from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.screens.base.filtered_page import FilteredPage
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.curve import CurvePlot, CurveText

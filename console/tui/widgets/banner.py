@@ -2,7 +2,8 @@
 
 from benchconsole.console.text.cells import wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import HELD_BADGE, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import HELD_BADGE
 from benchconsole.console.tui.widgets.canvas import CellWidget
 
 _MOST = 2
@@ -13,10 +14,8 @@ class Banner(CellWidget):
 
     DEFAULT_CSS = "Banner { height: 0; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.because = ""
-        self.spool = ""
+    because = ""
+    spool = ""
 
     def show(self, because: str, spool: str) -> None:
         if (because, spool) == (self.because, self.spool):

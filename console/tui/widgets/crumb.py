@@ -2,19 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from benchconsole.console.tui.rows.text_rows import (
-    FAIL,
-    FAINT,
-    MUTED,
-    PASS,
-    STRONG,
-    CellLine,
-    CellText,
-    Row,
-    row_width,
-    sign_tone,
-)
-from benchconsole.console.tui.rows.themes import Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign_tone
+from benchconsole.console.tui.rows.themes import FAIL, FAINT, MUTED, PASS, STRONG, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import SIGNS
@@ -25,10 +14,8 @@ class Crumb(CellWidget):
 
     DEFAULT_CSS = "Crumb { height: 1; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: Sequence[str] = ()
-        self.tallies: Sequence[Row] = ()
+    parts: Sequence[str] = ()
+    tallies: Sequence[Row] = ()
 
     def show(self, parts: Sequence[str], *tallies: Row) -> None:
         """``tallies`` say the same at falling length; the first that fits is drawn."""

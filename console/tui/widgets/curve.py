@@ -13,21 +13,8 @@ from benchconsole.console.curves.curve_text import format_chart_name, format_coh
 from benchconsole.console.text.cells import measure_width, wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.scales import Scale, scale_for
-from benchconsole.console.tui.rows.text_rows import (
-    ACCENT,
-    BOLD,
-    BRIGHT,
-    FAINT,
-    LOAD,
-    MUTED,
-    RUNNING,
-    TEXT,
-    CellLine,
-    CellText,
-    Row,
-    row_width,
-)
-from benchconsole.console.tui.rows.themes import Depth, Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
+from benchconsole.console.tui.rows.themes import ACCENT, BOLD, BRIGHT, FAINT, LOAD, MUTED, RUNNING, TEXT, Depth, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import SIGNS
@@ -77,10 +64,8 @@ class PlotGrid:
 class CurvePlot(CellWidget):
     """One chart."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.chart: Chart | None = None
-        self.chosen = ""
+    chart: Chart | None = None
+    chosen = ""
 
     def show(self, chart: Chart | None, chosen: str = "") -> None:
         self.chart, self.chosen = chart, chosen
@@ -238,9 +223,7 @@ class CurveText(CellWidget):
 
     DEFAULT_CSS = "CurveText { height: 2; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: Sequence[tuple[str, Tone]] = ()
+    said: Sequence[tuple[str, Tone]] = ()
 
     def show(self, said: Sequence[tuple[str, Tone]]) -> None:
         self.said = said

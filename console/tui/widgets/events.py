@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.clock import time_of_day
-from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, Row, sign
+from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign
+from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import Line
 
@@ -14,9 +15,7 @@ class EventLog(CellWidget):
 
     DEFAULT_CSS = "EventLog { height: 5; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.events: Sequence[Line] = ()
+    events: Sequence[Line] = ()
 
     def show(self, log: Sequence[Line]) -> None:
         self.events = log

@@ -13,7 +13,8 @@ from benchconsole.console.tui.fabric_map.map_layout import MOST_ROWS, count_map_
 from benchconsole.console.tui.fabric_map.shape import FabricShape
 from benchconsole.console.tui.fabric_map.tiers import MapLine
 from benchconsole.console.tui.queries.view_queries import find_busy_nodes
-from benchconsole.console.tui.rows.text_rows import MUTED, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import BRIGHT, MUTED, TEXT, CellLine, CellText, Row, sign, value_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone
+from benchconsole.console.tui.rows.themes import BRIGHT, MUTED, TEXT
 from benchconsole.console.tui.widgets.listing import FilteredListing
 from benchconsole.console.view.run_view import NodeView, State, state_of
 from benchconsole.console.view.wording import format_expected, format_fact

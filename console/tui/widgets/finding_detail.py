@@ -7,18 +7,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.queries.view_queries import find_link, format_names
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import (
-    BLANK,
-    MUTED,
-    STRONG,
-    TEXT,
-    TRACK,
-    CellLine,
-    CellText,
-    Row,
-    plain_text,
-    value_tone,
-)
+from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, plain_text, value_tone
+from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT, TRACK
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.tui.widgets.static_detail import GUTTER, static_rows
 from benchconsole.console.view.run_view import RunView, State, state_of_level
@@ -31,12 +21,10 @@ from benchconsole.topology.units import Shown, Unit
 class FindingDetail(CellWidget):
     """A rule, a title, then named sections. Where it is tight each section keeps one line, in this order."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.finding: Finding | None = None
-        self.alike: AlikeFindings | None = None
-        self.place = ""
-        self.view: RunView | None = None
+    finding: Finding | None = None
+    alike: AlikeFindings | None = None
+    place = ""
+    view: RunView | None = None
 
     def show(self, view: RunView, chosen: Finding | AlikeFindings | None, place: str) -> None:
         """Another finding; ``place`` says which of how many."""

@@ -6,7 +6,8 @@ from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.rows import severity
-from benchconsole.console.tui.rows.text_rows import BLANK, MUTED, STRONG, TEXT, CellLine, CellText, Row, sign
+from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, sign
+from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import State, state_of_level
 from benchconsole.console.view.wording import SEVERITIES

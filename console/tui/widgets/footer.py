@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.tui.actions import ACTIONS
-from benchconsole.console.tui.rows.text_rows import FAIL, KEY, MUTED, TEXT, CellLine, Row
-from benchconsole.console.tui.rows.themes import Ground
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED, TEXT, Ground
 from benchconsole.console.tui.widgets.canvas import CellWidget
 
 

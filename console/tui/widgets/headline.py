@@ -3,7 +3,8 @@
 import re
 
 from benchconsole.console.text.cells import clip_text, measure_width
-from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, CellText, Row, sign
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign
+from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import State
 
@@ -13,13 +14,11 @@ class Headline(CellWidget):
 
     DEFAULT_CSS = "Headline { height: 2; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.state: State | None = None
-        self.lead = ""
-        self.what = ""
-        self.why = ""
-        self.aside = ""
+    state: State | None = None
+    lead = ""
+    what = ""
+    why = ""
+    aside = ""
 
     def show(self, state: State | None, lead: str, what: str, *, why: str = "", aside: str = "") -> None:
         self.state, self.lead, self.what, self.why, self.aside = state, lead, what, why, aside

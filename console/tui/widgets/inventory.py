@@ -2,7 +2,8 @@
 
 from benchconsole.console.text.cells import clip_text
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, Row, sign, value_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign, value_tone
+from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import NodeView, State, state_of
 from benchconsole.console.view.wording import format_expected, format_measured
@@ -15,11 +16,9 @@ class InventoryView(CellWidget):
 
     DEFAULT_CSS = "InventoryView { height: 3; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.differing: tuple[Verdict, ...] = ()
-        self.same: tuple[Verdict, ...] = ()
-        self.facts = 0
+    differing: tuple[Verdict, ...] = ()
+    same: tuple[Verdict, ...] = ()
+    facts = 0
 
     def show(self, node: NodeView) -> None:
         found = [each for each in node.verdicts if each.kind is Yardstick.HARDWARE]

@@ -3,21 +3,8 @@
 from collections.abc import Container
 
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import (
-    FAIL,
-    FAINT,
-    LOAD,
-    MUTED,
-    SLOT,
-    TEXT,
-    TRACK,
-    WATCH,
-    CellLine,
-    CellText,
-    Row,
-    row_width,
-    sign,
-)
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign
+from benchconsole.console.tui.rows.themes import FAIL, FAINT, LOAD, MUTED, SLOT, TEXT, TRACK, WATCH
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import State
 
@@ -50,11 +37,9 @@ class Legend(CellWidget):
 
     DEFAULT_CSS = "Legend { height: 0; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.values = False
-        self.lost = False
-        self.states: Container[State] = ()
+    values = False
+    lost = False
+    states: Container[State] = ()
 
     def show(self, states: Container[State], *, lost: bool, values: bool) -> None:
         """Explain ``states``, or the steps of the ramp; members that are down where some are ``lost``."""

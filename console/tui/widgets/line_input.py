@@ -11,8 +11,8 @@ from textual.message import Message
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import ACCENT, FAIL, TEXT, CellLine, CellText, Row
-from benchconsole.console.tui.rows.themes import Ground, Ink, Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row
+from benchconsole.console.tui.rows.themes import ACCENT, FAIL, TEXT, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
 
 _CURSOR = Tone(Ink.ON_ACCENT, Ground.ACCENT)

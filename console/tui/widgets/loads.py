@@ -8,7 +8,8 @@ from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map.rack_rows import gigabits
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import RunView
 from benchconsole.topology.units import Unit
@@ -48,9 +49,7 @@ class LoadsView(CellWidget):
 
     DEFAULT_CSS = "LoadsView { height: 0; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.loads: Sequence[TargetLoad] = ()
+    loads: Sequence[TargetLoad] = ()
 
     def show(self, loads: Sequence[TargetLoad]) -> None:
         self.loads = loads

@@ -6,20 +6,8 @@ from enum import StrEnum
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import (
-    BLANK,
-    BOLD,
-    FAIL,
-    KEY,
-    MUTED,
-    STRONG,
-    TEXT,
-    WATCH,
-    CellLine,
-    CellText,
-    Row,
-    sign,
-)
+from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, sign
+from benchconsole.console.tui.rows.themes import BOLD, FAIL, KEY, MUTED, STRONG, TEXT, WATCH
 from benchconsole.console.tui.start_model import Past, Start
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import State

@@ -15,19 +15,8 @@ from benchconsole.console.tui.queries.node_columns import (
     stage_names,
     under_of,
 )
-from benchconsole.console.tui.rows.text_rows import (
-    ACTIVE,
-    FAINT,
-    MUTED,
-    STRONG,
-    TEXT,
-    CellLine,
-    CellText,
-    Row,
-    sign,
-    value_tone,
-    word_tone,
-)
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone, word_tone
+from benchconsole.console.tui.rows.themes import ACTIVE, FAINT, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import FilteredListing, find_again
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
-from benchconsole.console.tui.rows.text_rows import BOLD, KEY, MUTED, TEXT, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import CellLine, Row
+from benchconsole.console.tui.rows.themes import BOLD, KEY, MUTED, TEXT
 from benchconsole.console.tui.widgets.listing import Listing
 
 

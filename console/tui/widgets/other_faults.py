@@ -8,7 +8,8 @@ from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.messages import OpenFinding
 from benchconsole.console.tui.queries.view_queries import Fault, state_of_fault
-from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, Row, sign
+from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign
+from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.probes.model.judgement import Finding
 
@@ -18,10 +19,8 @@ class OtherFaults(CellWidget):
 
     DEFAULT_CSS = "OtherFaults { height: 0; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.faults: Sequence[Fault] = ()
-        self.skip = 0
+    faults: Sequence[Fault] = ()
+    skip = 0
 
     def show(self, faults: Sequence[Fault], skip: int) -> None:
         """Show ``faults`` but the one in the headline."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import BRIGHT, FAIL, MUTED, TEXT, CellLine, CellText, Row, value_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, value_tone
+from benchconsole.console.tui.rows.themes import BRIGHT, FAIL, MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import LinkView, State
 from benchconsole.console.view.session_control import FlowHop

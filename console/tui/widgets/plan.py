@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from benchconsole.console.text.cells import clip_text, measure_width, wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.clock import lasting
-from benchconsole.console.tui.rows.text_rows import ACTIVE, BLANK, BOLD, MUTED, STRONG, TEXT, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, Row
+from benchconsole.console.tui.rows.themes import ACTIVE, BOLD, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.session_control import PlanNotes, Proposal

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from benchconsole.console.reports.conduct import LeftoverGroup, format_cleanliness, list_leftovers
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import MUTED, STRONG, TEXT, CellLine, Row, sign
+from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign
+from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.measuring import Proof
@@ -16,11 +17,9 @@ class Proofs(CellWidget):
 
     DEFAULT_CSS = "Proofs { height: 0; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.proofs: Sequence[Proof] = ()
-        self.said = ""
-        self.open: Sequence[LeftoverGroup] = ()
+    proofs: Sequence[Proof] = ()
+    said = ""
+    open: Sequence[LeftoverGroup] = ()
 
     def show(self, proofs: Sequence[Proof]) -> None:
         """Other proofs; none while nothing was searched."""

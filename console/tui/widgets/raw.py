@@ -2,19 +2,8 @@
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.tui.queries.evidence import OutputText
-from benchconsole.console.tui.rows.text_rows import (
-    ACCENT,
-    ACTIVE,
-    BRIGHT,
-    FAINT,
-    MUTED,
-    TEXT,
-    CellLine,
-    CellText,
-    Row,
-    set_ground,
-)
-from benchconsole.console.tui.rows.themes import Ground, Ink, Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, set_ground
+from benchconsole.console.tui.rows.themes import ACCENT, ACTIVE, BRIGHT, FAINT, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.listing import Listing
 
 _MARK = Tone(Ink.BRIGHT, Ground.SEL, bold=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import ACTIVE, MUTED, TEXT, CellLine, CellText, Row, sign, value_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone
+from benchconsole.console.tui.rows.themes import ACTIVE, MUTED, TEXT
 from benchconsole.console.tui.widgets.listing import Listing, find_again
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State, state_of_failure

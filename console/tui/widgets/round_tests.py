@@ -10,7 +10,8 @@ from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows.scales import Scale, scale_for
-from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, CellText, Row, sign, value_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone
+from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.listing import Listing, find_again
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
 from benchconsole.console.view.wording import format_share

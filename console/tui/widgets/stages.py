@@ -6,7 +6,8 @@ from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.clock import lasting
-from benchconsole.console.tui.rows.text_rows import BOLD, MUTED, STRONG, TEXT, CellLine, CellText, Row, sign, word_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, word_tone
+from benchconsole.console.tui.rows.themes import BOLD, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import StageView, State
 

@@ -5,7 +5,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.static_findings import AlikeFindings, describe_element, find_place
 from benchconsole.console.tui.queries.view_queries import format_names
 from benchconsole.console.tui.rows import severity
-from benchconsole.console.tui.rows.text_rows import BLANK, MUTED, STRONG, TEXT, TRACK, CellLine, CellText, Row
+from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row
+from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT, TRACK
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.wording import SEVERITIES
 

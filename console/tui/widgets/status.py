@@ -1,6 +1,7 @@
 """The row under a table: hidden columns, and the rows in sight."""
 
-from benchconsole.console.tui.rows.text_rows import MUTED, CellLine, CellText, Row
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row
+from benchconsole.console.tui.rows.themes import MUTED
 from benchconsole.console.tui.widgets.canvas import CellWidget
 
 
@@ -9,10 +10,8 @@ class Status(CellWidget):
 
     DEFAULT_CSS = "Status { height: 1; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.left = ""
-        self.right = ""
+    left = ""
+    right = ""
 
     def show(self, left: str, right: str) -> None:
         self.left, self.right = left, right

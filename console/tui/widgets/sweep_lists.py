@@ -16,7 +16,8 @@ from benchconsole.console.curves.curve_text import (
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.scales import Scale
-from benchconsole.console.tui.rows.text_rows import ACTIVE, BOLD, BRIGHT, MUTED, TEXT, CellLine, Row, sign, value_tone
+from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign, value_tone
+from benchconsole.console.tui.rows.themes import ACTIVE, BOLD, BRIGHT, MUTED, TEXT
 from benchconsole.console.tui.widgets.curve import mark
 from benchconsole.console.tui.widgets.listing import FilteredListing, Listing, find_again
 from benchconsole.console.view.wording import NOT_MEASURED

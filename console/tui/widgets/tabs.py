@@ -5,17 +5,8 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
-from benchconsole.console.tui.rows.text_rows import (
-    BADGE,
-    FROZEN_BADGE,
-    HELD_BADGE,
-    MUTED,
-    CellLine,
-    CellText,
-    Row,
-    row_width,
-)
-from benchconsole.console.tui.rows.themes import Ground, Ink, Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
+from benchconsole.console.tui.rows.themes import BADGE, FROZEN_BADGE, HELD_BADGE, MUTED, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.canvas import CellWidget
 
 TABS = (("1", "Fabric"), ("2", "Nodes"), ("3", "Run"), ("4", "Findings"))

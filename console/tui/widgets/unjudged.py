@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.queries.view_queries import format_names
-from benchconsole.console.tui.rows.text_rows import MUTED, TEXT, CellLine, Row, sign
+from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign
+from benchconsole.console.tui.rows.themes import MUTED, TEXT
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import NotJudged, state_of_failure
 from benchconsole.topology.units import counted as count
@@ -16,9 +17,7 @@ class Unjudged(CellWidget):
 
     DEFAULT_CSS = "Unjudged { height: 1; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.reasons: Sequence[NotJudged] = ()
+    reasons: Sequence[NotJudged] = ()
 
     def show(self, reasons: Sequence[NotJudged]) -> None:
         self.reasons = reasons

@@ -8,17 +8,8 @@ from benchconsole.console.text.cells import clip_text, fit_text, measure_width, 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows import link_glyphs
 from benchconsole.console.tui.rows.strips import Painter, differing, to_ascii
-from benchconsole.console.tui.rows.text_rows import (
-    FAIL_CELL,
-    MUTED,
-    TEXT,
-    CellLine,
-    CellText,
-    plain_text,
-    row_width,
-    selected,
-)
-from benchconsole.console.tui.rows.themes import Ground, Ink, Tone
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, plain_text, row_width, selected
+from benchconsole.console.tui.rows.themes import FAIL_CELL, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.view.run_view import State
 
 ANY_TEXT = st.text(max_size=40).map(sanitize)

@@ -6,7 +6,8 @@ from textual import on
 
 from benchconsole.console.tui.actions import TypedCommand
 from benchconsole.console.tui.queries.filtering import EVERYTHING, FilterError, compile_filter
-from benchconsole.console.tui.rows.text_rows import FAIL, KEY, MUTED, CellText, Row
+from benchconsole.console.tui.rows.text_rows import CellText, Row
+from benchconsole.console.tui.rows.themes import FAIL, KEY, MUTED
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import FilteredListing

@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from benchconsole.console.tui.rows.text_rows import ACTIVE, FAINT, KEY, MUTED, CellLine, CellText, Row, row_width
-from benchconsole.console.tui.rows.themes import Ground
+from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width
+from benchconsole.console.tui.rows.themes import ACTIVE, FAINT, KEY, MUTED, Ground
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
