@@ -39,12 +39,7 @@ class Navigation:
         self.nodes = NodesScreen()
         self.run = RunScreen(now, totals)
         self.findings = FindingsScreen(totals)
-        tabs: dict[str, Page] = {
-            "fabric": self.fabric,
-            "nodes": self.nodes,
-            "run": self.run,
-            "findings": self.findings,
-        }
+        tabs: dict[str, Page] = {"fabric": self.fabric, "nodes": self.nodes, "run": self.run, "findings": self.findings}
         for name, screen in tabs.items():
             app.add_mode(name, partial(_keep, screen))
 

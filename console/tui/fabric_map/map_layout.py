@@ -5,9 +5,15 @@ from dataclasses import dataclass
 from benchconsole.console.tui.fabric_map.blocks import BlockCaption, block_lines, blocks_of, choose_grid
 from benchconsole.console.tui.fabric_map.cards import choose_cards
 from benchconsole.console.tui.fabric_map.map_cells import CellSpacing, MapPicture, MapSpot
-from benchconsole.console.tui.fabric_map.map_columns import MapColumns, choose_columns, rack_spots
 from benchconsole.console.tui.fabric_map.pairs import TIGHT, choose_pairs, pair_lines
-from benchconsole.console.tui.fabric_map.rack_rows import RackHeading, RackLine, RackNote
+from benchconsole.console.tui.fabric_map.rack_rows import (
+    MapColumns,
+    RackHeading,
+    RackLine,
+    RackNote,
+    choose_columns,
+    rack_spots,
+)
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack
 from benchconsole.console.tui.fabric_map.tiers import Blank, MapLine, lines_above, lines_below, servers_at
 from benchconsole.console.tui.rows.text_rows import CellLine, Row

@@ -14,7 +14,7 @@ from benchconsole.console.tui.fabric_map.map_cells import (
     node_spots,
     slots_of,
 )
-from benchconsole.console.tui.fabric_map.map_columns import uplink_names
+from benchconsole.console.tui.fabric_map.rack_rows import uplink_names
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack, RackGroup
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows import link_glyphs

@@ -7,7 +7,8 @@ node gets no further than ``sanitize``. ``strips`` turns rows into strips.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from benchconsole.console.text.cells import clip_text, fit_text, measure_width
+from benchconsole.console.text.cells import clip_text, fit_text, measure_width, wrap_clipped
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.themes import (
     FAIL,
     FAIL_CELL,
@@ -113,6 +114,15 @@ def row_width(row: Iterable[CellText]) -> int:
 def plain_text(row: Iterable[CellText]) -> str:
     """What a row says, without tones."""
     return "".join(piece.text for piece in row)
+
+
+def wrap_under(name: str, texts: Iterable[str], width: int, gutter: int, most: int, tone: Tone = TEXT) -> list[Row]:
+    """``texts`` from column ``gutter`` on, each in at most ``most`` rows, with ``name`` before the first of all."""
+    lines = [line for text in texts for line in wrap_clipped(sanitize(text), width - gutter - 1, most)]
+    return [
+        CellLine(width).to(1).put("" if index else name, MUTED).to(gutter).put(line, tone).row()
+        for index, line in enumerate(lines)
+    ]
 
 
 class CellLine:

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 from textual import on
 
-from benchconsole.console.text.cells import wrap_clipped
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row
-from benchconsole.console.tui.rows.themes import BOLD, FAIL, MUTED, STRONG, Tone
+from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, wrap_under
+from benchconsole.console.tui.rows.themes import BOLD, FAIL, MUTED, STRONG
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.tui.widgets.line_input import LineInput
@@ -70,9 +69,9 @@ class DiskLoss(CellWidget):
             ("size", size),
         ):
             yield CellLine(width).to(1).put(name, MUTED).to(_INDENT).put(sanitize(text), BOLD).row()
-        yield from _paragraph("lost", f"{self.asked.lost}, for good", width, STRONG)
+        yield from wrap_under("lost", [f"{self.asked.lost}, for good"], width, _INDENT, 4, STRONG)
         yield BLANK
-        yield from _paragraph("", _LAST_LOOK, width, MUTED)
+        yield from wrap_under("", [_LAST_LOOK], width, _INDENT, 4, MUTED)
         yield BLANK
 
     def draw(self, width: int, height: int) -> list[Row]:
@@ -104,8 +103,3 @@ class DiskSheet(Sheet[str]):
             self.dismiss(self.asked.serial)
         else:
             self.prompt.show(note=(CellText("that is not it", FAIL),))
-
-
-def _paragraph(name: str, text: str, width: int, tone: Tone) -> Iterator[Row]:
-    for index, line in enumerate(wrap_clipped(sanitize(text), width - _INDENT - 1, 4)):
-        yield CellLine(width).to(1).put("" if index else name, MUTED).to(_INDENT).put(line, tone).row()

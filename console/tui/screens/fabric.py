@@ -11,8 +11,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapSpot
 from benchconsole.console.tui.fabric_map.map_layout import count_map_lines, lay_out_map
-from benchconsole.console.tui.fabric_map.shape import FabricShape
-from benchconsole.console.tui.fabric_map.shape_builder import read_shape
+from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.messages import Copy, OpenFinding, OpenNode, OpenStatic, PlanRun
 from benchconsole.console.tui.queries import static_findings, view_queries
 from benchconsole.console.tui.rows import severity

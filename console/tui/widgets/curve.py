@@ -212,10 +212,7 @@ def _between(one: tuple[int, int], other: tuple[int, int]) -> Iterator[tuple[int
     """Every dot on the line from one to the other."""
     steps = max(abs(other[0] - one[0]), abs(other[1] - one[1]), 1)
     for step in range(steps + 1):
-        yield (
-            one[0] + round((other[0] - one[0]) * step / steps),
-            one[1] + round((other[1] - one[1]) * step / steps),
-        )
+        yield (one[0] + round((other[0] - one[0]) * step / steps), one[1] + round((other[1] - one[1]) * step / steps))
 
 
 class CurveText(CellWidget):

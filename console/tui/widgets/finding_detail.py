@@ -1,21 +1,54 @@
-"""One finding in full: built against measured, reason, ruled out, not known, to do."""
+"""One finding in full: a measured one from built against measured to what to do, a static one with its place."""
 
-from collections.abc import Sequence
-
-from benchconsole.console.text.cells import clip_text, wrap_clipped
+from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.queries.static_findings import AlikeFindings
+from benchconsole.console.tui.queries.static_findings import AlikeFindings, describe_element, find_place
 from benchconsole.console.tui.queries.view_queries import find_link, format_names
-from benchconsole.console.tui.rows import link_glyphs
-from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, plain_text, value_tone
+from benchconsole.console.tui.rows import link_glyphs, severity
+from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, plain_text, value_tone, wrap_under
 from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT, TRACK
 from benchconsole.console.tui.widgets.canvas import CellWidget
-from benchconsole.console.tui.widgets.static_detail import GUTTER, static_rows
 from benchconsole.console.view.run_view import RunView, State, state_of_level
-from benchconsole.console.view.wording import format_quantity, format_share
+from benchconsole.console.view.wording import SEVERITIES, format_quantity, format_share
 from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.model.fabric import LinkId
 from benchconsole.topology.units import Shown, Unit
+
+GUTTER = 13
+_LONGEST = 400
+_NO_VERDICT = "the description alone; no verdict, count or exit code rests on it"
+
+
+def _static_rows(alike: AlikeFindings, view: RunView, where: str, width: int, height: int) -> list[Row]:
+    """``where`` says which of how many. The sentence goes before all else; then the place in the file."""
+    rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()] if height >= 8 else []
+    head = [*rule, *_static_title(alike, where, width)]
+    named = _static_sections(alike, view)
+    room = max(height - len(head) - 1, 1)
+    shows = wrap_under("shows", [alike.first.text[: _LONGEST * width]], width, GUTTER, room)
+    others = [wrap_under(name, [text[: _LONGEST * width]], width, GUTTER, 3) for name, text in named]
+    if len(head) + len(shows) + sum(len(each) + 1 for each in others) + 1 <= height:
+        return [*head, BLANK, *shows, *(row for each in others for row in (BLANK, *each))]
+    return [*head, *shows, *(each[0] for each in others if each)]
+
+
+def _static_title(alike: AlikeFindings, where: str, width: int) -> list[Row]:
+    first = alike.first
+    word = SEVERITIES[first.severity].word
+    line = CellLine(width).to(1)
+    line.put(clip_text(sanitize(first.where), max(width - measure_width(where) - len(word) - 8, 8)), STRONG).put(", ")
+    return [line.put(word, severity.tone(first.severity)._replace(bold=True)).right((CellText(where, MUTED),)).row()]
+
+
+def _static_sections(alike: AlikeFindings, view: RunView) -> list[tuple[str, str]]:
+    """Names and words of what follows the sentence, most needed first."""
+    first, fabric = alike.first, view.fabric
+    found = find_place(fabric, first.where)
+    at = f"{found.file}:{found.line}" if found is not None else "no single line: it follows from the whole file"
+    made = [("in the file", at), ("about", describe_element(fabric, first.where))]
+    if len(alike.findings) > 1:
+        made.append(("alike", f"{format_names([each.where for each in alike.findings[1:]], 12)}; z shows each"))
+    return [*made, ("rests on", _NO_VERDICT), ("code", first.code)]
 
 
 class FindingDetail(CellWidget):
@@ -36,7 +69,7 @@ class FindingDetail(CellWidget):
     def draw(self, width: int, height: int) -> list[Row]:
         """As much of it as there is room for."""
         if self.alike is not None and self.view is not None and height >= 2:
-            return static_rows(self.alike, self.view, self.place, width, height)
+            return _static_rows(self.alike, self.view, self.place, width, height)
         if self.finding is None or self.view is None or height < 2:
             return []
         rule: list[Row] = [CellLine(width).put("─" * width, TRACK).row()]
@@ -62,16 +95,16 @@ class FindingDetail(CellWidget):
 
 
 def _sections(view: RunView, finding: Finding, width: int, most: int) -> list[list[Row]]:
-    made = [
-        _measured(view, finding, width),
-        _lines("because", finding.because, width, most),
-        _lines("rules out", finding.rules_out, width, most),
-        _lines("cannot tell", [finding.cannot_tell] if finding.cannot_tell else [], width, most),
-        _lines("means", [finding.means] if finding.means else [], width, most),
-        _lines("do", [finding.do] if finding.do else [], width, most),
-        _lines("nodes", [format_names(finding.nodes, 12)] if len(finding.nodes) > 1 else [], width, most),
-    ]
-    return [section for section in made if section]
+    named = (
+        ("because", finding.because),
+        ("rules out", finding.rules_out),
+        ("cannot tell", [finding.cannot_tell]),
+        ("means", [finding.means]),
+        ("do", [finding.do]),
+        ("nodes", [format_names(finding.nodes, 12)] if len(finding.nodes) > 1 else []),
+    )
+    made = [wrap_under(name, texts, width, GUTTER, min(most, 3)) for name, texts in named]
+    return [section for section in (_measured(view, finding, width), *made) if section]
 
 
 def _measured(view: RunView, finding: Finding, width: int) -> list[Row]:
@@ -116,11 +149,3 @@ def _measure_line(name: str, slots: Row, wire: Row, width: int) -> CellLine:
     if slots:
         line.extend(slots).put(" ")
     return line.extend(wire)
-
-
-def _lines(name: str, texts: Sequence[str], width: int, most: int) -> list[Row]:
-    rows: list[Row] = []
-    for text in texts:
-        for part in wrap_clipped(sanitize(text), width - GUTTER - 1, min(most, 3)):
-            rows.append(CellLine(width).to(1).put(name if not rows else "", MUTED).to(GUTTER).put(part, TEXT).row())
-    return rows

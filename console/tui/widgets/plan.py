@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from benchconsole.console.text.cells import clip_text, measure_width, wrap_clipped
+from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.clock import lasting
-from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, Row
+from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, Row, wrap_under
 from benchconsole.console.tui.rows.themes import ACTIVE, BOLD, MUTED, STRONG, TEXT
 from benchconsole.console.tui.widgets.listing import Listing
 from benchconsole.console.view.run_view import State
@@ -13,6 +13,8 @@ from benchconsole.console.view.session_control import PlanNotes, Proposal
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.measuring import Round
 from benchconsole.topology.units import counted as count
+
+_GUTTER = 12
 
 
 class PlanView(Listing[Row]):
@@ -60,7 +62,7 @@ class PlanView(Listing[Row]):
 
     def _made(self, width: int) -> list[Row]:
         if self.instead:
-            return _paragraphs("", [self.instead], width)
+            return wrap_under("", [self.instead], width, _GUTTER, 4)
         if not self.rounds:
             return self._without_rounds(width)
         tests = sum(len(each.tests) for each in self.rounds)
@@ -73,19 +75,19 @@ class PlanView(Listing[Row]):
             head.put("   ").put("tab", ACTIVE).put(words, MUTED)
         rows = [head.row(), BLANK, *self._stages(width)]
         for name, texts in (("does", self.notes.effects), ("covers", self.notes.covers)):
-            rows += [BLANK, *_paragraphs(name, texts, width)] if texts else []
+            rows += [BLANK, *wrap_under(name, texts, width, _GUTTER, 4)] if texts else []
         return [*rows, *self._held_back(width), *_promise(width)]
 
     def _without_rounds(self, width: int) -> list[Row]:
         """What else there is to do, and what is held back."""
         if self.ends:
             head = CellLine(width).to(1).put("This session was interrupted after its last round.", STRONG).row()
-            return [head, BLANK, *_paragraphs("does", [self.ends], width), *_promise(width)]
+            return [head, BLANK, *wrap_under("does", [self.ends], width, _GUTTER, 4), *_promise(width)]
         return [CellLine(width).to(1).put("There is nothing to run.", STRONG).row(), *self._held_back(width)]
 
     def _held_back(self, width: int) -> list[Row]:
         texts = [f"{SIGNS[State.HELD].glyph} {each}" for each in self.notes.held_back]
-        return [BLANK, *_paragraphs("held back", texts, width)] if texts else []
+        return [BLANK, *wrap_under("held back", texts, width, _GUTTER, 4)] if texts else []
 
     def _stages(self, width: int) -> list[Row]:
         stages: dict[str, list[Round]] = {}
@@ -110,12 +112,3 @@ class PlanView(Listing[Row]):
 def _promise(width: int) -> list[Row]:
     line = CellLine(width).to(1).put("Nothing is sent to any node before you press ", MUTED).put("enter", ACTIVE)
     return [BLANK, line.put(".", MUTED).row()]
-
-
-def _paragraphs(name: str, texts: Sequence[str], width: int) -> list[Row]:
-    rows: list[Row] = []
-    for text in texts:
-        for line in wrap_clipped(sanitize(text), width - 13, 4):
-            made = CellLine(width).to(1).put(name if not rows else "", MUTED).to(12)
-            rows.append(made.put(line, TEXT).row())
-    return rows

@@ -8,12 +8,10 @@ import pytest
 from benchconsole import topology
 from benchconsole.console.tui.fabric_map import cards
 from benchconsole.console.tui.fabric_map.blocks import RackBlock, blocks_of
-from benchconsole.console.tui.fabric_map.card_parts import Beside
-from benchconsole.console.tui.fabric_map.cards import choose_cards
+from benchconsole.console.tui.fabric_map.cards import Beside, choose_cards
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapPicture
 from benchconsole.console.tui.fabric_map.map_layout import lay_out_map
-from benchconsole.console.tui.fabric_map.shape import FabricShape
-from benchconsole.console.tui.fabric_map.shape_builder import read_shape
+from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
 from benchconsole.console.tui.rows.text_rows import plain_text, row_width
 from benchconsole.console.view.run_view import NodeView, RunView
 from benchconsole.topology.model.fabric import Fabric, NodeId, SwitchId

@@ -1,6 +1,6 @@
 """Who stands under whom: rows, pairs of switches, middle tiers, servers on the spines."""
 
-from benchconsole.console.tui.fabric_map.shape_builder import read_shape
+from benchconsole.console.tui.fabric_map.shape import read_shape
 from benchconsole.topology.model.fabric import LinkId, SwitchRole
 from tests.console.tui.fabrics import Builder, chassis, mini, ten_thousand
 
