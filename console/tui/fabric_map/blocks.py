@@ -3,10 +3,19 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.tui.fabric_map.map_cells import CellSpacing, MapPicture, MapSpot, cells, node_spots
+from benchconsole.console.tui.fabric_map.map_cells import (
+    BLANK_LINE,
+    CellSpacing,
+    MapLine,
+    MapPicture,
+    MapSpot,
+    cells,
+    node_spots,
+)
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack, RackGroup
 from benchconsole.console.tui.queries import view_queries
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign
@@ -99,28 +108,20 @@ def _grid(blocks: tuple[RackBlock, ...], most: int, width: int, fold: int) -> Bl
     return BlockGrid(blocks, spacing, max(min((width - _LABEL) // wide, len(blocks)), 1), wide)
 
 
-@dataclass(frozen=True, slots=True)
-class BlockHeads:
-    """Names of the blocks of one band, each with what is wrong in it."""
-
-    grid: BlockGrid
-    band: tuple[RackBlock, ...]
-    spots: tuple[MapSpot, ...] = ()
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """``p06 ✗ 1 ▯ 1``: what is zero is not said."""
-        line = CellLine(width)
-        for place, block in enumerate(self.band):
-            inner = CellLine(self.grid.width - 1)
-            tally = _tally(picture, block)
-            if row_width(tally) + 4 > inner.width:
-                tally = tally[:1]
-            room = inner.width - sum(measure_width(piece.text) for piece in tally) - 1
-            inner.put(block.called(max(room, 4)), BRIGHT if tally else MUTED)
-            if tally:
-                inner.put(" ").extend(tally)
-            line.to(self.grid.x(place)).extend(inner.row())
-        return line.row()
+def _draw_heads(grid: BlockGrid, band: tuple[RackBlock, ...], picture: MapPicture, width: int) -> Row:
+    """Names of the blocks of one band, each with what is wrong in it: ``p06 ✗ 1 ▯ 1``: what is zero is not said."""
+    line = CellLine(width)
+    for place, block in enumerate(band):
+        inner = CellLine(grid.width - 1)
+        tally = _tally(picture, block)
+        if row_width(tally) + 4 > inner.width:
+            tally = tally[:1]
+        room = inner.width - sum(measure_width(piece.text) for piece in tally) - 1
+        inner.put(block.called(max(room, 4)), BRIGHT if tally else MUTED)
+        if tally:
+            inner.put(" ").extend(tally)
+        line.to(grid.x(place)).extend(inner.row())
+    return line.row()
 
 
 def _tally(picture: MapPicture, block: RackBlock) -> Row:
@@ -138,53 +139,52 @@ def _tally(picture: MapPicture, block: RackBlock) -> Row:
     return tuple(made)
 
 
-@dataclass(frozen=True, slots=True)
-class BlockRow:
+def _draw_row(
+    grid: BlockGrid,
+    racks: tuple[tuple[int, Rack], ...],
+    number: int,
+    spots: Sequence[MapSpot],
+    picture: MapPicture,
+    width: int,
+) -> Row:
     """The same row of every block of a band."""
-
-    grid: BlockGrid
-    racks: tuple[tuple[int, Rack], ...]
-    number: int
-    spots: tuple[MapSpot, ...] = ()
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """Cells, and after them a slot where an uplink is not whole."""
-        line = CellLine(width)
-        line.to(1).put(f"{self.number:>3}" if self.number % 4 == 0 or self.number == 1 else "", MUTED)
-        by_node = [spot for spot in self.spots if spot.nodes]
-        for place, rack in self.racks:
-            x = self.grid.x(place)
-            span = self.grid.spacing.width(len(rack.nodes))
-            mine = [spot for spot in by_node if x <= spot.x < x + span]
-            origin = max(line.at, x - 1)
-            line.to(origin).extend(cells(picture, mine, origin, x + span - origin))
-            line.extend(self._slot(picture, rack))
-        return line.row()
-
-    def _slot(self, picture: MapPicture, rack: Rack) -> Row:
-        states = [view_queries.find_link(picture.view, link.id).state for link in rack.uplinks]
-        state = worst(states) if states else State.PASS
-        mark = picture.mark
-        marked = mark is not None and (mark.switch in rack.switches or mark.link in {link.id for link in rack.uplinks})
-        slot = CellText("▯", FAIL_CELL if state is State.FAIL else WATCH)
-        if state not in (State.FAIL, State.WATCH):
-            slot = CellText("▮", SLOT)
-            if not marked:
-                return ()
-        return (CellText("[", ACCENT), slot, CellText("]", ACCENT)) if marked else (CellText(" "), slot)
+    line = CellLine(width)
+    line.to(1).put(f"{number:>3}" if number % 4 == 0 or number == 1 else "", MUTED)
+    by_node = [spot for spot in spots if spot.nodes]
+    for place, rack in racks:
+        x = grid.x(place)
+        span = grid.spacing.width(len(rack.nodes))
+        mine = [spot for spot in by_node if x <= spot.x < x + span]
+        origin = max(line.at, x - 1)
+        line.to(origin).extend(cells(picture, mine, origin, x + span - origin))
+        line.extend(_slot(picture, rack))
+    return line.row()
 
 
-def block_lines(grid: BlockGrid) -> list[BlockHeads | BlockRow | None]:
-    """Every line of the grid; None is a blank one."""
-    made: list[BlockHeads | BlockRow | None] = []
+def _slot(picture: MapPicture, rack: Rack) -> Row:
+    states = [view_queries.find_link(picture.view, link.id).state for link in rack.uplinks]
+    state = worst(states) if states else State.PASS
+    mark = picture.mark
+    marked = mark is not None and (mark.switch in rack.switches or mark.link in {link.id for link in rack.uplinks})
+    slot = CellText("▯", FAIL_CELL if state is State.FAIL else WATCH)
+    if state not in (State.FAIL, State.WATCH):
+        slot = CellText("▮", SLOT)
+        if not marked:
+            return ()
+    return (CellText("[", ACCENT), slot, CellText("]", ACCENT)) if marked else (CellText(" "), slot)
+
+
+def block_lines(grid: BlockGrid) -> list[MapLine]:
+    """Every line of the grid."""
+    made: list[MapLine] = []
     for band in grid.bands:
         if made:
-            made.append(None)
-        made.append(BlockHeads(grid, band))
+            made.append(BLANK_LINE)
+        made.append(MapLine(partial(_draw_heads, grid, band), heads=True))
         for index in range(max(len(block.racks) for block in band)):
             racks = tuple((place, block.racks[index]) for place, block in enumerate(band) if index < len(block.racks))
             spots = [spot for place, rack in racks for spot in _spots(grid, place, rack)]
-            made.append(BlockRow(grid, racks, index + 1, tuple(spots)))
+            made.append(MapLine(partial(_draw_row, grid, racks, index + 1, spots), spots))
     return made
 
 
@@ -196,17 +196,12 @@ def _spots(grid: BlockGrid, place: int, rack: Rack) -> Sequence[MapSpot]:
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class BlockCaption:
+def describe_fold(fold: int) -> str:
+    """How many nodes share a cell."""
+    return "1 cell = 1 node" if fold == 1 else f"1 cell = {fold} nodes, the worst is shown"
+
+
+def draw_caption(fold: int, _picture: MapPicture, width: int) -> Row:
     """What one cell stands for."""
-
-    fold: int
-    spots: tuple[MapSpot, ...] = ()
-
-    @property
-    def words(self) -> str:
-        return "1 cell = 1 node" if self.fold == 1 else f"1 cell = {self.fold} nodes, the worst is shown"
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        text = f"{self.words}   row = switch, ▯ after a row = an uplink is not whole"
-        return CellLine(width).to(1).put(text, MUTED).row()
+    text = f"{describe_fold(fold)}   row = switch, ▯ after a row = an uplink is not whole"
+    return CellLine(width).to(1).put(text, MUTED).row()

@@ -4,15 +4,18 @@ A card has the rack's name and ratio, its cells part by part, and a wire for eac
 does not fit goes in steps (blank lines, the line of words, wires, gaps between cells).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map.map_cells import (
+    BLANK_LINE,
     CellSpacing,
+    MapLine,
     MapPicture,
     MapSpot,
     bracketed,
@@ -53,33 +56,20 @@ class CardPorts(NamedTuple):
         return max(min(width - self.name - self.slots - 2 - _NUMBER - 4, _LONGEST_WIRE), _SHORTEST_WIRE)
 
 
-class CardPart(Protocol):
-    """One line of one card; drawn from the column before it, where brackets may stand."""
+class CardPart(NamedTuple):
+    """One line of one card; it is drawn from the column before ``x`` on, where brackets may stand."""
 
-    @property
-    def x(self) -> int:
-        """Its first column."""
-
-    @property
-    def spots(self) -> tuple[MapSpot, ...]:
-        """Where the cursor can stand."""
-
-    def draw(self, picture: MapPicture) -> Row:
-        """Its pieces, from column ``x`` - 1 on."""
+    x: int
+    draw: Callable[[MapPicture], Row]
+    spots: tuple[MapSpot, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+def _draw_beside(parts: tuple[CardPart, ...], picture: MapPicture, width: int) -> Row:
     """The same line of several cards."""
-
-    parts: tuple[CardPart, ...]
-    spots: tuple[MapSpot, ...]
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        line = CellLine(width)
-        for part in self.parts:
-            line.to(part.x - 1).extend(part.draw(picture))
-        return line.row()
+    line = CellLine(width)
+    for part in parts:
+        line.to(part.x - 1).extend(part.draw(picture))
+    return line.row()
 
 
 def _shifted(spot: MapSpot, x: int) -> MapSpot:
@@ -87,42 +77,34 @@ def _shifted(spot: MapSpot, x: int) -> MapSpot:
     return spot._replace(x=spot.x - x + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class CardTitle:
+def _draw_title(
+    width: int, x: int, of: Rack | RackGroup, spots: Sequence[MapSpot], models: bool, picture: MapPicture
+) -> Row:
     """``c07 ━━━━──── 2.67:1``: the name of switches and how far they are oversubscribed."""
+    line = CellLine(width + 1)
+    spot = _shifted(spots[0], x)
+    named(line, spot, clip_text(sanitize(of.name), spot.width), STRONG, picture.mark)
+    for port in spots[1:]:
+        here = _shifted(port, x)
+        bracketed(line, here.x, here.width, _ports(picture, port), picture.mark, _links(picture, port))
+    words, tone = _title_words(of, picture)
+    model = picture.view.fabric.switches[of.switches[0]].model if models and of.switches else None
+    if model is not None and line.room > measure_width(model) + measure_width(words) + _SHORTEST_WIRE + 4:
+        line.to(line.at + (not spot.holds(picture.mark))).put(sanitize(model), MUTED)
+    line.to(line.at + 1).put("─" * max(line.room - max(measure_width(words), 6) - 2, 0), TRACK)
+    return line.to(width + 1 - measure_width(words)).put(words, tone).row()
 
-    width: int
-    x: int
-    of: Rack | RackGroup
-    spots: tuple[MapSpot, ...]
-    models: bool
 
-    def draw(self, picture: MapPicture) -> Row:
-        """Bold; the ratio is coloured where it is not as built."""
-        of, width = self.of, self.width
-        line = CellLine(width + 1)
-        spot = _shifted(self.spots[0], self.x)
-        named(line, spot, clip_text(sanitize(of.name), spot.width), STRONG, picture.mark)
-        for port in self.spots[1:]:
-            here = _shifted(port, self.x)
-            bracketed(line, here.x, here.width, _ports(picture, port), picture.mark, _links(picture, port))
-        words, tone = self._words(picture)
-        model = picture.view.fabric.switches[of.switches[0]].model if self.models and of.switches else None
-        if model is not None and line.room > measure_width(model) + measure_width(words) + _SHORTEST_WIRE + 4:
-            line.to(line.at + (not spot.holds(picture.mark))).put(sanitize(model), MUTED)
-        line.to(line.at + 1).put("─" * max(line.room - max(measure_width(words), 6) - 2, 0), TRACK)
-        return line.to(width + 1 - measure_width(words)).put(words, tone).row()
-
-    def _words(self, picture: MapPicture) -> tuple[str, Tone]:
-        """The ratio as it is now; how many nodes there are where nothing goes up."""
-        of, lost = self.of, view_queries.find_lost_members(picture.view)
-        if not of.uplinks:
-            return (count(len(of.nodes), "node") if isinstance(of, Rack) else "", MUTED)
-        down = of.down_now(lost) if isinstance(of, RackGroup) else of.down
-        state = worst(view_queries.find_link(picture.view, link.id).state for link in of.uplinks)
-        changed = of.up(lost) < of.up()
-        tone = MUTED if not changed else FAIL_BOLD if state is State.FAIL else WATCH_BOLD
-        return (link_glyphs.ratio(down, of.up(lost)) if down else f"{gigabits_of(of.up(lost))} up", tone)
+def _title_words(of: Rack | RackGroup, picture: MapPicture) -> tuple[str, Tone]:
+    """The ratio as it is now; how many nodes there are where nothing goes up."""
+    lost = view_queries.find_lost_members(picture.view)
+    if not of.uplinks:
+        return (count(len(of.nodes), "node") if isinstance(of, Rack) else "", MUTED)
+    down = of.down_now(lost) if isinstance(of, RackGroup) else of.down
+    state = worst(view_queries.find_link(picture.view, link.id).state for link in of.uplinks)
+    changed = of.up(lost) < of.up()
+    tone = MUTED if not changed else FAIL_BOLD if state is State.FAIL else WATCH_BOLD
+    return (link_glyphs.ratio(down, of.up(lost)) if down else f"{gigabits_of(of.up(lost))} up", tone)
 
 
 def _links(picture: MapPicture, spot: MapSpot) -> tuple[Link, ...]:
@@ -143,83 +125,47 @@ def _ports(picture: MapPicture, spot: MapSpot) -> Row:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CardCells:
+def _draw_cells(x: int, name: str, label: int, width: int, spots: tuple[MapSpot, ...], picture: MapPicture) -> Row:
     """Some nodes of one part; the first line of a part has its name where a rack has several."""
-
-    x: int
-    name: str
-    label: int
-    width: int
-    spots: tuple[MapSpot, ...]
-
-    def draw(self, picture: MapPicture) -> Row:
-        line = CellLine(self.width + 1)
-        if self.label:
-            line.to(1).put(self.name, MUTED).to(self.label)
-        origin = self.x - 1 + self.label
-        return line.extend(cells(picture, self.spots, origin, self.width + 1 - self.label)).row()
+    line = CellLine(width + 1)
+    if label:
+        line.to(1).put(name, MUTED).to(label)
+    origin = x - 1 + label
+    return line.extend(cells(picture, spots, origin, width + 1 - label)).row()
 
 
-@dataclass(frozen=True, slots=True)
-class CardRemark:
+def _draw_remark(width: int, rack: Rack, picture: MapPicture) -> Row:
     """The worst that a node of the rack has of its own, in words."""
-
-    x: int
-    width: int
-    rack: Rack
-    spots: tuple[MapSpot, ...] = ()
-
-    def draw(self, picture: MapPicture) -> Row:
-        """Empty when nothing is wrong with any of its nodes."""
-        found = view_queries.describe_own_fault(picture.view, {*self.rack.nodes})
-        if found is None:
-            return ()
-        return CellLine(self.width + 1).to(1).put(clip_text(found[1], self.width), word_tone(found[0])).row()
+    found = view_queries.describe_own_fault(picture.view, {*rack.nodes})
+    if found is None:
+        return ()
+    return CellLine(width + 1).to(1).put(clip_text(found[1], width), word_tone(found[0])).row()
 
 
-@dataclass(frozen=True, slots=True)
-class CardPort:
-    """One uplink, or all where they are many: its name, members, load and number."""
-
-    x: int
-    width: int
-    name: str
-    ports: CardPorts
-    uplinks: tuple[Link, ...]
-    spots: tuple[MapSpot, ...]
-
-    def draw(self, picture: MapPicture) -> Row:
-        """``a ▮▮ ━━━━━━━━ 78.9``; the speed where its load cannot be told from that of others."""
-        links, spot = _links(picture, self.spots[0]), _shifted(self.spots[0], self.x)
-        line = CellLine(self.width + 1).to(1).put(clip_text(self.name, self.ports.name), MUTED)
-        bracketed(line, spot.x, self.ports.slots, _ports(picture, self.spots[0]), picture.mark, links)
-        line.to(spot.x + self.ports.slots + 1)
-        if len(links) > 1:
-            return line.put(gigabits_of(sum(link.capacity for link in links)), MUTED).row()
-        link = links[0]
-        loads = view_queries.find_rack_load(picture.view, self.uplinks if link in self.uplinks else links)
-        line.extend(one_wire(self.ports.wire(self.width), picture, link, loads.links[link.id]))
-        left = view_queries.find_lost_members(picture.view).get(link.id)
-        return line.put("" if left is None else f" {left}/{link.count}", FAIL_BOLD).row()
+def _draw_port(
+    x: int, width: int, name: str, ports: CardPorts, uplinks: tuple[Link, ...], spot: MapSpot, picture: MapPicture
+) -> Row:
+    """``a ▮▮ ━━━━━━━━ 78.9``; the speed where its load cannot be told from that of others."""
+    links, here = _links(picture, spot), _shifted(spot, x)
+    line = CellLine(width + 1).to(1).put(clip_text(name, ports.name), MUTED)
+    bracketed(line, here.x, ports.slots, _ports(picture, spot), picture.mark, links)
+    line.to(here.x + ports.slots + 1)
+    if len(links) > 1:
+        return line.put(gigabits_of(sum(link.capacity for link in links)), MUTED).row()
+    link = links[0]
+    loads = view_queries.find_rack_load(picture.view, uplinks if link in uplinks else links)
+    line.extend(one_wire(ports.wire(width), picture, link, loads.links[link.id]))
+    left = view_queries.find_lost_members(picture.view).get(link.id)
+    return line.put("" if left is None else f" {left}/{link.count}", FAIL_BOLD).row()
 
 
-@dataclass(frozen=True, slots=True)
-class CardFunnel:
-    """A middle switch: what its ports below offer against what goes up."""
-
-    width: int
-    x: int
-    group: RackGroup
-    spots: tuple[MapSpot, ...] = ()
-
-    def draw(self, picture: MapPicture) -> Row:
-        """``━━━━┄┄┄┄┄┄┄┄┄┄┄┄ 640 : 160 G``."""
-        lost = view_queries.find_lost_members(picture.view)
-        down, up, built = self.group.down_now(lost), self.group.up(lost), self.group.up()
-        line = CellLine(self.width + 1).to(1)
-        line.extend(link_glyphs.funnel(16, max(down, self.group.down), up, built))
-        return line.put(f" {gigabits_of(down).removesuffix(' G')} : {gigabits_of(up)}", MUTED).row()
+def _draw_funnel(width: int, group: RackGroup, picture: MapPicture) -> Row:
+    """A middle switch: what its ports below offer against what goes up: ``━━━━┄┄┄┄┄┄┄┄┄┄┄┄ 640 : 160 G``."""
+    lost = view_queries.find_lost_members(picture.view)
+    down, up, built = group.down_now(lost), group.up(lost), group.up()
+    line = CellLine(width + 1).to(1)
+    line.extend(link_glyphs.funnel(16, max(down, group.down), up, built))
+    return line.put(f" {gigabits_of(down).removesuffix(' G')} : {gigabits_of(up)}", MUTED).row()
 
 
 def slots_width(links: Sequence[Link]) -> int:
@@ -292,35 +238,26 @@ class CardPlan:
         return (tuple((some[0][0], tuple(rack for _, rack in some[i :: self.across])) for i in range(self.across)),)
 
 
-@dataclass(frozen=True, slots=True)
-class CardHeading:
-    """What a card shows, and the unit of its numbers."""
-
-    plan: CardPlan
-    spots: tuple[MapSpot, ...] = ()
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """``leaf, and under each its chassis: nodes, what leaves over each uplink in Gb/s, down:up``."""
-        shape, switches = self.plan.shape, self.plan.fabric.switches
-        shown = [each.switches for each in shape.groups[:1]] + [each.switches for each in shape.racks[:1]]
-        roles = [switches[some[0]].role.value for some in shown if some]
-        words = ", and under each its ".join(dict.fromkeys(roles)) + ": nodes"
-        if self.plan.of_racks.slots:
-            words += ", what leaves over each uplink in Gb/s" if self.plan.room.wires else ", uplinks"
-        words += ", down:up" if any(rack.uplinks for rack in shape.racks) else ""
-        return CellLine(width).to(1).put(clip_text(words, width - 2), MUTED).row()
+def _draw_heading(plan: CardPlan, picture: MapPicture, width: int) -> Row:
+    """``leaf, and under each its chassis: nodes, what leaves over each uplink in Gb/s, down:up``."""
+    shape, switches = plan.shape, plan.fabric.switches
+    shown = [each.switches for each in shape.groups[:1]] + [each.switches for each in shape.racks[:1]]
+    roles = [switches[some[0]].role.value for some in shown if some]
+    words = ", and under each its ".join(dict.fromkeys(roles)) + ": nodes"
+    if plan.of_racks.slots:
+        words += ", what leaves over each uplink in Gb/s" if plan.room.wires else ", uplinks"
+    words += ", down:up" if any(rack.uplinks for rack in shape.racks) else ""
+    return CellLine(width).to(1).put(clip_text(words, width - 2), MUTED).row()
 
 
-def choose_cards(
-    fabric: Fabric, shape: FabricShape, width: int, height: int
-) -> list[Beside | CardHeading | None] | None:
-    """The airiest cards that fit, None is a blank line; None when not even the tightest do."""
+def choose_cards(fabric: Fabric, shape: FabricShape, width: int, height: int) -> list[MapLine] | None:
+    """The airiest cards that fit; None when not even the tightest do."""
     ports = _all_ports(fabric, shape)
     for spacing, room in _STEPS:
         for cells_in_line in _line_lengths(shape):
             plan = _plan(fabric, shape, ports, (spacing, room, cells_in_line), width)
             if plan is not None and _height(plan) + 1 <= height:
-                return [CardHeading(plan), *_card_lines(plan)]
+                return [MapLine(partial(_draw_heading, plan)), *_card_lines(plan)]
     return None
 
 
@@ -413,14 +350,15 @@ def _suffixes(of: Rack | RackGroup) -> dict[SwitchId, str]:
     return {switch: sanitize(switch[same:].lstrip("-_.") or switch) for switch in of.switches}
 
 
-def _card_lines(plan: CardPlan) -> list[Beside | None]:
-    made: list[Beside | None] = []
+def _card_lines(plan: CardPlan) -> list[MapLine]:
+    made: list[MapLine] = []
     for band in plan.bands:
         columns = [list(_column(plan, plan.x(place), group, racks)) for place, (group, racks) in enumerate(band)]
         for together in zip_longest(*columns):
             parts = tuple(part for part in together if part is not None)
-            made.append(Beside(parts, tuple(spot for part in parts for spot in part.spots)) if parts else None)
-    while made and made[-1] is None:
+            spots = tuple(spot for part in parts for spot in part.spots)
+            made.append(MapLine(partial(_draw_beside, parts), spots) if parts else BLANK_LINE)
+    while made and made[-1] is BLANK_LINE:
         made.pop()
     return made
 
@@ -430,7 +368,7 @@ def _column(plan: CardPlan, x: int, group: RackGroup, racks: Sequence[Rack]) -> 
     if group.name:
         yield _title(plan, x, group)
         if plan.room.wires:
-            yield CardFunnel(plan.width, x, group)
+            yield CardPart(x, partial(_draw_funnel, plan.width, group))
             yield from _port_lines(plan, x, group)
         yield from [None] * min(plan.room.blanks, 1)
     for rack in racks:
@@ -438,13 +376,13 @@ def _column(plan: CardPlan, x: int, group: RackGroup, racks: Sequence[Rack]) -> 
         yield from [None] * plan.room.blanks
 
 
-def _title(plan: CardPlan, x: int, of: Rack | RackGroup) -> CardTitle:
+def _title(plan: CardPlan, x: int, of: Rack | RackGroup) -> CardPart:
     name = MapSpot(x, min(measure_width(sanitize(of.name)), _LONGEST_NAME), switches=of.switches)
     spots, at = [name], x + name.width + 1
     for _, links in () if plan.room.wires else plan.ports[_key(of)]:
         spots.append(MapSpot(at, slots_width(links), links=tuple(link.id for link in links)))
         at += slots_width(links) + 1
-    return CardTitle(plan.width, x, of, tuple(spots), models=plan.room.wires)
+    return CardPart(x, partial(_draw_title, plan.width, x, of, spots, plan.room.wires), tuple(spots))
 
 
 def _card(plan: CardPlan, x: int, rack: Rack) -> Iterator[CardPart]:
@@ -452,9 +390,10 @@ def _card(plan: CardPlan, x: int, rack: Rack) -> Iterator[CardPart]:
     for part in rack.parts:
         for start in range(0, len(part.nodes), plan.cells):
             spots = node_spots(part.nodes[start : start + plan.cells], x + plan.label, plan.spacing)
-            yield CardCells(x, part.name if plan.label and not start else "", plan.label, plan.width, spots)
+            name = part.name if plan.label and not start else ""
+            yield CardPart(x, partial(_draw_cells, x, name, plan.label, plan.width, spots), spots)
     if plan.room.words:
-        yield CardRemark(x, plan.width, rack)
+        yield CardPart(x, partial(_draw_remark, plan.width, rack))
     if plan.room.wires:
         yield from _port_lines(plan, x, rack)
 
@@ -463,4 +402,4 @@ def _port_lines(plan: CardPlan, x: int, of: Rack | RackGroup) -> Iterator[CardPa
     ports = plan.of_racks if isinstance(of, Rack) else plan.of_groups
     for name, links in plan.ports[_key(of)]:
         spot = MapSpot(x + ports.name + 1, slots_width(links), links=tuple(link.id for link in links))
-        yield CardPort(x, plan.width, name, ports, of.uplinks, (spot,))
+        yield CardPart(x, partial(_draw_port, x, plan.width, name, ports, of.uplinks, spot), (spot,))

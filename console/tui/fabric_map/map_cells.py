@@ -1,6 +1,6 @@
 """Places on the map that can be chosen, and runs of cells around the cursor."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -57,6 +57,22 @@ class MapPicture:
     faint: bool = False
     blame: Blame = field(default_factory=Blame)
     busy: frozenset[NodeId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class MapLine:
+    """One line: what draws it into so many columns, and what the cursor can stand on, from left to right.
+
+    ``heads`` are names of blocks, which stay in sight; ``fold`` says of a caption how many nodes share a cell.
+    """
+
+    draw: Callable[[MapPicture, int], Row]
+    spots: Sequence[MapSpot] = ()
+    heads: bool = False
+    fold: int = 0
+
+
+BLANK_LINE = MapLine(lambda _picture, _width: ())
 
 
 class CellSpacing(NamedTuple):

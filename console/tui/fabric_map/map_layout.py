@@ -1,21 +1,23 @@
 """Choice of the drawing that fits: cards, one rack a line, several racks a line, or blocks of many racks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from benchconsole.console.tui.fabric_map.blocks import BlockCaption, block_lines, blocks_of, choose_grid
+from benchconsole.console.tui.fabric_map.blocks import block_lines, blocks_of, choose_grid, draw_caption
 from benchconsole.console.tui.fabric_map.cards import choose_cards
-from benchconsole.console.tui.fabric_map.map_cells import CellSpacing, MapPicture, MapSpot
+from benchconsole.console.tui.fabric_map.map_cells import BLANK_LINE, CellSpacing, MapLine, MapPicture
 from benchconsole.console.tui.fabric_map.pairs import TIGHT, choose_pairs, pair_lines
 from benchconsole.console.tui.fabric_map.rack_rows import (
     MapColumns,
-    RackHeading,
-    RackLine,
-    RackNote,
     choose_columns,
+    draw_rack,
+    draw_rack_heading,
+    draw_rack_note,
     rack_spots,
 )
 from benchconsole.console.tui.fabric_map.shape import FabricShape, Rack
-from benchconsole.console.tui.fabric_map.tiers import Blank, MapLine, lines_above, lines_below, servers_at
+from benchconsole.console.tui.fabric_map.tiers import lines_above, lines_below, servers_at
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import FAINT, MUTED
 from benchconsole.console.view.run_view import RunView, State
@@ -40,7 +42,7 @@ class MapFrame:
         """Everything, with a blank line between the regions unless it is ``tight``."""
         made: list[MapLine] = []
         for region in (self.above, racks, self.below):
-            made += [Blank()] if made and region and not tight else []
+            made += [BLANK_LINE] if made and region and not tight else []
             made += region
         return made
 
@@ -92,7 +94,7 @@ def _cards(fabric: Fabric, shape: FabricShape, width: int, height: int) -> list[
     cards = choose_cards(fabric, shape, width, height - frame.height - (1 if frame.height else 0))
     if cards is None:
         return None
-    return frame.around([Blank() if line is None else line for line in cards])
+    return frame.around(cards)
 
 
 def _rows(
@@ -115,16 +117,18 @@ def _row_lines(
     fabric: Fabric, shape: FabricShape, columns: MapColumns, width: int, *,
     loose: bool = False, notes: bool = False, passing: frozenset[str] = frozenset(),
 ) -> list[MapLine]:  # fmt: skip
-    lines: list[MapLine] = [RackHeading(columns)] if shape.racks else []
+    lines: list[MapLine] = [MapLine(partial(draw_rack_heading, columns))] if shape.racks else []
     for group in shape.groups:
         shown = [rack for rack in group.racks if rack.name not in passing]
         for place, rack in enumerate(shown):
-            lines.append(RackLine(columns, rack, group, place, rack_spots(columns, rack, place, group)))
+            spots = rack_spots(columns, rack, place, group)
+            lines.append(MapLine(partial(draw_rack, columns, rack, group, place, spots), spots))
             if loose:
-                lines.append(RackNote(columns, rack) if notes else Blank())
+                lines.append(MapLine(partial(draw_rack_note, columns, rack)) if notes else BLANK_LINE)
     if passing:
-        lines.append(Folded(tuple(rack.name for rack in shape.racks if rack.name in passing)))
-    if loose and lines and isinstance(lines[-1], Blank):
+        names = [rack.name for rack in shape.racks if rack.name in passing]
+        lines.append(MapLine(partial(_draw_folded, names)))
+    if loose and lines and lines[-1] is BLANK_LINE:
         lines.pop()
     frame = _frame(fabric, shape, width, columns.cells_at, columns.spacing)
     return frame.around(lines, tight=bool(passing))
@@ -141,20 +145,11 @@ def _blocks(fabric: Fabric, shape: FabricShape, width: int, height: int, fold: i
     frame = _frame(fabric, shape, width, servers_at(shape, width), spacing)
     if grid is None:
         return frame.around([])
-    racks: list[MapLine] = [Blank() if line is None else line for line in block_lines(grid)]
-    return [*frame.around(racks), Blank(), BlockCaption(grid.spacing.fold)]
+    fold = grid.spacing.fold
+    return [*frame.around(block_lines(grid)), BLANK_LINE, MapLine(partial(draw_caption, fold), fold=fold)]
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """Racks that pass, in one line."""
-
-    names: tuple[str, ...]
-    spots: tuple[MapSpot, ...] = ()
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """``leaf1 leaf2 leaf4 to leaf8 all pass``."""
-        text = (
-            " ".join(self.names) if len(self.names) < 6 else f"{self.names[0]} to {self.names[-1]}, {len(self.names)}"
-        )
-        return CellLine(width).to(1).put("· ", FAINT).put(f"{text} all pass", MUTED).row()
+def _draw_folded(names: Sequence[str], _picture: MapPicture, width: int) -> Row:
+    """Racks that pass, in one line: ``leaf1 leaf2 leaf4 to leaf8 all pass``."""
+    text = " ".join(names) if len(names) < 6 else f"{names[0]} to {names[-1]}, {len(names)}"
+    return CellLine(width).to(1).put("· ", FAINT).put(f"{text} all pass", MUTED).row()

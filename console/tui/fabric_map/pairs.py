@@ -1,11 +1,14 @@
 """The map with several racks a line, for a terminal that is too low for one: names, cells, slots."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map.map_cells import (
     CellSpacing,
+    MapLine,
     MapPicture,
     MapSpot,
     bracketed,
@@ -74,67 +77,60 @@ def choose_pairs(fabric: Fabric, shape: FabricShape, width: int) -> RackPairs | 
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class PairHeading:
+def _draw_heading(p: RackPairs, picture: MapPicture, width: int) -> Row:
     """The names of the columns, once for each unit."""
-
-    pairs: RackPairs
-    spots: tuple[MapSpot, ...] = ()
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        p = self.pairs
-        line = CellLine(width).to(1)
-        if p.group:
-            line.put("down:up", MUTED)
-        most = max(len(rack.nodes) for rack in p.shape.racks)
-        for place in range(p.across):
-            line.to(p.x(place)).put(clip_text(f"nodes 1-{most}" if not place else "", p.name + p.cells), MUTED)
-            for index, name in enumerate(p.uplinks):
-                short = name if measure_width(name) <= p.slot else name[-p.slot :]
-                line.to(p.slots_at(place) + index * (p.slot + 1)).put(short, MUTED, p.slot)
-        return line.row()
+    line = CellLine(width).to(1)
+    if p.group:
+        line.put("down:up", MUTED)
+    most = max(len(rack.nodes) for rack in p.shape.racks)
+    for place in range(p.across):
+        line.to(p.x(place)).put(clip_text(f"nodes 1-{most}" if not place else "", p.name + p.cells), MUTED)
+        for index, name in enumerate(p.uplinks):
+            short = name if measure_width(name) <= p.slot else name[-p.slot :]
+            line.to(p.slots_at(place) + index * (p.slot + 1)).put(short, MUTED, p.slot)
+    return line.row()
 
 
-@dataclass(frozen=True, slots=True)
-class PairLine:
+def _draw_racks(
+    p: RackPairs,
+    group: RackGroup,
+    racks: tuple[Rack, ...],
+    place: int,
+    spots: Sequence[MapSpot],
+    picture: MapPicture,
+    width: int,
+) -> Row:
     """Some racks of one group side by side."""
+    line = CellLine(width)
+    if p.group:
+        line.extend(_group_part(p, group, place, picture))
+    for across, rack in enumerate(racks):
+        _draw_one(p, line, across, rack, spots, picture)
+    return line.row()
 
-    pairs: RackPairs
-    group: RackGroup
-    racks: tuple[Rack, ...]
-    place: int
-    spots: tuple[MapSpot, ...] = ()
 
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """Each with its cells and slots; the ratio only where it is not as built."""
-        p = self.pairs
-        line = CellLine(width)
-        if p.group:
-            line.extend(_group_part(p, self.group, self.place, picture))
-        for place, rack in enumerate(self.racks):
-            self._rack(line, place, rack, picture)
-        return line.row()
-
-    def _rack(self, line: CellLine, place: int, rack: Rack, picture: MapPicture) -> None:
-        p, view = self.pairs, picture.view
-        states = [view_queries.find_link(view, link.id).state for link in rack.uplinks]
-        state = worst(states) if states else State.PASS
-        mine = set(rack.nodes)
-        here = [spot for spot in self.spots if spot.nodes and spot.nodes[0] in mine]
-        marked = any(spot.holds(picture.mark) for spot in here)
-        strong = marked or state in (State.FAIL, State.WATCH)
-        name = next(spot for spot in self.spots if spot.switches == rack.switches)
-        named(line, name, clip_text(sanitize(rack.name), p.name), STRONG if strong else MUTED, picture.mark)
-        origin = max(line.at, p.x(place) + p.name)
-        line.to(origin).extend(cells(picture, here, origin, p.x(place) + p.name + p.cells + 1 - origin))
-        for index, link in enumerate(rack.uplinks[: len(p.uplinks)]):
-            at = p.slots_at(place) + index * (p.slot + 1)
-            bracketed(line, at, p.slot, slots_of(view, link), picture.mark, (link,))
-        lost = view_queries.find_lost_members(view)
-        if rack.up(lost) < rack.up():
-            tone = FAIL_BOLD if state is State.FAIL else WATCH_BOLD
-            line.to(p.slots_at(place) + len(p.uplinks) * (p.slot + 1))
-            line.put(link_glyphs.ratio(rack.down, rack.up(lost)).removesuffix(":1"), tone)
+def _draw_one(
+    p: RackPairs, line: CellLine, place: int, rack: Rack, spots: Sequence[MapSpot], picture: MapPicture
+) -> None:
+    view = picture.view
+    states = [view_queries.find_link(view, link.id).state for link in rack.uplinks]
+    state = worst(states) if states else State.PASS
+    mine = set(rack.nodes)
+    here = [spot for spot in spots if spot.nodes and spot.nodes[0] in mine]
+    marked = any(spot.holds(picture.mark) for spot in here)
+    strong = marked or state in (State.FAIL, State.WATCH)
+    name = next(spot for spot in spots if spot.switches == rack.switches)
+    named(line, name, clip_text(sanitize(rack.name), p.name), STRONG if strong else MUTED, picture.mark)
+    origin = max(line.at, p.x(place) + p.name)
+    line.to(origin).extend(cells(picture, here, origin, p.x(place) + p.name + p.cells + 1 - origin))
+    for index, link in enumerate(rack.uplinks[: len(p.uplinks)]):
+        at = p.slots_at(place) + index * (p.slot + 1)
+        bracketed(line, at, p.slot, slots_of(view, link), picture.mark, (link,))
+    lost = view_queries.find_lost_members(view)
+    if rack.up(lost) < rack.up():
+        tone = FAIL_BOLD if state is State.FAIL else WATCH_BOLD
+        line.to(p.slots_at(place) + len(p.uplinks) * (p.slot + 1))
+        line.put(link_glyphs.ratio(rack.down, rack.up(lost)).removesuffix(":1"), tone)
 
 
 def _group_part(p: RackPairs, group: RackGroup, place: int, picture: MapPicture) -> Row:
@@ -172,15 +168,15 @@ def _group_spots(p: RackPairs, group: RackGroup, place: int) -> list[MapSpot]:
     return made
 
 
-def pair_lines(pairs: RackPairs) -> list[PairHeading | PairLine]:
+def pair_lines(pairs: RackPairs) -> list[MapLine]:
     """Every line of the racks."""
-    made: list[PairHeading | PairLine] = [PairHeading(pairs)]
+    made = [MapLine(partial(_draw_heading, pairs))]
     for group in pairs.shape.groups:
         for place, start in enumerate(range(0, len(group.racks), pairs.across)):
             some = group.racks[start : start + pairs.across]
             spots = _group_spots(pairs, group, place)
             spots += [spot for index, rack in enumerate(some) for spot in _spots(pairs, index, rack)]
-            made.append(PairLine(pairs, group, some, place, tuple(spots)))
+            made.append(MapLine(partial(_draw_racks, pairs, group, some, place, spots), spots))
     return made
 
 

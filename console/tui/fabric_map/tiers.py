@@ -1,13 +1,14 @@
 """The lines above and below the racks: upper switches, lines between sites, other networks, nodes in no rack."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.fabric_map.map_cells import (
     CellSpacing,
+    MapLine,
     MapPicture,
     MapSpot,
     bracketed,
@@ -32,28 +33,6 @@ _MOST_NAMES = 4
 _MOST_LINKS = 4
 
 
-class MapLine(Protocol):
-    """One line of the map."""
-
-    @property
-    def spots(self) -> Sequence[MapSpot]:
-        """What the cursor can stand on, from left to right."""
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """The line as it stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Blank:
-    """An empty line."""
-
-    spots: tuple[MapSpot, ...] = ()
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """Nothing."""
-        return ()
-
-
 class Tag(NamedTuple):
     """Words, the name of a switch, or the slots of a link, at a column that does not change."""
 
@@ -76,30 +55,23 @@ class Tag(NamedTuple):
         return None if self.switch is None else MapSpot(self.x, self.end - self.x, switches=(self.switch,))
 
 
-@dataclass(frozen=True, slots=True)
-class TagLine:
-    """Tags, then the cables below with what they have lost, then links of these in words."""
-
-    tags: tuple[Tag, ...]
-    spots: tuple[MapSpot, ...]
-    below: tuple[Link, ...] = ()
-    worded: tuple[tuple[Link, str], ...] = ()
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """``spine    sp1 ───── ▮▮▯ ───── sp2   ▲ cross-link 80 of 120 G   all 20 cables of 10 links below``."""
-        line = CellLine(width)
-        for tag in self.tags:
-            if tag.link is not None:
-                bracketed(line, tag.x, tag.end - tag.x, slots_of(picture.view, tag.link), picture.mark, (tag.link,))
-            elif tag.spot is not None:
-                named(line, tag.spot, tag.text, tag.tone, picture.mark)
-            else:
-                line.to(tag.x).put(tag.text, tag.tone)
-        for link, words in self.worded:
-            line.put("   ").extend(_state_words(picture, link, words))
-        if self.below:
-            line.put("   ").extend(_cables(picture, self.below, line.room))
-        return line.row()
+def _draw_tags(
+    tags: Sequence[Tag], below: tuple[Link, ...], worded: tuple[tuple[Link, str], ...], picture: MapPicture, width: int
+) -> Row:
+    """``spine    sp1 ───── ▮▮▯ ───── sp2   ▲ cross-link 80 of 120 G   all 20 cables of 10 links below``."""
+    line = CellLine(width)
+    for tag in tags:
+        if tag.link is not None:
+            bracketed(line, tag.x, tag.end - tag.x, slots_of(picture.view, tag.link), picture.mark, (tag.link,))
+        elif tag.spot is not None:
+            named(line, tag.spot, tag.text, tag.tone, picture.mark)
+        else:
+            line.to(tag.x).put(tag.text, tag.tone)
+    for link, words in worded:
+        line.put("   ").extend(_state_words(picture, link, words))
+    if below:
+        line.put("   ").extend(_cables(picture, below, line.room))
+    return line.row()
 
 
 def _state_words(picture: MapPicture, link: Link, words: str) -> Row:
@@ -155,7 +127,7 @@ def _crosses(tier: Tier) -> Link | None:
     return tier.cross[0] if len(tier.switches) == 2 and len(tier.cross) == 1 else None
 
 
-def _tier_line(tier: Tier, shape: FabricShape, peers: set[LinkId], width: int) -> TagLine:
+def _tier_line(tier: Tier, shape: FabricShape, peers: set[LinkId], width: int) -> MapLine:
     tags = [Tag(1, tier.role.value, MUTED)]
     cross, tops = _crosses(tier), {*shape.top}
     if cross is not None:
@@ -176,7 +148,8 @@ def _tier_line(tier: Tier, shape: FabricShape, peers: set[LinkId], width: int) -
             tags.append(Tag(tags[-1].end + 1, "", link=link))
         tags.append(Tag(tags[-1].end + 2, gigabits_of(sum(link.capacity for link in few)), MUTED))
     worded = ((cross, _words(cross, peers)),) if cross is not None else ()
-    return TagLine(tuple(tags), _spots(tags, tier), () if written_out else tier.below, worded)
+    below = () if written_out else tier.below
+    return MapLine(partial(_draw_tags, tags, below, worded), _spots(tags, tier))
 
 
 def _spots(tags: Iterable[Tag], tier: Tier | None = None) -> tuple[MapSpot, ...]:
@@ -207,40 +180,30 @@ def _link_lines(name: str, links: Sequence[Link], peers: set[LinkId], width: int
         cables = count(sum(link.count for link in links), "cable")
         words = f"{count(len(links), 'link')} across, {cables}, {gigabits_of(sum(link.capacity for link in links))}"
         tags = (Tag(1, name, MUTED), Tag(_NAMES_AT, words))
-        return [TagLine(tags, (MapSpot(_NAMES_AT, measure_width(words), links=tuple(link.id for link in links)),))]
+        spot = MapSpot(_NAMES_AT, measure_width(words), links=tuple(link.id for link in links))
+        return [MapLine(partial(_draw_tags, tags, (), ()), (spot,))]
     made: list[MapLine] = []
     for place, link in enumerate(links):
         tags_of = [Tag(1, name if not place else "", MUTED)]
         tags_of += _joined(_NAMES_AT, link, "─" * (5 if width >= 100 else 3), switches=False)
         words = "" if name in ("wan", "cables") else _words(link, peers)
-        made.append(TagLine(tuple(tags_of), _spots(tags_of), (), ((link, words),)))
+        made.append(MapLine(partial(_draw_tags, tags_of, (), ((link, words),)), _spots(tags_of)))
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class PlaneLine:
-    """Another network of the same nodes, in one line: it has no cells of its own."""
-
-    plane: Plane
-    nodes: int
-    spots: tuple[MapSpot, ...]
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """``mgmt     sw1 sw2   128 nodes at 1 G``, and how many of its cables are up where some are not."""
-        plane = self.plane
-        line = CellLine(width).to(1).put(clip_text(sanitize(plane.network), _NAMES_AT - 2), MUTED)
-        named(line, self.spots[0], plane_name(plane), MUTED, picture.mark)
-        speeds = sorted({link.capacity for link in plane.links})
-        each = " to ".join(dict.fromkeys(gigabits_of(speed) for speed in (speeds[0], speeds[-1])))
-        line.put(f"   {count(self.nodes, 'node')} at {each} each   ", MUTED)
-        lost = view_queries.find_lost_members(picture.view)
-        down = sum(link.count - lost.get(link.id, link.count) for link in plane.links)
-        state = worst(view_queries.find_link(picture.view, link.id).state for link in plane.links)
-        if down or state in (State.FAIL, State.WATCH):
-            line.extend(
-                (sign(state), CellText(f" {count(down, 'cable')} down" if down else " too slow", word_tone(state)))
-            )
-        return line.row()
+def _draw_plane(plane: Plane, nodes: int, spot: MapSpot, picture: MapPicture, width: int) -> Row:
+    """``mgmt     sw1 sw2   128 nodes at 1 G``, and how many of its cables are up where some are not."""
+    line = CellLine(width).to(1).put(clip_text(sanitize(plane.network), _NAMES_AT - 2), MUTED)
+    named(line, spot, plane_name(plane), MUTED, picture.mark)
+    speeds = sorted({link.capacity for link in plane.links})
+    each = " to ".join(dict.fromkeys(gigabits_of(speed) for speed in (speeds[0], speeds[-1])))
+    line.put(f"   {count(nodes, 'node')} at {each} each   ", MUTED)
+    lost = view_queries.find_lost_members(picture.view)
+    down = sum(link.count - lost.get(link.id, link.count) for link in plane.links)
+    state = worst(view_queries.find_link(picture.view, link.id).state for link in plane.links)
+    if down or state in (State.FAIL, State.WATCH):
+        line.extend((sign(state), CellText(f" {count(down, 'cable')} down" if down else " too slow", word_tone(state))))
+    return line.row()
 
 
 def plane_name(plane: Plane) -> str:
@@ -248,33 +211,31 @@ def plane_name(plane: Plane) -> str:
     return view_queries.format_names(plane.switches)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerLine:
+def _draw_servers(
+    servers: ServerRow,
+    cells_at: int,
+    end: int,
+    first: bool,
+    spots: tuple[MapSpot, ...],
+    picture: MapPicture,
+    width: int,
+) -> Row:
     """Some nodes that stand in no rack; the first line of their row has its name."""
-
-    servers: ServerRow
-    cells_at: int
-    end: int
-    first: bool
-    spots: tuple[MapSpot, ...] = ()
-
-    def draw(self, picture: MapPicture, width: int) -> Row:
-        """Role, the switches it hangs on, cells, and what its worst nodes have."""
-        line = CellLine(width).to(1)
-        if self.first:
-            line.put(clip_text(sanitize(self.servers.name), self.cells_at - 2), MUTED)
-            under = " ".join(sanitize(switch) for switch in self.servers.switches)
-            if under not in self.servers.name and line.at + 2 + measure_width(under) < self.cells_at:
-                line.put("  ").put(under, MUTED)
-        origin = self.cells_at - 1
-        used = self.spots[-1].x + 2 - origin if self.spots else 1
-        line.to(origin).extend(cells(picture, self.spots, origin, min(used, max(width - origin - 1, 1))))
-        words = _server_words(picture, self.servers) if self.first else ()
-        if line.room > 12 and words:
-            line.to(max(line.at + 2, self.end))
-            for text, tone in words:
-                line.put(clip_text(text, max(line.room - 1, 0)), tone)
-        return line.row()
+    line = CellLine(width).to(1)
+    if first:
+        line.put(clip_text(sanitize(servers.name), cells_at - 2), MUTED)
+        under = " ".join(sanitize(switch) for switch in servers.switches)
+        if under not in servers.name and line.at + 2 + measure_width(under) < cells_at:
+            line.put("  ").put(under, MUTED)
+    origin = cells_at - 1
+    used = spots[-1].x + 2 - origin if spots else 1
+    line.to(origin).extend(cells(picture, spots, origin, min(used, max(width - origin - 1, 1))))
+    words = _server_words(picture, servers) if first else ()
+    if line.room > 12 and words:
+        line.to(max(line.at + 2, end))
+        for text, tone in words:
+            line.put(clip_text(text, max(line.room - 1, 0)), tone)
+    return line.row()
 
 
 def _server_words(picture: MapPicture, servers: ServerRow) -> Row:
@@ -314,12 +275,13 @@ def lines_below(fabric: Fabric, shape: FabricShape, width: int, cells_at: int, s
         end = cells_at + spacing.width(min(some, max(len(each.nodes) for each in shape.servers))) + 3
         for start in range(0, len(row.nodes), some):
             here = row.nodes[start : start + some]
-            made.append(ServerLine(row, cells_at, end, not start, node_spots(here, cells_at, spacing)))
+            spots = node_spots(here, cells_at, spacing)
+            made.append(MapLine(partial(_draw_servers, row, cells_at, end, not start, spots), spots))
     for plane in shape.planes:
         nodes = len({link.a for link in plane.links})
         links = tuple(link.id for link in plane.links)
         spot = MapSpot(_NAMES_AT, measure_width(plane_name(plane)), links=links, switches=plane.switches)
-        made.append(PlaneLine(plane, nodes, (spot,)))
+        made.append(MapLine(partial(_draw_plane, plane, nodes, spot), (spot,)))
     return made
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from textual import events
 from textual.message import Message
 
-from benchconsole.console.tui.fabric_map.blocks import FOLDS, BlockCaption, BlockHeads
-from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapPicture, MapSpot
+from benchconsole.console.tui.fabric_map.blocks import FOLDS, describe_fold
+from benchconsole.console.tui.fabric_map.map_cells import MapLine, MapMark, MapPicture, MapSpot
 from benchconsole.console.tui.fabric_map.map_layout import MOST_ROWS, count_map_lines, is_passed, lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape
-from benchconsole.console.tui.fabric_map.tiers import MapLine
 from benchconsole.console.tui.queries.view_queries import find_busy_nodes
 from benchconsole.console.tui.rows.text_rows import CellLine, Row
 from benchconsole.console.tui.rows.themes import MUTED
@@ -76,7 +75,7 @@ class FabricMap(CellWidget, can_focus=True):
         hidden = len(self._lines) - self.top - height
         if hidden > 0 and rows:
             last = self._lines[-1]
-            cells = f"{last.words}   " if isinstance(last, BlockCaption) else ""
+            cells = f"{describe_fold(last.fold)}   " if last.fold else ""
             rows[-1] = CellLine(width).to(1).put(f"{cells}{hidden + 1:,} lines more, down shows them", MUTED).row()
         return rows
 
@@ -98,14 +97,14 @@ class FabricMap(CellWidget, can_focus=True):
         for node in picture.busy ^ self._busy:
             self._kept.pop(self._places.get(MapMark(node=node), (-1, 0))[0], None)
         if picture.busy != self._busy:
-            for index in [index for index in self._kept if isinstance(self._lines[index], BlockHeads)]:
+            for index in [index for index in self._kept if self._lines[index].heads]:
                 del self._kept[index]
         self._busy = picture.busy
 
     def _head_above(self, top: int) -> MapLine | None:
         """The names of the blocks in sight, when they have scrolled away."""
         for index in range(min(top, len(self._lines) - 1), -1, -1):
-            if isinstance(self._lines[index], BlockHeads):
+            if self._lines[index].heads:
                 return self._lines[index] if index < top else None
         return None
 
@@ -144,7 +143,7 @@ class FabricMap(CellWidget, can_focus=True):
 
     def refold(self, step: int) -> None:
         """More or fewer nodes in a cell, where cells fold."""
-        grid = next((line for line in self._lines if isinstance(line, BlockCaption)), None)
+        grid = next((line for line in self._lines if line.fold), None)
         if grid is not None:
             index = FOLDS.index(grid.fold) - step
             self.fold = FOLDS[max(0, min(index, len(FOLDS) - 1))]

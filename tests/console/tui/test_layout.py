@@ -1,6 +1,7 @@
 """Every kind of fabric at every size: all that is described has one place on the map, and no line is too long."""
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from benchconsole import topology
 from benchconsole.console.tui.fabric_map import cards
 from benchconsole.console.tui.fabric_map.blocks import RackBlock, blocks_of
-from benchconsole.console.tui.fabric_map.cards import Beside, choose_cards
+from benchconsole.console.tui.fabric_map.cards import choose_cards
 from benchconsole.console.tui.fabric_map.map_cells import MapMark, MapPicture
 from benchconsole.console.tui.fabric_map.map_layout import lay_out_map
 from benchconsole.console.tui.fabric_map.shape import FabricShape, read_shape
@@ -225,9 +226,9 @@ def test_nodes_cabled_to_each_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("height", "kinds"),
     [
-        (40, {"CardTitle", "CardFunnel", "CardPort", "CardCells", "CardRemark"}),
-        (28, {"CardTitle", "CardFunnel", "CardPort", "CardCells"}),
-        (20, {"CardTitle", "CardCells"}),
+        (40, {"title", "funnel", "port", "cells", "remark"}),
+        (28, {"title", "funnel", "port", "cells"}),
+        (20, {"title", "cells"}),
     ],
 )
 def test_cards_give_up_what_matters_least(height: int, kinds: set[str]) -> None:
@@ -235,7 +236,8 @@ def test_cards_give_up_what_matters_least(height: int, kinds: set[str]) -> None:
     lines = choose_cards(shown, read_shape(shown), 200, height)
     assert lines is not None
     assert len(lines) <= height
-    assert {type(part).__name__ for line in lines if isinstance(line, Beside) for part in line.parts} == kinds
+    parts = [part for line in lines[1:] if isinstance(line.draw, partial) for part in line.draw.args[0]]
+    assert {part.draw.func.__name__.removeprefix("_draw_") for part in parts} == kinds
 
 
 def test_there_are_no_cards_where_the_cells_have_no_room() -> None:
