@@ -24,7 +24,8 @@ class Fields(Protocol):
         """The text of a column."""
 
     def number(self, column: str) -> float | None:
-        """The number of a column in its base unit."""
+        """The number of a column in its base unit; rows that are all words have none."""
+        return None
 
     @property
     def everything(self) -> str:

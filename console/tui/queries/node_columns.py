@@ -212,12 +212,12 @@ class NodeRow:
             return self._limit()
         if column == "why":
             return self._why()
-        found = next((each for each in self.columns if _key(each) == column), None)
+        found = next((each for each in self.columns if key_of(each) == column), None)
         return found.scale.shown(self.number(column)) if found else ""
 
     def number(self, column: str) -> float | None:
         """The worst value of a metric, in its base unit."""
-        found = next((each for each in self.columns if _key(each) == column), None)
+        found = next((each for each in self.columns if key_of(each) == column), None)
         verdict = self.worst.get(found.id) if found else None
         return verdict.value if verdict else None
 
@@ -253,18 +253,14 @@ def _first_clause(text: str) -> str:
     return re.split(r"[:;,.] ", text, maxsplit=1)[0]
 
 
-def _key(column: MetricColumn) -> str:
-    return column.heading.replace(" ", ".").lower()
-
-
 def filter_columns(columns: Iterable[MetricColumn]) -> dict[str, Scale | None]:
     """Every column that a filter may name."""
-    return {**dict.fromkeys(WORD_COLUMNS), **{_key(column): column.scale for column in columns}}
+    return {**dict.fromkeys(WORD_COLUMNS), **{key_of(column): column.scale for column in columns}}
 
 
 def key_of(column: MetricColumn) -> str:
     """What a filter or ``:sort`` calls the column."""
-    return _key(column)
+    return column.heading.replace(" ", ".").lower()
 
 
 def under_of(fabric: Fabric) -> dict[str, str]:

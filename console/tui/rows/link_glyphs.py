@@ -9,7 +9,6 @@ from benchconsole.console.tui.rows.themes import (
     MUTED,
     RAMP,
     SLOT,
-    TEXT,
     TRACK,
     WATCH,
     Tone,
@@ -23,24 +22,15 @@ RAMP_GLYPHS = "·▁▂▃▄▅▆▇█"
 _RAMP_EDGES = (0.97, 0.94, 0.90, 0.85, 0.75, 0.60, 0.40, 0.0)
 
 
-def wire(width: int, load: float, *, lost: float = 0.0, expected: float | None = None, free: Tone = TRACK) -> Row:
-    """A link: ``load`` and ``lost`` are shares of its capacity as built, ``expected`` a mark on it."""
+def wire(width: int, load: float, *, lost: float = 0.0) -> Row:
+    """A link: ``load`` and ``lost`` are shares of its capacity as built."""
     if width < 1:
         return ()
-    dead = _lost_cells(width, lost)
+    dead = min(max(round(lost * width), 1), width) if lost > 0 else 0
     halves = _load_halves(width, load, width - dead)
-    cells = ["━"] * (halves // 2) + (["╾"] if halves % 2 else [])
-    tones = [LOAD] * len(cells)
-    idle = width - dead - len(cells)
-    cells += ["─"] * idle
-    tones += [free] * idle
-    if expected is not None:
-        _mark(cells, tones, min(max(round(expected * width) - 1, 0), width - dead - 1))
-    return _joined(cells + ["×"] * dead, tones + [FAIL] * dead)
-
-
-def _lost_cells(width: int, lost: float) -> int:
-    return min(max(round(lost * width), 1), width) if lost > 0 else 0
+    loaded = "━" * (halves // 2) + "╾" * (halves % 2)
+    pieces = (CellText(loaded, LOAD), CellText("─" * (width - dead - len(loaded)), TRACK), CellText("×" * dead, FAIL))
+    return tuple(piece for piece in pieces if piece.text)
 
 
 def _load_halves(width: int, load: float, room: int) -> int:
@@ -50,22 +40,6 @@ def _load_halves(width: int, load: float, room: int) -> int:
     if load < _KEEPS_A_FREE_END and room == width:
         halves = min(halves, room * 2 - 1)
     return max(halves, 1 if load > 0 and room else 0)
-
-
-def _mark(cells: list[str], tones: list[Tone], place: int) -> None:
-    if place >= 0:
-        cells[place] = "┿" if cells[place] in "━╾" else "┼"
-        tones[place] = TEXT
-
-
-def _joined(cells: list[str], tones: list[Tone]) -> Row:
-    made: list[CellText] = []
-    for text, tone in zip(cells, tones, strict=True):
-        if made and made[-1].tone == tone:
-            made[-1] = CellText(made[-1].text + text, tone)
-        else:
-            made.append(CellText(text, tone))
-    return tuple(made)
 
 
 def funnel(width: int, down: float, up: float, built: float) -> Row:

@@ -64,9 +64,9 @@ class FabricScreen(Page):
 
     def paint(self, view: RunView) -> None:
         shape = self.find_shape(view.fabric)
+        site = (sanitize(view.fabric.name), "fabric", sanitize(view.label))
         if shape is None:
-            site = [sanitize(view.fabric.name), "fabric", sanitize(view.label)]
-            self.crumb.show([part for part in site if part])
+            self.crumb.show(site)
             self.headline.show(None, f"{len(view.fabric.nodes):,} nodes:", " the map is being drawn up.")
             return
         judged = (view.nodes, view.links, view.findings, view.current, view.static)
@@ -77,8 +77,7 @@ class FabricScreen(Page):
         self._judged, self._sized = judged, self.size
         self.faults = view_queries.list_faults(view)
         self.fault = min(self.fault, max(len(self.faults) - 1, 0))
-        site = [sanitize(view.fabric.name), "fabric", sanitize(view.label)]
-        self.crumb.show([part for part in site if part], *tallies(view, tally(view)))
+        self.crumb.show(site, *tallies(view, tally(view)))
         self._say_headline(view)
         self._share_height(view, shape)
         self.map.show(view, shape)

@@ -67,8 +67,7 @@ class FindingsScreen(Page):
             sums = self.sums.compute(view)
             covered = sums.covered
             self.unjudged.show(sums.reasons)
-            parts = [sanitize(view.fabric.name), "findings", sanitize(view.label)]
-            self.crumb.show([part for part in parts if part], *_tallies(view, covered))
+            self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *_tallies(view, covered))
             nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
             if view.results:
                 nothing = f"No fault was found in {covered.tested:,} of {covered.planned:,} planned tests."

@@ -50,8 +50,7 @@ class NodesScreen(FilteredPage):
         return tuple(made)
 
     def paint(self, view: RunView) -> None:
-        parts = [sanitize(view.fabric.name), "nodes", sanitize(view.label)]
-        self.crumb.show([part for part in parts if part], *tallies(view, tally(view)))
+        self.crumb.show((sanitize(view.fabric.name), "nodes", sanitize(view.label)), *tallies(view, tally(view)))
         self.table.show(view)
         if self.table.metrics != self.columns_known:
             self.columns_known = self.table.metrics

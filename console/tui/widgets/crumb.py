@@ -18,8 +18,8 @@ class Crumb(CellWidget):
     tallies: Sequence[Row] = ()
 
     def show(self, parts: Sequence[str], *tallies: Row) -> None:
-        """``tallies`` say the same at falling length; the first that fits is drawn."""
-        self.parts, self.tallies = tuple(parts), tallies
+        """Empty ``parts`` are left out. ``tallies`` say the same at falling length; the first that fits is drawn."""
+        self.parts, self.tallies = tuple(filter(None, parts)), tallies
         self.redraw()
 
     def draw(self, width: int, height: int) -> list[Row]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.queries.filtering import Fields
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, sign, value_tone
 from benchconsole.console.tui.rows.themes import BRIGHT, MUTED, TEXT
 from benchconsole.console.tui.widgets.listing import FilteredListing
@@ -18,8 +19,8 @@ _LOW = 22
 
 
 @dataclass(frozen=True, slots=True)
-class NodeFact:
-    """One fact as text; ``verdict`` where something was declared for it."""
+class NodeFact(Fields):
+    """One fact as text, for those of one column are of many units; ``verdict`` where something was declared for it."""
 
     fact: str
     of: str
@@ -39,10 +40,6 @@ class NodeFact:
         if column == "state":
             return self.state.value if self.state is not None else ""
         return {"fact": self.fact, "of": self.of, "value": self.value}[column]
-
-    def number(self, column: str) -> float | None:
-        """Facts of one column are of many units: none can be compared."""
-        return None
 
     @property
     def everything(self) -> str:

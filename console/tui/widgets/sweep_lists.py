@@ -15,6 +15,7 @@ from benchconsole.console.curves.curve_text import (
 )
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.tui.queries.filtering import Fields
 from benchconsole.console.tui.rows.scales import Scale
 from benchconsole.console.tui.rows.text_rows import CellLine, Row, sign, value_tone
 from benchconsole.console.tui.rows.themes import ACTIVE, BOLD, BRIGHT, MUTED, TEXT
@@ -28,7 +29,7 @@ COLUMNS: Mapping[str, Scale | None] = dict.fromkeys(("stage", "metric", "axis", 
 
 
 @dataclass(frozen=True, slots=True)
-class ChartRow:
+class ChartRow(Fields):
     """One chart as text."""
 
     chart: Chart
@@ -42,10 +43,6 @@ class ChartRow:
             "stage": sanitize(self.chart.stage), "metric": self.name, "axis": sanitize(self.chart.axis),
             "cohort": cohorts,
         }[column]  # fmt: skip
-
-    def number(self, column: str) -> float | None:
-        """Charts have no number of their own."""
-        return None
 
     @property
     def everything(self) -> str:

@@ -66,11 +66,6 @@ def test_wires(load: float, lost: float, drawn: str) -> None:
     assert plain_text(link_glyphs.wire(14, load, lost=lost)) == drawn
 
 
-def test_a_wire_marks_what_was_expected() -> None:
-    assert plain_text(link_glyphs.wire(10, 0.4, expected=0.9)) == "━━━━────┼─"
-    assert plain_text(link_glyphs.wire(10, 0.95, expected=0.9)) == "━━━━━━━━┿╾"
-
-
 @given(st.integers(0, 80), st.floats(-1, 3), st.floats(0, 1))
 def test_a_wire_has_its_length(width: int, load: float, lost: float) -> None:
     assert row_width(link_glyphs.wire(width, load, lost=lost)) == width
