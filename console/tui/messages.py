@@ -72,14 +72,6 @@ class Stop(Message):
 
 
 @dataclass
-class Say(Message):
-    """One line for the operator, in place of the keys for a while."""
-
-    text: str
-    wrong: bool = False
-
-
-@dataclass
 class Copy(Message):
     """Send text to the clipboard of the operator's terminal."""
 

@@ -20,7 +20,7 @@ WIDER = {
     f"console.tui.{name}": number
     for name, number in {
         # Canvas and Listing bring 22: drawing by cells, cursor, scrolling and mouse, which Textual calls on a widget.
-        "widgets.fabric_map.FabricMap": 27,
+        "widgets.fabric_map.FabricMap": 26,
         "widgets.fact_table.FactTable": 28,
         "widgets.findings_list.FindingsList": 31,
         "widgets.menu.StartMenu": 27,

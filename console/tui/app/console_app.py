@@ -18,10 +18,8 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui import messages, textual_patches
 from benchconsole.console.tui.actions import ACTIONS, GLOBAL, TypedCommand, bindings
 from benchconsole.console.tui.app.command_line import CommandLine
-from benchconsole.console.tui.app.exit_control import ExitControl
 from benchconsole.console.tui.app.navigation import Navigation
-from benchconsole.console.tui.app.report_export import ReportExport
-from benchconsole.console.tui.app.run_orders import RunOrders
+from benchconsole.console.tui.app.orders import ExitControl, ReportExport, RunOrders
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
@@ -202,9 +200,6 @@ class ConsoleApp(ThemedApp[int]):
 
     def on_stop(self) -> None:
         self.run_orders.ask_stop()
-
-    def on_say(self, message: messages.Say) -> None:
-        self.navigation.say(message.text, wrong=message.wrong)
 
     def on_copy(self, message: messages.Copy) -> None:
         size = len(message.text.encode("utf-8", errors="replace"))

@@ -40,8 +40,8 @@ class Navigation:
         self.run = RunScreen(now, totals)
         self.findings = FindingsScreen(totals)
         tabs: dict[str, Page] = {"fabric": self.fabric, "nodes": self.nodes, "run": self.run, "findings": self.findings}
-        for name, screen in tabs.items():
-            app.add_mode(name, partial(_keep, screen))
+        for name in tabs:
+            app.add_mode(name, partial(tabs.__getitem__, name))
 
     @property
     def frame(self) -> Page | None:
@@ -136,8 +136,3 @@ class Navigation:
             return
         self._app.push_screen(page)
         self.paint()
-
-
-def _keep(screen: Page) -> Page:
-    """A mode wants a callable; its screen lives as long as the application."""
-    return screen

@@ -116,7 +116,7 @@ def uplink_names(fabric: Fabric, shape: FabricShape) -> tuple[str, ...]:
     for rack in shape.racks:
         if not rack.uplinks:
             continue
-        uppers = tuple(link.other(_lower(rack, link)) for link in rack.uplinks)
+        uppers = tuple(link.b if link.a in rack.switches else link.a for link in rack.uplinks)
         if len(rack.switches) == 1:
             seen.add(uppers)
         elif len(rack.uplinks) == len(rack.switches):
@@ -129,10 +129,6 @@ def uplink_names(fabric: Fabric, shape: FabricShape) -> tuple[str, ...]:
     if len(seen) == 1:
         return tuple(sanitize(name) for name in next(iter(seen)))
     return tuple(str(index + 1) for index in range(max(lengths)))
-
-
-def _lower(rack: Rack, link: Link) -> str:
-    return link.a if link.a in rack.switches else link.b
 
 
 def choose_columns(fabric: Fabric, shape: FabricShape, width: int) -> MapColumns | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from textual import on
 
-from benchconsole.console.tui.actions import ACTIONS, MOVES, Action
+from benchconsole.console.tui.actions import ACTIONS, MOVES
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.widgets.line_input import LineInput
 from benchconsole.console.tui.widgets.listing import Listing
@@ -43,11 +43,7 @@ class CommandSheet(Sheet[str]):
             return [Option(" ", f"{word} {each}", "", f"{word} {each}") for each in found[:50]]
         starts = [each for each in self.actions if each.word.startswith(word)]
         others = [each for each in self.actions if each not in starts and word in f"{each.word} {each.help}"]
-        return [self._option(each) for each in starts + others]
-
-    def _option(self, action: Action) -> Option:
-        text = f"{action.word} {action.argument}".strip()
-        return Option(" ", text, action.help, action.word)
+        return [Option(" ", f"{each.word} {each.argument}".strip(), each.help, each.word) for each in starts + others]
 
     @on(LineInput.Changed)
     def _typed(self, event: LineInput.Changed) -> None:

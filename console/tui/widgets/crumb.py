@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, row_width, sign_tone
-from benchconsole.console.tui.rows.themes import FAIL, FAINT, MUTED, PASS, STRONG, Tone
+from benchconsole.console.tui.rows.themes import FAIL, FAINT, MUTED, PASS, STRONG
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.wording import SIGNS
@@ -44,7 +44,7 @@ def tally_row(counts: Mapping[State, int], total: int, noun: str = " nodes", *, 
         if not number or (brief and state.rank > State.HELD.rank and state is not State.PASS):
             continue
         bold = state in (State.FAIL, State.WATCH, State.UNREACHABLE)
-        tone = PASS if state is State.PASS else _tally_tone(state)
+        tone = PASS if state is State.PASS else FAIL if state is State.FAIL else sign_tone(state)
         made.append(CellText(f"{SIGNS[state].glyph} {number:,}", tone._replace(bold=bold)))
         made.append(CellText("  "))
     made.append(CellText(f"of {total:,}{noun}", MUTED))
@@ -68,7 +68,3 @@ def tallies(view: RunView, counts: Mapping[State, int]) -> tuple[Row, ...]:
         tally_row(counts, total, ""),
         tally_row(counts, total, "", brief=True),
     )
-
-
-def _tally_tone(state: State) -> Tone:
-    return FAIL if state is State.FAIL else sign_tone(state)

@@ -195,12 +195,9 @@ class FabricMap(CellWidget, can_focus=True):
             # The last line in sight may carry the count of what is hidden: keep the cursor off it.
             low = line - height + (2 if last else 1)
             self.top = min(max(self.top, low), max(line - 1, 0))
-            if line <= self._first_spot():
+            if line <= next((index for index, each in enumerate(self._lines) if each.spots), 0):
                 self.top = 0
         self.top = max(0, min(self.top, last))
-
-    def _first_spot(self) -> int:
-        return next((index for index, line in enumerate(self._lines) if line.spots), 0)
 
     def _lay_out(self, width: int, height: int) -> None:
         if self.view is None or self.shape is None:

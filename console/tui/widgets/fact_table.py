@@ -52,7 +52,12 @@ def list_node_facts(node: NodeView) -> list[NodeFact]:
     last = {result.test.probe: result.facts for result in node.results if result.facts}
     judged = {each.metric: each for each in node.verdicts if each.kind is Yardstick.HARDWARE}
     return [
-        NodeFact(sanitize(fact.fact), _of(fact), format_fact(fact), _judged(fact, judged))
+        NodeFact(
+            sanitize(fact.fact),
+            sanitize(" ".join(value for _, value in fact.labels)),
+            format_fact(fact),
+            _judged(fact, judged),
+        )
         for facts in last.values()
         for fact in facts
     ]
@@ -62,10 +67,6 @@ def _judged(fact: Fact, judged: Mapping[str, Verdict]) -> Verdict | None:
     """The verdict on the fact of this name, where it speaks of this value: of several ports only one may be judged."""
     found = judged.get(fact.fact)
     return found if found is not None and format_hardware(fact.fact, fact.value) in found.text.split(", ") else None
-
-
-def _of(fact: Fact) -> str:
-    return sanitize(" ".join(value for _, value in fact.labels))
 
 
 class FactTable(FilteredListing[NodeFact]):

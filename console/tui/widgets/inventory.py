@@ -46,7 +46,7 @@ class InventoryView(CellWidget):
                 f"{differ} of {count(total, 'declared fact')} {'differs' if differ == 1 else 'differ'}", MUTED
             ).row()
         ]
-        x = self._columns(width)
+        x = min(max([14, *(len(_name(each)) + 5 for each in self.differing)]), max(width // 3, 14))
         rows.append(
             CellLine(width).to(3).put("fact", MUTED).to(x).put("here", MUTED).to(x + 16).put("declared", MUTED).row()
         )
@@ -56,9 +56,6 @@ class InventoryView(CellWidget):
                 CellLine(width).to(3).put(clip_text(f"{len(self.same)} as declared: {same}", width - 4), MUTED).row()
             )
         return rows
-
-    def _columns(self, width: int) -> int:
-        return min(max([14, *(len(_name(each)) + 5 for each in self.differing)]), max(width // 3, 14))
 
     def _difference(self, verdict: Verdict, x: int, width: int) -> Row:
         state = state_of(verdict)

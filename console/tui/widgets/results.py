@@ -43,13 +43,9 @@ def list_node_results(view: RunView, node: NodeView) -> tuple[NodeResult, ...]:
     for result in node.results:
         test = result.test
         summed = result.failure is None and (test.round, test.bundle) in judged
-        if test.id not in judged and not summed and _tells(result):
+        if test.id not in judged and not summed and (result.failure is not None or result.measurements):
             made.append(_of_result(result))
     return tuple(sorted(made, key=lambda each: each.state.rank))
-
-
-def _tells(result: Result) -> bool:
-    return result.failure is not None or bool(result.measurements)
 
 
 def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> NodeResult:

@@ -1,16 +1,21 @@
-"""Orders to the session from the keys: plan and start rounds, stop or pause them, answer questions of a run."""
+"""Orders to the session from the keys: plan, start, stop or pause a run, answer its questions, write reports, leave."""
 
 import asyncio
+import time
 from collections.abc import Callable, Collection, Coroutine, Sequence
+from pathlib import Path
 from typing import Any
 
+from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.app.navigation import Navigation
 from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.choice import ChoiceSheet
 from benchconsole.console.tui.screens.disk import DiskSheet, seen
+from benchconsole.console.tui.screens.export import FORMATS, ExportSheet, ExportTarget
 from benchconsole.console.tui.screens.password import PasswordSheet
 from benchconsole.console.tui.screens.plan import PlanSheet
 from benchconsole.console.tui.widgets.options import Option
+from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import Proposal
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.probes.model.errors import PlanError
@@ -27,13 +32,20 @@ STOP = (
 )
 
 
-class RunOrders:
-    """Each order asks first, on a sheet; it is refused in words where another console drives the session."""
+class _Orders:
+    """What every order needs: the session, the screens, and work beside them."""
 
     def __init__(self, session: ShownSession, navigation: Navigation, work: Work) -> None:
         self._session = session
         self._navigation = navigation
         self._work = work
+
+
+class RunOrders(_Orders):
+    """Each order asks first, on a sheet; it is refused in words where another console drives the session."""
+
+    def __init__(self, session: ShownSession, navigation: Navigation, work: Work) -> None:
+        super().__init__(session, navigation, work)
         self._starting = asyncio.Lock()  # held while a run begins: the tab changes then, and every sheet goes with it
 
     def plan(self, suite: str | None = None, *, failed_only: bool = False, only: Collection[str] = ()) -> None:
@@ -117,3 +129,98 @@ class RunOrders:
             return await answer
         finally:
             sheet.dismiss(None)
+
+
+AGAIN_WITHIN = 2.0
+"""Seconds in which a second ctrl-c leaves."""
+
+LEAVE = (
+    Option("a", "after the round", "stop when the round is closed, then leave", "after"),
+    Option("n", "now", "cancel what runs, then leave", "now"),
+    Option("s", "stay", "go on", "stay"),
+)
+
+
+class ExitControl(_Orders):
+    """``end`` ends the application with an exit code."""
+
+    def __init__(self, session: ShownSession, navigation: Navigation, work: Work, end: Callable[[int], object]) -> None:
+        super().__init__(session, navigation, work)
+        self._end = end
+        self._is_leaving = False
+        self._interrupted = -AGAIN_WITHIN
+
+    def ask(self) -> None:
+        """Leave; ask first while a run is going."""
+        if not self._session.running:
+            self.leave(0)
+            return
+        text = "A run is going. It ends when you leave; what is closed is kept and can be resumed."
+        self._navigation.ask(ChoiceSheet("leave", text, LEAVE, self._session.badges), self._leave_as)
+
+    def _leave_as(self, how: str | None) -> None:
+        if how in ("after", "now"):
+            self.leave(0, now=how == "now")
+
+    def interrupt(self) -> None:
+        """Leave at the second ctrl-c."""
+        if time.monotonic() - self._interrupted < AGAIN_WITHIN:
+            self.leave(130)
+            return
+        self._interrupted = time.monotonic()
+        self._navigation.say("Press ctrl-c again to stop everything and leave.")
+
+    def leave(self, code: int, *, now: bool = True) -> None:
+        """End what runs, wait until nothing of ours is left on any node, then exit; called again, exit at once."""
+        control = self._session.control
+        if control is None:
+            self._end(code)
+            return
+        if self._is_leaving:
+            control.abandon()
+            self._end(code)
+            return
+        self._is_leaving = True
+        if control.running:
+            control.stop(now=now)
+            words = "Leaving when nothing of ours runs on the nodes any more; ctrl-c twice leaves at once."
+            self._navigation.say(words, stay=True)
+        self._work(self._finish(code))
+
+    async def _finish(self, code: int) -> None:
+        try:
+            if self._session.control is not None:
+                await self._session.control.finished()
+        finally:
+            self._end(code)
+
+
+class ReportExport(_Orders):
+    """Writes the stored results of ``session`` beside the screen, and says where the file is."""
+
+    def ask(self) -> None:
+        self._navigation.ask(ExportSheet(self._session.file_stem, self._session.badges), self._write)
+
+    def write_typed(self, text: str) -> None:
+        """Write what ``:export`` was given: ``md report.md``; without a path the file is named after the session."""
+        kind, _, path = text.partition(" ")
+        formats = [option.value for option in FORMATS]
+        if kind not in formats:
+            self._navigation.say(f"no format {sanitize(kind)}; there are {' '.join(formats)}", wrong=True)
+            return
+        self._write(ExportTarget(kind, Path(path or f"{self._session.file_stem}.{kind}").expanduser()))
+
+    def _write(self, target: ExportTarget | None) -> None:
+        view = self._session.latest.view
+        if target is not None and view is not None:
+            self._work(self._export(target, view))
+
+    async def _export(self, target: ExportTarget, view: RunView) -> None:
+        if self._session.control is None:
+            return
+        try:
+            path = await self._session.control.export(target.kind, view, target.path)
+        except OSError as error:
+            self._navigation.say(f"{target.path}: {error.strerror or error}", wrong=True)
+        else:
+            self._navigation.say(f"written: {path}")
