@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.model.fabric import NodeId
 
 
@@ -38,23 +37,8 @@ class ShowInFabric(Message):
 
 
 @dataclass
-class OpenFacts(Message):
-    """Show everything that ``node`` told of itself."""
-
-    node: NodeId
-
-
-@dataclass
 class OpenSweeps(Message):
     """Show what was swept, as curves."""
-
-
-@dataclass
-class OpenRaw(Message):
-    """Show the output from which a measurement was read; any output of ``test`` when there is no measurement."""
-
-    test: str
-    measurement: Reading | None = None
 
 
 @dataclass

@@ -24,6 +24,7 @@ from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.app.themed_app import ThemedApp
 from benchconsole.console.tui.rows.terminal import Terminal, detect
 from benchconsole.console.tui.rows.themes import THEMES
+from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
 from benchconsole.console.tui.widgets.tabs import TABS, Tabs
 from benchconsole.console.view.session_control import SessionControl
@@ -174,14 +175,11 @@ class ConsoleApp(ThemedApp[int]):
     def on_open_node(self, message: messages.OpenNode) -> None:
         self.navigation.open_node(message.node)
 
-    def on_open_facts(self, message: messages.OpenFacts) -> None:
-        self.navigation.open_facts(message.node)
-
     def on_open_sweeps(self) -> None:
         self.navigation.open_sweeps()
 
-    def on_open_raw(self, message: messages.OpenRaw) -> None:
-        self.navigation.open_raw(message.test, message.measurement)
+    def on_open_page(self, message: OpenPage) -> None:
+        self.navigation.open(message.page)
 
     def on_open_finding(self, message: messages.OpenFinding) -> None:
         self.navigation.open_finding(message.index)

@@ -13,15 +13,12 @@ from benchconsole.console.tui.app.shown_session import ShownSession
 from benchconsole.console.tui.screens.base.page import Page
 from benchconsole.console.tui.screens.base.sheet import Sheet
 from benchconsole.console.tui.screens.fabric import FabricScreen
-from benchconsole.console.tui.screens.facts import FactsScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.nodes import NodesScreen
-from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.run import RunScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.view.totals import TotalsCache
-from benchconsole.probes.model.measuring import Reading
 from benchconsole.topology.model.fabric import NodeId
 
 Answer = TypeVar("Answer")
@@ -101,16 +98,10 @@ class Navigation:
         if view is None or node not in view.nodes:
             self.say(f"no node {node}", wrong=True)
         else:
-            self._open(NodeScreen(node, self._session.path_of, tab=self._tab))
-
-    def open_facts(self, node: NodeId) -> None:
-        self._open(FactsScreen(node, tab=self._tab))
+            self.open(NodeScreen(node, self._session.path_of, tab=self._tab))
 
     def open_sweeps(self) -> None:
-        self._open(SweepsScreen(self._sweeps, tab=self._tab))
-
-    def open_raw(self, test: str, measurement: Reading | None) -> None:
-        self._open(RawScreen(test, measurement, tab=self._tab))
+        self.open(SweepsScreen(self._sweeps, tab=self._tab))
 
     def open_finding(self, index: int) -> None:
         self.go_to("findings", base=True)
@@ -129,7 +120,7 @@ class Navigation:
         frame = self.frame
         return frame.tab if frame is not None else "Nodes"
 
-    def _open(self, page: Page) -> None:
+    def open(self, page: Page) -> None:
         """Put a page in front, unless the one in front shows the same: its key came twice in one read."""
         front = self._app.screen
         if isinstance(front, Page) and type(front) is type(page) and front.subject == page.subject:

@@ -7,13 +7,14 @@ from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy, OpenNode, OpenRaw, PlanRun, ShowInFabric
+from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import FAIL, MUTED, WATCH
-from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.base.page import OpenPage, Page
+from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.finding_detail import FindingDetail
 from benchconsole.console.tui.widgets.findings_list import FindingsList
 from benchconsole.console.tui.widgets.listing import Listing
@@ -138,9 +139,9 @@ class FindingsScreen(Page):
     def _show_evidence(self, view: RunView, finding: Finding) -> None:
         found = raw_output.find_measurement(view, finding.evidence, next(iter(finding.tests), ""))
         if found is not None:
-            self.post_message(OpenRaw(found[0].test.id, found[1]))
+            self.post_message(OpenPage(RawScreen(found[0].test.id, found[1], tab=self.tab)))
         elif finding.tests and finding.tests[0] in view.results:
-            self.post_message(OpenRaw(finding.tests[0]))
+            self.post_message(OpenPage(RawScreen(finding.tests[0], tab=self.tab)))
         elif finding.nodes_at:
             self.post_message(OpenNode(NodeId(finding.nodes_at[0])))
         else:

@@ -7,11 +7,13 @@ from textual import on
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy, OpenFacts, OpenFinding, OpenRaw, OpenStatic, PlanRun, ShowInFabric
+from benchconsole.console.tui.messages import Copy, OpenFinding, OpenStatic, PlanRun, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings, view_queries
 from benchconsole.console.tui.rows.text_rows import CellText
 from benchconsole.console.tui.rows.themes import MUTED
-from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.base.page import OpenPage, Page
+from benchconsole.console.tui.screens.facts import FactsScreen
+from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.headline import Headline, clauses
 from benchconsole.console.tui.widgets.inventory import InventoryView
 from benchconsole.console.tui.widgets.listing import Listing
@@ -163,7 +165,8 @@ class NodeScreen(Page):
             return
         ids = chosen.verdict.evidence if chosen.verdict else ()
         found = raw_output.find_measurement(view, ids, chosen.test)
-        self.post_message(OpenRaw(found[0].test.id if found else chosen.test, found[1] if found else None))
+        page = RawScreen(found[0].test.id, found[1], tab=self.tab) if found else RawScreen(chosen.test, tab=self.tab)
+        self.post_message(OpenPage(page))
 
     def action_walk(self, step: int) -> None:
         """To the next result that is not a pass, or the one before."""
@@ -173,7 +176,7 @@ class NodeScreen(Page):
         self.post_message(ShowInFabric(self.node))
 
     def action_facts(self) -> None:
-        self.post_message(OpenFacts(self.node))
+        self.post_message(OpenPage(FactsScreen(self.node, tab=self.tab)))
 
     def action_finding(self) -> None:
         found, view = self.seen.finding if self.seen else None, self.run_view

@@ -21,7 +21,7 @@ class RawScreen(Page):
     KEYS = (("back", "back"), ("pane", "next output"), ("copy_all", "copy output"), "repeat", "command", "help")
     DEFAULT_CSS = "RawScreen RawPane { margin-top: 1; } RawScreen.-low RawPane { margin-top: 0; }"
 
-    def __init__(self, test: str, measurement: Reading | None, *, tab: str = "Nodes") -> None:
+    def __init__(self, test: str, measurement: Reading | None = None, *, tab: str = "Nodes") -> None:
         super().__init__(tab=tab, subject=test)
         self.test = test
         self.measurement = measurement

@@ -11,11 +11,12 @@ from benchconsole.console.curves.sweep_series import is_swept
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.actions import MOVES
-from benchconsole.console.tui.messages import Copy, OpenNode, OpenRaw, OpenSweeps, PlanRun, Stop
+from benchconsole.console.tui.messages import Copy, OpenNode, OpenSweeps, PlanRun, Stop
 from benchconsole.console.tui.rows.clock import hour, lasting
 from benchconsole.console.tui.rows.text_rows import CellText, Row, sign
 from benchconsole.console.tui.rows.themes import BOLD, MUTED, RUNNING
-from benchconsole.console.tui.screens.base.page import Page
+from benchconsole.console.tui.screens.base.page import OpenPage, Page
+from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.widgets.events import EventLog
 from benchconsole.console.tui.widgets.footer import Shown
 from benchconsole.console.tui.widgets.headline import Headline, clauses
@@ -145,7 +146,7 @@ class RunScreen(Page):
         if chosen is None or view is None:
             return
         if chosen.test.id in view.results:
-            self.post_message(OpenRaw(chosen.test.id))
+            self.post_message(OpenPage(RawScreen(chosen.test.id, tab=self.tab)))
         else:
             self.post_message(OpenNode(chosen.test.target.node.id))
 

@@ -30,27 +30,21 @@ class LineInput(CellWidget, can_focus=True):
     class Changed(Message):
         """The text is another."""
 
-        prompt: "LineInput"
         text: str
 
     @dataclass
     class Entered(Message):
         """Enter was pressed."""
 
-        prompt: "LineInput"
         text: str
 
-    @dataclass
     class Left(Message):
         """Escape was pressed, or the last character was taken away with backspace once more."""
-
-        prompt: "LineInput"
 
     @dataclass
     class Asked(Message):
         """A key that belongs to what stands above: up, down, tab."""
 
-        prompt: "LineInput"
         key: str
 
     def __init__(self, mark: str, *, masked: bool = False) -> None:
@@ -110,11 +104,11 @@ class LineInput(CellWidget, can_focus=True):
         if event.is_printable and event.character:
             self._insert(event.character)
         elif event.key == "enter":
-            self.post_message(self.Entered(self, self._told))
+            self.post_message(self.Entered(self._told))
         elif event.key == "escape" or (event.key == "backspace" and not self.text):
-            self.post_message(self.Left(self))
+            self.post_message(self.Left())
         elif event.key in ("up", "down", "tab", "shift+tab"):
-            self.post_message(self.Asked(self, event.key))
+            self.post_message(self.Asked(event.key))
         else:
             self._edit(event.key)
 
@@ -143,7 +137,7 @@ class LineInput(CellWidget, can_focus=True):
         self.text, self.at = text, max(0, min(at, len(text)))
         self.redraw()
         if changed:
-            self.post_message(self.Changed(self, self._told))
+            self.post_message(self.Changed(self._told))
 
     @property
     def _told(self) -> str:

@@ -37,14 +37,12 @@ class Listing(CellWidget, Generic[Item], can_focus=True):
         """The cursor stands on another row."""
 
         listing: "Listing[Any]"
-        index: int
 
     @dataclass
     class Chosen(Message):
         """Enter was pressed on a row."""
 
         listing: "Listing[Any]"
-        index: int
 
     def heading(self, width: int) -> list[Row]:
         """Rows that stay while the others scroll."""
@@ -90,7 +88,7 @@ class Listing(CellWidget, Generic[Item], can_focus=True):
         elif index != self.cursor:
             self.cursor = index
             self.redraw()
-            self.post_message(self.Moved(self, index))
+            self.post_message(self.Moved(self))
 
     def move(self, step: int) -> None:
         self.go((self.cursor if self.CURSOR else self.top) + step)
@@ -107,7 +105,7 @@ class Listing(CellWidget, Generic[Item], can_focus=True):
     def choose(self) -> None:
         """Say that the row under the cursor was chosen."""
         if self.count and self.CURSOR:
-            self.post_message(self.Chosen(self, self.cursor))
+            self.post_message(self.Chosen(self))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()

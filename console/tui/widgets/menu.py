@@ -75,11 +75,8 @@ class StartMenu(Listing[MenuEntry]):
         line = CellLine(width).to(1)
         if entry.part is Opening.RESUME:
             line.to(4).put("resume  ", MUTED).put(entry.word, STRONG).put(" ")
-            return (
-                line.put(clip_text(entry.help, max(line.room - 5, 0)), MUTED)
-                .right((CellText(entry.key, KEY),), margin=3)
-                .row()
-            )
+            line.put(clip_text(entry.help, max(line.room - 5, 0)), MUTED)
+            return line.right((CellText(entry.key, KEY),), margin=3).row()
         line.to(4).put(entry.key, KEY).put("  ").put(entry.word, TEXT, 20)
         return line.put(clip_text(entry.help, max(line.room - 2, 0)), MUTED).row()
 

@@ -64,14 +64,9 @@ class PathView(CellWidget):
 
     def _hop(self, hop: FlowHop, name: int, width: int, *, binds: bool) -> Row:
         seen = self.seen.get(hop.link, LinkView())
-        line = (
-            CellLine(width)
-            .to(3)
-            .put(sanitize(hop.source), TEXT, name)
-            .put("  ")
-            .put(sanitize(hop.sink), TEXT, name)
-            .put("  ")
-        )
+        line = CellLine(width).to(3)
+        for end in (hop.source, hop.sink):
+            line.put(sanitize(end), TEXT, name).put("  ")
         up = hop.members if hop.members_up is None else hop.members_up
         line.extend(link_glyphs.slots(hop.members, up, seen.state)).to(16 + 2 * name)
         wide = 20 if width >= 110 else 12

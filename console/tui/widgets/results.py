@@ -135,14 +135,8 @@ class ResultList(Listing[NodeResult]):
         return line.row()
 
     def empty(self, width: int) -> list[Row]:
-        return [
-            CellLine(width)
-            .to(3)
-            .put("No test has run on this node yet.  ", MUTED)
-            .put("R", ACTIVE)
-            .put(" plans a run", MUTED)
-            .row()
-        ]
+        line = CellLine(width).to(3).put("No test has run on this node yet.  ", MUTED).put("R", ACTIVE)
+        return [line.put(" plans a run", MUTED).row()]
 
     def _columns(self, width: int) -> list[tuple[str, int, int, str]]:
         """Name, column, width and alignment; what matters less goes first when it narrows."""

@@ -148,13 +148,8 @@ class RoundTests(Listing[TestLine]):
         row = self.items[index]
         target = row.test.target
         text = row.name or sanitize(target.node.id) + (f" → {sanitize(target.peer.id)}" if target.peer else "")
-        line = (
-            CellLine(width)
-            .to(1)
-            .extend((sign(row.state), CellText(" ")))
-            .put(text, TEXT, self._names_width(width))
-            .put("  ")
-        )
+        line = CellLine(width).to(1).extend((sign(row.state), CellText(" ")))
+        line.put(text, TEXT, self._names_width(width)).put("  ")
         shown = self.scale.shown if self.scale else lambda value: "–"
         quiet = row.state in (State.PASS, State.MEASURED, State.RUNNING, State.SKIPPED)
         tone = TEXT if quiet else value_tone(row.state)

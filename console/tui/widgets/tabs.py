@@ -32,17 +32,14 @@ def badge_row(badges: Badges) -> Row:
     if badges.frozen is not None:
         minutes, seconds = divmod(int(badges.frozen), 60)
         made += [CellText(f" FROZEN {minutes}:{seconds:02d} +{badges.waiting:,} ", FROZEN_BADGE), CellText(" ")]
-    if badges.held:
-        made += [CellText(" HELD ", HELD_BADGE), CellText(" ")]
-    if badges.paused:
-        made += [CellText(" PAUSED ", FROZEN_BADGE), CellText(" ")]
-    if badges.read_only:
-        made += [CellText(" READ-ONLY ", BADGE), CellText(" ")]
-    if badges.simulated:
-        made += [CellText(" SIMULATED ", BADGE)]
-    elif made:
-        made.pop()
-    return tuple(made)
+    for is_there, words, tone in (
+        (badges.held, " HELD ", HELD_BADGE),
+        (badges.paused, " PAUSED ", FROZEN_BADGE),
+        (badges.read_only, " READ-ONLY ", BADGE),
+        (badges.simulated, " SIMULATED ", BADGE),
+    ):
+        made += [CellText(words, tone), CellText(" ")] if is_there else []
+    return tuple(made[:-1])
 
 
 class Tabs(CellWidget):

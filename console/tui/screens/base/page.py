@@ -1,10 +1,12 @@
 """The base of every page: tabs and badges, crumb and tally, the keys, and the arrival of a new view."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -21,6 +23,13 @@ SAID_FOR = 4.0
 
 FAR = 10**9
 """More rows than any list has."""
+
+
+@dataclass
+class OpenPage(Message):
+    """Put a page above the one in front."""
+
+    page: "Page"
 
 
 class Page(Screen[None]):
