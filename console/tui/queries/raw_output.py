@@ -3,35 +3,13 @@
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from benchconsole.console.text.sanitize import sanitize, sanitize_lines
+from benchconsole.console.tui.queries.evidence import MarkedText, OutputText
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Failure, Output, Reading, Result
 from benchconsole.store.errors import StoreError
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedText:
-    """A place in the text: line, column, and how many characters."""
-
-    line: int
-    column: int
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
-class OutputText:
-    """One output of one test as safe lines. ``marked`` is where the value was read, None when it is not found."""
-
-    command: str
-    ending: str
-    lines: tuple[str, ...]
-    marked: MarkedText | None = None
-    place: int = 0
-    of: int = 0
-
 
 _MOST_LINES = 20_000
 _NUMBER = re.compile(r"[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?")

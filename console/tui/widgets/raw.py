@@ -1,7 +1,7 @@
 """The pane of raw output: the command as a head, the lines, and the text that a value was read from, marked."""
 
 from benchconsole.console.text.cells import clip_text, measure_width
-from benchconsole.console.tui.queries.raw_output import OutputText
+from benchconsole.console.tui.queries.evidence import OutputText
 from benchconsole.console.tui.rows.text_rows import CellLine, CellText, Row, set_ground
 from benchconsole.console.tui.rows.themes import ACCENT, ACTIVE, BRIGHT, FAINT, MUTED, TEXT, Ground, Ink, Tone
 from benchconsole.console.tui.widgets.listing import Listing

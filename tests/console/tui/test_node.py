@@ -1,7 +1,7 @@
 """One node: differences, results with their yardsticks, the path, the raw text behind a number."""
 
 from benchconsole.console.tui.queries import raw_output
-from benchconsole.console.tui.queries.raw_output import MarkedText
+from benchconsole.console.tui.queries.evidence import MarkedText
 from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
