@@ -77,7 +77,8 @@ def command(
         if run_:
             _run_steps(store, key, found, (chosen,) if chosen else found.checklist.steps, by or find_operator())
         elif chosen and state:
-            _mark_step(store, key, found, chosen, _make_mark(state, by or find_operator(), note), evidence)
+            said = _make_mark(state, by or find_operator(), note)
+            asyncio.run(store.session(key).mark_step(found.checklist.name, chosen.id, said, evidence))
         kept = next(each for each in store.session(key).read_checklists() if each.name == found.checklist.name)
     for line in _format_checklist(kept):
         click.echo(line)
@@ -151,12 +152,6 @@ def _make_mark(state: str, by: str, note: str) -> Mark:
     return Mark(StepState(state.replace("-", " ")), by.strip(), time.time(), note.strip())
 
 
-def _mark_step(
-    store: Store, key: str, found: "ChecklistFile", step: Step, said: Mark, evidence: tuple[Evidence, ...]
-) -> None:
-    asyncio.run(store.session(key).mark_step(found.checklist.name, step.id, said, evidence))
-
-
 def _run_steps(store: Store, key: str, found: "ChecklistFile", steps: tuple[Step, ...], by: str) -> None:
     from benchconsole.console.session.checklist_file import run_step
 
@@ -165,7 +160,7 @@ def _run_steps(store: Store, key: str, found: "ChecklistFile", steps: tuple[Step
         raise BadInput("benchconsole: --run: none of these steps has a command; mark them with --step and --state")
     for step in scripted:
         said, evidence = run_step(step, found.path.parent, by)
-        _mark_step(store, key, found, step, said, evidence)
+        asyncio.run(store.session(key).mark_step(found.checklist.name, step.id, said, evidence))
 
 
 def _fetch_attachment(store: Store, key: str, sha256: str, output: Path) -> None:

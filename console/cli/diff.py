@@ -24,7 +24,7 @@ from benchconsole.topology.selection import select
 from benchconsole.topology.wire.observations import Observed, SysNames
 
 if TYPE_CHECKING:
-    from benchconsole.console.static_report.wire_diff import NodeObservations, WireComparison
+    from benchconsole.console.static_report.wire_diff import NodeObservations
 
 
 @click.command("diff")
@@ -57,7 +57,7 @@ def command(
     Exit codes: 0 all compared and as described, 1 differences, 2 bad input and nothing was
     started, 3 not everything was compared. 1 wins over 3.
     """
-    from benchconsole.console.static_report.wire_diff import compare_wire, read_observations
+    from benchconsole.console.static_report import wire_diff
 
     if files and not saved:
         raise BadInput("benchconsole: more files than one topology, expected --from before saved outputs")
@@ -67,7 +67,7 @@ def command(
     fabric = common.read_topology(topology, probes)
     chosen = select(fabric, nodes, exclude)
     if saved:
-        found = compare_wire(fabric, _read_saved(fabric, chosen, [*saved, *files]))
+        found = wire_diff.compare_wire(fabric, _read_saved(fabric, chosen, [*saved, *files]))
     else:
         with common.open_store(db, create=not session) as store:
             view = (
@@ -75,8 +75,12 @@ def command(
                 if session
                 else _ask_nodes(fabric, chosen, label or "diff", store, probes)
             )
-        found = compare_wire(fabric, read_observations(view, chosen), view.session)
-    _print_comparison(found, as_json=as_json)
+        found = wire_diff.compare_wire(fabric, wire_diff.read_observations(view, chosen), view.session)
+    if as_json:
+        common.print_json(wire_diff.make_record(found))
+    else:
+        for line in wire_diff.format_comparison(found, max(shutil.get_terminal_size().columns, 72)):
+            click.echo(line if common.can_show_unicode() else to_ascii(line))
     raise click.exceptions.Exit(found.code)
 
 
@@ -132,13 +136,3 @@ def _find_texts(fabric: Fabric, sources: Sequence[Path]) -> dict[str, str]:
     if wrong or not files:
         raise BadInput("\n".join(wrong) or f"benchconsole: no file in {', '.join(map(str, sources))}")
     return found
-
-
-def _print_comparison(found: "WireComparison", *, as_json: bool) -> None:
-    from benchconsole.console.static_report.wire_diff import format_comparison, make_record
-
-    if as_json:
-        common.print_json(make_record(found))
-        return
-    for line in format_comparison(found, max(shutil.get_terminal_size().columns, 72)):
-        click.echo(line if common.can_show_unicode() else to_ascii(line))

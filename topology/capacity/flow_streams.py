@@ -131,7 +131,6 @@ class _Table:
         self._flows += 1
 
     def add_divided(self, flow: Flow, route: Route, known: Mapping[Direction, int]) -> None:
-        """A flow that divides: one stream, or one for each way to cross unequal members."""
         graph = self._routes.graph
         on = {graph.way(self._routes.fabric.links[way.link], way.source): member for way, member in known.items()}
         ways = route.ways.tolist() if on or self._apart else []

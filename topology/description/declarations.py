@@ -96,7 +96,6 @@ class Declarations:
             return None
 
     def criterion(self, index: int, written: raw.RawCriterion) -> Criterion | None:
-        """One criterion, or None and problems."""
         here: Location = ("criteria", index)
         unit = self._metric_unit(written.metric, (*here, "metric"))
         bounds = [name for name in ("at_least", "at_most") if getattr(written, name) is not None]

@@ -114,7 +114,6 @@ class _Resolver:
             nodes[name] = replace(nodes[name], host=host)
 
     def addresses(self, text: str | None, location: Location, names: list[str]) -> list[str]:
-        """One address for each name, or none where nothing usable was written."""
         if text is None:
             return []
         found = self.names.expanded(text, location)

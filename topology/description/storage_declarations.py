@@ -18,7 +18,6 @@ class StorageReader:
         self.report = names.report
 
     def system(self, name: str, written: raw.RawStorage) -> Storage:
-        """One storage system; what is wrong in it is reported and left out."""
         here: Location = ("storage", name)
         self.names.places.setdefault(name, self.report.document.key_at(here))
         joined = written.interconnect or raw.RawInterconnect()

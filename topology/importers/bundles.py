@@ -59,7 +59,6 @@ class _Bundle:
     note: str
 
     def ends(self, *, lower: bool) -> list[str | None]:
-        """The ports at one end, in the order of the cables."""
         return [cable.port_a if lower else cable.port_b for cable in self.cables]
 
     def entry(self, speed: str | None) -> LinkEntry:

@@ -194,7 +194,7 @@ class _Reader:
             self.outside(here, device)
             return None
         if not isinstance(device, str) or not isinstance(interface, str) or not device or not interface:
-            self.draft.problem(self.source.at(here), f"{_shorten(written)} as an endpoint", "node:interface")
+            self.draft.problem(self.source.at(here), f"{describe_value(written)} as an endpoint", "node:interface")
             return None
         return device, interface
 
@@ -228,7 +228,3 @@ def _parse_plain(text: str) -> object:
         return parse_json(text, "").data
     except TopologyError:
         return text
-
-
-def _shorten(value: object) -> str:
-    return repr(value) if isinstance(value, str | int | float) else describe_value(value)

@@ -100,7 +100,6 @@ class Routes:
         return self._between[key]
 
     def shares(self, source: str, sink: str) -> Shares:
-        """Shares of a flow from one node to another. RoutingError when no path is described."""
         return self.shares_of(Flow(NodeId(source), NodeId(sink)))
 
     def shares_of(self, flow: Flow) -> Shares:
