@@ -1,8 +1,7 @@
 """Node sets: expands and folds names, and chooses nodes of a fabric. ClusterShell parses.
 
-Counts before it expands, accepts only names that are RFC 1123 labels, and never asks a group source outside the
-fabric (ClusterShell's default would run shell commands). Empty and unmatched selections raise SelectionError:
-nothing is never read as everything.
+Never asks a group source outside the fabric (ClusterShell's default would run shell commands). Empty and unmatched
+selections raise SelectionError: nothing is never read as everything.
 """
 
 import re

@@ -1,9 +1,7 @@
-"""Every conversion between written quantities and base units, in both directions.
+"""Every conversion between written quantities and base units (byte, second, byte/s, FLOP/s, 1/s and 1), both ways.
 
-Base units inside the program: byte, second, byte/s, FLOP/s, 1/s and 1. On screen network rates are bits per
-second with SI prefixes, storage rates are bytes per second with SI prefixes, memory is bytes with IEC prefixes.
-``b`` is a bit and ``B`` is a byte, always; ``k`` is 1000 and ``Ki`` is 1024. UnitError for whatever could be
-read two ways: a bare number for a rate, ``mb/s``, ``KB``, a link speed in bytes.
+``b`` is a bit and ``B`` is a byte, always; ``k`` is 1000 and ``Ki`` is 1024. UnitError for whatever could be read two
+ways: a bare number for a rate, ``mb/s``, ``KB``, a link speed in bytes.
 """
 
 import math
@@ -121,10 +119,8 @@ def _parse_scaled(number: float, unit: str, text: str, *, pattern: re.Pattern[st
 
 
 def parse(text: str, unit: Unit) -> float:
-    """Read ``text`` as a quantity of ``unit`` and return it in that base unit.
-
-    Raises UnitError for anything that is not exactly one reading: a missing unit, an unknown
-    or ambiguous one, a negative or non-finite number.
+    """Read ``text`` as a quantity of ``unit``, in that base unit. UnitError for anything that is not exactly one
+    reading.
     """
     number, suffix = _split(text, EXPECTED[unit])
     if unit is Unit.BYTE_RATE:
@@ -164,10 +160,9 @@ def parse_any(text: str) -> tuple[float, Unit]:
 
 
 def parse_link_speed(text: str) -> float:
-    """Read the speed of a port or link, in bits by custom, and return byte/s.
+    """Read the speed of a port or link as byte/s: bits by custom, so a bare prefix is enough, as in ``40G``.
 
-    The one place where a bare prefix is enough: ``40G`` on a port has one meaning in the
-    field. Bytes are refused, because a port written in bytes is a slip of factor eight.
+    Bytes are refused, because a port written in bytes is a slip of factor eight.
     """
     number, suffix = _split(text, LINK_SPEED)
     if number == 0:

@@ -8,16 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchconsole.console.availability import exclusions
-from benchconsole.console.availability.evaluation import (
-    Availability,
-    AvailabilityResult,
-    AvailabilityTarget,
-    CountedTime,
-    evaluate,
-    read_sample,
-    read_schedule,
-)
+from benchconsole.console.availability import evaluation, exclusions
 from benchconsole.console.cli.common import can_show_unicode, db_option, json_option, open_store, print_json
 from benchconsole.console.cli.session_options import find_operator
 from benchconsole.console.exits import BadInput, Exit
@@ -78,7 +69,9 @@ def command(
         key = store.find_session(session)
         new = store.session(key).describe().new
         chosen = tuple(select(load_text(new.topology, new.topology_path), service)) if service else ()
-        asked = AvailabilityTarget(_parse_share(at_least, "--at-least"), chosen, _parse_share(within, "--within"), each)
+        asked = evaluation.AvailabilityTarget(
+            _parse_share(at_least, "--at-least"), chosen, _parse_share(within, "--within"), each
+        )
         _record_exclusions(store, key, excluded, withdraw, by or find_operator())
         found = evaluate_session(store, key, asked, now=time.time())
     if as_json:
@@ -89,19 +82,21 @@ def command(
     raise click.exceptions.Exit({Level.PASS: Exit.PASSED, Level.FAIL: Exit.BELOW}.get(found.level, Exit.UNTESTED))
 
 
-def evaluate_session(store: Store, key: str, asked: AvailabilityTarget, *, now: float) -> Availability:
+def evaluate_session(
+    store: Store, key: str, asked: evaluation.AvailabilityTarget, *, now: float
+) -> evaluation.Availability:
     """The availability that a stored watch shows; BadInput for a session that is none."""
-    schedule = read_schedule(store.session(key).describe())
+    schedule = evaluation.read_schedule(store.session(key).describe())
     if schedule is None:
         raise BadInput(f"benchconsole: session {key} is no watch, expected one of benchconsole watch")
     outcomes = list(store.session(key).read_outcomes(AVAILABILITY))
     if not outcomes:
         raise BadInput(f"benchconsole: session {key} has no sample yet")
     nodes = tuple(dict.fromkeys(outcome.node for outcome in outcomes))
-    samples = [sample for sample in map(read_sample, outcomes) if sample is not None]
+    samples = [sample for sample in map(evaluation.read_sample, outcomes) if sample is not None]
     excluded = exclusions.read_exclusions(store.session(key).read_notes())
     try:
-        return evaluate(samples, nodes, schedule, now=now, exclusions=excluded, asked=asked)
+        return evaluation.evaluate(samples, nodes, schedule, now=now, exclusions=excluded, asked=asked)
     except ValueError as error:
         raise BadInput(f"benchconsole: --service: {error}; watch more nodes than those of the service") from error
 
@@ -142,7 +137,7 @@ def _format_percent(share: float | None, *, up: bool = False) -> str:
     return f"{(math.ceil if up else math.floor)(scaled) / 1000:.3f} %"
 
 
-def format_availability(key: str, found: Availability) -> Iterator[str]:
+def format_availability(key: str, found: evaluation.Availability) -> Iterator[str]:
     """The answer for people: what was asked, the system, the service, nodes worth a line, the verdict."""
     schedule = found.schedule
     sampled = f"a sample every {duration(schedule.every)}"
@@ -164,7 +159,7 @@ def format_availability(key: str, found: Availability) -> Iterator[str]:
     yield _format_verdict(found)
 
 
-def _format_line(each: AvailabilityResult) -> str:
+def _format_line(each: evaluation.AvailabilityResult) -> str:
     """``· system (16)   99.912 %  99.701 %  99.953 %  3, longest 0:30:00 on n3, MTBF 112:00:00, MTTR 0:20:00``."""
     sign = SIGNS[state_of_level(each.level)]
     glyph = sign.glyph if can_show_unicode() else sign.ascii
@@ -187,7 +182,7 @@ def _format_line(each: AvailabilityResult) -> str:
     return sanitize(f"{glyph} {name:16} {shares}  {', '.join(words)}")
 
 
-def _format_verdict(found: Availability) -> str:
+def _format_verdict(found: evaluation.Availability) -> str:
     parts = [_format_share("the system was up", found.system.time, found.system.level)]
     parts.append(
         f"at least {_format_percent(found.asked.at_least)} is asked{' of every node' if found.asked.each else ''}"
@@ -199,7 +194,7 @@ def _format_verdict(found: Availability) -> str:
     return f"{word}: {'; '.join(parts)}."
 
 
-def _format_share(what: str, time: CountedTime, level: Level) -> str:
+def _format_share(what: str, time: evaluation.CountedTime, level: Level) -> str:
     if level is Level.PASS:
         return f"{what} {_format_percent(time.worst)} of the time at worst"
     if level is Level.FAIL:
@@ -207,7 +202,7 @@ def _format_share(what: str, time: CountedTime, level: Level) -> str:
     return f"{what} between {_format_percent(time.worst)} and {_format_percent(time.best, up=True)} of the time"
 
 
-def make_record(key: str, found: Availability) -> dict[str, object]:
+def make_record(key: str, found: evaluation.Availability) -> dict[str, object]:
     """The answer for programs: seconds, shares from 0 to 1, moments in UTC seconds; null for what cannot be told."""
     schedule, asked = found.schedule, found.asked
     return {
@@ -224,7 +219,7 @@ def make_record(key: str, found: Availability) -> dict[str, object]:
     }
 
 
-def _make_part(each: AvailabilityResult) -> dict[str, object]:
+def _make_part(each: evaluation.AvailabilityResult) -> dict[str, object]:
     time = each.time
     outages = [
         {"node": out.node, "start": out.start, "seconds": None if out.reboot else out.seconds, "over": out.over,

@@ -7,18 +7,8 @@ from dataclasses import asdict
 
 from benchconsole.console.reports.json_records import make_finding_record, make_verdict_record
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.console.view import events
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.events import (
-    Event,
-    Held,
-    NodesProven,
-    Noticed,
-    Resumed,
-    RoundStarted,
-    SessionEnded,
-    SessionOpened,
-    TestStarted,
-)
 from benchconsole.console.view.run_view import RunView, eta, state_of
 from benchconsole.console.view.wording import SIGNS, format_expected, format_measured
 from benchconsole.probes.model.judgement import ClosedRound, Level
@@ -31,14 +21,14 @@ def _format_clock(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(at))
 
 
-def format_event(event: Event, view: RunView) -> Iterator[str]:
+def format_event(event: events.Event, view: RunView) -> Iterator[str]:
     """What a person wants to know of ``event``: rounds, what failed in them, how long it still takes."""
-    if isinstance(event, SessionOpened):
+    if isinstance(event, events.SessionOpened):
         tests = sum(len(each.tests) for each in event.plan)
         simulated = "  SIMULATED" if event.fabric.simulated else ""
         name = event.session or "new"
         yield f"{_format_clock(event.at)}  session {name}: {len(event.plan)} rounds, {tests:,} tests{simulated}"
-    elif isinstance(event, RoundStarted):
+    elif isinstance(event, events.RoundStarted):
         left = eta(view, event.at)
         words = f", {duration(left[0])} to {duration(left[1])} left" if left else ""
         each = event.round
@@ -50,17 +40,17 @@ def format_event(event: Event, view: RunView) -> Iterator[str]:
         yield f"{_format_clock(event.ended)}    ? {words}"
     elif isinstance(event, ClosedRound):
         yield from (f"{_format_clock(event.ended)}    {line}" for line in _format_below(event))
-    elif isinstance(event, Held):
+    elif isinstance(event, events.Held):
         kept = f"; what is finished is kept in {event.spool}" if event.spool else ""
         yield f"{_format_clock(event.at)}  held: {sanitize(event.because)}{kept}"
-    elif isinstance(event, Resumed):
+    elif isinstance(event, events.Resumed):
         back = f", {count(event.imported, 'result')} brought back" if event.imported else ""
         yield f"{_format_clock(event.at)}  going on{back}"
-    elif isinstance(event, Noticed):
+    elif isinstance(event, events.Noticed):
         yield f"{_format_clock(event.at)}  {sanitize(event.text)}"
-    elif isinstance(event, NodesProven):
+    elif isinstance(event, events.NodesProven):
         yield from (f"{_format_clock(event.at)}  {line}" for line in format_proofs(event.proofs))
-    elif isinstance(event, SessionEnded):
+    elif isinstance(event, events.SessionEnded):
         yield f"{_format_clock(event.at)}  {'complete' if event.complete else 'stopped: ' + sanitize(event.because)}"
 
 
@@ -85,18 +75,18 @@ def _format_below(event: ClosedRound) -> Iterator[str]:
             yield f"{sign} {sanitize(what)}: {numbers}: {sanitize(verdict.because)}"
 
 
-def format_event_json(event: Event) -> str:
+def format_event_json(event: events.Event) -> str:
     """``event`` as one JSON line, in base units; ``event`` names its kind."""
     name = _NAMES.get(type(event), type(event).__name__)
     return json.dumps({"event": name, **_make_fields(event)}, allow_nan=False) + "\n"
 
 
-_NAMES: dict[type[Event], str] = {Result: "TestEnded", ClosedRound: "RoundJudged"}
+_NAMES: dict[type[events.Event], str] = {Result: "TestEnded", ClosedRound: "RoundJudged"}
 """Events that have another name in files than their class."""
 
 
-def _make_fields(event: Event) -> dict[str, object]:
-    if isinstance(event, SessionOpened):
+def _make_fields(event: events.Event) -> dict[str, object]:
+    if isinstance(event, events.SessionOpened):
         tests = sum(len(each.tests) for each in event.plan)
         return {
             "session": event.session,
@@ -108,10 +98,10 @@ def _make_fields(event: Event) -> dict[str, object]:
             "tests": tests,
             "at": event.at,
         }
-    if isinstance(event, RoundStarted):
+    if isinstance(event, events.RoundStarted):
         each = event.round
         return {"round": each.number, "stage": each.stage, "tests": len(each.tests), "at": event.at}
-    if isinstance(event, TestStarted):
+    if isinstance(event, events.TestStarted):
         return {"test": event.test.id, "at": event.at}
     if isinstance(event, Result):
         failure = event.failure
@@ -119,12 +109,7 @@ def _make_fields(event: Event) -> dict[str, object]:
             "test": event.test.id,
             "at": event.ended,
             "measurements": [
-                {
-                    "metric": m.metric,
-                    "value": m.value,
-                    "unit": m.unit,
-                    "labels": dict(m.labels),
-                }
+                {"metric": m.metric, "value": m.value, "unit": m.unit, "labels": dict(m.labels)}
                 for m in event.measurements
             ],
             "failure": None if failure is None else asdict(failure),
@@ -140,12 +125,12 @@ def _make_fields(event: Event) -> dict[str, object]:
             "findings": [make_finding_record(finding) for finding in event.findings],
             "at": event.ended,
         }
-    if isinstance(event, Held):
+    if isinstance(event, events.Held):
         return {"at": event.at, "because": event.because, "spool": event.spool}
-    if isinstance(event, Resumed):
+    if isinstance(event, events.Resumed):
         return {"at": event.at, "imported": event.imported}
-    if isinstance(event, Noticed):
+    if isinstance(event, events.Noticed):
         return {"at": event.at, "text": event.text}
-    if isinstance(event, NodesProven):
+    if isinstance(event, events.NodesProven):
         return {"at": event.at, "nodes": [{**asdict(proof), "clean": proof.clean} for proof in event.proofs]}
     return {"at": event.at, "complete": event.complete, "because": event.because}

@@ -90,11 +90,7 @@ TRUNKED = """\
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default="cluster.yaml")
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
 @click.option(
-    "--from",
-    "source_format",
-    type=click.Choice(["auto", *FORMATS]),
-    default=None,
-    help="Read SOURCE in this format.",
+    "--from", "source_format", type=click.Choice(["auto", *FORMATS]), default=None, help="Read SOURCE in this format."
 )
 @click.option(
     "--example", type=click.Choice([path.stem for path in EXAMPLES]), default=None, help="A published machine instead."

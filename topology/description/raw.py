@@ -1,8 +1,7 @@
-"""Shape of a topology file as it is written: keys, nesting, plain values.
+"""Shape of a topology file as it is written: keys, nesting, plain values; and the JSON schema for editors, made of it.
 
-Quantities stay text here; ``topology.description.resolve`` gives them meaning. Every optional key may be
-absent, so that one mistake does not hide the next. The JSON schema for editors, with keys, types and words and not
-their meaning, is made of it; the shipped copy is written by ``python docs/reference/generate.py``.
+Every optional key may be absent, so that one mistake does not hide the next. The shipped schema is written by ``python
+docs/reference/generate.py``.
 """
 
 import json

@@ -180,10 +180,9 @@ class _Resolver:
 
 
 def load(path: Path | str, vocabulary: Vocabulary | None = None, parameters: Mapping[str, int] | None = None) -> Fabric:
-    """Read, check and resolve one topology file.
+    """Read, check and resolve one topology file. Raises TopologyError with every problem, in file order.
 
-    With ``vocabulary`` the metrics and probes that the file names are checked too; ``parameters`` replace those of the
-    file. Raises TopologyError with every problem, in file order.
+    With ``vocabulary`` the metrics and probes that it names are checked too; ``parameters`` replace those of the file.
     """
     path = Path(path)
     return resolve(read(path), path, vocabulary, parameters)

@@ -460,8 +460,5 @@ class Fabric:
 
     def tier(self, device: str) -> int:
         """0 for a node, else the tier of the switch."""
-        return self._tiers.get(device, 0)
-
-    @cached_property
-    def _tiers(self) -> Mapping[str, int]:
-        return {switch.id: switch.role.tier for switch in self.switches.values()}
+        switch = self.switches.get(SwitchId(device))
+        return 0 if switch is None else switch.role.tier

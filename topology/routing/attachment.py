@@ -93,16 +93,13 @@ class Attachments:
             links = self.graph.active_legs(node)
             if not links:
                 raise RoutingError(f"{node} is not cabled to anything")
-            self._legs[key] = self._plugged(node, links, self._chosen(node, links, pinned))
+            chosen = tuple(link for link in links if pinned in (None, link.id))
+            if not chosen:
+                idle = any(link.id == pinned for link in self.fabric.legs(node))
+                why = "stands by while another leg of its bond is up" if idle else f"is no leg of {node}"
+                raise RoutingError(f"a flow of {node} cannot take {pinned}: it {why}")
+            self._legs[key] = self._plugged(node, links, chosen)
         return self._legs[key]
-
-    def _chosen(self, node: NodeId, links: tuple[Link, ...], pinned: LinkId | None) -> tuple[Link, ...]:
-        chosen = tuple(link for link in links if pinned in (None, link.id))
-        if not chosen:
-            idle = any(link.id == pinned for link in self.fabric.legs(node))
-            why = "stands by while another leg of its bond is up" if idle else f"is no leg of {node}"
-            raise RoutingError(f"a flow of {node} cannot take {pinned}: it {why}")
-        return chosen
 
     def _plugged(self, node: NodeId, links: tuple[Link, ...], chosen: tuple[Link, ...]) -> Legs:
         device = self.fabric.nodes[node].host or node
@@ -131,9 +128,8 @@ class Attachments:
         return self.graph.hop(source.device, links)
 
     def vlan(self, flow: Flow) -> int | None:
-        """The VLAN that a flow is in: its own, else the first that both ends share; None without any.
-
-        RoutingError where an end is not in the VLAN that the flow names.
+        """The VLAN of a flow, else the first that both ends share, or None. RoutingError where an end is not in its
+        VLAN.
         """
         known = self.fabric.vlans_of
         if flow.vlan is None:

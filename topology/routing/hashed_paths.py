@@ -1,8 +1,8 @@
-"""The one path of each flow where devices choose by hash, or tests by source port.
+"""The one path of each flow where devices choose by hash, or tests by source port: one next hop and one member cable of
+it at every device.
 
-A flow is on one next hop and one member cable of it at every device. Which one is a pure function of the seed:
-vendors do not publish their hashes, so it is a uniform draw, made anew for each device, or the same everywhere
-(polarised: later stages see the choices of earlier ones).
+Vendors do not publish their hashes, so a choice is a uniform draw and a pure function of the seed, made anew for each
+device, or the same everywhere (polarised: later stages see the choices of earlier ones).
 """
 
 from collections import Counter

@@ -1,7 +1,6 @@
-"""Paths of flows that split ideally: shortest paths, equal next hops share evenly (ECMP).
+"""Shortest paths of flows that split ideally: over equal next hops evenly (ECMP), over the links of a LAG by cables.
 
-Parallel links to one next hop are one LAG and share by their cables, also where they end on both switches of an
-MLAG pair; what arrives at the one of a pair that has no way on crosses the peer link.
+What arrives at the one switch of an MLAG pair that has no way on crosses the peer link.
 """
 
 from collections.abc import Mapping

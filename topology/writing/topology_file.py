@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from benchconsole.topology.description.document import Imported
-from benchconsole.topology.writing import node_set_folding
+from benchconsole.topology.writing.node_set_folding import Row, fold_devices, fold_in_order, fold_links
 from benchconsole.topology.writing.yaml_text import format_comment, format_flow, format_scalar
 
 _COLUMN = 58
@@ -52,21 +52,15 @@ def _format_section(section: str, content: object, imported: Imported) -> Iterat
         yield f"{line.ljust(_COLUMN)}  # {format_comment(note)}" if note else line
 
 
-def _list_rows(
-    section: str, content: Mapping[str, object] | Sequence[object], imported: Imported
-) -> Iterator[node_set_folding.Row]:
+def _list_rows(section: str, content: Mapping[str, object] | Sequence[object], imported: Imported) -> Iterator[Row]:
     notes = {location[1]: note for location, note in imported.notes.items() if location[0] == section}
     if isinstance(content, Sequence):
-        yield from node_set_folding.fold_links([each for each in content if isinstance(each, dict)], notes)
+        yield from fold_links([each for each in content if isinstance(each, dict)], notes)
         return
     entries = {name: entry for name, entry in content.items() if isinstance(entry, dict)}
     if section in ("nodes", "switches"):
-        yield from node_set_folding.fold_devices(entries, notes)
+        yield from fold_devices(entries, notes)
         return
     for name, entry in entries.items():
-        sets = {
-            key: node_set_folding.fold_in_order(str(entry[key]).split(","))
-            for key in ("members", "switches")
-            if key in entry
-        }
+        sets = {key: fold_in_order(str(entry[key]).split(",")) for key in ("members", "switches") if key in entry}
         yield name, {**entry, **sets}, ""
