@@ -129,8 +129,9 @@ class Page(Screen[None]):
             self.listing.move(rows)
 
     def action_enter(self) -> None:
-        if self.listing is not None:
-            self.listing.choose()
+        """Open the row under the cursor; a page that has just come has no focus yet, and the key was not for it."""
+        if isinstance(self.focused, Listing):
+            self.focused.choose()
 
     def action_back(self) -> None:
         if len(self.app.screen_stack) > 1:
