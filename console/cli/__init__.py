@@ -162,7 +162,7 @@ def _end_failed(error: Exception) -> int:
     """Known errors of the house are bad input; anything else is ours, with its trace."""
     import traceback
 
-    from benchconsole.console.reports.errors import ReportError
+    from benchconsole.console.reports import ReportError
     from benchconsole.console.simulator.cluster import SimulatorError
     from benchconsole.probes.model.errors import ProbeError
     from benchconsole.store.errors import StoreError

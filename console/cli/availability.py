@@ -12,10 +12,9 @@ from benchconsole.console.availability import evaluation, exclusions
 from benchconsole.console.cli.common import can_show_unicode, db_option, json_option, open_store, print_json
 from benchconsole.console.cli.session_options import find_operator
 from benchconsole.console.exits import BadInput, Exit
-from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import state_of_level
-from benchconsole.console.view.wording import SIGNS
+from benchconsole.console.view.wording import SIGNS, format_moment
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.probe_names import AVAILABILITY
 from benchconsole.store.store import Store

@@ -12,7 +12,7 @@ import click
 from benchconsole.console.cli import common
 from benchconsole.console.cli.run import follow_session
 from benchconsole.console.exits import BadInput, complain
-from benchconsole.console.text.ascii import to_ascii
+from benchconsole.console.text.cells import to_ascii
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import ProbeOutputError

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from benchconsole.console.reports.json_records import make_finding_record, make_verdict_record
+from benchconsole.console.reports.document_json import make_finding_record, make_verdict_record
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view import events
 from benchconsole.console.view.blame import Blame

@@ -12,9 +12,9 @@ import click
 from benchconsole.console.availability.evaluation import EVERY, LASTS, read_schedule
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, complain
-from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.events import Event, Held, Noticed, Resumed
+from benchconsole.console.view.wording import format_moment
 from benchconsole.probes.api import Probe
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Fabric, Suite

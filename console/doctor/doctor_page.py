@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade
-from benchconsole.console.text.ascii import to_ascii
-from benchconsole.console.text.cells import wrap_names, wrap_text
+from benchconsole.console.text.cells import to_ascii, wrap_names, wrap_text
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import shorten_text
 from benchconsole.console.view.run_view import State

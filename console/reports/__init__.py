@@ -13,11 +13,14 @@ from types import MappingProxyType
 from typing import Protocol, TextIO, cast
 
 from benchconsole.console.reports.content import DEFAULTS, ReportOptions
-from benchconsole.console.reports.errors import ReportError
 from benchconsole.console.text.atomic_write import FileError, write_whole
 from benchconsole.console.view.run_view import RunView
 
 __all__ = ["FORMATS", "ReportError", "ReportFormat", "ReportOptions", "render", "write"]
+
+
+class ReportError(FileError):
+    """A report that cannot be written."""
 
 
 @dataclass(frozen=True, slots=True)

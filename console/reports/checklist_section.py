@@ -4,16 +4,15 @@ All text is sanitized. An attachment is named with its size and SHA-256, never s
 counted as passed.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from benchconsole.console.availability.evaluation import EVERY
 from benchconsole.console.reports import content
 from benchconsole.console.reports.content import SessionDetails, VerdictSummary
-from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.run_view import RunView, State, worst
-from benchconsole.console.view.wording import NOT_MEASURED
+from benchconsole.console.view.wording import NOT_MEASURED, format_moment
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, StepState
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import disk_size
@@ -29,8 +28,7 @@ NOT_DONE = "What was not done is not counted as passed."
 _WORST_FIRST = (StepState.FAIL, StepState.NOT_DONE, StepState.PASS, StepState.NOT_APPLICABLE)
 
 
-@dataclass(frozen=True, slots=True)
-class ChecklistLine:
+class ChecklistLine(NamedTuple):
     """One step as words; ``state`` for the sign. ``evidence`` has a text for each attachment."""
 
     clause: str
@@ -49,8 +47,7 @@ class ChecklistLine:
         return self.step if self.clause == NOT_MEASURED else f"{self.step}, {self.clause}"
 
 
-@dataclass(frozen=True, slots=True)
-class ChecklistSection:
+class ChecklistSection(NamedTuple):
     """One checklist as words."""
 
     title: str
@@ -102,6 +99,8 @@ def summarize(view: RunView, details: SessionDetails) -> VerdictSummary:
 
 def _make_line(each: Checked) -> ChecklistLine:
     mark = each.mark
+    note = shorten_text(mark.note) if mark else ""
+    earlier = f"the newest of {each.earlier + 1:,} entries" if each.earlier else ""
     return ChecklistLine(
         clause=shorten_text(each.step.clause, 60) or NOT_MEASURED,
         step=shorten_text(each.step.id, 60),
@@ -110,16 +109,9 @@ def _make_line(each: Checked) -> ChecklistLine:
         word=str(each.state),
         who=shorten_text(mark.by, 80) if mark else NOT_MEASURED,
         when=format_moment(mark.at) if mark else NOT_MEASURED,
-        note="; ".join(_list_notes(each)),
+        note="; ".join(filter(None, (note, earlier))),
         evidence=tuple(map(_format_attachment, each.attachments)),
     )
-
-
-def _list_notes(each: Checked) -> Iterator[str]:
-    if each.mark and each.mark.note:
-        yield shorten_text(each.mark.note)
-    if each.earlier:
-        yield f"the newest of {each.earlier + 1:,} entries"
 
 
 def _format_attachment(each: Attachment) -> str:

@@ -3,15 +3,16 @@
 All text is sanitized. Nodes that were not searched are named, never counted as clean.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from benchconsole.console.reports.content import SessionDetails
-from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.run_view import RunView, State
+from benchconsole.console.view.wording import format_moment
 from benchconsole.probes.model.measuring import Proof
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import counted as count
 
 EXCEPTIONS = 40
@@ -33,8 +34,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 """Options of a session that have a meaning for whoever reads its report; the others are shown as they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConductLine:
+class ConductLine(NamedTuple):
     """One thing to be known of the run: what kind it is, the words, and when it was (empty: all the time)."""
 
     kind: str
@@ -42,8 +42,7 @@ class ConductLine:
     when: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftoverGroup:
+class LeftoverGroup(NamedTuple):
     """Nodes of which the same is to be said at the end; ``state`` for the sign."""
 
     state: State
@@ -103,26 +102,18 @@ def list_leftovers(proofs: Iterable[Proof]) -> tuple[LeftoverGroup, ...]:
     Who was not asked folds by the kind of trouble, which stands before a colon; the rest names the node.
     """
     known = tuple(proofs)
-    found: dict[str, list[str]] = {}
-    silent: dict[str, list[Proof]] = {}
-    for proof in known:
-        for words in proof.left:
-            found.setdefault(words, []).append(proof.node)
-        if not proof.asked:
-            silent.setdefault(proof.detail.partition(": ")[0] or "not asked", []).append(proof)
-    alive = (
-        LeftoverGroup(State.WATCH, shorten_text(words), fold_names(nodes), len(nodes)) for words, nodes in found.items()
-    )
-    unasked = (_group_unasked(kind, alike) for kind, alike in silent.items())
-    return (*sorted(alive, key=lambda each: -each.number), *sorted(unasked, key=lambda each: -each.number))
+    found = group_by_key((words, proof.node) for proof in known for words in proof.left)
+    lines = [_make_group(State.WATCH, words, nodes) for words, nodes in found.items()]
+    silent = group_by_key((proof.detail.partition(": ")[0] or "not asked", proof) for proof in known if not proof.asked)
+    for kind, alike in silent.items():
+        details = {proof.detail for proof in alike}
+        words = f"{kind}, each for a reason of its own" if len(details) > 1 else details.pop() or kind
+        lines.append(_make_group(State.UNREACHABLE, words, [proof.node for proof in alike]))
+    return tuple(sorted(lines, key=lambda each: (each.state is State.UNREACHABLE, -each.number)))
 
 
-def _group_unasked(kind: str, proofs: list[Proof]) -> LeftoverGroup:
-    details = {proof.detail for proof in proofs}
-    words = f"{kind}, each for a reason of its own" if len(details) > 1 else details.pop() or kind
-    return LeftoverGroup(
-        State.UNREACHABLE, shorten_text(words), fold_names(proof.node for proof in proofs), len(proofs)
-    )
+def _make_group(state: State, words: str, nodes: Sequence[str]) -> LeftoverGroup:
+    return LeftoverGroup(state, shorten_text(words), fold_names(nodes), len(nodes))
 
 
 def format_more(kinds: tuple[LeftoverGroup, ...]) -> str:

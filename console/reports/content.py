@@ -4,22 +4,21 @@ All text is sanitized: safe for a terminal, not yet escaped for any format.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from benchconsole.console.text.moments import format_moment
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import Coverage, RunView, State
 from benchconsole.console.view.totals import compute_totals
-from benchconsole.console.view.wording import NOT_MEASURED, format_quantity
+from benchconsole.console.view.wording import NOT_MEASURED, format_moment, format_quantity
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.probes.planning import list_uncrossed_links
 from benchconsole.topology.element_names import link_name
-from benchconsole.topology.model.fabric import Fabric, Link
 from benchconsole.topology.units import Shown, duration
 from benchconsole.topology.units import counted as count
 
@@ -72,11 +71,7 @@ def format_period(view: RunView) -> str:
     """From when to when the session ran, in words."""
     if not view.started:
         return "not started"
-    return (
-        f"{format_moment(view.started)} to {format_moment(view.ended)}"
-        if view.ended
-        else f"{format_moment(view.started)}, still running"
-    )
+    return format_moment(view.started) + (f" to {format_moment(view.ended)}" if view.ended else ", still running")
 
 
 def hash_topology(view: RunView) -> str:
@@ -124,19 +119,16 @@ def make_title(view: RunView, options: ReportOptions) -> tuple[tuple[str, str], 
 def describe_fabric(view: RunView) -> tuple[str, ...]:
     """What the fabric is made of, counted."""
     fabric = view.fabric
-    cables = sum(link.count for link in fabric.links.values())
-    lags = sum(link.is_lag for link in fabric.links.values())
     switches = len(fabric.switches)
     return (
         count(len(fabric.nodes), "node"),
         f"{switches:,} switch" if switches == 1 else f"{switches:,} switches",
-        count(cables, "cable"),
-        count(lags, "LAG"),
+        count(sum(link.count for link in fabric.links.values()), "cable"),
+        count(sum(link.is_lag for link in fabric.links.values()), "LAG"),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictSummary:
+class VerdictSummary(NamedTuple):
     """The whole session in one sentence, with the state that colours it."""
 
     state: State
@@ -147,14 +139,13 @@ def summarize(view: RunView) -> VerdictSummary:
     """The verdict in one sentence. What was not tested is never counted as passed."""
     covered = compute_totals(view).covered
     verdicts = [verdict for test in picture.superseding(view) for verdict in view.verdicts.get(test, ())]
-    findings = {level: sum(finding.level is level for finding in view.findings) for level in Level}
-    fails = findings[Level.FAIL] or sum(verdict.level is Level.FAIL for verdict in verdicts)
-    unknown = sum(verdict.level is Level.UNKNOWN for verdict in verdicts)
+    findings = Counter(finding.level for finding in view.findings)
+    levels = Counter(verdict.level for verdict in verdicts)
+    fails, unknown = findings[Level.FAIL] or levels[Level.FAIL], levels[Level.UNKNOWN]
     tested = f"{covered.tested:,} of {count(covered.planned, 'planned test')} gave a result"
     if fails:
         noun = "finding" if findings[Level.FAIL] else "result"
-        text = f"Below its threshold: {count(fails, noun)}; {tested}."
-        return VerdictSummary(State.FAIL, text)
+        return VerdictSummary(State.FAIL, f"Below its threshold: {count(fails, noun)}; {tested}.")
     if not covered.tested:
         return VerdictSummary(State.SKIPPED, "No data: no test gave a result. This is neither passed nor failed.")
     if not covered.complete or unknown or not view.complete:
@@ -167,8 +158,7 @@ def summarize(view: RunView) -> VerdictSummary:
     return VerdictSummary(State.PASS, f"Everything judged passed: {tested}.")
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageLine:
+class CoverageLine(NamedTuple):
     """One line of the coverage table."""
 
     name: str
@@ -179,34 +169,27 @@ class CoverageLine:
 def list_coverage(view: RunView) -> tuple[CoverageLine, ...]:
     """Coverage as lines; what was never started is named only where there is any."""
     covered = compute_totals(view).covered
-    lines: tuple[CoverageLine, ...] = (
+    lines = [
         CoverageLine("planned", covered.planned, "tests in the plan of this session"),
         CoverageLine("tested", covered.tested, "gave a result"),
         CoverageLine("failed to run", covered.failed, "ran and gave no result"),
         CoverageLine("unreachable", covered.unreachable, "the node could not be asked"),
         CoverageLine("skipped", covered.skipped, "not started: tool missing, held back, in use, unsafe or stopped"),
-    )
+    ]
     left = count_not_run(covered)
-    meaning = "still to come" if view.ended is None else "the session ended before them"
     if left:
-        lines = (*lines, CoverageLine("not run", left, meaning))
+        meaning = "still to come" if view.ended is None else "the session ended before them"
+        lines.append(CoverageLine("not run", left, meaning))
     idle = list_uncrossed_links(view.fabric, view.plan)
-    return (
-        (*lines, CoverageLine(IDLE, len(idle), f"no test sends over {format_idle_links(view.fabric, idle)}"))
-        if idle
-        else lines
-    )
+    if idle:
+        named = ", ".join(sanitize(link_name(view.fabric, link)) for link in idle[:NAMED])
+        more = f" and {len(idle) - NAMED:,} more" if len(idle) > NAMED else ""
+        lines.append(CoverageLine("links not crossed", len(idle), f"no test sends over {named}{more}"))
+    return tuple(lines)
 
 
-IDLE = "links not crossed"
 NAMED = 4
 """Links that no test crosses are named up to here, then counted."""
-
-
-def format_idle_links(fabric: Fabric, links: Sequence[Link]) -> str:
-    """``spine1 to spine2, spine1 to dmz``: the first by name, the rest counted."""
-    named = ", ".join(sanitize(link_name(fabric, link)) for link in links[:NAMED])
-    return named + (f" and {len(links) - NAMED:,} more" if len(links) > NAMED else "")
 
 
 def count_not_run(covered: Coverage) -> int:
@@ -232,10 +215,14 @@ def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
 
 def format_more_findings(left_out: Sequence[Finding]) -> str:
     """Findings that are not listed, counted by level: ``7 more findings: 2 fail, 5 watch``."""
-    levels = sorted(Level, key=lambda level: -level.severity)
-    counts = {level: sum(finding.level is level for finding in left_out) for level in levels}
-    words = ", ".join(f"{counts[level]:,} {level}" for level in levels if counts[level])
-    return f"{count(len(left_out), 'more finding')}: {words}"
+    return f"{count(len(left_out), 'more finding')}: {format_levels(finding.level for finding in left_out)}"
+
+
+def format_levels(levels: Iterable[Level]) -> str:
+    """``2 fail, 5 watch``: levels counted, worst first."""
+    counts = Counter(levels)
+    worst_first = sorted(counts, key=lambda level: -level.severity)
+    return ", ".join(f"{counts[level]:,} {level}" for level in worst_first)
 
 
 def _find_shown(view: RunView, finding: Finding) -> Shown:
@@ -254,13 +241,12 @@ def list_details(view: RunView, finding: Finding) -> tuple[tuple[str, tuple[str,
         unit, shown = finding.unit, _find_shown(view, finding)
         found, wanted = format_quantity(finding.value, unit, shown), format_quantity(finding.expected, unit, shown)
         numbers = f"{found} measured, {wanted} expected"
-    parts: tuple[tuple[str, tuple[str, ...]], ...] = (
-        ("numbers", (numbers,)),
-        ("because", finding.because),
-        ("rules out", finding.rules_out),
-        ("cannot tell", (finding.cannot_tell,)),
-        ("means", (finding.means,)),
-        ("do", (finding.do,)),
-    )
-    written = ((name, tuple(shorten_text(text) for text in texts if text)) for name, texts in parts)
-    return tuple((name, texts) for name, texts in written if texts)
+    parts: dict[str, tuple[str, ...]] = {
+        "numbers": (numbers,),
+        "because": finding.because,
+        "rules out": finding.rules_out,
+        "cannot tell": (finding.cannot_tell,),
+        "means": (finding.means,),
+        "do": (finding.do,),
+    }
+    return tuple((name, tuple(map(shorten_text, filter(None, texts)))) for name, texts in parts.items() if any(texts))

@@ -1,59 +1,77 @@
-"""The JSON report: one document, versioned, streamed item by item.
+"""The JSON report: one document, versioned, streamed item by item, and the records that scripts stand on.
 
-Pure ASCII, every number finite. What the document holds is described in
-``docs/reference/report.schema.json`` and made in ``benchconsole.console.reports.json_records``.
+``run --jsonl`` has the same records; ``docs/reference/report.schema.json`` describes them. Pure ASCII. Text stays as
+the node wrote it, save lone surrogates, which no JSON reader must accept; a number that is not finite becomes null.
+A key is added freely, changed only with ``SCHEMA``.
 """
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import TextIO
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TextIO, cast
 
-from benchconsole.console.reports import json_records
-from benchconsole.console.reports.content import ReportOptions, sort_findings
-from benchconsole.console.reports.json_records import Json, Record
+from benchconsole.console.reports import checklist_section
+from benchconsole.console.reports.content import (
+    ReportOptions,
+    SessionDetails,
+    count_not_run,
+    describe_fabric,
+    find_version,
+    hash_topology,
+    sort_findings,
+)
+from benchconsole.console.reports.evidence import CommandExcerpt, list_commands
 from benchconsole.console.view.result_rows import RowOutcome, list_rows
-from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.run_view import Coverage, NotJudged, RunView, State, state_of
 from benchconsole.console.view.totals import compute_totals
+from benchconsole.probes.model.checklist import Checked, CheckedList
+from benchconsole.probes.model.judgement import Finding, Verdict
+from benchconsole.probes.model.measuring import Fact, Proof, Reading, Result, Round, Test
+
+SCHEMA = 1
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Record = dict[str, Json]
 
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     """Write the document; lists item by item, one line each, so that memory stays bounded."""
     results = view.results.values()
-    failures = (json_records.make_failure_record(result) for result in results)
-    out.write(f'{{"schema": {json_records.SCHEMA}')
+    failures = (make_failure_record(result) for result in results)
+    out.write(f'{{"schema": {SCHEMA}')
     _write_member(out, "program", "benchconsole")
-    _write_member(out, "session", json_records.make_session_record(view, options))
-    _write_member(out, "conduct", json_records.make_conduct_record(view, options.details))
-    _write_member(out, "coverage", json_records.make_coverage_record(compute_totals(view).covered))
-    _write_items(out, "findings", map(json_records.make_finding_record, sort_findings(view.findings)))
-    _write_items(out, "not_judged", map(json_records.make_not_judged_record, compute_totals(view).reasons))
-    _write_items(out, "plan", map(json_records.make_round_record, view.plan))
+    _write_member(out, "session", make_session_record(view, options))
+    _write_member(out, "conduct", make_conduct_record(view, options.details))
+    _write_member(out, "coverage", make_coverage_record(compute_totals(view).covered))
+    _write_items(out, "findings", map(make_finding_record, sort_findings(view.findings)))
+    _write_items(out, "not_judged", map(make_not_judged_record, compute_totals(view).reasons))
+    _write_items(out, "plan", map(make_round_record, view.plan))
     _write_items(out, "verdicts", _list_verdicts(view))
     _write_items(
         out,
         "measurements",
-        (json_records.make_measurement_record(each.test, one) for each in results for one in each.measurements),
+        (make_measurement_record(each.test, one) for each in results for one in each.measurements),
     )
-    _write_items(out, "facts", (json_records.make_fact_record(each, fact) for each in results for fact in each.facts))
+    _write_items(out, "facts", (make_fact_record(each, fact) for each in results for fact in each.facts))
     _write_items(out, "failures", (record for record in failures if record is not None))
-    _write_items(out, "proofs", map(json_records.make_proof_record, view.proofs))
-    _write_items(out, "checklists", map(json_records.make_checklist_record, options.details.checklists))
+    _write_items(out, "proofs", map(make_proof_record, view.proofs))
+    _write_items(out, "checklists", map(make_checklist_record, options.details.checklists))
     out.write("\n}\n")
 
 
-def _encode(value: Json) -> str:
+def _dump(value: Json) -> str:
     return json.dumps(value, allow_nan=False)
 
 
 def _write_member(out: TextIO, name: str, value: Json) -> None:
-    out.write(f",\n{_encode(name)}: {_encode(value)}")
+    out.write(f",\n{_dump(name)}: {_dump(value)}")
 
 
 def _write_items(out: TextIO, name: str, items: Iterable[Record]) -> None:
-    out.write(f",\n{_encode(name)}: [")
+    out.write(f",\n{_dump(name)}: [")
     before = "\n  "
     for item in items:
-        out.write(before + _encode(item))
+        out.write(before + _dump(item))
         before = ",\n  "
     out.write("]")
 
@@ -62,6 +80,205 @@ def _list_verdicts(view: RunView) -> Iterator[Record]:
     for row in list_rows(view):
         if row.verdict is not None:
             superseded = row.outcome is RowOutcome.REPEATED
-            yield json_records.make_verdict_record(
-                row.verdict, row.stage, affected_by=row.affected_by, superseded=superseded
-            )
+            yield make_verdict_record(row.verdict, row.stage, affected_by=row.affected_by, superseded=superseded)
+
+
+def make_text(value: str) -> str:
+    """``value`` without lone surrogates, which strict readers refuse even as escapes."""
+    if value.isascii():
+        return value
+    return "".join(f"\\u{{{ord(c):x}}}" if "\ud800" <= c <= "\udfff" else c for c in value)
+
+
+def make_number(value: float | None) -> float | int | None:
+    """``value``, or null where it is no number."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _encode(value: object) -> Json:
+    if isinstance(value, str):
+        return make_text(value)
+    if isinstance(value, float):
+        return make_number(value)
+    if isinstance(value, Mapping):
+        return _make_record(value)
+    if isinstance(value, Iterable):
+        return [_encode(item) for item in value]
+    return cast(Json, value)
+
+
+def _make_record(fields: Mapping[str, object]) -> Record:
+    """``fields`` as JSON takes them: texts and numbers that every reader accepts, sequences as lists."""
+    return {make_text(key): _encode(value) for key, value in fields.items()}
+
+
+def _select(item: object, *names: str) -> dict[str, object]:
+    return {name: getattr(item, name) for name in names}
+
+
+def make_verdict_record(verdict: Verdict, stage: str, *, affected_by: str, superseded: bool = False) -> Record:
+    """One verdict with everything that the contract promises; ``superseded`` by a later repeat."""
+    return _make_record(
+        {
+            **_select(verdict, "subject", "nodes"),
+            "stage": stage,
+            **_select(verdict, "round", "test", "probe", "metric"),
+            "labels": dict(verdict.labels),
+            **_select(verdict, "value", "unit"),
+            "text": verdict.text or None,
+            "expected": verdict.expected,
+            "expected_text": verdict.expected_text or None,
+            "expected_from": verdict.kind,
+            **_select(verdict, "source", "required", "share", "limiting"),
+            "affected_by": affected_by,
+            "level": verdict.level,
+            "state": State.AFFECTED if affected_by else state_of(verdict),
+            "reason": verdict.because,
+            "evidence": verdict.evidence,
+            "superseded": superseded,
+        }
+    )
+
+
+def make_finding_record(finding: Finding) -> Record:
+    """One finding with its grounds."""
+    return _make_record(
+        _select(
+            finding, "suspect", "element", "where", "what", "level", "confidence", "nodes", "tests", "evidence",
+            "because", "rules_out", "cannot_tell", "means", "do", "value", "expected", "unit",
+        )
+    )  # fmt: skip
+
+
+def make_coverage_record(coverage: Coverage) -> Record:
+    """The number of planned tests by outcome."""
+    return {
+        "planned": coverage.planned,
+        "tested": coverage.tested,
+        "failed_to_run": coverage.failed,
+        "unreachable": coverage.unreachable,
+        "skipped": coverage.skipped,
+        "not_run": count_not_run(coverage),
+        "complete": coverage.complete,
+    }
+
+
+def make_not_judged_record(reason: NotJudged) -> Record:
+    """Nodes without a number, by reason."""
+    return _make_record(_select(reason, "stage", "detail", "nodes", "tests"))
+
+
+def make_session_record(view: RunView, options: ReportOptions) -> Record:
+    """The session and its fabric, by whom and when; moments are seconds since 1970, UTC."""
+    summary = checklist_section.summarize(view, options.details)
+    return _make_record(
+        {
+            "id": view.session,
+            **_select(view, "label", "suite"),
+            "fabric": view.fabric.name,
+            "described": describe_fabric(view),
+            "simulated": view.fabric.simulated,
+            "topology_sha256": hash_topology(view),
+            "started": view.started or None,
+            **_select(view, "ended", "complete", "because"),
+            "operator": options.operator,
+            "version": find_version(options),
+            "state": summary.state,
+            "summary": summary.sentence,
+        }
+    )
+
+
+def make_conduct_record(view: RunView, details: SessionDetails) -> Record:
+    """The options of the session, the decisions while it ran, and the rounds that a rule stopped."""
+    return _make_record(
+        {
+            "options": details.options,
+            "notes": [_select(note, "kind", "text", "at") for note in details.notes],
+            "stopped": [{"round": each, "because": because} for each, because in sorted(view.stopped.items())],
+            "not_covered": details.uncovered,
+        }
+    )
+
+
+def make_proof_record(proof: Proof) -> Record:
+    """The result of the search of one node at the end."""
+    return _make_record(_select(proof, "node", "asked", "clean", "left", "ended", "detail"))
+
+
+def make_checklist_record(checklist: CheckedList) -> Record:
+    """One checklist with its steps as they stand; attachments by their SHA-256."""
+    return _make_record(
+        {
+            **_select(checklist, "name", "source"),
+            "state": checklist_section.find_state(checklist),
+            "steps": [_describe_step(each) for each in checklist.steps],
+        }
+    )
+
+
+def _describe_step(each: Checked) -> dict[str, object]:
+    mark = each.mark
+    return {
+        **_select(each.step, "id", "clause", "text", "argv"),
+        "state": each.state,
+        "by": mark.by if mark else None,
+        "at": mark.at if mark else None,
+        "note": mark.note if mark else "",
+        "earlier": each.earlier,
+        "attachments": [_select(attached, "name", "size", "sha256") for attached in each.attachments],
+    }
+
+
+def make_round_record(planned: Round) -> Record:
+    """One round of the plan with its tests."""
+    tests = [{"id": test.id, "target": test.target.key, "bundle": test.bundle} for test in planned.tests]
+    return _make_record({**_select(planned, "number", "stage", "probe", "seconds", "because"), "tests": tests})
+
+
+def make_measurement_record(test: Test, reading: Reading) -> Record:
+    """One number of a test with the text that it was read from."""
+    return _make_record(
+        {
+            "id": reading.id,
+            "test": test.id,
+            "target": test.target.key,
+            "probe": test.probe,
+            **_select(reading, "metric", "value", "unit"),
+            "labels": dict(reading.labels),
+            "raw": reading.raw,
+            "at": reading.at,
+        }
+    )
+
+
+def make_fact_record(result: Result, fact: Fact) -> Record:
+    """One fact that a node told of itself."""
+    identity = {"node": result.test.target.node.id, "test": result.test.id}
+    return _make_record({**identity, **_select(fact, "fact", "value", "unit"), "labels": dict(fact.labels)})
+
+
+def make_failure_record(result: Result) -> Record | None:
+    """A test that gave no number, with its commands; None for one that did."""
+    test, failure = result.test, result.failure
+    if failure is None:
+        return None
+    return _make_record(
+        {
+            "test": test.id,
+            "target": test.target.key,
+            "probe": test.probe,
+            "node": failure.node,
+            "outcome": result.outcome,
+            **_select(failure, "stage", "detail"),
+            "commands": [_describe_command(command) for command in list_commands(result)],
+        }
+    )
+
+
+def _describe_command(command: CommandExcerpt) -> dict[str, object]:
+    return {
+        **_select(command, "node", "argv", "exit_status"),
+        "signal": command.signal or None,
+        **_select(command, "seconds", "truncated", "stdout", "stderr"),
+    }

@@ -3,10 +3,12 @@
 Long tables fold what passes into node sets; what was folded or cut is always counted in words.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
+from typing import NamedTuple
 
+from benchconsole.console.reports.content import format_levels
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.result_rows import (
@@ -18,8 +20,9 @@ from benchconsole.console.view.result_rows import (
 )
 from benchconsole.console.view.run_view import RunView, State, state_of_level, superseding, worst
 from benchconsole.console.view.wording import NOT_MEASURED, format_fact, format_quantity
-from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Verdict, Yardstick
 from benchconsole.probes.model.probe_names import INVENTORY
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
 from benchconsole.topology.units import Shown, Unit, percent, ratio, show
 from benchconsole.topology.units import counted as count
@@ -29,8 +32,7 @@ LONG = 400
 LABEL_SETS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSpread:
+class MetricSpread(NamedTuple):
     """The numbers of one metric with one set of labels, as words; ``passed`` folds the nodes.
 
     ``values`` are the labels without their names, for where there is little room.
@@ -48,8 +50,7 @@ class MetricSpread:
     state: State
 
 
-@dataclass(frozen=True, slots=True)
-class MetricTable:
+class MetricTable(NamedTuple):
     """One metric of one stage. ``rows`` are those worth listing, ``note`` says what is not there."""
 
     stage: str
@@ -64,11 +65,11 @@ class MetricTable:
 
 def make_metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, ...]:
     """Results by stage and metric, in the order of the plan; inventory has a table of its own."""
-    grouped: dict[tuple[str, str, str], list[ResultRow]] = {}
-    for row in list_current_rows(view):
-        metric = str(COLUMNS_BY_NAME["metric"].value(row) or "")
-        if row.probe != INVENTORY and metric:
-            grouped.setdefault((row.stage, row.probe, metric), []).append(row)
+    grouped = group_by_key(
+        ((row.stage, row.probe, metric), row)
+        for row in list_current_rows(view)
+        if row.probe != INVENTORY and (metric := str(COLUMNS_BY_NAME["metric"].value(row) or ""))
+    )
     folding = sum(map(len, grouped.values())) > limit
     return tuple(_make_metric_table(key, found, limit if folding else None) for key, found in grouped.items())
 
@@ -83,9 +84,7 @@ def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit:
         note = f"{len(found) - len(notable):,} of {count(len(found), 'row')} folded"
         if len(notable) > limit:
             note += f"; {len(notable) - limit:,} more that did not pass are in the CSV and JSON reports"
-    by_labels: dict[str, list[ResultRow]] = {}
-    for row in found:
-        by_labels.setdefault(str(COLUMNS_BY_NAME["labels"].value(row) or ""), []).append(row)
+    by_labels = group_by_key((str(COLUMNS_BY_NAME["labels"].value(row) or ""), row) for row in found)
     spreads = [_make_spread(labels, members) for labels, members in by_labels.items()]
     if len(spreads) > LABEL_SETS:
         spreads.sort(key=lambda spread: spread.state.rank)
@@ -134,14 +133,11 @@ def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
 
 def format_tally(states: Iterable[State]) -> str:
     """``2 fail, 14 pass``: states counted, worst first."""
-    counts: dict[State, int] = {}
-    for state in states:
-        counts[state] = counts.get(state, 0) + 1
+    counts = Counter(states)
     return ", ".join(f"{counts[state]:,} {state}" for state in State if state in counts)
 
 
-@dataclass(frozen=True, slots=True)
-class CriterionLine:
+class CriterionLine(NamedTuple):
     """One criterion with what came of it; all text, ``state`` for the sign."""
 
     source: str
@@ -156,10 +152,7 @@ class CriterionLine:
 
 def list_criteria(view: RunView) -> tuple[CriterionLine, ...]:
     """The criteria of the fabric in file order; one that nothing was held against says so."""
-    by_metric: dict[str, list[Verdict]] = {}
-    for row in list_current_rows(view):
-        if row.verdict:
-            by_metric.setdefault(row.verdict.metric, []).append(row.verdict)
+    by_metric = group_by_key((row.verdict.metric, row.verdict) for row in list_current_rows(view) if row.verdict)
     return tuple(_describe_criterion(criterion, by_metric) for criterion in view.fabric.criteria)
 
 
@@ -191,7 +184,7 @@ def _describe_criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdi
         bound=f"{word} {_format_bound(criterion, criterion.required, shown)}",
         target=NOT_MEASURED if criterion.target is None else _format_bound(criterion, criterion.target, shown),
         rounding=_format_rounding(criterion, shown),
-        outcome=_format_outcome(held),
+        outcome=format_levels(verdict.level for verdict in held) or "not tested",
         state=worst(state_of_level(verdict.level) for verdict in held),
     )
 
@@ -210,16 +203,7 @@ def _format_bound(criterion: Criterion, value: float, shown: Shown) -> str:
     return f"{percent(value)} of {criterion.basis}"
 
 
-def _format_outcome(held: list[Verdict]) -> str:
-    if not held:
-        return "not tested"
-    counts = {level: sum(verdict.level is level for verdict in held) for level in Level}
-    worst_first = (Level.FAIL, Level.WATCH, Level.UNKNOWN, Level.PASS)
-    return ", ".join(f"{counts[level]:,} {level}" for level in worst_first if counts[level])
-
-
-@dataclass(frozen=True, slots=True)
-class FactDifference:
+class FactDifference(NamedTuple):
     """One declared fact that nodes do not meet, or do not share with their class."""
 
     fact: str
@@ -245,13 +229,14 @@ def compare_inventory(view: RunView) -> tuple[int, tuple[FactDifference, ...]]:
         key = (fact, COLUMNS_BY_NAME["value"].shown(row), COLUMNS_BY_NAME["expected"].shown(row), row.state)
         unlike.setdefault(key, []).extend(row.nodes)
     ordered = sorted(unlike.items(), key=lambda item: (item[0][3].rank, item[0][0]))
-    lines = (
-        FactDifference(
-            shorten_text(fact, 80), shorten_text(found), shorten_text(declared), fold_names(nodes), len(nodes), state
-        )
-        for (fact, found, declared, state), nodes in ordered
+    return held, tuple(
+        _make_difference(fact, found, declared, nodes, state) for (fact, found, declared, state), nodes in ordered
     )
-    return held, tuple(lines)
+
+
+def _make_difference(fact: str, found: str, declared: str, nodes: Sequence[str], state: State) -> FactDifference:
+    texts = shorten_text(fact, 80), shorten_text(found), shorten_text(declared), fold_names(nodes)
+    return FactDifference(*texts, len(nodes), state)
 
 
 def find_unlike_class(view: RunView) -> tuple[FactDifference, ...]:
@@ -261,40 +246,26 @@ def find_unlike_class(view: RunView) -> tuple[FactDifference, ...]:
     that was judged is in ``inventory`` already.
     """
     judged = {verdict.metric for found in view.verdicts.values() for verdict in found if verdict.probe == INVENTORY}
-    answers: dict[tuple[str, str], dict[str, list[str]]] = {}
+    answers: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for result in superseding(view).values():
         node = result.test.target.node
         for fact in result.facts:
-            if fact.fact in judged:
-                continue
-            name = f"{fact.fact} ({format_labels(fact.labels)})" if fact.labels else fact.fact
-            values = answers.setdefault((node.hardware.name, name), {})
-            values.setdefault(format_fact(fact), []).append(node.id)
-    strange: list[FactDifference] = []
-    for (_, name), values in sorted(answers.items()):
-        strange.extend(_list_minority(name, values))
-    return tuple(strange)
+            if fact.fact not in judged:
+                name = f"{fact.fact} ({format_labels(fact.labels)})" if fact.labels else fact.fact
+                answers.setdefault((node.hardware.name, name), []).append((format_fact(fact), node.id))
+    return tuple(line for (_, name), told in sorted(answers.items()) for line in _list_minority(name, told))
 
 
-def _list_minority(fact: str, values: Mapping[str, list[str]]) -> Iterator[FactDifference]:
-    total = sum(len(nodes) for nodes in values.values())
+def _list_minority(fact: str, told: Sequence[tuple[str, str]]) -> Iterator[FactDifference]:
+    values = group_by_key(told)
     usual, holders = max(values.items(), key=lambda item: len(item[1]))
-    if len(values) == 1 or len(holders) * 5 < total * 4:
-        return
-    for value, nodes in values.items():
-        if value != usual:
-            yield FactDifference(
-                shorten_text(fact, 80),
-                shorten_text(value),
-                shorten_text(usual),
-                fold_names(nodes),
-                len(nodes),
-                State.MEASURED,
-            )
+    if len(holders) * 5 >= len(told) * 4:
+        for value, nodes in values.items():
+            if value != usual:
+                yield _make_difference(fact, value, usual, nodes, State.MEASURED)
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchLine:
+class SwitchLine(NamedTuple):
     """One group of switches that are built alike; ``ratio`` has two decimals, as the field writes it."""
 
     switches: str
@@ -309,12 +280,12 @@ class SwitchLine:
 def list_oversubscription(view: RunView) -> tuple[SwitchLine, ...]:
     """Static oversubscription per switch, switches of one role that are alike folded into one line."""
     # Here: it brings numpy, which start-up must not wait for.
-    from benchconsole.topology.analysis.oversubscription import Oversubscription, analyse_oversubscription
+    from benchconsole.topology.analysis.oversubscription import analyse_oversubscription
 
-    alike: dict[tuple[str, float, float, float], list[Oversubscription]] = {}
-    for found in analyse_oversubscription(view.fabric):
-        role = view.fabric.switches[found.switch].role
-        alike.setdefault((role, found.down, found.up, found.side), []).append(found)
+    alike = group_by_key(
+        ((view.fabric.switches[found.switch].role, found.down, found.up, found.side), found)
+        for found in analyse_oversubscription(view.fabric)
+    )
     return tuple(
         SwitchLine(
             switches=fold_names(member.switch for member in members),

@@ -10,8 +10,7 @@ from typing import TextIO
 from benchconsole.console.reports import checklist_section, conduct, content
 from benchconsole.console.reports.content import ReportOptions, SessionDetails
 from benchconsole.console.reports.tables import MetricSpread, MetricTable, make_metric_tables
-from benchconsole.console.text.ascii import to_ascii
-from benchconsole.console.text.cells import clip_text, fit_text, measure_width, wrap_names, wrap_text
+from benchconsole.console.text.cells import clip_text, fit_text, measure_width, to_ascii, wrap_names, wrap_text
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture

@@ -4,6 +4,8 @@ The keys are a promise to scripts; the schema is in ``docs/reference/check.schem
 """
 
 from benchconsole.console.static_report.json_values import Record, encode_record, encode_value, select_fields
+from benchconsole.topology.analysis.oversubscription import Oversubscription
+from benchconsole.topology.analysis.ports import SwitchPorts
 from benchconsole.topology.analysis.static_analysis import StaticReport
 from benchconsole.topology.analysis.storage_ceilings import GroupCeilings
 from benchconsole.topology.model.fabric import Fabric
@@ -54,11 +56,12 @@ _FINDING = {"severity": "severity", "code": "code", "where": "where", "text": "t
 
 def make_check_record(fabric: Fabric, report: StaticReport) -> Record:
     """Everything, ready for ``json.dumps(..., allow_nan=False)``."""
+    ports = {each.switch: each for each in report.ports}
     return encode_record(
         {
             "fabric": _describe_fabric(fabric),
             "tiers": [select_fields(each, _TIER) for each in report.oversubscription.tiers],
-            "switches": _list_switches(fabric, report),
+            "switches": [_describe_switch(fabric, each, ports.get(each.switch)) for each in report.oversubscription],
             "groups": [select_fields(each, _GROUP) for each in report.oversubscription.groups],
             "end_to_end": [select_fields(each, _NETWORK, model="fluid") for each in report.end_to_end],
             "redundancy": [select_fields(each, _LOSS) for each in report.losses],
@@ -95,17 +98,12 @@ def _describe_fabric(fabric: Fabric) -> Record:
     }
 
 
-def _list_switches(fabric: Fabric, report: StaticReport) -> list[Record]:
-    needed = {each.switch: each for each in report.ports}
-    return [
-        {
-            **select_fields(each, _SWITCH, role=fabric.switches[each.switch].role),
-            "ports_needed": ports.needed if ports else 0,
-            "ports_declared": ports.declared if ports else None,
-        }
-        for each in report.oversubscription
-        for ports in (needed.get(each.switch),)
-    ]
+def _describe_switch(fabric: Fabric, each: Oversubscription, ports: SwitchPorts | None) -> Record:
+    return {
+        **select_fields(each, _SWITCH, role=fabric.switches[each.switch].role),
+        "ports_needed": ports.needed if ports else 0,
+        "ports_declared": ports.declared if ports else None,
+    }
 
 
 def _describe_bisection(report: StaticReport) -> Record:

@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from benchconsole.console.static_report import capacity_tables, redundancy_tables, sharing_tables, storage_tables
-from benchconsole.console.text.ascii import to_ascii
-from benchconsole.console.text.cells import wrap_text
+from benchconsole.console.static_report.check_tables import make_tables
+from benchconsole.console.text.cells import to_ascii, wrap_text
 from benchconsole.console.text.picture import fabric_picture
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import format_table, format_title
@@ -26,13 +25,11 @@ def format_page(fabric: Fabric, report: StaticReport, width: int, *, ascii_only:
         yield from wrap_text(sanitize(line), width, indent="  ")
     yield ""
     yield from fabric_picture.draw(make_outline(fabric), width, ascii_only=ascii_only)
-    for part in (capacity_tables, redundancy_tables, sharing_tables, storage_tables):
-        for table in part.make_tables(fabric, report):
-            if table.rows:
-                yield ""
-                yield from (
-                    to_ascii(line) if ascii_only else line for line in format_table(table, width, ascii_only=ascii_only)
-                )
+    for table in make_tables(fabric, report):
+        if table.rows:
+            yield ""
+            lines = format_table(table, width, ascii_only=ascii_only)
+            yield from map(to_ascii, lines) if ascii_only else lines
     yield ""
     yield from format_findings(fabric, report, width, ascii_only=ascii_only)
 

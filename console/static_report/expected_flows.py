@@ -1,18 +1,19 @@
 """The page and the JSON of ``expect``: flows that get the same by the same limit as one row, and their sum."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from benchconsole.console.static_report.json_values import Record, encode_record
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.text.table import Table, format_table, number, words
+from benchconsole.console.text.table import Table, format_table, make_table, number, words
 from benchconsole.topology.capacity.expect import Expectation
 from benchconsole.topology.capacity.hash_samples import OverHashes, RateSpread
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.element_names import direction_name
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted as count
@@ -52,20 +53,19 @@ def format_page(found: ExpectedFlows, width: int, *, ascii_only: bool = False) -
 
 
 def _make_table(found: ExpectedFlows) -> Table:
-    columns = (number("flows"), words("from", 10), words("to", 10), number("each"), words("limited by", 18))
-    alike: dict[tuple[float, str], list[Flow]] = {}
-    for flow, rate in zip(found.flows, found.rates, strict=True):
-        alike.setdefault((float(f"{rate.value:.6g}"), _format_limits(found.fabric, rate)), []).append(flow)
-    rows = []
-    for (each, limit), flows in alike.items():
-        ends = (_fold_names(flow.source for flow in flows), _fold_names(flow.sink for flow in flows))
-        rows.append((f"{len(flows):,}", *ends, network_rate(each), limit))
-    title = "Expected" if found.drawn is None else "Expected by one hash of those that are possible"
-    return Table(title, columns, tuple(rows))
-
-
-def _fold_names(names: Iterable[str]) -> str:
-    return fold(dict.fromkeys(names))
+    alike = group_by_key(
+        ((float(f"{rate.value:.6g}"), _format_limits(found.fabric, rate)), flow)
+        for flow, rate in zip(found.flows, found.rates, strict=True)
+    )
+    return make_table(
+        "Expected" if found.drawn is None else "Expected by one hash of those that are possible",
+        alike.items(),
+        (number("flows"), lambda row: f"{len(row[1]):,}"),
+        (words("from", 10), lambda row: fold(dict.fromkeys(flow.source for flow in row[1]))),
+        (words("to", 10), lambda row: fold(dict.fromkeys(flow.sink for flow in row[1]))),
+        (number("each"), lambda row: network_rate(row[0][0])),
+        (words("limited by", 18), lambda row: row[0][1]),
+    )
 
 
 def _format_limits(fabric: Fabric, rate: Expectation) -> str:
@@ -107,6 +107,7 @@ def _format_spread(spread: RateSpread) -> str:
 
 def make_record(found: ExpectedFlows) -> Record:
     """The same for scripts, in bit/s of payload."""
+    drawn = found.drawn
     return encode_record(
         {
             "fabric": found.fabric.name,
@@ -123,12 +124,13 @@ def make_record(found: ExpectedFlows) -> Record:
                 }
                 for flow, rate in zip(found.flows, found.rates, strict=True)
             ],
-            "over_hashes": None if found.drawn is None else _describe_samples(found.drawn),
+            "over_hashes": drawn
+            and {
+                "model": drawn.model,
+                "draws": drawn.draws,
+                "total_bps": asdict(drawn.aggregate),
+                "slowest_bps": asdict(drawn.slowest),
+                "barrier_bps": asdict(drawn.barrier),
+            },
         }
     )
-
-
-def _describe_samples(drawn: OverHashes) -> Record:
-    spreads = {"total": drawn.aggregate, "slowest": drawn.slowest, "barrier": drawn.barrier}
-    rates = {f"{name}_bps": {"mean": each.mean, "p5": each.p5, "p95": each.p95} for name, each in spreads.items()}
-    return {"model": drawn.model, "draws": drawn.draws, **rates}

@@ -5,9 +5,8 @@ saved outputs of ``lldpctl``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from benchconsole.console.exits import Exit
 from benchconsole.console.static_report.json_values import Record, encode_record
@@ -15,9 +14,11 @@ from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, Table, format_body, words
 from benchconsole.console.view.run_view import RunView, superseding
-from benchconsole.probes.api import Fact
+from benchconsole.probes.api import Fact, Probe
+from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning import plan
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import counted as count
@@ -26,17 +27,13 @@ from benchconsole.topology.wire.comparison import WireCoverage, WireReport, comp
 from benchconsole.topology.wire.differences import CablingDifference
 from benchconsole.topology.wire.observations import BondSeen, HeardNeighbour, Member, Observed, ObservedPort
 
-if TYPE_CHECKING:
-    from benchconsole.probes.api import Probe
-    from benchconsole.probes.model.measuring import Round
-
 _NO_PORTS = frozenset(
     ("bond", "bridge", "team", "vlan", "macvlan", "ipvlan", "vxlan", "tun", "vrf", "geneve", "wireguard")
 )
 """Kinds of interfaces without a cable of their own."""
 
 
-def plan_inventory(fabric: Fabric, probes: Mapping[str, "Probe"], nodes: Sequence[NodeId]) -> tuple["Round", ...]:
+def plan_inventory(fabric: Fabric, probes: Mapping[str, Probe], nodes: Sequence[NodeId]) -> tuple[Round, ...]:
     """The rounds that ask ``nodes`` for what the comparison needs."""
     stage = Stage(INVENTORY, tuple(nodes), MappingProxyType({}))
     return plan(fabric, Suite("diff", (stage,)), probes)
@@ -85,19 +82,14 @@ def read_observed(facts: Sequence[Fact], data_address: str = "") -> Observed:
     nics = {nic: {fact.fact: fact for fact in told} for nic, told in by_nic.items()}
     data = _find_data_ports(facts, nics, data_address)
     ports = [_read_port(nic, by_nic[nic], nics[nic], nic in data) for nic in nics if _is_port(nics[nic])]
-    names = {fact.fact for fact in facts}
-    skipped = [str(fact.value) for fact in facts if fact.fact == "lldp.skipped"]
-    deaf = "" if "lldp.neighbours" in names else next(iter(skipped), "lldpctl told nothing that could be read")
+    skipped = (str(fact.value) for fact in facts if fact.fact == "lldp.skipped")
+    is_deaf = not any(fact.fact == "lldp.neighbours" for fact in facts)
+    deaf = next(skipped, "lldpctl told nothing that could be read") if is_deaf else ""
     return Observed(tuple(ports), tuple(_list_bonds(facts)), deaf)
 
 
 def _group_by_label(facts: Iterable[Fact], label: str) -> dict[str, list[Fact]]:
-    found: dict[str, list[Fact]] = {}
-    for fact in facts:
-        name = dict(fact.labels).get(label)
-        if name is not None:
-            found.setdefault(name, []).append(fact)
-    return found
+    return group_by_key((name, fact) for fact in facts for each, name in fact.labels if each == label)
 
 
 def _is_port(told: Mapping[str, Fact]) -> bool:
@@ -160,13 +152,15 @@ def _find_data_ports(facts: Sequence[Fact], nics: Mapping[str, Mapping[str, Fact
 def _list_bonds(facts: Sequence[Fact]) -> Iterator[BondSeen]:
     for bond, told in _group_by_label(facts, "bond").items():
         own = {fact.fact: str(fact.value) for fact in told if "nic" not in dict(fact.labels)}
-        members = []
-        for nic, those in _group_by_label(told, "nic").items():
-            said = {fact.fact: str(fact.value) for fact in those}
-            if "bond.member_state" in said:
-                up = said["bond.member_state"] == "up"
-                members.append(Member(nic, up, said.get("bond.member_aggregator", "")))
-        yield BondSeen(bond, own.get("bond.mode", ""), tuple(members), own.get("bond.aggregator", ""))
+        by_nic = {
+            nic: {fact.fact: str(fact.value) for fact in those} for nic, those in _group_by_label(told, "nic").items()
+        }
+        members = tuple(
+            Member(nic, said["bond.member_state"] == "up", said.get("bond.member_aggregator", ""))
+            for nic, said in by_nic.items()
+            if "bond.member_state" in said
+        )
+        yield BondSeen(bond, own.get("bond.mode", ""), members, own.get("bond.aggregator", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +188,11 @@ def compare_wire(fabric: Fabric, told: NodeObservations, session: str = "") -> W
 
 def _group_not_compared(found: WireComparison) -> dict[tuple[WireCoverage, str], list[str]]:
     """Nodes that were not compared, or not in full, by what became of them and why."""
-    groups: dict[tuple[WireCoverage, str], list[str]] = {}
-    for node, what in found.report.coverage.items():
-        if what not in (WireCoverage.EQUAL, WireCoverage.DIFFERS) or node in found.why:
-            groups.setdefault((what, found.why.get(node, "")), []).append(node)
-    return groups
+    return group_by_key(
+        ((what, found.why.get(node, "")), node)
+        for node, what in found.report.coverage.items()
+        if what not in (WireCoverage.EQUAL, WireCoverage.DIFFERS) or node in found.why
+    )
 
 
 # -- for people
@@ -271,29 +265,15 @@ def make_record(found: WireComparison) -> Record:
             "complete": report.complete,
             "coverage": {str(what): report.nodes(what) for what in WireCoverage},
             "links": {"described": report.links, "seen_from_nodes": report.visible},
-            "differences": [_describe_difference(each) for each in report.differences],
+            "differences": [asdict(each) for each in report.differences],
             "not_compared": [
                 {"coverage": what, "because": why, "nodes": nodes}
                 for (what, why), nodes in _group_not_compared(found).items()
             ],
-            "strangers": [
-                {"name": each.name, "near": each.near, "nodes": each.nodes, "ports": each.ports}
-                for each in report.strangers
-            ],
+            "strangers": [asdict(each) for each in report.strangers],
             "cables": [_describe_cable(each) for each in report.states],
         }
     )
-
-
-def _describe_difference(difference: CablingDifference) -> Record:
-    return {
-        "kind": difference.kind,
-        "nodes": difference.nodes,
-        "places": difference.places,
-        "described": difference.described,
-        "seen": difference.seen,
-        "text": difference.text,
-    }
 
 
 def _describe_cable(state: CableState) -> Record:

@@ -15,10 +15,10 @@ from typing import TextIO
 class FileError(Exception):
     """A file that cannot be written: what stands in the way, and what helps."""
 
-    def __init__(self, path: Path, found: str, do: str) -> None:
+    def __init__(self, what: Path | str, found: str, do: str) -> None:
         self.found = found
         self.do = do
-        super().__init__(f"{path}: {found}. {do}.")
+        super().__init__(f"{what}: {found}. {do}.")
 
 
 def write_whole(path: Path, write: Callable[[TextIO], object], *, force: bool = False) -> None:

@@ -1,10 +1,20 @@
-"""Text measured in the columns of a terminal: its width, and how it is padded, cut and wrapped to a width."""
+"""Text measured in the columns of a terminal: padded, cut and wrapped to a width, or written in ASCII."""
 
 import re
 from collections.abc import Iterator
 
-from benchconsole.console.text.ascii import ASCII_OF
 from benchconsole.topology.units import counted as count
+
+ASCII_OF = str.maketrans(
+    {
+        "━": "=", "╾": "=", "╼": "=", "─": "-", "┄": ".", "×": "x", "┼": "+", "┿": "+", "◆": "*", "│": "|",
+        "▮": "#", "▯": "_", "◧": "%", "▌": ">", "›": ">", "→": ">", "◂": "<", "▾": "v", "·": ".", "…": ".",
+        "✗": "X", "∅": "U", "▲": "!", "▵": "~", "▸": ">", "○": "o", "−": "-", "–": "-", "≥": ">", "≤": "<",
+        "±": "~", "¹": "1", "²": "2", "³": "3", "µ": "u", "┌": ",", "├": "|", "└": "`", "▁": ".", "▂": ":",
+        "▃": "-", "▄": "=", "▅": "+", "▆": "*", "▇": "#", "█": "@",
+    }
+)  # fmt: skip
+"""Every sign that the screens draw, as one ASCII character of the same width."""
 
 LEAST = 16
 """Columns that a wrapped text gets, however long its head is."""
@@ -22,6 +32,11 @@ def measure_width(text: str) -> int:
     from wcwidth import width
 
     return width(text)
+
+
+def to_ascii(text: str) -> str:
+    """``text`` for a terminal or file that takes ASCII only: our signs by their likes, anything else as ``?``."""
+    return "".join(letter if letter.isascii() else "?" for letter in text.translate(ASCII_OF))
 
 
 def clip_text(text: str, width: int) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import State
@@ -51,6 +52,11 @@ def format_quantity(value: float | None, unit: Unit | None, shown: Shown = Shown
     if not math.isfinite(value):
         return "?"
     return digits3(value) if unit is None else show(value, unit, shown)
+
+
+def format_moment(at: float | None) -> str:
+    """A moment in UTC to the second, or the sign for nothing."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at else NOT_MEASURED
 
 
 def format_fact(fact: Fact) -> str:

@@ -4,8 +4,7 @@ Lines belong to nets. Lines of one net join where they meet; where two nets cros
 one goes over the level one, so that a crossing is never read as a joint.
 """
 
-from benchconsole.console.text.ascii import ASCII_OF
-from benchconsole.console.text.cells import measure_width
+from benchconsole.console.text.cells import ASCII_OF, measure_width
 
 _UP, _DOWN, _LEFT, _RIGHT = 1, 2, 4, 8
 _JOINTS = {

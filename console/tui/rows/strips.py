@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from rich.segment import Segment
 from textual.strip import Strip
 
-from benchconsole.console.text.ascii import ASCII_OF
-from benchconsole.console.text.cells import clip_text, measure_width
+from benchconsole.console.text.cells import ASCII_OF, clip_text, measure_width
 from benchconsole.console.tui.rows.text_rows import Row, row_width
 from benchconsole.console.tui.rows.themes import TEXT, Ground, Palette, Tone
 from benchconsole.console.view.wording import SEVERITIES

@@ -11,7 +11,7 @@ import pytest
 
 from benchconsole.console.reports import ReportOptions, render
 from benchconsole.console.reports.content import SessionDetails
-from benchconsole.console.reports.json_records import SCHEMA, make_number, make_text
+from benchconsole.console.reports.document_json import SCHEMA, make_number, make_text
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.judgement import Confidence, Level, Suspect, Yardstick

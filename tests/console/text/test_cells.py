@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchconsole.console.text.ascii import ASCII_OF
-from benchconsole.console.text.cells import clip_text, fit_text, measure_width, wrap_clipped, wrap_names, wrap_text
+from benchconsole.console.text.cells import (
+    ASCII_OF,
+    clip_text,
+    fit_text,
+    measure_width,
+    wrap_clipped,
+    wrap_names,
+    wrap_text,
+)
 from benchconsole.console.text.sanitize import sanitize
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60).map(sanitize)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchconsole.console.text.ascii import ASCII_OF
+from benchconsole.console.text.cells import ASCII_OF
 from benchconsole.console.tui.rows.strips import to_ascii
 from benchconsole.console.tui.rows.terminal import Terminal, detect
 from benchconsole.console.tui.rows.themes import Depth
