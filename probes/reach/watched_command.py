@@ -157,7 +157,7 @@ class CommandChannel:
 
 
 class WatchedCommand:
-    """One command under way on ``node``; ``ending`` is seconds."""
+    """One command under way on ``node``, a ``Running`` to whoever started it; ``ending`` is seconds."""
 
     refused_by = (FailedAt.TOOL, "the shell")
     """Who is to blame when the watchdog was never started."""
@@ -175,23 +175,17 @@ class WatchedCommand:
 
     async def run_to_end(self, timeout: float) -> None:
         """Wait for its end, and end it after ``timeout`` seconds."""
+        channel = self.channel
         try:
-            async with asyncio.timeout(timeout):
-                await self.channel.wait_for_end()
-        except TimeoutError:
-            if not await self._has_ended_late():
-                self.timed_out = timeout
+            # after the time one look more: if this process was stopped, the answer is there
+            for seconds in (timeout, _SECOND_LOOK):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await channel.wait_for_end()
+                        return
+            self.timed_out = None if channel.has_exited else timeout
         finally:
             await self.end()
-
-    async def _has_ended_late(self) -> bool:
-        """Read what has come in meanwhile: if this process was stopped, the time is over but the answer is there."""
-        try:
-            async with asyncio.timeout(_SECOND_LOOK):
-                await self.channel.wait_for_end()
-        except TimeoutError:
-            return self.channel.has_exited
-        return True
 
     async def end(self) -> None:
         """End the command if it has not ended."""
@@ -229,13 +223,13 @@ class WatchedCommand:
             raise self.error(FailedAt.KILLED, f"the watchdog of the command was killed by SIG{channel.signal}")
         if channel.status in _TIMEOUT_STATUS and channel.seconds >= self._wrapped.limit:
             raise self.error(FailedAt.TIMEOUT, f"ended by the node after {self._wrapped.limit:g} s")
-        output = self.output()
+        output = self.make_output()
         if output.signal in _FROM_OUTSIDE:
             why = " (the kernel does so when memory runs out)" if output.signal == "KILL" else ""
             raise self.error(FailedAt.KILLED, f"{self._argv[0]} was killed by SIG{output.signal}, not by us{why}")
         return output
 
-    def explain_early_end(self, awaited: str) -> RemoteError:
+    def _explain_early_end(self, awaited: str) -> RemoteError:
         try:
             output = self.result()
         except RemoteError as error:
@@ -252,9 +246,33 @@ class WatchedCommand:
             leader = parse_first_line(self.channel.out.first_line or b"")
             number = f" (process {leader.pid} there)" if leader else ""
             detail = f"{detail}; the node did not confirm that the command was ended{number}"
-        return RemoteError(Failure(stage, detail, self.node), self.output())
+        return RemoteError(Failure(stage, detail, self.node), self.make_output())
 
-    def output(self) -> Output:
+    async def says(self, text: str, *, timeout: float) -> None:
+        """Wait until its output holds ``text``; RemoteError when it ends first or time is over."""
+        channel, wanted = self.channel, text.encode()
+        try:
+            async with asyncio.timeout(timeout):
+                while not (channel.out.contains(wanted) or channel.err.contains(wanted)):
+                    if channel.closed or channel.is_flooded or self.timed_out is not None:
+                        break
+                    channel.changed.clear()
+                    await channel.changed.wait()
+                else:
+                    return
+        except TimeoutError:
+            raise self.error(FailedAt.TIMEOUT, f"did not say {text!r} within {timeout:g} s") from None
+        await self.learn_loss()
+        raise self._explain_early_end(text)
+
+    async def output(self) -> Output:
+        """Wait for its end."""
+        await self.channel.wait_for_end()
+        await self.end()
+        await self.learn_loss()
+        return self.result()
+
+    def make_output(self) -> Output:
         channel = self.channel
         return Output(
             self._argv,
@@ -268,48 +286,17 @@ class WatchedCommand:
         )
 
 
-class RunningCommand:
-    """A command that goes on while others run."""
-
-    def __init__(self, command: WatchedCommand) -> None:
-        self._command = command
-
-    async def says(self, text: str, *, timeout: float) -> None:
-        """Wait until its output holds ``text``; RemoteError when it ends first or time is over."""
-        command, wanted = self._command, text.encode()
-        channel = command.channel
-        try:
-            async with asyncio.timeout(timeout):
-                while not (channel.out.contains(wanted) or channel.err.contains(wanted)):
-                    if channel.closed or channel.is_flooded or command.timed_out is not None:
-                        break
-                    channel.changed.clear()
-                    await channel.changed.wait()
-                else:
-                    return
-        except TimeoutError:
-            raise command.error(FailedAt.TIMEOUT, f"did not say {text!r} within {timeout:g} s") from None
-        await command.learn_loss()
-        raise command.explain_early_end(text)
-
-    async def output(self) -> Output:
-        await self._command.channel.wait_for_end()
-        await self._command.end()
-        await self._command.learn_loss()
-        return self._command.result()
-
-
 @asynccontextmanager
 async def keep_running(command: WatchedCommand, seconds: float, log: ModuleLog) -> AsyncIterator[Running]:
     """Leave ``command`` running inside the context, at most ``seconds``; its record is written at the end."""
     watch = asyncio.create_task(command.end_after(seconds))
     try:
-        yield RunningCommand(command)
+        yield command
     finally:
         watch.cancel()
         await command.end()
         if log.is_wanted:
-            output = command.output()
+            output = command.make_output()
             log.info(output.node, "%s: left running, %s", format_command(output.argv), _format_output(output))
 
 

@@ -2,20 +2,22 @@
 
 A command that a node refuses because it runs enough already is sent again. A start that is given up leaves no open
 channel behind. When a stream passes its bound nothing more is read from the channel, so the node's sender stands still
-and the other commands on the connection do not notice. Output before the command has started is passed to
-``PromptListener`` alone (``probes.reach.ssh.sudo`` answers a prompt that way).
+and the other commands on the connection do not notice. Output before the command has started is for ``SudoPrompt``.
 """
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, cast
+from typing import cast
 
 import asyncssh
 
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.model.secret import Secret
 from benchconsole.probes.reach.ssh.connection import SshConnection
 from benchconsole.probes.reach.watchdog import WrappedCommand, parse_first_line
 from benchconsole.probes.reach.watched_command import CommandChannel, WatchedCommand
@@ -23,6 +25,9 @@ from benchconsole.probes.reach.watched_command import CommandChannel, WatchedCom
 Explain = Callable[[SshConnection, RemoteError], Awaitable[RemoteError]]
 """Says what became of a node whose connection was lost while a command ran."""
 
+_ENV = ("env", "LC_ALL=C")
+"""What sudo says is read here, so in one language."""
+_ANNOUNCE = ("/bin/sh", "-c", 'echo "$0" >&2; exec "$@"')
 _LOG = ModuleLog(__name__)
 _REFUSALS = 20
 _REFUSAL_PAUSE = 0.05
@@ -31,19 +36,48 @@ _WINDOW = 256 * 1024
 """What a node may send ahead of us on one channel."""
 
 
-class PromptListener(Protocol):
-    """Hears what is said on stderr before the command has started, and may answer on the channel."""
+@dataclass(slots=True)
+class SudoPrompt:
+    """What is between us and sudo for one command. Without a ``secret`` sudo may not ask."""
+
+    secret: Secret | None = None
+    decided: Callable[[bool], None] = lambda _: None
+    feed: bytes = b""
+    mark: str = field(default_factory=lambda: secrets.token_hex(12))
+    answered: bool = False
+    refused: bool = False
+    started: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        how = ("-n",) if self.secret is None else ("-S", "-p", f"{self.mark}?")
+        return (*_ENV, "sudo", *how, "--", *_ANNOUNCE, f"{self.mark}:")
 
     def on_stderr(self, noise: bytes, channel: "asyncssh.SSHClientChannel[bytes]") -> None:
-        """Everything so far; called at each addition."""
+        """Answer sudo once; pass the command's own input on when it has started."""
+        if not self.started and f"{self.mark}:".encode() in noise:
+            self.started = True
+            if self.answered:
+                self.decided(True)
+            if self.feed:
+                channel.write(self.feed)
+        elif self.secret is not None and not self.refused:
+            asked = noise.count(f"{self.mark}?".encode())
+            if asked and not self.answered:
+                self.answered = True
+                channel.write(self.secret.line())
+            elif asked > 1:
+                self.refused = True
+                self.decided(False)
+                channel.write_eof()
 
 
 class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
     """A channel of a connection, with the methods that asyncssh calls."""
 
-    def __init__(self, nonce: bytes, bound: int, listener: PromptListener | None = None) -> None:
+    def __init__(self, nonce: bytes, bound: int, prompt: SudoPrompt | None = None) -> None:
         super().__init__(nonce, bound)
-        self._listener = listener
+        self._prompt = prompt
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
 
     @staticmethod
@@ -52,10 +86,10 @@ class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
         command: str,
         nonce: bytes,
         bound: int,
-        listener: PromptListener | None = None,
+        prompt: SudoPrompt | None = None,
     ) -> "SshChannel":
         _, session = await connection.create_session(
-            lambda: SshChannel(nonce, bound, listener), command, encoding=None, request_pty=False, window=_WINDOW
+            lambda: SshChannel(nonce, bound, prompt), command, encoding=None, request_pty=False, window=_WINDOW
         )
         return cast(SshChannel, session)
 
@@ -73,8 +107,8 @@ class SshChannel(CommandChannel, asyncssh.SSHClientSession[bytes]):
         self.take_in(stream, data)
         if stream.is_cut:
             self.ssh_channel.pause_reading()
-        elif self._listener is not None and stream.first_line is None and stream is self.err:
-            self._listener.on_stderr(stream.preamble, self.ssh_channel)
+        elif self._prompt is not None and stream.first_line is None and stream is self.err:
+            self._prompt.on_stderr(stream.preamble, self.ssh_channel)
 
     def eof_received(self) -> bool:
         """Called at the end of output; our end stays open, for it holds the watchdog still."""
@@ -100,14 +134,14 @@ class _RefusedError(Exception):
     """The node runs as many commands on the connection as it allows."""
 
 
-async def start_command(link: SshConnection, wrapped: WrappedCommand, listener: PromptListener | None) -> SshChannel:
+async def start_command(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> SshChannel:
     """The command, sent, in a slot of the connection that ``SshCommand.end`` gives back."""
     refused = 0
     while True:
         await link.take_slot()
         try:
-            async with link.start():
-                return await _begin(link, wrapped, listener)
+            async with link.shared.starts.turn():
+                return await _begin(link, wrapped, prompt)
         except BaseException as error:
             link.give_slot_back()
             if not isinstance(error, _RefusedError):
@@ -122,9 +156,9 @@ async def start_command(link: SshConnection, wrapped: WrappedCommand, listener: 
         await asyncio.sleep(_REFUSAL_PAUSE)
 
 
-async def _begin(link: SshConnection, wrapped: WrappedCommand, listener: PromptListener | None) -> SshChannel:
+async def _begin(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> SshChannel:
     """Send the command, in a task of its own: nobody who gives up waiting may leave a half-open channel."""
-    opening = asyncio.get_running_loop().create_task(_open(link, wrapped, listener))
+    opening = asyncio.get_running_loop().create_task(_open(link, wrapped, prompt))
     try:
         await asyncio.wait((opening,), timeout=link.limits.login)
     except asyncio.CancelledError:
@@ -140,11 +174,11 @@ async def _begin(link: SshConnection, wrapped: WrappedCommand, listener: PromptL
     return opening.result()
 
 
-async def _open(link: SshConnection, wrapped: WrappedCommand, listener: PromptListener | None) -> SshChannel:
+async def _open(link: SshConnection, wrapped: WrappedCommand, prompt: SudoPrompt | None) -> SshChannel:
     if link.lost is not None or link.is_closing:
         raise RemoteError(link.make_lost_failure())
     try:
-        channel = await SshChannel.begin(link.client, wrapped.text, wrapped.nonce, link.limits.output, listener)
+        channel = await SshChannel.begin(link.client, wrapped.text, wrapped.nonce, link.limits.output, prompt)
     except asyncssh.ChannelOpenError as error:
         if link.lost is None and not link.client.is_closed():
             raise _RefusedError(f"the node refused to start a command: {error.reason}") from error
@@ -152,7 +186,7 @@ async def _open(link: SshConnection, wrapped: WrappedCommand, listener: PromptLi
     except (asyncssh.Error, OSError) as error:
         raise RemoteError(link.failure(FailedAt.LOST, link.lost or str(error))) from error
     link.channels.add(channel)
-    if wrapped.feed and listener is None:
+    if wrapped.feed and prompt is None:
         channel.ssh_channel.write(wrapped.feed)
     return channel
 
@@ -210,6 +244,6 @@ class SshCommand(WatchedCommand):
         if self._explanation is not None:
             return self._explanation
         if self.link.lost is not None or self.link.is_closing or self.channel.was_ordered_to_end:
-            return RemoteError(self.link.make_lost_failure(), self.output())
+            return RemoteError(self.link.make_lost_failure(), self.make_output())
         detail = "the node closed the channel without an exit status (against the protocol)"
-        return RemoteError(self.link.failure(FailedAt.LOST, detail), self.output())
+        return RemoteError(self.link.failure(FailedAt.LOST, detail), self.make_output())

@@ -7,7 +7,7 @@ jump host does not count as a failure of the nodes behind it.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 
 import asyncssh
 
@@ -58,27 +58,11 @@ _START = 0.5
 
 
 class SessionPacing:
-    """What all connections of a session have in common: turns to begin commands in, and the pace of keepalives."""
+    """What all connections of a session have in common: turns to begin commands in, and how many carry commands."""
 
     def __init__(self, limits: SshLimits) -> None:
         self.starts = Throttle(limits.starts, _START)
-        self._interval = limits.keepalive
-        self._busy = 0
-
-    def speed_up(self, connection: asyncssh.SSHClientConnection) -> None:
-        """The first command of a connection begins."""
-        self._busy += 1
-        connection.set_keepalive(max(self._interval, self._busy / _PER_SECOND))
-
-    def slow_down(self, connection: asyncssh.SSHClientConnection, *, is_alive: bool) -> None:
-        """The last command of a connection has ended."""
-        self._busy -= 1
-        if is_alive:
-            connection.set_keepalive(IDLE)
-
-    def speed_up_jump_host(self, connection: asyncssh.SSHClientConnection) -> None:
-        """A jump host is asked more often than those behind it, so that its loss is noticed first, as the cause."""
-        connection.set_keepalive(self._interval / 2)
+        self.busy = 0
 
 
 class SshConnection:
@@ -96,7 +80,7 @@ class SshConnection:
         self.session = session
         self.limits = limits
         self.via = via
-        self._shared = shared or SessionPacing(limits)
+        self.shared = shared or SessionPacing(limits)
         self.slots = ChannelSlots(limits.channels)
         self.channels: set[CommandChannel] = set()
         self.lost: str | None = None
@@ -138,19 +122,16 @@ class SshConnection:
         await self.slots.take()
         if not self._has_fast_keepalive and self._is_alive:
             self._has_fast_keepalive = True
-            self._shared.speed_up(self.client)
+            self.shared.busy += 1
+            self.client.set_keepalive(max(self.limits.keepalive, self.shared.busy / _PER_SECOND))
 
     def give_slot_back(self) -> None:
         self.slots.give_back()
         if self._has_fast_keepalive and self.slots.used == 0:
             self._has_fast_keepalive = False
-            self._shared.slow_down(self.client, is_alive=self._is_alive)
-
-    def mark_as_jump_host(self) -> None:
-        self._shared.speed_up_jump_host(self.client)
-
-    def start(self) -> AbstractAsyncContextManager[None]:
-        return self._shared.starts.turn()
+            self.shared.busy -= 1
+            if self._is_alive:
+                self.client.set_keepalive(IDLE)
 
     @property
     def _is_alive(self) -> bool:

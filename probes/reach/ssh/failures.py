@@ -66,7 +66,9 @@ def failure(error: BaseException, attempt: ConnectionAttempt) -> Failure:
     """The failure that ``error`` means for the attempt."""
     for kind, stage, wording in _TABLE:
         if isinstance(error, kind):
-            detail = wording.format(error=_reason(error), a=attempt, user=attempt.host.user)
+            has_no_route = isinstance(error, OSError) and error.errno in _NO_ROUTE
+            words = "no route to {a.where}: {error}" if has_no_route else wording
+            detail = words.format(error=_reason(error), a=attempt, user=attempt.host.user)
             return Failure(stage, detail, attempt.node)
     raise error
 
@@ -117,17 +119,7 @@ def make_timeout_error(attempt: ConnectionAttempt, seconds: float) -> RemoteErro
 CONNECTION_ERRORS = (asyncssh.Error, OSError, ValueError)
 """What asyncssh and the network raise on the way to a node; ValueError for garbage that it decodes."""
 _LONGEST = 300
-
-
-class NoRouteError(OSError):
-    """The network has no way to the address."""
-
-
-def refine_error(error: OSError) -> OSError:
-    """OSError says in a number what the table wants as a type."""
-    if error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN):
-        return NoRouteError(error.errno, error.strerror)
-    return error
+_NO_ROUTE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
 
 
 def _reason(error: BaseException) -> str:
@@ -147,7 +139,6 @@ _TABLE: tuple[tuple[type[BaseException], FailedAt, str], ...] = (
     (socket.gaierror, FailedAt.UNREACHABLE, "the name {a.host.host} cannot be resolved: {error}"),
     (ConnectionRefusedError, FailedAt.UNREACHABLE, "{a.where} refused the connection: nothing listens there"),
     (ConnectionResetError, FailedAt.UNREACHABLE, "{a.where} reset the connection: {a.phase}{a.tried}"),
-    (NoRouteError, FailedAt.UNREACHABLE, "no route to {a.where}: {error}"),
     (OSError, FailedAt.UNREACHABLE, "{a.where}: {error}"),
     (ValueError, FailedAt.UNREACHABLE, "{a.where} sent what cannot be understood: {error}"),
 )

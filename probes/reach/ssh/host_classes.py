@@ -6,11 +6,12 @@ token such as ``%h`` in a value, a line that cannot be read) each host is a clas
 are included under a condition count as if they always were, which can only make finer classes.
 """
 
-import fnmatch
 import re
 import shlex
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
+
+from benchconsole.probes.reach.ssh.known_hosts import compile_name
 
 _LINE = re.compile(r"""\s*"?([A-Za-z0-9]+)"?\s*[\s=]\s*(.*)""")
 _OF_THE_HOST = re.compile(r"%[^%diulL]")
@@ -41,18 +42,13 @@ class HostClasses:
         except (OSError, ValueError):
             pass  # reading it for a host says what is wrong with it
         else:
-            self._patterns = [re.compile(fnmatch.translate(_plain(pattern))) for pattern in sorted(found - {"*"})]
+            self._patterns = [compile_name(pattern) for pattern in sorted(found - {"*"})]
 
     def find_class(self, host: str) -> Hashable:
         """The name of the class of ``host``: the host itself when it may differ from all others."""
         if self._patterns is None:
             return host
-        return tuple(number for number, pattern in enumerate(self._patterns) if pattern.match(host))
-
-
-def _plain(pattern: str) -> str:
-    """Square brackets are no wildcards in ssh_config(5)."""
-    return re.sub(r"[\[\]]", lambda found: f"[{found[0]}]", pattern)
+        return tuple(number for number, pattern in enumerate(self._patterns) if pattern.fullmatch(host))
 
 
 def _patterns(path: Path, depth: int) -> Iterator[str]:

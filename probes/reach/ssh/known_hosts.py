@@ -11,7 +11,8 @@ import hmac
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -64,8 +65,8 @@ class KnownHosts:
     """An index over known_hosts files: plain names by dictionary, patterns and hashed names by trial."""
 
     def __init__(self) -> None:
-        self._exact: dict[str, list[_Entry]] = {}
-        self._patterns: list[tuple[tuple[tuple[bool, re.Pattern[str]], ...], _Entry]] = []
+        self._exact: dict[str, list[_Entry]] = defaultdict(list)
+        self._patterns: list[tuple[list[tuple[bool, re.Pattern[str]]], _Entry]] = []
         self._hashed: list[tuple[bytes, bytes, _Entry]] = []
 
     @classmethod
@@ -106,10 +107,11 @@ class KnownHosts:
         if names.startswith("|"):
             self._add_hashed(names, entry)
         elif any(character in names for character in "*?!"):
-            self._patterns.append((tuple(_compiled(names)), entry))
+            parts = [(name.startswith("!"), compile_name(name.removeprefix("!"))) for name in names.lower().split(",")]
+            self._patterns.append((parts, entry))
         else:
             for name in names.lower().split(","):
-                self._exact.setdefault(name, []).append(entry)
+                self._exact[name].append(entry)
 
     def _add_hashed(self, names: str, entry: _Entry) -> None:
         try:
@@ -130,23 +132,18 @@ class KnownHosts:
 
     def _unhash(self, name: str) -> None:
         """Move the hashed lines of ``name`` to the exact index: each stands for one name only."""
-        left = []
-        for salt, digest, entry in self._hashed:
-            if hmac.digest(salt, name.encode(), "sha1") == digest:
-                self._exact.setdefault(name, []).append(entry)
-            else:
-                left.append((salt, digest, entry))
-        if len(left) != len(self._hashed):
-            self._hashed = left
+        for each in [each for each in self._hashed if hmac.digest(each[0], name.encode(), "sha1") == each[1]]:
+            self._hashed.remove(each)
+            self._exact[name].append(each[2])
 
     def _trusted(self, name: str, entries: Sequence[_Entry], *, inherited: bool) -> TrustedKeys:
-        by_marker: dict[str, list[asyncssh.SSHKey]] = {"": [], "cert-authority": [], "revoked": []}
+        by_marker: dict[str, list[asyncssh.SSHKey]] = defaultdict(list)
         for entry in entries:
             try:
                 key = _decode_key(entry.key)
             except (asyncssh.KeyImportError, ValueError):
                 continue  # a key type that this build does not speak cannot be offered either
-            by_marker.setdefault(entry.marker, []).append(key)
+            by_marker[entry.marker].append(key)
         return TrustedKeys(
             name,
             keys=tuple(by_marker[""]),
@@ -166,12 +163,9 @@ def fingerprint(key: asyncssh.SSHKey) -> str:
     return f"{key.get_algorithm()} {key.get_fingerprint()}"
 
 
-def _compiled(names: str) -> Iterator[tuple[bool, re.Pattern[str]]]:
-    """Each pattern of a name list, with whether it is negated; only ``*`` and ``?`` are special."""
-    for name in names.lower().split(","):
-        negated = name.startswith("!")
-        escaped = re.escape(name[1:] if negated else name)
-        yield negated, re.compile(escaped.replace(r"\*", ".*").replace(r"\?", "."))
+def compile_name(name: str) -> re.Pattern[str]:
+    """A pattern of host names, for a full match; only ``*`` and ``?`` are special (ssh_config(5), PATTERNS)."""
+    return re.compile(re.escape(name).replace(r"\*", ".*").replace(r"\?", "."))
 
 
 class TrustError(ProbeError):

@@ -14,6 +14,7 @@ import random
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import cast
 
@@ -156,11 +157,7 @@ class Connector:
             raise RemoteError(make_host_key_failure(error, attempt)) from error
         except CONNECTION_ERRORS as error:
             failed = failure(error, attempt)
-            if (
-                failed.stage is FailedAt.UNREACHABLE
-                and attempt.logging_in
-                and isinstance(error, asyncssh.DisconnectError)
-            ):
+            if attempt.logging_in and isinstance(error, asyncssh.DisconnectError):
                 failed = replace(failed, stage=FailedAt.LOGIN)  # the host key is verified: it is the node's refusal
             if failed.stage is FailedAt.LOGIN:
                 self._breaker.note_refused()
@@ -188,14 +185,11 @@ class Connector:
         """Connect again, later and few at a time, to an sshd that drops connections because it has too many."""
         where = (attempt.host.host, attempt.host.port)
         while True:
-            crowd = self._crowded.get(where)
             try:
-                if crowd is None:
+                async with self._crowded.get(where) or nullcontext():
                     return await self._connect_once(attempt, on_lost, tunnel)
-                async with crowd:
-                    return await self._connect_once(attempt, on_lost, tunnel)
-            except CONNECTION_ERRORS as error:
-                if not _is_overload(error, attempt) or attempt.tries > self._limits.retries:
+            except (asyncssh.ConnectionLost, ConnectionResetError, BrokenPipeError):
+                if attempt.logging_in or attempt.tries > self._limits.retries:
                     raise
             self._crowded.setdefault(where, asyncio.Semaphore(_CROWD))
             pause = random.uniform(0.1, 0.4) * 2**attempt.tries  # noqa: S311 - no secret
@@ -241,11 +235,6 @@ async def _log_in(
         connection.abort()
         raise
     return connection
-
-
-def _is_overload(error: Exception, attempt: ConnectionAttempt) -> bool:
-    dropped = isinstance(error, (asyncssh.ConnectionLost, ConnectionResetError, BrokenPipeError))
-    return dropped and not attempt.logging_in
 
 
 _USER_CERTIFICATE = 1

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.reach.ssh.ssh_config import Destination, ResolvedSettings, SshConfig
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Access
 
 _TIMEOUT = 20.0
-_Values = Mapping[str, tuple[str, ...]]
+_Values = Mapping[str, Sequence[str]]
 
 _REASONS = {
     "addkeystoagent": "keys are read for this run and not added to an agent",
@@ -115,19 +116,12 @@ async def _ask_ssh(destination: Destination, options: Sequence[str]) -> _Values 
         await process.wait()
         raise OpensshError(f"ssh -G {destination.host} gave no answer within {_TIMEOUT:g} s") from None
     if process.returncode == 0:
-        return _values(out.decode(errors="replace"))
+        lines = (line.partition(" ") for line in out.decode(errors="replace").splitlines())
+        return group_by_key((keyword.lower(), value) for keyword, _, value in lines)
     bad = tuple(_refused(err.decode(errors="replace")))
     if not bad:
         raise OpensshError(f"ssh -G {destination.host}: {err.decode(errors='replace').strip()[:300]}")
     return bad
-
-
-def _values(text: str) -> _Values:
-    found: dict[str, tuple[str, ...]] = {}
-    for line in text.splitlines():
-        keyword, _, value = line.partition(" ")
-        found[keyword.lower()] = (*found.get(keyword.lower(), ()), value)
-    return found
 
 
 def _refused(errors: str) -> Iterator[IgnoredSetting]:
@@ -142,10 +136,10 @@ def _refused(errors: str) -> Iterator[IgnoredSetting]:
 
 def _not_followed(said: _Values, default: _Values) -> Iterator[IgnoredSetting]:
     """Set to something else than by default. (With BatchMode Debian's ssh sets an interval of its own.)"""
-    of_batch = {"serveraliveinterval"} if said.get("batchmode") == ("yes",) else set()
+    of_batch = {"serveraliveinterval"} if said.get("batchmode") == ["yes"] else set()
     for keyword, why in _IGNORED.items():
         is_set = keyword in said and said[keyword] != default.get(keyword) and keyword not in of_batch
-        if is_set and said[keyword] != (_AS_HERE.get(keyword),):
+        if is_set and said[keyword] != [_AS_HERE.get(keyword)]:
             yield IgnoredSetting(keyword, ", ".join(said[keyword]), why)
 
 

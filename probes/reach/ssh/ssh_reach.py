@@ -9,8 +9,6 @@ import resource
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-import asyncssh
-
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import Remote, RemoteError
@@ -179,10 +177,12 @@ class SshReach:
         else:
             via = await self._jump(hops[:-1], name, through)
             link = await self._connect(await self._resolve(hops[-1], name), name, via)
-        link.mark_as_jump_host()
+        # asked more often than those behind it, so that its loss is noticed first, as the cause
+        link.client.set_keepalive(self._limits.keepalive / 2)
         return link
 
     async def _connect(self, host: ResolvedHost, node: NodeId, via: SshConnection | None) -> SshConnection:
+        """Connect, through a jump host few at a time; when that goes away meanwhile, it is the cause."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         link = SshConnection(node, self._session, self._limits, via, self._shared)
@@ -193,21 +193,15 @@ class SshReach:
         if via is None:
             link.set_client(await self._connector.connect(attempt, link.on_lost))
         else:
-            link.set_client(await self._connect_through_jump(attempt, link, via))
+            try:
+                async with self._crossings.setdefault(via, asyncio.Semaphore(self._limits.behind_jump)):
+                    link.set_client(await self._connector.connect(attempt, link.on_lost, via.client))
+            except RemoteError as error:
+                if via.lost is None:
+                    raise
+                raise JumpHostError(Failure(FailedAt.LOST, via.find_root_cause(), node)) from error
         _LOG.info(node, "connected to %s as %s in %.3f s", attempt.where, host.user, loop.time() - began)
         return link
-
-    async def _connect_through_jump(
-        self, attempt: ConnectionAttempt, link: SshConnection, via: SshConnection
-    ) -> asyncssh.SSHClientConnection:
-        """Connect through a jump host, few at a time; when it goes away meanwhile, that is the cause."""
-        try:
-            async with self._crossings.setdefault(via, asyncio.Semaphore(self._limits.behind_jump)):
-                return await self._connector.connect(attempt, link.on_lost, via.client)
-        except RemoteError as error:
-            if via.lost is None:
-                raise
-            raise JumpHostError(Failure(FailedAt.LOST, via.find_root_cause(), attempt.node)) from error
 
 
 def _allow_many_files() -> None:

@@ -17,9 +17,9 @@ import asyncssh
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.model.remote import Remote, RemoteError, Running
-from benchconsole.probes.reach.ssh.command import Explain, SshCommand, start_command
+from benchconsole.probes.reach.ssh.command import Explain, SshCommand, SudoPrompt, start_command
 from benchconsole.probes.reach.ssh.connection import ConnectionPool, SshConnection
-from benchconsole.probes.reach.ssh.sudo import SudoPrompt, SudoRunner
+from benchconsole.probes.reach.ssh.sudo import SudoRunner
 from benchconsole.probes.reach.watchdog import STDIN_LIMIT, wrap_command
 from benchconsole.probes.reach.watched_command import keep_running, record_command
 from benchconsole.topology.model.fabric import NodeId

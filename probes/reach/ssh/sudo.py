@@ -10,30 +10,21 @@ because an ordinary user may not signal a process of root; the end of its stdin 
 import asyncio
 import inspect
 import re
-import secrets
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from benchconsole.probes.model.measuring import FailedAt, Failure, Output
+from benchconsole.probes.model.measuring import FailedAt, Output
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.model.secret import Secret, mask_secrets
-from benchconsole.probes.reach.ssh.command import SshCommand
+from benchconsole.probes.reach.ssh.command import SshCommand, SudoPrompt
 from benchconsole.probes.reach.ssh.connection import SshConnection
 from benchconsole.topology.model.fabric import NodeId
-
-if TYPE_CHECKING:
-    import asyncssh
 
 AskPassword = Callable[[str], "str | Awaitable[str | None] | None"]
 """Asks a person. Called once a session, in a thread; may be a coroutine function, then it runs on the loop."""
 
-RunUnderSudo = Callable[["SudoPrompt"], Awaitable[SshCommand]]
+RunUnderSudo = Callable[[SudoPrompt], Awaitable[SshCommand]]
 
-_ENV = ("env", "LC_ALL=C")
-"""What sudo says is read here, so in one language."""
-_ANNOUNCE = ("/bin/sh", "-c", 'echo "$0" >&2; exec "$@"')
 _WANTS_PASSWORD = re.compile(rb"a (?:password|terminal) is required|no password was provided|no askpass program")
 _REFUSALS = (
     (re.compile(rb"must have a tty"), "it insists on a terminal (requiretty); take that out for this user"),
@@ -43,42 +34,6 @@ _REFUSALS = (
 )
 _IN_A_ROW = 3
 """Nodes in a row that refuse a password which others took, after which it is tried nowhere else."""
-
-
-@dataclass(slots=True)
-class SudoPrompt:
-    """What is between us and sudo for one command. Without a ``secret`` sudo may not ask."""
-
-    secret: Secret | None = None
-    decided: Callable[[bool], None] = lambda _: None
-    feed: bytes = b""
-    mark: str = field(default_factory=lambda: secrets.token_hex(12))
-    answered: bool = False
-    refused: bool = False
-    started: bool = False
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        how = ("-n",) if self.secret is None else ("-S", "-p", f"{self.mark}?")
-        return (*_ENV, "sudo", *how, "--", *_ANNOUNCE, f"{self.mark}:")
-
-    def on_stderr(self, noise: bytes, channel: "asyncssh.SSHClientChannel[bytes]") -> None:
-        """Answer sudo once; pass the command's own input on when it has started."""
-        if not self.started and f"{self.mark}:".encode() in noise:
-            self.started = True
-            if self.answered:
-                self.decided(True)
-            if self.feed:
-                channel.write(self.feed)
-        elif self.secret is not None and not self.refused:
-            asked = noise.count(f"{self.mark}?".encode())
-            if asked and not self.answered:
-                self.answered = True
-                channel.write(self.secret.line())
-            elif asked > 1:
-                self.refused = True
-                self.decided(False)
-                channel.write_eof()
 
 
 class SudoRunner:
@@ -113,7 +68,7 @@ class SudoRunner:
                 self._is_tried = False
                 self._changed.set()
         if question.refused:
-            raise _failed(link, FailedAt.TOOL, "sudo refused the password; it is not tried again")
+            raise RemoteError(link.failure(FailedAt.TOOL, "sudo refused the password; it is not tried again"))
         return _result(call)
 
     async def _secret(self, link: SshConnection) -> Secret:
@@ -122,7 +77,7 @@ class SudoRunner:
         await asyncio.wait((self._asking,))
         secret = self._asking.result()
         if secret is None:
-            raise _failed(link, FailedAt.HELD, "sudo wants a password there, and none was given")
+            raise RemoteError(link.failure(FailedAt.HELD, "sudo wants a password there, and none was given"))
         return secret
 
     async def _ask_once(self, link: SshConnection) -> Secret | None:
@@ -140,7 +95,7 @@ class SudoRunner:
         while True:
             if link.node in self._refused_by or (self._in_a_row and not self._is_right):
                 where = ", ".join(self._refused_by[-_IN_A_ROW:])
-                raise _failed(link, FailedAt.HELD, f"not tried: sudo refused the password on {where}")
+                raise RemoteError(link.failure(FailedAt.HELD, f"not tried: sudo refused the password on {where}"))
             if self._is_right:
                 return False
             if not self._is_tried:
@@ -166,11 +121,7 @@ def _result(call: SshCommand) -> Output:
         return call.result()
     noise = channel.err.preamble
     if channel.status == 127 and b"sudo" in noise:
-        raise _failed(call.link, FailedAt.MISSING_TOOL, "sudo is not installed, and the login is not root")
+        raise RemoteError(call.link.failure(FailedAt.MISSING_TOOL, "sudo is not installed, and the login is not root"))
     known = next((words for pattern, words in _REFUSALS if pattern.search(noise)), None)
     lines = mask_secrets(noise.decode(errors="replace")).strip().splitlines() or ["it said nothing"]
-    raise _failed(call.link, FailedAt.TOOL, f"sudo did not run the command: {known or lines[-1][:300]}")
-
-
-def _failed(link: SshConnection, stage: FailedAt, detail: str) -> RemoteError:
-    return RemoteError(Failure(stage, detail, link.node))
+    raise RemoteError(call.link.failure(FailedAt.TOOL, f"sudo did not run the command: {known or lines[-1][:300]}"))

@@ -18,7 +18,7 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass
 
-from benchconsole.probes.reach.ssh.failures import ConnectionAttempt, make_timeout_error, refine_error
+from benchconsole.probes.reach.ssh.failures import ConnectionAttempt, make_timeout_error
 from benchconsole.probes.reach.ssh.limits import SshLimits, Throttle
 from benchconsole.probes.reach.ssh.ssh_config import ResolvedHost
 
@@ -39,6 +39,10 @@ class _Network:
     @property
     def is_quick(self) -> bool:
         return self.quick >= max(_ENOUGH, self.asked / 2)
+
+    def give_up_early(self, bound: asyncio.Timeout) -> None:
+        if self.is_quick and not bound.expired():
+            bound.reschedule(asyncio.get_running_loop().time())
 
 
 class TcpConnector:
@@ -64,7 +68,7 @@ class TcpConnector:
                 allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
                 words = f"this machine lets us open no more than {allowed} files at once (ulimit -n): raise it"
                 raise OSError(error.errno, words) from error
-            raise refine_error(error) from error
+            raise
 
     async def _try_addresses(self, attempt: ConnectionAttempt) -> socket.socket:
         addresses = await self._resolve(attempt.host)
@@ -97,7 +101,7 @@ class TcpConnector:
             if attempt.host.options.local_addr:
                 sock.bind(attempt.host.options.local_addr)
             async with asyncio.timeout(limit) as bound:
-                look = loop.call_later(self._limits.silence, self._give_up_early, network, bound)
+                look = loop.call_later(self._limits.silence, network.give_up_early, bound)
                 try:
                     await loop.sock_connect(sock, address)
                 finally:
@@ -111,10 +115,6 @@ class TcpConnector:
             raise
         network.quick += (loop.time() - began) * _SLOWER <= self._limits.silence
         return sock
-
-    def _give_up_early(self, network: _Network, bound: asyncio.Timeout) -> None:
-        if network.is_quick and not bound.expired():
-            bound.reschedule(asyncio.get_running_loop().time())
 
 
 def _network(address: str) -> str:
