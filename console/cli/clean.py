@@ -16,7 +16,7 @@ from benchconsole.probes.hygiene.leftover_proof import AT_ONCE, Touched, describ
 from benchconsole.probes.leftovers import Leftovers, end_processes, find_leftovers, remove_directories
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.model.remote import Reach, Remote
+from benchconsole.probes.model.remote import Reach, Remote, ask_all
 from benchconsole.probes.scratch import root_of
 from benchconsole.store.files.paths import default_path
 from benchconsole.store.model import SessionSummary
@@ -125,14 +125,12 @@ async def _search_nodes(
     reach: Reach, fabric: Fabric, names: Sequence[NodeId], wanted: _CleanScope
 ) -> tuple[list[_NodeLeftovers], int]:
     """What was found, and how many nodes could not be searched (each is complained about)."""
-    gate = asyncio.Semaphore(AT_ONCE)
 
     async def ask(name: NodeId) -> tuple[_NodeLeftovers | None, bool]:
         try:
-            async with gate:
-                remote = await reach.remote(fabric.nodes[name])
-                roots = wanted.scratch.get(name, ())
-                found = await find_leftovers(remote, wanted.session, roots, privileged=wanted.privileged)
+            remote = await reach.remote(fabric.nodes[name])
+            roots = wanted.scratch.get(name, ())
+            found = await find_leftovers(remote, wanted.session, roots, privileged=wanted.privileged)
         except ProbeError as error:
             complain(str(error) if str(error).startswith(name) else f"{name}: {error}")
             return None, True
@@ -140,7 +138,7 @@ async def _search_nodes(
             complain(f"{name}: {why}")
         return None if found.is_empty else (remote, found), bool(found.unseen)
 
-    asked = await asyncio.gather(*(ask(name) for name in names))
+    asked = await ask_all(names, ask, AT_ONCE)
     return [each for each, _ in asked if each is not None], sum(silent for _, silent in asked)
 
 

@@ -1,6 +1,5 @@
 """The diagnosis of the machine that the console runs on: program, database, ssh configuration."""
 
-import asyncio
 import platform
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
@@ -52,26 +51,25 @@ def _describe_facts(facts: "DatabaseFacts", read_only: Exception | None) -> Iter
 async def check_ssh_configuration(fabric: "Fabric", names: "Sequence[NodeId]") -> tuple[DiagnosisLine, ...]:
     """What the ssh configuration says of nodes and is not followed here, folded over them."""
     from benchconsole.probes.model.errors import ProbeError
+    from benchconsole.probes.model.remote import ask_all
     from benchconsole.probes.reach.ssh.openssh_compare import find_ignored_settings
     from benchconsole.probes.reach.ssh.ssh_config import Destination
 
     checked = sample_nodes(names, ORACLE)
-    gate = asyncio.Semaphore(_AT_ONCE)
     ignored: list[tuple[str, NodeId]] = []
     failed: list[tuple[str, NodeId]] = []
 
     async def check(name: "NodeId") -> None:
         destination = Destination(fabric.nodes[name].address, fabric.access.user, fabric.access.port)
         try:
-            async with gate:
-                settings = await find_ignored_settings(destination, fabric.access)
+            settings = await find_ignored_settings(destination, fabric.access)
         except ProbeError as error:
             failed.append((str(error).replace(destination.host, "NODE"), name))
             return
         words = (f"{each.keyword} {each.value}: {each.why}" for each in settings)
         ignored.extend((text.replace(destination.host, "NODE"), name) for text in words)
 
-    await asyncio.gather(*map(check, checked))
+    await ask_all(checked, check, _AT_ONCE)
     lines = [line for pairs in (failed, ignored) for line in fold_lines("ssh configuration", Grade.NOTE, pairs)]
     if len(checked) < len(names):
         text = f"looked at for {len(checked)} of {count(len(names), 'node')}"

@@ -4,10 +4,8 @@ Lines are folded over the nodes that they are about. A line that keeps a node fr
 NOTE; the rest is FINE.
 """
 
-import asyncio
 import re
 import time
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -20,7 +18,8 @@ from benchconsole.probes.hygiene.prerequisites import RESERVE, Health, Needs, Su
 from benchconsole.probes.leftovers import Leftovers, find_leftovers
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import FailedAt, Failure
-from benchconsole.probes.model.remote import Reach, RemoteError
+from benchconsole.probes.model.remote import Reach, RemoteError, ask_all
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import Shown, Unit, duration, percent, show
@@ -53,27 +52,22 @@ class NodeAnswer:
 
 async def ask_nodes(reach: AlgorithmReach, fabric: Fabric, needs: Mapping[NodeId, Needs]) -> tuple[NodeAnswer, ...]:
     """Ask every node of ``needs``, at most AT_ONCE at the same time; nothing is raised but cancellation."""
-    gate = asyncio.Semaphore(AT_ONCE)
 
-    async def ask_in_turn(name: NodeId) -> NodeAnswer:
-        async with gate:
-            return await _ask_node(reach, fabric, name, needs[name])
+    async def ask(name: NodeId) -> NodeAnswer:
+        began = time.monotonic()
+        tools, rooms = tuple(needs[name].tools), tuple(needs[name].rooms)
+        try:
+            remote = await reach.remote(fabric.nodes[name])
+            seconds = time.monotonic() - began
+            health = await examine(remote, tools, rooms)
+            found = await find_leftovers(remote, None, rooms)
+        except RemoteError as error:
+            return NodeAnswer(name, failure=error.failure)
+        except ProbeError as error:
+            return NodeAnswer(name, complaint=str(error))
+        return NodeAnswer(name, health=health, found=found, algorithms=reach.algorithms(name), seconds=seconds)
 
-    return tuple(await asyncio.gather(*(ask_in_turn(name) for name in needs)))
-
-
-async def _ask_node(reach: AlgorithmReach, fabric: Fabric, name: NodeId, needs: Needs) -> NodeAnswer:
-    began = time.monotonic()
-    try:
-        remote = await reach.remote(fabric.nodes[name])
-        seconds = time.monotonic() - began
-        health = await examine(remote, tuple(needs.tools), tuple(needs.rooms))
-        found = await find_leftovers(remote, None, tuple(needs.rooms))
-    except RemoteError as error:
-        return NodeAnswer(name, failure=error.failure)
-    except ProbeError as error:
-        return NodeAnswer(name, complaint=str(error))
-    return NodeAnswer(name, health=health, found=found, algorithms=reach.algorithms(name), seconds=seconds)
+    return tuple(await ask_all(needs, ask, AT_ONCE))
 
 
 def sample_nodes(names: Sequence[NodeId], most: int) -> tuple[NodeId, ...]:
@@ -135,9 +129,7 @@ def diagnose_nodes(
 
 def group_nodes(pairs: Iterable[tuple[Hashable, NodeId]]) -> Iterator[tuple[str, tuple[NodeId, ...]]]:
     """Nodes by the words about them, most nodes first."""
-    groups: dict[str, list[NodeId]] = defaultdict(list)
-    for words, node in pairs:
-        groups[str(words)].append(node)
+    groups = group_by_key((str(words), node) for words, node in pairs)
     for words, nodes in sorted(groups.items(), key=lambda item: -len(item[1])):
         yield words, tuple(nodes)
 
@@ -222,10 +214,7 @@ def _check_tools(healthy: _Healthy, needs: Mapping[NodeId, Needs]) -> Iterator[D
     ]
     yield from fold_lines("tools", Grade.FINE, ((f"{tool} {version}", node) for tool, version, node in versions))
     old = (
-        (
-            f"iperf3 {version} is older than 3.19.1: CVE-2025-54349 to -54351, unless the distribution mended it",
-            node,
-        )
+        (f"iperf3 {version} is older than 3.19.1: CVE-2025-54349 to -54351, unless the distribution mended it", node)
         for tool, version, node in versions
         if tool == "iperf3" and tuple(map(int, version.split("."))) < _IPERF3
     )
@@ -250,35 +239,32 @@ def _format_offset(offset: float) -> str:
 
 
 def _check_scratch(healthy: _Healthy, needs: Mapping[NodeId, Needs]) -> Iterator[DiagnosisLine]:
-    least: dict[str, tuple[float, NodeId]] = {}
-    unfit: list[tuple[str, NodeId]] = []
-    full: list[tuple[str, NodeId]] = []
-    short: list[tuple[str, NodeId]] = []
-    for answer, health in healthy:
-        node = answer.node
-        unfit += ((words, node) for words in health.unfit)
-        for path, room in health.rooms.items():
-            least[path] = min(least.get(path, (float("inf"), node)), (room.free, node))
-            if room.free < RESERVE * room.total:
-                full.append((f"{path} has less than {percent(RESERVE)} free", node))
-        for root, space in needs[node].rooms.items():
-            if words := short_of(root, space, health):
-                short.append((words, node))
+    unfit = ((words, answer.node) for answer, health in healthy for words in health.unfit)
+    rooms = [(path, room, answer.node) for answer, health in healthy for path, room in health.rooms.items()]
+    low = f"has less than {percent(RESERVE)} free"
+    full = ((f"{path} {low}", node) for path, room, node in rooms if room.free < RESERVE * room.total)
+    short = (
+        (words, answer.node)
+        for answer, health in healthy
+        for root, space in needs[answer.node].rooms.items()
+        if (words := short_of(root, space, health))
+    )
     for pairs in (unfit, full, short):
         yield from fold_lines("scratch", Grade.BAD, pairs)
-    for path, (free, node) in least.items():
+    for path, found in group_by_key((path, (room.free, node)) for path, room, node in rooms).items():
+        free, node = min(found)
         shown = show(free, Unit.BYTE, Shown.STORAGE)
         yield DiagnosisLine("scratch", Grade.FINE, f"{path} has {shown} free or more (least on {node})")
 
 
 def _check_leftovers(healthy: _Healthy, file: str) -> Iterator[DiagnosisLine]:
-    sessions: dict[str, list[NodeId]] = defaultdict(list)
+    left: list[tuple[str, NodeId]] = []
     for answer, _ in healthy:
         for words in answer.found.unseen:
             yield DiagnosisLine("leftovers", Grade.NOTE, f"cannot be searched: {words}", (answer.node,))
-        left = [each.session for each in answer.found.processes] + [each.session for each in answer.found.directories]
-        for session in dict.fromkeys(left):
-            sessions[session].append(answer.node)
+        left += ((each.session, answer.node) for each in answer.found.processes)
+        left += ((each.session, answer.node) for each in answer.found.directories)
+    sessions = group_by_key(dict.fromkeys(left))
     for session, nodes in sessions.items():
         words = f"something of session {session or 'without an id'} is left"
         yield DiagnosisLine("leftovers", Grade.NOTE, words, tuple(nodes))
@@ -290,10 +276,8 @@ def _check_leftovers(healthy: _Healthy, file: str) -> Iterator[DiagnosisLine]:
 
 def _check_slurm(healthy: _Healthy) -> Iterator[DiagnosisLine]:
     for words, nodes in group_nodes((health.slurm, answer.node) for answer, health in healthy if health.slurm):
-        if words == "works":
-            yield DiagnosisLine("slurm", Grade.FINE, words, nodes)
-        else:
-            yield DiagnosisLine("slurm", Grade.NOTE, f"no answer: {words}", nodes)
+        grade, text = (Grade.FINE, words) if words == "works" else (Grade.NOTE, f"no answer: {words}")
+        yield DiagnosisLine("slurm", grade, text, nodes)
 
 
 def _check_times(healthy: _Healthy) -> Iterator[DiagnosisLine]:

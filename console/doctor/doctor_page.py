@@ -1,6 +1,7 @@
 """The page of the doctor: its lines for a terminal from 60 columns up, and as JSON."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 
 from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade
 from benchconsole.console.text.cells import to_ascii, wrap_names, wrap_text
@@ -47,12 +48,7 @@ def make_document(lines: Sequence[DiagnosisLine], usable: Sequence[NodeId], aske
         "asked": list(asked),
         "usable": list(usable),
         "lines": [
-            {
-                "section": line.section,
-                "grade": line.grade.value,
-                "text": shorten_text(line.text),
-                "nodes": list(line.nodes),
-            }
+            {**asdict(line), "grade": line.grade.value, "text": shorten_text(line.text), "nodes": list(line.nodes)}
             for line in lines
         ],
     }

@@ -20,8 +20,9 @@ from benchconsole.probes.leftovers import (
 )
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import Proof, Round
-from benchconsole.probes.model.remote import Reach, Remote, RemoteError
+from benchconsole.probes.model.remote import Reach, Remote, RemoteError, ask_all
 from benchconsole.probes.scratch import root_of
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Node, NodeId
 
 AT_ONCE = 64
@@ -47,21 +48,13 @@ def touched(rounds: Iterable[Round], probes: Mapping[str, Probe] = MappingProxyT
 
     Of ``probes`` those that destroy run as the administrator.
     """
-    nodes: dict[NodeId, Node] = {}
-    privileged: set[NodeId] = set()
-    roots: dict[NodeId, dict[str, None]] = {}
-    for each in rounds:
-        probe = probes.get(each.probe)
-        for test in each.tests:
-            if probe is not None and probe.safety is Safety.DESTROYS:
-                privileged.update(node.id for node in test.target.nodes)
-            root = root_of(test.target.options)
-            for node in test.target.nodes:
-                nodes.setdefault(node.id, node)
-                if root is not None:
-                    roots.setdefault(node.id, {})[root] = None
-    scratch = MappingProxyType({name: tuple(found) for name, found in roots.items()})
-    return Touched(tuple(nodes.values()), scratch, frozenset(privileged))
+    tests = [(probes.get(each.probe), test.target) for each in rounds for test in each.tests]
+    nodes = {node.id: node for _, target in tests for node in target.nodes}
+    destroying = (target for probe, target in tests if probe is not None and probe.safety is Safety.DESTROYS)
+    writing = ((root, target) for _, target in tests if (root := root_of(target.options)) is not None)
+    roots = group_by_key((node.id, root) for root, target in writing for node in target.nodes)
+    scratch = MappingProxyType({name: tuple(dict.fromkeys(found)) for name, found in roots.items()})
+    return Touched(tuple(nodes.values()), scratch, frozenset(node.id for target in destroying for node in target.nodes))
 
 
 async def prove(
@@ -79,26 +72,22 @@ async def prove(
     processes of the administrator are searched too. One command for a node that is clean. A node
     that cannot be asked, or not searched, is told so in its proof; nothing is raised but cancellation.
     """
-    gate = asyncio.Semaphore(at_once)
 
-    async def one(node: Node) -> Proof:
-        async with gate:
-            return await _prove(reach, node, session, tuple(scratch.get(node.id, ())), node.id in privileged)
+    async def prove_one(node: Node) -> Proof:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                remote = await reach.remote(node)
+                roots = tuple(scratch.get(node.id, ()))
+                return await _searched(remote, node.id, session, roots, node.id in privileged)
+        except RemoteError as error:
+            detail = f"{error.failure.stage}: {error.failure.detail}"
+        except TimeoutError:
+            detail = f"no answer within {PATIENCE:.0f} s"
+        except ProbeError as error:
+            detail = str(error)
+        return Proof(node.id, asked=False, detail=detail)
 
-    return tuple(await asyncio.gather(*(one(node) for node in nodes)))
-
-
-async def _prove(reach: Reach, node: Node, session: str, scratch: Collection[str], privileged: bool) -> Proof:
-    try:
-        async with asyncio.timeout(PATIENCE):
-            remote = await reach.remote(node)
-            return await _searched(remote, node.id, session, scratch, privileged)
-    except RemoteError as error:
-        return Proof(node.id, asked=False, detail=f"{error.failure.stage}: {error.failure.detail}")
-    except TimeoutError:
-        return Proof(node.id, asked=False, detail=f"no answer within {PATIENCE:.0f} s")
-    except ProbeError as error:
-        return Proof(node.id, asked=False, detail=str(error))
+    return tuple(await ask_all(nodes, prove_one, at_once))
 
 
 async def _searched(remote: Remote, node: NodeId, session: str, scratch: Collection[str], privileged: bool) -> Proof:

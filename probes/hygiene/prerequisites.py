@@ -5,7 +5,6 @@ not to start the tests that need it. Versions are asked of tools that are known 
 installed. A node that does not answer as expected is not held back: the test itself will say what is wrong.
 """
 
-import asyncio
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from types import MappingProxyType
 from benchconsole.probes.api import Probe, Safety
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output, Round
-from benchconsole.probes.model.remote import Reach, Remote, RemoteError
+from benchconsole.probes.model.remote import Reach, Remote, RemoteError, ask_all
 from benchconsole.probes.scratch import LOOK, one_line, root_of
 from benchconsole.topology.model.fabric import Node, NodeId
 from benchconsole.topology.units import Shown, Unit, show
@@ -272,27 +271,20 @@ async def survey(
     """Ask every node of ``rounds`` once; why a probe cannot run on it, by probe and node, where it lacks something."""
     needs = needs_of(rounds, probes)
     nodes = {node.id: node for each in rounds for test in each.tests for node in test.target.nodes}
-    gate = asyncio.Semaphore(AT_ONCE)
     found: dict[tuple[str, NodeId], Failure] = {}
 
     async def ask(node: Node) -> None:
-        async with gate:
-            health = await _health(reach, node, needs[node.id].values())
+        tools = dict.fromkeys(tool for wanted in needs[node.id].values() for tool in wanted.tools)
+        rooms = dict.fromkeys(root for wanted in needs[node.id].values() for root in wanted.rooms)
+        if not tools and not rooms:
+            return
+        try:
+            health = await examine(await reach.remote(node), tuple(tools), tuple(rooms))
+        except (RemoteError, ProbeOutputError):
+            return
         for probe, wanted in needs[node.id].items():
-            lacking = wanted.lacking(health) if health is not None else None
-            if lacking is not None:
+            if lacking := wanted.lacking(health):
                 found[probe, node.id] = Failure(*lacking, node.id)
 
-    await asyncio.gather(*map(ask, nodes.values()))
+    await ask_all(nodes.values(), ask, AT_ONCE)
     return found
-
-
-async def _health(reach: Reach, node: Node, needs: Iterable[Needs]) -> Health | None:
-    tools = dict.fromkeys(tool for each in needs for tool in each.tools)
-    rooms = dict.fromkeys(root for each in needs for root in each.rooms)
-    if not tools and not rooms:
-        return None
-    try:
-        return await examine(await reach.remote(node), tuple(tools), tuple(rooms))
-    except (RemoteError, ProbeOutputError):
-        return None

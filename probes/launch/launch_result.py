@@ -5,6 +5,7 @@ payload took another network than the one that was named. Statuses and texts are
 """
 
 import re
+from collections import Counter
 
 from benchconsole.probes.launch.job import Job
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
@@ -105,12 +106,10 @@ def useful_line(text: str) -> str:
 
 def _wrong_network(output: Output, job: Job) -> Failure | None:
     """A node that has no interface in any network of the payload: Open MPI then takes whichever it finds."""
-    refused: dict[str, set[str]] = {}
-    for match in _IGNORED.finditer(output.error_text):
-        if match["value"] in job.rails.data.split(","):
-            refused.setdefault(match["node"], set()).add(match["value"])
-    for name, values in refused.items():
-        if len(values) >= job.rails.choices:
+    wanted = job.rails.data.split(",")
+    ignored = {(found["node"], found["value"]) for found in _IGNORED.finditer(output.error_text)}
+    for name, count in Counter(node for node, value in sorted(ignored) if value in wanted).items():
+        if count >= job.rails.choices:
             words = f"no interface in the data network {job.rails.data}, so the payload may have taken another"
             return Failure(FailedAt.TOOL, words, _find_node(job, name))
     return None

@@ -4,13 +4,17 @@ Probes and the runner see only these protocols; ``probes.reach.ssh`` speaks them
 ``probes.testing`` plays them. Commands are argument lists, never shell strings.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.topology.model.fabric import Node, NodeId
+
+_Item = TypeVar("_Item")
+_Answer = TypeVar("_Answer")
 
 
 class RemoteError(ProbeError):
@@ -70,6 +74,17 @@ class Reach(Protocol):
         """End everything that was opened; nothing of ours runs on afterwards."""
 
 
+async def ask_all(items: Iterable[_Item], ask: Callable[[_Item], Awaitable[_Answer]], at_once: int) -> list[_Answer]:
+    """The answer of ``ask`` for each of ``items``, in their order; at most ``at_once`` are asked at the same time."""
+    gate = asyncio.Semaphore(at_once)
+
+    async def ask_in_turn(item: _Item) -> _Answer:
+        async with gate:
+            return await ask(item)
+
+    return await asyncio.gather(*map(ask_in_turn, items))
+
+
 class Contact(Protocol):
     """The nodes of one test while it runs."""
 
@@ -89,4 +104,4 @@ class Contact(Protocol):
         """Wait until every test of the round is ready to send, so that their loads overlap."""
 
 
-__all__ = ["Contact", "FailedAt", "Joining", "Reach", "Remote", "RemoteError", "Running"]
+__all__ = ["Contact", "FailedAt", "Joining", "Reach", "Remote", "RemoteError", "Running", "ask_all"]

@@ -22,6 +22,7 @@ from benchconsole.probes.readers.documents import Document, read_array, read_map
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.numbers import read_number
 from benchconsole.topology.errors import SelectionError
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import expand
 
 _OVER = frozenset((
@@ -99,13 +100,10 @@ def occupations(squeue: str, sinfo: str, *, session: str = "") -> Mapping[str, s
     ours and do not count. Words are like ``job 4711 of alice, runs until 2026-11-22 04:10 UTC`` or
     ``drained: bad DIMM``; foreign text in them is one printable line. Raises ProbeOutputError.
     """
-    found: dict[str, list[str]] = {}
-    known: set[str] = set()
-    for job in jobs(squeue):
-        if job.on_nodes:
-            known |= set(job.nodes)
-            for name in job.nodes if not session or job.name != job_name(session) else ():
-                found.setdefault(name, []).append(_job_words(job))
+    seen = [job for job in jobs(squeue) if job.on_nodes]
+    known = {name for job in seen for name in job.nodes}
+    foreign = [job for job in seen if not session or job.name != job_name(session)]
+    found = group_by_key((name, _job_words(job)) for job in foreign for name in job.nodes)
     for node in nodes(sinfo).values():
         words = list(_node_words(node, has_job=node.name in found, accounted=node.name in known))
         if words:

@@ -17,14 +17,16 @@ takes; whether they answer is not known there, so several pairs are named, the b
 
 import asyncio
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice, zip_longest
 from typing import TYPE_CHECKING
 
 from benchconsole.probes.model.measuring import FailedAt, Round
 from benchconsole.probes.model.remote import Reach, RemoteError
 from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Node, NodeId
 from benchconsole.topology.units import duration, percent
 
@@ -224,11 +226,10 @@ def choose_pairs(fabric: Fabric, rounds: Sequence[Round], most: int = 4) -> tupl
 
 def _count_flows(routes: "Routes", rounds: Sequence[Round]) -> Mapping[Direction, float]:
     stride = 1 + sum(len(each.tests) for each in rounds) // _FLOWS
-    found: dict[Direction, float] = {}
-    for index, flow in enumerate(flow for each in rounds for flow in each.flows):
-        if index % stride == 0:
-            for way, part in _find_path(routes, flow.source, flow.sink).items():
-                found[way] = found.get(way, 0.0) + part
+    found: dict[Direction, float] = defaultdict(float)
+    for flow in islice((flow for each in rounds for flow in each.flows), 0, None, stride):
+        for way, part in _find_path(routes, flow.source, flow.sink).items():
+            found[way] += part
     return found
 
 
@@ -242,28 +243,22 @@ def _find_path(routes: "Routes", source: NodeId, sink: NodeId) -> Mapping[Direct
 
 def _spread_over_switches(fabric: Fabric, nodes: Sequence[Node]) -> list[Node]:
     """At most _CANDIDATES of ``nodes``, taken in turn from the switches that they are cabled to."""
-    at: dict[tuple[str, ...], list[Node]] = {}
-    for node in nodes:
-        at.setdefault(tuple(link.other(node.host or node.id) for link in fabric.legs(node.id)), []).append(node)
-    stride = 1 + 2 * len(at) // (_CANDIDATES + 1)
-    groups = list(at.values())[::stride]
-    deepest = max((len(group) for group in groups), default=0)
-    turns = (group[level] for level in range(deepest) for group in groups if level < len(group))
-    return [node for node, _ in zip(turns, range(_CANDIDATES), strict=False)]
+    at = group_by_key(
+        (tuple(link.other(node.host or node.id) for link in fabric.legs(node.id)), node) for node in nodes
+    )
+    groups = list(at.values())[:: 1 + 2 * len(at) // (_CANDIDATES + 1)]
+    turns = (node for turn in zip_longest(*groups) for node in turn if node is not None)
+    return list(islice(turns, _CANDIDATES))
 
 
 def _rank_pairs(routes: "Routes", nodes: Sequence[Node], use: Mapping[Direction, float]) -> list[Pair]:
-    """Every pair with a way between its nodes, the most used way first."""
+    """Every pair with a way between its nodes, the most used way first; answers take it backwards."""
     found: list[tuple[float, int, Pair]] = []
     for here, there in combinations(nodes, 2):
         ways = _find_path(routes, here.id, there.id)
         if ways:
-            shared = sum(part * (use.get(way, 0.0) + use.get(_reverse(routes, way), 0.0)) for way, part in ways.items())
+            back = {way: Direction(way.link, routes.fabric.links[way.link].other(way.source)) for way in ways}
+            shared = sum(part * (use.get(way, 0.0) + use.get(back[way], 0.0)) for way, part in ways.items())
             found.append((round(shared, 6), len(ways), (here, there)))
     found.sort(key=lambda each: each[:2], reverse=True)
     return [pair for _, _, pair in found]
-
-
-def _reverse(routes: "Routes", way: Direction) -> Direction:
-    """The same link the other way round, which the answers take."""
-    return Direction(way.link, routes.fabric.links[way.link].other(way.source))

@@ -11,6 +11,7 @@ from enum import StrEnum
 from benchconsole.probes.api import Probe, Safety
 from benchconsole.probes.model.errors import ProbeError
 from benchconsole.probes.model.measuring import Round
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 
 
@@ -72,11 +73,10 @@ def find_refusals(
     that is not tagged so, and for an override without ``who``.
     """
     _check_override(fabric, override)
-    loading = _find_loaded(rounds, probes)
-    machines: dict[NodeId, list[NodeId]] = {}
-    for name in fabric.nodes:
-        if name in loading:
-            machines.setdefault(_find_machine(fabric.nodes[name]), []).append(name)
+    tests = (test for each in rounds for test in each.tests)
+    loads = (test for test in tests if test.probe not in probes or probes[test.probe].safety is not Safety.READS)
+    loading = group_by_key((node.id, test.probe) for test in loads for node in test.target.nodes)
+    machines = group_by_key((_find_machine(node), name) for name, node in fabric.nodes.items() if name in loading)
     return tuple(
         InUseRefusal(
             node.id, why, detail, tuple(chosen), tuple(sorted({probe for name in chosen for probe in loading[name]}))
@@ -106,17 +106,6 @@ def _list_claims(node: Node, occupied: Mapping[str, str]) -> Iterable[tuple[InUs
         yield InUse.PRODUCTION, "tagged production in the topology file"
     if node.id in occupied:
         yield InUse.BUSY, occupied[node.id] or "in use by others"
-
-
-def _find_loaded(rounds: Sequence[Round], probes: Mapping[str, Probe]) -> dict[NodeId, set[str]]:
-    found: dict[NodeId, set[str]] = {}
-    for each in rounds:
-        for test in each.tests:
-            probe = probes.get(test.probe)
-            if probe is None or probe.safety is not Safety.READS:
-                for node in test.target.nodes:
-                    found.setdefault(node.id, set()).add(test.probe)
-    return found
 
 
 def _check_override(fabric: Fabric, override: InUseOverride) -> None:
