@@ -19,8 +19,11 @@ _TRIES = 5
 
 
 def _free_name(path: Path, version: int) -> Path:
-    names = (path.with_name(f"{path.name}.v{version}{f'-{n}' if n > 1 else ''}.backup") for n in count(1))
-    return next(name for name in names if not os.path.lexists(name))
+    name, numbers = path.with_name(f"{path.name}.v{version}.backup"), count(2)
+    while os.path.lexists(name):
+        _remove_parts(name)  # a copy that is killed as it takes its name leaves both
+        name = path.with_name(f"{path.name}.v{version}-{next(numbers)}.backup")
+    return name
 
 
 def upgrade(connection: sqlite3.Connection, path: Path, steps: Sequence[tables.Step], *, now: float) -> None:
@@ -68,6 +71,15 @@ def _forget(backup: Path | None) -> None:
         backup.unlink(missing_ok=True)
 
 
+def _remove_parts(target: Path) -> None:
+    """Remove what copies to this name left behind whose process is gone."""
+    for part in target.parent.glob(f"{glob.escape(target.name)}.*-*.part"):
+        pid = part.name.removeprefix(f"{target.name}.").partition("-")[0]
+        if pid.isascii() and pid.isdigit() and not (Path("/proc") / pid).exists():
+            with suppress(OSError):
+                part.unlink()
+
+
 def copy_into(connection: sqlite3.Connection, target: Path) -> None:
     """Write a copy of a database in use to ``target``, whole or not at all, mode 0600.
 
@@ -79,13 +91,9 @@ def copy_into(connection: sqlite3.Connection, target: Path) -> None:
             f"SQLite {sqlite3.sqlite_version} cannot copy a database in use", "use SQLite 3.27 or newer", target
         )
     taken = StoreError("something is there already", "choose a name that is free", target)
+    _remove_parts(target)
     if os.path.lexists(target):
         raise taken
-    for part in target.parent.glob(f"{glob.escape(target.name)}.*-*.part"):
-        pid = part.name.removeprefix(f"{target.name}.").partition("-")[0]
-        if pid.isascii() and pid.isdigit() and not (Path("/proc") / pid).exists():
-            with suppress(OSError):
-                part.unlink()
     part = target.with_name(f"{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         make_private(part)

@@ -213,6 +213,27 @@ def test_killed_while_the_copy_is_made(tmp_path: Path, monkeypatch: pytest.Monke
     assert [each for each in names(tmp_path) if each.endswith(".part")] == []
 
 
+def test_killed_as_the_copy_takes_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.db"
+    Database.open(path)
+
+    def work() -> None:
+        link = os.link
+
+        def link_and_die(*names: Path, follow_symlinks: bool) -> None:
+            link(*names, follow_symlinks=follow_symlinks)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        monkeypatch.setattr("benchconsole.store.files.filesystem.os.link", link_and_die)
+        Database.open(path, steps=LATER)
+
+    ended(fork(work))
+    first, part, *_ = [each for each in names(tmp_path) if "backup" in each]
+    assert (first, part.endswith(".part")) == (f"s.db.v{FIRST}.backup", True)
+    Database.open(path, steps=LATER)
+    assert [each for each in names(tmp_path) if "backup" in each] == [f"s.db.v{FIRST}-2.backup", first]
+
+
 async def test_what_a_newer_program_wrote_is_looked_at_only(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     key = await _fill(path)
