@@ -14,15 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.link_loads import LinkLoads
-from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.probes.judging.round_flows import MeasuredFlow, RoundFlows
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import FULL
+from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction
+from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.tables.graph_algorithms import find_components
 
 PROVEN = 1.15
@@ -42,6 +43,43 @@ Cause = tuple[Mapping[Direction, float], tuple[LowVerdict, ...]]
 
 One of the links is at fault. The observations that it was named for come first, then those that it drags down too.
 """
+
+
+class LinkLoads:
+    """The most that each directed link was seen to carry so far: ``proven``, byte/s of payload, by its number.
+
+    How a split load divided is an assumption as long as there was room to divide it otherwise: it proves nothing
+    unless it filled the link.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.capacity = graph.payload
+        self.proven: Floats = np.zeros(len(self.capacity))
+
+    def add(self, flows: RoundFlows) -> None:
+        """Take in what the flows of one more round carried: those that cross a link whole, or a load that filled it."""
+        if not flows.flows:
+            return
+        crossed, size = flows.crossings, len(self.proven)
+        whole = crossed.share > 1 - 1e-9
+        way, owner = crossed.way[whole], crossed.owner[whole]
+        sums = np.bincount(way, flows.values[owner], minlength=size) * _share_of_time(way, owner, flows, size)
+        filled = np.where(flows.loads >= FULL * self.capacity, flows.loads, 0.0)
+        np.maximum(self.proven, np.maximum(sums, filled), out=self.proven)
+
+
+def _share_of_time(way: Indices, owner: Indices, flows: RoundFlows, size: int) -> Floats:
+    """The least share of their time that the flows over each link ran together (``capacity.overlap``)."""
+    ends = np.array([group[0].at for group in flows.measurements])[owner]
+    lengths = np.array([result.ran for result in flows.results])[owner]
+    last, first, shortest = np.full(size, -np.inf), np.full(size, np.inf), np.full(size, np.inf)
+    np.maximum.at(last, way, ends)
+    np.minimum.at(first, way, ends)
+    np.minimum.at(shortest, way, lengths)
+    used = np.isfinite(shortest) & (shortest > 0)
+    shares = np.ones(size)
+    shares[used] = shortest[used] / (shortest[used] + last[used] - first[used])
+    return shares
 
 
 class Attributor:
@@ -71,16 +109,14 @@ class Attributor:
         return [each for part in explained for each in part.causes], [each for part in explained for each in part.rest]
 
 
-def _group_dependent(crossed: Sequence[NDArray[np.intp]]) -> list[list[int]]:
+def _group_dependent(crossed: Sequence[Indices]) -> list[list[int]]:
     """The places of observations that have directed links in common, over more than one step too."""
     if not crossed:
         return []
     owner = np.repeat(np.arange(len(crossed)), [len(ways) for ways in crossed])
     _, first, place = np.unique(np.concatenate(crossed), return_index=True, return_inverse=True)
-    groups: dict[int, list[int]] = {}
-    for index, label in enumerate(find_components(len(crossed), owner[first][place], owner).tolist()):
-        groups.setdefault(label, []).append(index)
-    return list(groups.values())
+    labels = find_components(len(crossed), owner[first][place], owner).tolist()
+    return list(group_by_key((label, index) for index, label in enumerate(labels)).values())
 
 
 _Places = frozenset[int]
@@ -108,7 +144,13 @@ class _Explanation:
         self._missing = [sum(each.missing for each in flows) for _, flows in low]
         self._crossing: dict[int, list[int]] = {}
         for index, (_, flows) in enumerate(low):
-            self._add_flows(index, flows)
+            load, short = self._load[index], self._short[index]
+            for each in flows:
+                for way, carried in zip(each.route.ways.tolist(), each.loads.tolist(), strict=True):
+                    load[way] = carried
+                    short[way] = short.get(way, 0.0) + each.missing
+            for way in load:
+                self._crossing.setdefault(way, []).append(index)
         self._open = set(range(len(low)))
         self._lost: dict[int, float] = {}
         self._sets: dict[int, _Places] = {}
@@ -125,16 +167,6 @@ class _Explanation:
         while best := self._best():
             self._take(best)
         self.rest = [low[index] for index in sorted(self._open)]
-
-    def _add_flows(self, index: int, flows: Sequence[MeasuredFlow]) -> None:
-        """Note the loads of the links that an observation crosses, and what is missing from its flows over each."""
-        load, short = self._load[index], self._short[index]
-        for each in flows:
-            for way, carried in zip(each.route.ways.tolist(), each.loads.tolist(), strict=True):
-                load[way] = carried
-                short[way] = short.get(way, 0.0) + each.missing
-        for way in load:
-            self._crossing.setdefault(way, []).append(index)
 
     def _candidates(self, index: int) -> list[int]:
         """The links that could be the cause of one observation."""

@@ -9,9 +9,9 @@ from dataclasses import replace
 from benchconsole.probes.judging.attribution import LowVerdict
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.link_state import count_members
-from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict
 from benchconsole.topology.element_names import direction_name, is_nic, link_name
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Link, LinkId, NodeId, NodeRole
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import network_rate, percent, show
@@ -25,43 +25,43 @@ def make_link_finding(
     context: JudgingContext, link: Link, carried: Mapping[Direction, float], seen: Sequence[LowVerdict]
 ) -> Finding:
     """One finding for a link, whichever directions it is low in, with what each of them carried at most."""
-    ways = sorted(carried)
-    low = min(ways, key=lambda way: carried[way])
-    verdicts = [verdict for verdict, _ in seen]
+    low = min(sorted(carried), key=lambda way: carried[way])
+    certain = len({(verdict.round, verdict.subject) for verdict, _ in seen}) > 1
     capacity = context.fabric.payload(link)
-    nic = is_nic(context.fabric, low)
-    where = direction_name(context.fabric, low) if nic and len(ways) == 1 else link_name(context.fabric, link)
-    certain = len({(verdict.round, verdict.subject) for verdict in verdicts}) > 1
-    both = "in and out" if len(ways) > 1 else ("out" if low.source == link.a else "in") + " only"
-    value, wanted, share = network_rate(carried[low]), network_rate(capacity), carried[low] / capacity
+    share, value = carried[low] / capacity, network_rate(carried[low])
     nodes = _behind(context, link)
-    return Finding(
+    nic, is_one_way = is_nic(context.fabric, low), len(carried) == 1
+    ways = f"{'out' if low.source == link.a else 'in'} only" if is_one_way else "in and out"
+    if nic:
+        look = "speed, duplex, error counters and cable"
+        unknown = f"whether the port of {link.a}, the cable or the port of {link.b} is at fault"
+        means = f"{link.a} cannot move more than {value} this way, whoever its partner is"
+    else:
+        look = "port state, error counters, optics and cables"
+        unknown = f"whether {link.a}, the cable or {link.b} is at fault"
+        if link.is_lag:
+            unknown = f"which of the {link.count} members, and whether it is down or slow: needs the port counters"
+        part = network_rate(carried[low] / max(len(nodes), 1))
+        below = f"{len(nodes)} nodes below {link.a} get {part} each over this link"
+        means = f"{below} when all send at once; one alone may not notice"
+    return replace(
+        make_unexplained_finding(seen),
         suspect=Suspect.NIC if nic else Suspect.LAG if link.is_lag else Suspect.LINK,
         element=link.a if nic else link.id,
-        where=where,
-        what=f"gives {value} of {wanted}, {percent(share)}, {both}{_members(link, share)}",
-        probe=verdicts[0].probe,
+        where=direction_name(context.fabric, low) if nic and is_one_way else link_name(context.fabric, link),
+        what=f"gives {value} of {network_rate(capacity)}, {percent(share)}, {ways}{_members(link, share)}",
         nodes_at=(link.a,) if nic else (),
         links=(link.id,),
         members_up=count_members(link, share),
-        level=_worst(verdicts),
         confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
         nodes=nodes,
-        tests=_list_tests(seen),
-        evidence=tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.evidence)),
-        because=tuple(map(_line, verdicts)),
         rules_out=_ruled_out(context, seen, carried),
-        cannot_tell=_open_question(link, nic=nic),
-        means=_means(context, link, ways, carried[low], nodes),
-        do=_do(link, nic=nic),
+        cannot_tell=unknown,
+        means=means,
+        do=f"look at {look} between {link.a} and {link.b}, then repeat these tests",
         value=carried[low],
         expected=capacity,
-        unit=verdicts[0].unit,
     )
-
-
-def _list_tests(seen: Iterable[LowVerdict]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.result.test.id for _, flows in seen for each in flows))
 
 
 def _members(link: Link, share: float) -> str:
@@ -114,72 +114,36 @@ def _ruled_out(
     return (f"{', '.join(names)}: carried more in other rounds, or too little of what is missing",) if names else ()
 
 
-def _open_question(link: Link, *, nic: bool) -> str:
-    if nic:
-        return f"whether the port of {link.a}, the cable or the port of {link.b} is at fault"
-    if link.is_lag:
-        return f"which of the {link.count} members, and whether it is down or slow: needs the port counters"
-    return f"whether {link.a}, the cable or {link.b} is at fault"
-
-
-def _means(context: JudgingContext, link: Link, ways: Sequence[Direction], carried: float, nodes: Sequence[str]) -> str:
-    if is_nic(context.fabric, ways[0]):
-        return f"{link.a} cannot move more than {network_rate(carried)} this way, whoever its partner is"
-    share = carried / len(nodes) if nodes else carried
-    return (
-        f"{len(nodes)} nodes below {link.a} get {network_rate(share)} each over this link when all send at once; "
-        "one alone may not notice"
-    )
-
-
-def _do(link: Link, *, nic: bool) -> str:
-    ends = f"{link.a} and {link.b}"
-    what = "speed, duplex, error counters and cable" if nic else "port state, error counters, optics and cables"
-    return f"look at {what} between {ends}, then repeat these tests"
-
-
 def make_tie_finding(
     context: JudgingContext, carried: Mapping[Direction, float], seen: Sequence[LowVerdict]
 ) -> Finding:
     """A cause that is one of several links which the tests cannot tell apart."""
     ways = sorted(carried)
     names = [direction_name(context.fabric, way) for way in ways]
-    verdicts = [verdict for verdict, _ in seen]
-    first, low = verdicts[0], ways[0]
+    low = ways[0]
+    link = context.fabric.links[low.link]
     listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     nics = all(is_nic(context.fabric, way) for way in ways)
-    nodes = dict.fromkeys(node for verdict in verdicts for node in verdict.nodes)
-    return Finding(
+    return replace(
+        make_unexplained_finding(seen),
         suspect=Suspect.NIC if nics else Suspect.LINK,
-        element=context.fabric.links[low.link].a if nics else low.link,
+        element=link.a if nics else low.link,
         where=" or ".join(names[:2]) + (" or others" if len(names) > 2 else ""),
-        what=f"{_line(first).split(', ', 1)[1]}",
-        probe=first.probe,
-        nodes_at=(context.fabric.links[low.link].a,) if nics else (),
+        what=_line(seen[0][0]).split(", ", 1)[1],
+        nodes_at=(link.a,) if nics else (),
         links=(low.link,),
-        members_up=count_members(context.fabric.links[low.link], first.share),
-        level=_worst(verdicts),
-        confidence=Confidence.POSSIBLE,
-        nodes=tuple(nodes),
-        tests=_list_tests(seen),
-        evidence=tuple(name for verdict in verdicts for name in verdict.evidence),
-        because=tuple(map(_line, verdicts)),
+        members_up=count_members(link, seen[0][0].share),
         cannot_tell=f"which of {listed}: no test loaded one of them without the others",
         means="one of these links gives less than described",
         do="test them with other partners, or read their port counters",
-        value=first.value,
-        expected=first.expected,
-        unit=first.unit,
     )
 
 
 def with_switches(context: JudgingContext, found: Sequence[Finding]) -> list[Finding]:
     """Fold links that are all low at one switch into one finding on the switch."""
-    at: dict[str, list[Finding]] = {}
-    for each in found:
-        link = context.fabric.links.get(LinkId(each.element))
-        for end in (link.a, link.b) if link is not None else ():
-            at.setdefault(end, []).append(each)
+    links = context.fabric.links
+    low = [(links[LinkId(each.element)], each) for each in found if each.element in links]
+    at = group_by_key((end, each) for link, each in low for end in (link.a, link.b))
     folded: dict[int, Finding] = {}
     made: list[Finding] = []
     for switch in context.fabric.switches:
@@ -212,26 +176,28 @@ def _switch(switch: str, own: Sequence[Finding]) -> Finding:
     )
 
 
-def make_unexplained_finding(verdict: Verdict, flows: Sequence[MeasuredFlow]) -> Finding:
-    """A low throughput that no link explains."""
+def make_unexplained_finding(seen: Sequence[LowVerdict]) -> Finding:
+    """A low throughput that no link explains; of several the first is named."""
+    verdicts = [verdict for verdict, _ in seen]
+    first = verdicts[0]
     return Finding(
         suspect=Suspect.FABRIC,
-        element=verdict.subject,
-        where=verdict.subject,
-        what=f"{_line(verdict).split(', ', 1)[1]}; no single link explains it",
-        probe=verdict.probe,
-        level=verdict.level,
+        element=first.subject,
+        where=first.subject,
+        what=f"{_line(first).split(', ', 1)[1]}; no single link explains it",
+        probe=first.probe,
+        level=_worst(verdicts),
         confidence=Confidence.POSSIBLE,
-        nodes=verdict.nodes,
-        tests=tuple(each.result.test.id for each in flows),
-        evidence=verdict.evidence,
-        because=(_line(verdict),),
+        nodes=tuple(dict.fromkeys(node for verdict in verdicts for node in verdict.nodes)),
+        tests=tuple(dict.fromkeys(each.result.test.id for _, flows in seen for each in flows)),
+        evidence=tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.evidence)),
+        because=tuple(map(_line, verdicts)),
         cannot_tell="the cause: every link on the way carried more in another round",
         means="something disturbed this round, or load from elsewhere shared its links",
         do="repeat it, and see whether it stays",
-        value=verdict.value,
-        expected=verdict.expected,
-        unit=verdict.unit,
+        value=first.value,
+        expected=first.expected,
+        unit=first.unit,
     )
 
 

@@ -8,7 +8,7 @@ hardware from their own verdicts. What a further round has not touched is not ma
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from benchconsole.probes.judging.attribution import Attributor, Cause, LowVerdict
+from benchconsole.probes.judging.attribution import Attributor, Cause, LinkLoads, LowVerdict
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import (
     make_hardware_finding,
@@ -18,8 +18,8 @@ from benchconsole.probes.judging.finding_text import (
     make_unexplained_finding,
     with_switches,
 )
-from benchconsole.probes.judging.link_loads import LinkLoads
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import LinkId
 
 _Subject = tuple[object, ...]
@@ -49,7 +49,9 @@ class Findings:
         self._loads = LinkLoads(context.routes.graph)
         self._attributor = Attributor(context, self._loads)
         self._observed: dict[int, dict[int, LowVerdict]] = {}
-        self._kept = _Kept()
+        # Findings with the objects that they rest on (whose ids stay theirs), of the last turn and of this one.
+        self._before: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
+        self._kept: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
 
     def add_round(self, judged: ClosedRound) -> None:
         """Take in one more judged round without asking what it means, as for a session that is read back."""
@@ -57,7 +59,11 @@ class Findings:
         again = number in self._rounds
         self._rounds[number] = judged
         if again:
-            self._start_over()
+            self._loads.proven[:] = 0.0
+            self._observed.clear()
+            for each in self._rounds.values():
+                self._carry(each)
+            self._read_again()
             return
         self._carry(judged)
         keys = {(verdict.probe, judged.round.stage, verdict.kind) for verdict in judged.verdicts}
@@ -68,24 +74,17 @@ class Findings:
 
     def rank(self) -> tuple[Finding, ...]:
         """Everything that is wrong so far, worst level first, then by nodes affected."""
-        self._kept.begin_turn()
+        self._before, self._kept = self._kept, {}
         causes, unexplained = self._attributor.explain(list(self._observations()))
         found = [
             *self._network(causes),
-            *(self._kept.keep((seen,), partial(make_unexplained_finding, *seen)) for seen in unexplained),
-            *self._hardware(list(self._list_low(Yardstick.HARDWARE))),
-            *self._nodes(self._list_low(Yardstick.CRITERION)),
+            *(self._keep((seen,), partial(make_unexplained_finding, (seen,))) for seen in unexplained),
+            *self._hardware(),
+            *self._nodes(),
         ]
         return tuple(sorted(found, key=lambda each: (-each.level.severity, -len(each.nodes), each.where)))
 
     # -- what is low now: only the newest verdict on each subject counts
-
-    def _start_over(self) -> None:
-        self._loads.proven[:] = 0.0
-        self._observed.clear()
-        for judged in self._rounds.values():
-            self._carry(judged)
-        self._read_again()
 
     def _carry(self, judged: ClosedRound) -> None:
         """Take in what the flows of a round carried; its verdicts name metrics of probes that are gone, too."""
@@ -145,6 +144,12 @@ class Findings:
 
     # -- what it means
 
+    def _keep(self, grounds: Sequence[object], make: Callable[[], Finding]) -> Finding:
+        """The finding that rests on ``grounds``: made once, and forgotten when a turn passes without a question."""
+        key = tuple(map(id, grounds))
+        self._kept[key] = self._before.get(key) or (grounds, make())
+        return self._kept[key][1]
+
     def _network(self, causes: Iterable[Cause]) -> list[Finding]:
         single: dict[LinkId, list[Cause]] = {}
         found: list[Finding] = []
@@ -153,61 +158,37 @@ class Findings:
             if len(links) == 1:
                 single.setdefault(links.pop(), []).append(cause)
             else:
-                found.append(self._kept.keep((cause,), partial(make_tie_finding, self._context, *cause)))
+                found.append(self._keep((cause,), partial(make_tie_finding, self._context, *cause)))
         for name, parts in single.items():
             link = self._context.fabric.links[name]
             carried = {way: value for each, _ in parts for way, value in each.items()}
             seen = [each for _, explained in parts for each in explained]
-            found.append(self._kept.keep(parts, partial(make_link_finding, self._context, link, carried, seen)))
+            found.append(self._keep(parts, partial(make_link_finding, self._context, link, carried, seen)))
         return with_switches(self._context, found)
 
-    def _hardware(self, verdicts: Sequence[Verdict]) -> list[Finding]:
+    def _hardware(self) -> list[Finding]:
         """Differences from the declared hardware, folded over the nodes that differ alike."""
-        alike: dict[tuple[str, str, str], list[Verdict]] = {}
-        for verdict in verdicts:
-            alike.setdefault((verdict.metric, verdict.text, verdict.expected_text), []).append(verdict)
-        by_nodes: dict[tuple[str, ...], list[tuple[tuple[str, str, str], list[Verdict]]]] = {}
-        for key, group in alike.items():
-            by_nodes.setdefault(tuple(sorted(each.subject for each in group)), []).append((key, group))
+        low = self._list_low(Yardstick.HARDWARE)
+        alike = group_by_key(((each.metric, each.text, each.expected_text), each) for each in low)
+        by_nodes = group_by_key(
+            (tuple(sorted(each.subject for each in group)), (difference, group)) for difference, group in alike.items()
+        )
         return [
-            self._kept.keep(
-                [verdict for _, group in parts for verdict in group], partial(make_hardware_finding, nodes, parts)
-            )
+            self._keep([each for _, group in parts for each in group], partial(make_hardware_finding, nodes, parts))
             for nodes, parts in by_nodes.items()
         ]
 
-    def _nodes(self, verdicts: Iterable[Verdict]) -> list[Finding]:
+    def _nodes(self) -> list[Finding]:
         """Nodes below a fixed criterion: one finding for each node and probe."""
-        low: dict[tuple[str, str], list[Verdict]] = {}
-        for verdict in verdicts:
-            low.setdefault((verdict.nodes[0], verdict.probe), []).append(verdict)
+        low = group_by_key(((each.nodes[0], each.probe), each) for each in self._list_low(Yardstick.CRITERION))
         return [
-            self._kept.keep(group, partial(make_node_finding, self._context, node, group))
+            self._keep(group, partial(make_node_finding, self._context, node, group))
             for (node, _), group in low.items()
         ]
 
 
 _Low = tuple[int, list[Verdict]]
 """A round, and its verdicts on one subject."""
-
-
-class _Kept:
-    """Findings by the objects that they rest on: made once, and forgotten when a turn passes without a question."""
-
-    def __init__(self) -> None:
-        self._before: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
-        self._now: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
-
-    def begin_turn(self) -> None:
-        """Forget what was not asked for since the turn before."""
-        self._before, self._now = self._now, {}
-
-    def keep(self, grounds: Sequence[object], make: Callable[[], Finding]) -> Finding:
-        """The finding that rests on ``grounds``, which are kept so that their ids stay theirs."""
-        key = tuple(map(id, grounds))
-        entry = self._before.get(key) or (grounds, make())
-        self._now[key] = entry
-        return entry[1]
 
 
 def _is_low(verdict: Verdict) -> bool:

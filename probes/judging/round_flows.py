@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchconsole.probes.judging.grading import matching
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import INWARD, Reading, Result, Test
 from benchconsole.probes.model.sending import Directions
 from benchconsole.probes.planning.stream_placement import StreamPaths, compute_fastest_stream
+from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
 from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion, Direction, Flow
 from benchconsole.topology.routing.routes import Route, Routes
 
@@ -32,7 +33,7 @@ class MeasuredFlow:
     measurement: Reading
     flow: Flow
     route: Route
-    loads: NDArray[np.float64]
+    loads: Floats
     expected: Expectation
     model: str = MODEL
 
@@ -51,9 +52,9 @@ class MeasuredFlow:
 class Crossings:
     """Every link that a flow crosses: the place of the flow, the number of the directed link, the share of the flow."""
 
-    owner: NDArray[np.intp]
-    way: NDArray[np.intp]
-    share: NDArray[np.float64]
+    owner: Indices
+    way: Indices
+    share: Floats
 
 
 class RoundFlows:
@@ -66,10 +67,11 @@ class RoundFlows:
         self._routes = routes
         self._walks = walks
         self.results: list[Result] = []
-        self.measurements: list[tuple[Reading, ...]] = []
+        self.measurements: list[Sequence[Reading]] = []
         self.flows: list[Flow] = []
         for result in closed.results:
-            for measurements in _by_direction(result, metric):
+            readings = (each for each in result.measurements if each.metric == metric)
+            for measurements in group_by_key((INWARD in each.labels, each) for each in readings).values():
                 flow = read_flow(routes, result.test, measurements[0])
                 if flow is not None:
                     self.results.append(result)
@@ -92,12 +94,12 @@ class RoundFlows:
         )
 
     @cached_property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Floats:
         """byte/s that each flow reached."""
         return np.array([measurements[0].value for measurements in self.measurements])
 
     @cached_property
-    def loads(self) -> NDArray[np.float64]:
+    def loads(self) -> Floats:
         """byte/s over every directed link, by its number, while these flows ran."""
         crossed = self.crossings
         size = 2 * len(self._routes.fabric.links)
@@ -164,15 +166,6 @@ class FlowReader:
         return self._flows[metric]
 
 
-def _by_direction(result: Result, metric: str) -> Sequence[tuple[Reading, ...]]:
-    """The measurements of ``metric``, those of each direction together."""
-    groups: dict[bool, list[Reading]] = {}
-    for each in result.measurements:
-        if each.metric == metric:
-            groups.setdefault(INWARD in each.labels, []).append(each)
-    return [tuple(group) for group in groups.values()]
-
-
 def read_flow(routes: Routes, test: Test, measurement: Reading | None = None) -> Flow | None:
     """The flow of a test between two nodes that ``measurement`` is of (None: the first); None for other tests.
 
@@ -185,18 +178,13 @@ def read_flow(routes: Routes, test: Test, measurement: Reading | None = None) ->
     if measurement is not None and INWARD in measurement.labels:
         _, peer = test.target.nodes
         flow = Flow(peer.id, test.target.node.id, flow.demand)
-    demands = [
-        demand for demand in (flow.demand, _stream_limit(routes, test.sending.streams, flow)) if demand is not None
-    ]
-    return Flow(flow.source, flow.sink, min(demands)) if demands else flow
-
-
-def _stream_limit(routes: Routes, streams: int, flow: Flow) -> float | None:
-    """What the streams of a test reach at most, where that is less than the whole path offers one flow."""
     fabric, shares = routes.fabric, routes.shares_of(flow)
-    most = streams * compute_fastest_stream(fabric, shares)
+    most = test.sending.streams * compute_fastest_stream(fabric, shares)
     least = min(fabric.payload(fabric.links[way.link]) / share for way, share in shares.items())
-    return most if most < least * (1 - 1e-9) else None
+    demands = [] if flow.demand is None else [flow.demand]
+    if most < least * (1 - 1e-9):
+        demands.append(most)
+    return Flow(flow.source, flow.sink, min(demands)) if demands else flow
 
 
 def chosen_members(walks: StreamPaths, test: Test, flow: Flow) -> Mapping[Direction, int]:

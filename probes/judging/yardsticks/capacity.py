@@ -13,9 +13,10 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, nodes_of
 from benchconsole.probes.judging.round_flows import MeasuredFlow, read_flow
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Labels, Test
+from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Test
 from benchconsole.probes.model.sending import Directions
 from benchconsole.topology.element_names import direction_name
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion
 from benchconsole.topology.units import network_rate, percent
 
@@ -67,25 +68,29 @@ class FlowSubject:
 
 def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
     """One verdict for each lone flow and for each bundle, for each criterion on capacity."""
-    tests: dict[str, list[Test]] = {}
-    for test in closed.round.tests:
-        if test.bundle:
-            tests.setdefault(test.bundle, []).append(test)
+    tests = group_by_key((test.bundle, test) for test in closed.round.tests if test.bundle)
     bundles = {bundle.name: bundle for bundle in closed.round.bundles}
     disturbed = _find_disturbed(context, closed)
     for criterion in context.capacity_criteria(closed.round.probe):
         everyone = replace(criterion, where=(), nodes=frozenset())
         started = Counter(result.test.bundle for result in closed.results if matching(everyone, result))
-        for name, flows in _group_flows(context.flows.read(closed, criterion.metric).measured(criterion)).items():
+        measured = context.flows.read(closed, criterion.metric).measured(criterion)
+        for name, flows in group_by_key((_name_subject(each), each) for each in measured).items():
             subject = FlowSubject(context, criterion, flows, bundles.get(name), started[name], disturbed)
-            yield _make_verdict(name, subject, _common_labels(flows, tests.get(name, ())))
+            yield _make_verdict(name, subject, tests.get(name, ()))
 
 
-def _make_verdict(name: str, subject: FlowSubject, labels: Labels) -> Verdict:
+def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> Verdict:
     for rule in RULES:
         rule(subject)
     first = subject.flows[0]
     reading, test = first.measurement, first.result.test
+    # Those in which the tests of a bundle agree: between two cohorts nothing is said of either.
+    asked = [dict(each.target.labels) for each in bundled]
+    labels = tuple((label, value) for label, value in reading.labels if len({own.get(label) for own in asked}) < 2)
+    # Elements that tie as the limit are all named, at most three in full.
+    ways = dict.fromkeys(way for each in subject.flows for way in each.expected.limiting)
+    limits = [direction_name(subject.context.fabric, way) for way in ways]
     return Verdict(
         test=test.id,
         round=test.round,
@@ -103,7 +108,7 @@ def _make_verdict(name: str, subject: FlowSubject, labels: Labels) -> Verdict:
         expected=subject.expected,
         required=subject.criterion.required * subject.expected,
         source=f"capacity ({first.model})",
-        limiting=_name_limits(subject),
+        limiting=", ".join(limits[:3]) + (f" and {len(limits) - 3} more" if len(limits) > 3 else ""),
         evidence=tuple(each.measurement.id for each in subject.flows),
     )
 
@@ -190,7 +195,10 @@ def note_free_capacity(subject: FlowSubject) -> None:
     bundle = subject.bundle
     if bundle is None or subject.level not in (Level.PASS, Level.WATCH):
         return
-    fill = _find_fill(subject, bundle)
+    graph, links = subject.context.routes.graph, subject.context.fabric.links
+    loads = _sum_loads(subject.flows, [each.expected.value for each in subject.flows])
+    ways = [graph.way(links[element.link], element.source) for element in bundle.elements]
+    fill = min((loads.get(way, 0.0) / float(graph.payload[way]) for way in ways), default=0.0)  # of the emptiest one
     if fill < FULL:
         note = f"these flows can load it to {percent(fill)} only, a loss of the rest is not seen"
         subject.rule(subject.level if bundle.fill < FULL else Level.UNKNOWN, f"{subject.because}; {note}")
@@ -232,15 +240,12 @@ def overlap(flows: Sequence[MeasuredFlow]) -> float:
     return length / (length + max(ends) - min(ends)) if length > 0 else 1.0
 
 
-def _group_flows(flows: Sequence[MeasuredFlow]) -> Mapping[str, Sequence[MeasuredFlow]]:
-    """The flows of each subject by its name: those of a bundle together, each other one alone."""
-    groups: dict[str, list[MeasuredFlow]] = {}
-    for each in flows:
-        test = each.result.test
-        # Of a test that sends both ways each is judged by itself, or one would make up for the other.
-        name = f"{each.flow.source}>{each.flow.sink}" if test.sending.directions is Directions.BOTH else test.target.key
-        groups.setdefault(test.bundle or name, []).append(each)
-    return groups
+def _name_subject(each: MeasuredFlow) -> str:
+    """The bundle of a flow, or the flow alone."""
+    test = each.result.test
+    # Of a test that sends both ways each is judged by itself, or one would make up for the other.
+    name = f"{each.flow.source}>{each.flow.sink}" if test.sending.directions is Directions.BOTH else test.target.key
+    return test.bundle or name
 
 
 def _find_disturbed(context: JudgingContext, closed: ClosedRound) -> Mapping[int, str]:
@@ -252,30 +257,6 @@ def _find_disturbed(context: JudgingContext, closed: ClosedRound) -> Mapping[int
         if flow is not None:
             disturbed.update(dict.fromkeys(context.routes.route(flow).ways.tolist(), result.test.target.key))
     return disturbed
-
-
-def _name_limits(subject: FlowSubject) -> str:
-    """The elements that bound the expectation, in words; ties are all named, at most three in full."""
-    ways = dict.fromkeys(way for each in subject.flows for way in each.expected.limiting)
-    names = [direction_name(subject.context.fabric, way) for way in ways]
-    shown = ", ".join(names[:3])
-    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
-
-
-def _common_labels(flows: Sequence[MeasuredFlow], tests: Sequence[Test]) -> Labels:
-    """The labels in which the tests of a bundle agree: between two cohorts nothing is said of either."""
-    asked = [dict(test.target.labels) for test in tests]
-    labels = flows[0].measurement.labels
-    return tuple((name, value) for name, value in labels if len({own.get(name) for own in asked}) < 2)
-
-
-def _find_fill(subject: FlowSubject, bundle: Bundle) -> float:
-    """How full the emptiest element of a bundle should have been with the flows that gave a number."""
-    graph = subject.context.routes.graph
-    loads = _sum_loads(subject.flows, [each.expected.value for each in subject.flows])
-    links = subject.context.fabric.links
-    ways = [graph.way(links[element.link], element.source) for element in bundle.elements]
-    return min((loads.get(way, 0.0) / float(graph.payload[way]) for way in ways), default=0.0)
 
 
 def _sum_loads(flows: Sequence[MeasuredFlow], rates: Sequence[float]) -> Mapping[int, float]:

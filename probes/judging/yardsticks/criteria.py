@@ -49,25 +49,19 @@ def _grade(
     """The level of a value, the bound that decided (None: none could), and the reason."""
     scale, basis = 1.0, ""
     if criterion.basis is Basis.PEAK:
-        peaks = [node.hardware.peak for node in result.test.target.nodes]
-        known = [peak for peak in peaks if peak is not None]
-        if len(known) < len(peaks):
+        nodes = result.test.target.nodes
+        known = [node.hardware.peak for node in nodes if node.hardware.peak is not None]
+        if len(known) < len(nodes):
             return Level.UNKNOWN, None, "no peak is declared"
-        scale, basis = sum(known), _basis(result)
+        bases = "; ".join(dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes))
+        whose = f"the peaks of {len(nodes)} nodes" if len(nodes) > 1 else "peak"
+        scale, basis = sum(known), f" of {whose} ({bases})"
         if value > POSSIBLE * scale:
             return Level.UNKNOWN, None, f"{percent(value / scale)}{basis}: the number or the stated peak is wrong"
     required = criterion.required * scale
     target = None if criterion.target is None else criterion.target * scale
     level = grade(value, required, comparator=criterion.comparator, target=target, step=criterion.step(scale))
     return level, required, _because(context, criterion, value, level, scale) + basis
-
-
-def _basis(result: Result) -> str:
-    """Of which peak a share is: that of all nodes that the test ran on."""
-    nodes = result.test.target.nodes
-    bases = dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes)
-    whose = f" of the peaks of {len(nodes)} nodes" if len(nodes) > 1 else " of peak"
-    return f"{whose} ({'; '.join(bases)})"
 
 
 def _because(context: JudgingContext, criterion: Criterion, value: float, level: Level, scale: float) -> str:

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.probes.api import Output, Probe, Shape
-from benchconsole.probes.judging.attribution import Attributor
+from benchconsole.probes.judging.attribution import Attributor, LinkLoads
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.link_loads import LinkLoads
 from benchconsole.probes.judging.yardsticks.capacity import overlap
 from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import FULL, Round
