@@ -23,7 +23,7 @@ from pathlib import Path
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Output, Reading, Result, Round, Target, Test, labels
-from benchconsole.store.codec import result_rows as rows
+from benchconsole.store.codec import rows
 from benchconsole.store.files.database import Database
 from benchconsole.store.model import NewSession
 from benchconsole.store.reading.session_list import list_sessions

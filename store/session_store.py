@@ -13,9 +13,9 @@ from benchconsole.store.reading.changes import ChangeReader
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_reading import SessionReader
 from benchconsole.store.spool.spool_file import Spool
-from benchconsole.store.writing import checklist_rows, round_rows, session_rows
+from benchconsole.store.writing import round_rows, session_rows
 from benchconsole.store.writing.write_cache import WriteCache
-from benchconsole.store.writing.write_jobs import ResultJob
+from benchconsole.store.writing.write_queue import ResultJob
 from benchconsole.store.writing.writer import Writer
 from benchconsole.topology.model.fabric import Fabric
 
@@ -118,7 +118,7 @@ class SessionStore(SessionReader):
     async def append_checklist(self, checklist: Checklist, at: float) -> None:
         """Write a checklist, unless its newest version in this session is the same. It needs no claim."""
         await self._writer.run(
-            lambda cache: checklist_rows.append_checklist(cache.connection, cache.find_session(self.id), checklist, at)
+            lambda cache: session_rows.append_checklist(cache.connection, cache.find_session(self.id), checklist, at)
         )
 
     async def mark_step(self, name: str, step: str, mark: Mark, evidence: Sequence[Evidence] = ()) -> None:
@@ -127,7 +127,7 @@ class SessionStore(SessionReader):
         ConflictError for a step that is not there, RefusedError for evidence that is too large.
         """
         await self._writer.run(
-            lambda cache: checklist_rows.append_mark(
+            lambda cache: session_rows.append_mark(
                 cache.connection, cache.find_session(self.id), name, step, mark, evidence
             )
         )

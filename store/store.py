@@ -21,7 +21,7 @@ from benchconsole.store.spool import spool_import
 from benchconsole.store.spool.spool_file import Spool
 from benchconsole.store.writing import session_rows
 from benchconsole.store.writing.write_cache import WriteCache
-from benchconsole.store.writing.write_jobs import FunctionJob
+from benchconsole.store.writing.write_queue import FunctionJob
 from benchconsole.store.writing.writer import Writer
 
 

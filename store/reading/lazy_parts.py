@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar, overload
 
 from benchconsole.probes.model.measuring import Fact, KeptOutputs, Output
-from benchconsole.store.codec.result_rows import FactRow, OutputRow, parse_fact, parse_output
-from benchconsole.store.codec.rows import parse_labels
+from benchconsole.store.codec.rows import FactRow, OutputRow, parse_fact, parse_labels, parse_output
 from benchconsole.store.files.database import Database
 from benchconsole.store.reading.session_list import find_number
 

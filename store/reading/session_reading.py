@@ -11,14 +11,17 @@ from typing import Any, NamedTuple
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, Evidence, Mark, Step, StepState
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.measuring import FailedAt, Proof, Reading, Result, Round
-from benchconsole.store.codec.result_rows import MeasurementRow, ResultRow, parse_failure, parse_measurement
 from benchconsole.store.codec.rows import (
+    MeasurementRow,
     NamedVerdictRow,
     ProofRow,
+    ResultRow,
     RoundRow,
     TestRow,
     VerdictRow,
+    parse_failure,
     parse_labels,
+    parse_measurement,
     parse_proof,
     parse_round,
     parse_test,

@@ -24,8 +24,17 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal, NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.measuring import Proof, Result
-from benchconsole.store.codec.result_rows import ResultRows, make_result_rows, parse_fact, parse_failure, parse_output
-from benchconsole.store.codec.rows import ProofRow, make_proof_row, parse_proof, parse_verdict
+from benchconsole.store.codec.rows import (
+    ProofRow,
+    ResultRows,
+    make_proof_row,
+    make_result_rows,
+    parse_fact,
+    parse_failure,
+    parse_output,
+    parse_proof,
+    parse_verdict,
+)
 from benchconsole.store.codec.values import Count, Integer, replace_surrogates, require_finite
 from benchconsole.store.errors import SpoolError
 from benchconsole.store.files.filesystem import make_directory, make_private

@@ -10,15 +10,18 @@ from typing import NamedTuple
 
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round, TestOutcome
-from benchconsole.store.codec.result_rows import (
+from benchconsole.store.codec.rows import (
     FactRow,
     MeasurementRow,
     OutputRow,
     ResultRow,
     ResultRows,
+    RoundRow,
+    TestRow,
     make_result_rows,
+    make_round_row,
+    make_test_row,
 )
-from benchconsole.store.codec.rows import RoundRow, TestRow, make_round_row, make_test_row
 from benchconsole.store.codec.values import Count, make_row, require_finite, require_integer
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.writing.bulk_insert import insert_values

@@ -22,8 +22,7 @@ from benchconsole.store.files.connection import concerns_file, make_error, savep
 from benchconsole.store.files.database import Database
 from benchconsole.store.writing.round_rows import append_results
 from benchconsole.store.writing.write_cache import WriteCache
-from benchconsole.store.writing.write_jobs import FunctionJob, ResultJob, WriteJob
-from benchconsole.store.writing.write_queue import Loop, WriteQueue, call_in_loop
+from benchconsole.store.writing.write_queue import FunctionJob, Loop, ResultJob, WriteJob, WriteQueue, call_in_loop
 
 GATHER_SECONDS = 0.05
 """A result waits so long for others at most."""

@@ -11,7 +11,7 @@ from benchconsole.store.errors import ConflictError, DrivenError, RefusedError, 
 from benchconsole.store.files import ownership
 from benchconsole.store.model import SessionState
 from benchconsole.store.store import Store
-from benchconsole.store.writing.write_jobs import FunctionJob
+from benchconsole.store.writing.write_queue import FunctionJob
 from benchconsole.topology.model.fabric import Fabric
 from tests.store.played import FABRIC, NODES, append_round, closed, failed, measured, new, numbers, planned, verdicts
 

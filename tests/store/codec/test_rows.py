@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict
 from benchconsole.probes.model.measuring import Output, Reading, Result, Round, Target, Test
-from benchconsole.store.codec import result_rows, rows, values
+from benchconsole.store.codec import rows, values
 from benchconsole.store.errors import RefusedError
 from benchconsole.store.model import NewSession
 from benchconsole.store.store import Store
@@ -58,7 +58,7 @@ def test_a_whole_session_comes_back_as_it_went_in(
 
 @given(strategies.outputs)
 def test_outputs_round_trip(output: Output) -> None:
-    assert result_rows.parse_output(result_rows.make_output_row(output)) == output
+    assert rows.parse_output(rows.make_output_row(output)) == output
 
 
 @given(strategies.verdicts(7))

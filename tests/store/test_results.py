@@ -20,8 +20,7 @@ from benchconsole.store.errors import ConflictError, DrivenError, LockedError, R
 from benchconsole.store.model import OpenRound, ProofSet, SessionNote
 from benchconsole.store.store import Store
 from benchconsole.store.writing import write_queue
-from benchconsole.store.writing.write_jobs import FunctionJob, WriteJob
-from benchconsole.store.writing.write_queue import Loop
+from benchconsole.store.writing.write_queue import FunctionJob, Loop, WriteJob
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 from tests.store import strategies
