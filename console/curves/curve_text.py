@@ -100,14 +100,8 @@ def make_point_rows(chart: Chart) -> list[PointRow]:
 
 def _make_row(chart: Chart, index: int, point: Point, *, is_knee: bool) -> PointRow:
     cells = _make_cells(chart, chart.curves[index], point, is_knee=is_knee)
-    return PointRow(index, point.value, _format_state(point), cells, format_missing(point))
-
-
-def _format_state(point: Point) -> State | None:
-    """How the point was judged; else why it is not whole."""
-    if point.state is not None:
-        return point.state
-    return min((each.state for each in point.missing), key=lambda state: state.rank, default=None)
+    why_not_whole = min((each.state for each in point.missing), key=lambda state: state.rank, default=None)
+    return PointRow(index, point.value, point.state or why_not_whole, cells, format_missing(point))
 
 
 def _make_cells(chart: Chart, curve: Curve, point: Point, *, is_knee: bool) -> dict[str, str]:
@@ -123,14 +117,10 @@ def _make_cells(chart: Chart, curve: Curve, point: Point, *, is_knee: bool) -> d
         "gain": "" if gain is None else sign_text(gain),
         "each": percent(each) if each is not None and chart.has_efficiency else "",
         "required": " to ".join(
-            format_quantity(bound, chart.unit, chart.shown) for bound in _format_ends(point.bounds)
+            format_quantity(bound, chart.unit, chart.shown) for bound in (*point.bounds[:1], *point.bounds[1:][-1:])
         ),
         "note": "; ".join(filter(None, (knee if is_knee else "", format_missing(point)))),
     }
-
-
-def _format_ends(bounds: Sequence[float]) -> Sequence[float]:
-    return bounds if len(bounds) < 2 else (bounds[0], bounds[-1])
 
 
 def sign_text(share: float) -> str:
@@ -159,12 +149,18 @@ def select_columns(rows: Sequence[PointRow]) -> list[str]:
 
 def format_chart(chart: Chart) -> str:
     """The whole table, tab-separated."""
+    headings, rows = make_point_table(chart)
+    return "".join("\t".join(cells) + "\n" for cells in (headings, *(cells for _, cells in rows)))
+
+
+def make_point_table(chart: Chart) -> tuple[list[str], list[tuple[PointRow, list[str]]]]:
+    """The headings that have something below them, and each point with its cells; the cohort first where several."""
     rows = make_point_rows(chart)
     names = select_columns(rows)
-    lines = [tuple(format_heading(chart, name) for name in names)] + [
-        tuple(row.cells[name] for name in names) for row in rows
-    ]
+    headings = [format_heading(chart, name) for name in names]
+    cells = [[row.cells[name] for name in names] for row in rows]
     if len(chart.curves) > 1:
-        cohorts = ["cohort", *(format_cohort_name(chart, chart.curves[row.curve]) for row in rows)]
-        lines = [(cohort, *line) for cohort, line in zip(cohorts, lines, strict=True)]
-    return "".join("\t".join(cells) + "\n" for cells in lines)
+        headings = ["cohort", *headings]
+        cohorts = [format_cohort_name(chart, curve) for curve in chart.curves]
+        cells = [[cohorts[row.curve], *texts] for row, texts in zip(rows, cells, strict=True)]
+    return headings, list(zip(rows, cells, strict=True))

@@ -5,8 +5,10 @@ rounds that are new or repeated, and does nothing where no round is. A test that
 with its newest result. ``console.curves.curve_model`` says what a curve means.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 from benchconsole.console.curves.curve_model import RATES, Chart, Curve, Missing, Point
@@ -15,8 +17,9 @@ from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.labels import ASKED
-from benchconsole.probes.model.measuring import Labels, Reading, Round, Test
+from benchconsole.probes.model.measuring import Labels, Round, Swept
 from benchconsole.probes.planning.sweep_points import REPETITION
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.sweep import CLIENTS, parse_number, sort_values
 from benchconsole.topology.units import Shown, Unit
 
@@ -38,7 +41,7 @@ class SweepRound:
     """One round of a sweep: tests of each cohort, what they gave by measurement, why others gave nothing."""
 
     planned: dict[Labels, set[str]] = field(default_factory=dict)
-    missing: dict[Labels, dict[tuple[State, str], int]] = field(default_factory=dict)
+    missing: dict[Labels, Counter[tuple[State, str]]] = field(default_factory=dict)
     numbers: dict[NumberKey, dict[str, tuple[str, float]]] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
 
@@ -58,30 +61,37 @@ class ChartCache:
 
     def compute(self, view: RunView) -> tuple[Chart, ...]:
         """The charts of ``view`` in the order of its plan; the same ones where nothing of them is new."""
-        swept = [each for each in view.plan if each.swept is not None and each.swept.point]
-        known, self._rounds = self._rounds, self._cache.update(view, swept)
+        swept = [(each, each.swept) for each in view.plan if each.swept is not None and each.swept.point]
+        known, self._rounds = self._rounds, self._cache.update(view, [each for each, _ in swept])
         if known.keys() == self._rounds.keys() and all(known[key] is content for key, content in self._rounds.items()):
             return self._charts
-        lines: dict[tuple[int, Labels], list[tuple[Round, SweepRound]]] = {}
-        for each in swept:
-            if each.swept is not None:
-                line = (each.swept.sweep, each.swept.point[:-1])
-                lines.setdefault(line, []).append((each, self._rounds[each.number]))
-        self._charts = tuple(chart for line in lines.values() for chart in make_charts(view, line))
+        lines = group_by_key(
+            ((where.sweep, where.point[:-1]), (each, where, self._rounds[each.number])) for each, where in swept
+        )
+        self._charts = tuple(chart for line in lines.values() for chart in make_charts(line))
         return self._charts
 
 
 def read_sweep_round(view: RunView, each: Round) -> SweepRound:
     """What one round of a sweep planned and gave; a test that a later one repeats is left to that one."""
     made = SweepRound()
-    cohorts: dict[Labels, Labels] = {}
-    told: dict[tuple[Labels, Labels], Labels] = {}
+    axes = {name for name, _ in each.swept.point} if each.swept is not None else set()
+    point = frozenset((REPETITION, *axes, *(f"{ASKED}{name}" for name in axes)))
+
+    @cache
+    def find_cohort(labels: Labels) -> Labels:
+        """The labels of a test that are neither its point nor its repetition."""
+        return _drop_labels(labels, frozenset((REPETITION, *axes)))
+
+    @cache
+    def select_labels(labels: Labels, cohort: Labels) -> Labels:
+        """The labels that the parser itself gave, in its own words, without those that name the point."""
+        return _drop_labels(labels, point.union(dict(cohort)))
+
     for test in each.tests:
         if test.id in view.replaced or (test.id in view.repeats and test.id not in view.results):
             continue
-        cohort = cohorts.get(test.target.labels)
-        if cohort is None:
-            cohort = cohorts[test.target.labels] = _find_cohort(each, test)
+        cohort = find_cohort(test.target.labels)
         made.planned.setdefault(cohort, set()).add(test.id)
         result = view.results.get(test.id)
         if result is None or result.failure is not None:
@@ -89,14 +99,10 @@ def read_sweep_round(view: RunView, each: Round) -> SweepRound:
                 state_of_failure(result.failure.stage),
                 sanitize(": ".join(filter(None, (result.failure.stage.value, result.failure.detail)))),
             )  # fmt: skip
-            counts = made.missing.setdefault(cohort, {})
-            counts[why] = counts.get(why, 0) + 1
+            made.missing.setdefault(cohort, Counter())[why] += 1
             continue
         for reading in result.measurements:
-            labels = told.get((reading.labels, cohort))
-            if labels is None:
-                labels = told[reading.labels, cohort] = _select_labels(reading, each, cohort)
-            key = NumberKey(cohort, reading.metric, reading.unit, labels)
+            key = NumberKey(cohort, reading.metric, reading.unit, select_labels(reading.labels, cohort))
             made.numbers.setdefault(key, {})[reading.id] = (test.id, reading.value)
         made.verdicts += (verdict for verdict in view.verdicts.get(test.id, ()) if verdict.value is not None)
     return made
@@ -109,35 +115,20 @@ def _explain_open(view: RunView, each: Round) -> tuple[State, str]:
     return State.SKIPPED, words
 
 
-def _find_cohort(each: Round, test: Test) -> Labels:
-    """The labels of a test that are neither its point nor its repetition."""
-    point = dict(each.swept.point) if each.swept is not None else {}
-    return tuple(pair for pair in test.target.labels if pair[0] not in point and pair[0] != REPETITION)
-
-
-def _select_labels(reading: Reading, each: Round, cohort: Labels) -> Labels:
-    """The labels that the parser itself gave, in its own words, without those that name the point."""
-    ours = {REPETITION, *(name for name, _ in cohort)}
-    for name, _ in each.swept.point if each.swept is not None else ():
-        ours |= {name, f"{ASKED}{name}"}
-    return tuple(pair for pair in reading.labels if pair[0] not in ours)
-
-
 # -- charts
 
+SweepLine = Sequence[tuple[Round, Swept, SweepRound]]
+"""The rounds of one sweep with all axes but the last held."""
 
-def make_charts(view: RunView, line: Sequence[tuple[Round, SweepRound]]) -> Iterator[Chart]:
-    """The charts of one sweep with all axes but the last held; one without a metric while there is no number at all."""
-    first = line[0][0]
-    if first.swept is None or not first.swept.point:
-        return
-    gains = (each.swept.ending.gain for each, _ in line if each.swept is not None and each.swept.ending is not None)
-    common = _ChartMaker(view, line, next(iter(gains), None))
-    metrics = dict.fromkeys((key.metric, key.unit) for _, found in line for key in found.numbers)
+
+def make_charts(line: SweepLine) -> Iterator[Chart]:
+    """The charts of one line of a sweep; one without a metric while there is no number at all."""
+    common = _ChartMaker(line, next((where.ending.gain for _, where, _ in line if where.ending is not None), None))
+    metrics = dict.fromkeys((key.metric, key.unit) for *_, found in line for key in found.numbers)
     for metric, unit in metrics:
         names = _find_numbering(line, metric)
         every = dict.fromkeys(
-            _drop_labels(key.labels, names) for _, found in line for key in found.numbers if key.metric == metric
+            _drop_labels(key.labels, names) for *_, found in line for key in found.numbers if key.metric == metric
         )
         telling = _find_telling(every)
         for labels in every:
@@ -150,20 +141,18 @@ def make_charts(view: RunView, line: Sequence[tuple[Round, SweepRound]]) -> Iter
 class _ChartMaker:
     """What all charts of one line of a sweep are made from."""
 
-    view: RunView
-    line: Sequence[tuple[Round, SweepRound]]
+    line: SweepLine
     gain: float | None
 
     def chart(
         self, metric: tuple[str, Unit | None], labels: Labels, names: tuple[frozenset[str], frozenset[str]]
     ) -> Chart:
         """One metric with one set of labels; of ``names`` the first are pooled, the second told."""
-        first = self.line[0][0]
-        point = first.swept.point if first.swept is not None else ()
-        axis = point[-1][0]
+        first, where, _ = self.line[0]
+        axis = where.point[-1][0]
         is_load = axis == CLIENTS and not any(CLIENTS in test.target.options for test in first.tests)
         is_summed = is_load and metric[1] in RATES
-        cohorts = tuple(dict.fromkeys(cohort for _, found in self.line for cohort in found.planned))
+        cohorts = tuple(dict.fromkeys(cohort for *_, found in self.line for cohort in found.planned))
         parts = [(each,) for each in cohorts] if len(cohorts) > 1 else []
         groups = [cohorts, *parts] if is_summed or not parts else parts
         by_value = self._by_value()
@@ -186,37 +175,31 @@ class _ChartMaker:
             shown=self._shown(metric),
             curves=tuple(curves),
             labels=tuple(pair for pair in labels if pair[0] in names[1]),
-            held=point[:-1],
+            held=where.point[:-1],
             is_summed=is_summed,
             is_split=is_split,
             gain=self.gain,
         )
 
-    def _by_value(self) -> dict[str, list[tuple[Round, SweepRound]]]:
-        found: dict[str, list[tuple[Round, SweepRound]]] = {}
-        for each, what in self.line:
-            if each.swept is not None:
-                found.setdefault(each.swept.point[-1][1], []).append((each, what))
-        order = sort_values(tuple(found)) or tuple(found)
-        return {value: found[value] for value in order}
+    def _by_value(self) -> dict[str, SweepLine]:
+        found = group_by_key((entry[1].point[-1][1], entry) for entry in self.line)
+        return {value: found[value] for value in sort_values(tuple(found)) or found}
 
     def _shown(self, metric: tuple[str, Unit | None]) -> Shown:
         """As verdicts on the metric show it; else rates between nodes are those of a network."""
-        for _, found in self.line:
+        for *_, found in self.line:
             for verdict in found.verdicts:
                 if verdict.metric == metric[0]:
                     return verdict.shown
         between = any(test.target.peer is not None for test in self.line[0][0].tests)
         return Shown.NETWORK if between and metric[1] is Unit.BYTE_RATE else Shown.PLAIN
 
-    def _point(self, value: str, rounds: Sequence[tuple[Round, SweepRound]], wanted: "CurveSelection") -> Point:
-        turns: dict[int, list[SweepRound]] = {}
-        for each, found in rounds:
-            turns.setdefault(each.swept.repetition if each.swept is not None else 1, []).append(found)
+    def _point(self, value: str, rounds: SweepLine, wanted: "CurveSelection") -> Point:
+        turns = group_by_key((where.repetition, found) for _, where, found in rounds)
         got = [wanted.turn(turn) for turn in turns.values()]
         number = parse_number(value)
         planned = [turn.planned for turn in got if turn.planned]
-        members = any(test.target.members for each, _ in rounds for test in each.tests)
+        members = any(test.target.members for each, *_ in rounds for test in each.tests)
         at = None if number is None else number[0]
         judged = [each for turn in got for each in turn.judged]
         bounds = {bound for each in judged if (bound := each.required if each.required is not None else each.expected)}
@@ -229,7 +212,7 @@ class _ChartMaker:
             tests=sum(turn.tests for turn in got),
             planned=sum(planned),
             workers=float(max(planned, default=1)) if wanted.is_summed and not members else 1.0 if at is None else at,
-            missing=_list_missing(got, [each for turn in turns.values() for each in turn], wanted.cohorts),
+            missing=_list_missing(got, [found for turn in turns.values() for found in turn], wanted.cohorts),
             bounds=tuple(sorted(bounds)),
             state=worst(map(state_of, judged)) if judged else None,
         )
@@ -280,10 +263,10 @@ class CurveSelection(NamedTuple):
 def _list_missing(
     turns: Sequence[PointRepetition], rounds: Iterable[SweepRound], cohorts: Iterable[Labels]
 ) -> tuple[Missing, ...]:
-    counts: dict[tuple[State, str], int] = {}
+    counts: Counter[tuple[State, str]] = Counter()
     for found in rounds:
-        for why, tests in (pair for cohort in cohorts for pair in found.missing.get(cohort, {}).items()):
-            counts[why] = counts.get(why, 0) + tests
+        for cohort in cohorts:
+            counts.update(found.missing.get(cohort, {}))
     partial = sum(turn.partial for turn in turns)
     silent = sum(turn.planned - turn.tests for turn in turns) - sum(counts.values())
     made = [Missing(state, why, tests, why in _OPEN) for (state, why), tests in counts.items()]
@@ -298,14 +281,13 @@ def _list_missing(
 # -- labels
 
 
-def _find_numbering(line: Sequence[tuple[Round, SweepRound]], metric: str) -> frozenset[str]:
+def _find_numbering(line: SweepLine, metric: str) -> frozenset[str]:
     """Labels that number parts of a test (stream 1, stream 2): numbers, and not the same ones at every point."""
     values: dict[str, dict[str, set[str]]] = {}
-    for each, found in line:
-        at = each.swept.point[-1][1] if each.swept is not None else ""
+    for _, where, found in line:
         for key in found.numbers:
             for name, value in key.labels if key.metric == metric else ():
-                values.setdefault(name, {}).setdefault(at, set()).add(value)
+                values.setdefault(name, {}).setdefault(where.point[-1][1], set()).add(value)
     return frozenset(
         name
         for name, sets in values.items()

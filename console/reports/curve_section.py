@@ -4,20 +4,18 @@ Only digits and fixed letters go into a path. Curves that are too many are count
 are in the JSON report. The template has the colours.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from benchconsole.console.curves.curve_model import Chart, Curve, ValueScale, is_multiplied, make_scale
 from benchconsole.console.curves.curve_text import (
     PointRow,
     format_chart_name,
     format_cohort_name,
-    format_heading,
     format_sentences,
     format_value,
-    make_point_rows,
-    select_columns,
+    make_point_table,
 )
 from benchconsole.console.curves.sweep_series import ChartCache
 from benchconsole.console.text.sanitize import sanitize
@@ -39,8 +37,7 @@ SHAPES = (
 _EDGE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePaths:
+class CurvePaths(NamedTuple):
     """One curve as paths: its line, the spread and the shape of each point; ``key`` is the shape for the legend."""
 
     name: str
@@ -50,8 +47,7 @@ class CurvePaths:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class CurveSection:
+class CurveSection(NamedTuple):
     """One chart: its curves, what was required as a path, labels of both axes, and its table."""
 
     stage: str
@@ -63,8 +59,8 @@ class CurveSection:
     ticks: tuple[str, ...]
     ends: tuple[str, str]
     said: tuple[str, ...]
-    headings: tuple[str, ...]
-    rows: tuple[tuple[PointRow, tuple[str, ...]], ...]
+    headings: Sequence[str]
+    rows: Sequence[tuple[PointRow, Sequence[str]]]
 
 
 def make_sections(view: RunView) -> tuple[tuple[CurveSection, ...], str]:
@@ -77,9 +73,7 @@ def make_sections(view: RunView) -> tuple[tuple[CurveSection, ...], str]:
 def _make_section(chart: Chart) -> CurveSection:
     up = make_scale(chart.numbers, 0.125 if chart.unit is Unit.BYTE_RATE and chart.shown is Shown.NETWORK else 1.0)
     across = {value: round(_EDGE + place * (WIDTH - 2 * _EDGE)) for value, place in chart.places.items()}
-    rows = make_point_rows(chart)
-    columns = select_columns(rows)
-    several = len(chart.curves) > 1
+    headings, rows = make_point_table(chart)
     values = chart.values or ("", "")
     known = [point.at for curve in chart.curves[:1] for point in curve.points if point.at is not None]
     return CurveSection(
@@ -94,15 +88,9 @@ def _make_section(chart: Chart) -> CurveSection:
         ticks=tuple(format_quantity(tick, chart.unit, chart.shown) for tick in reversed(up.ticks)),
         ends=(values[0], values[-1]),
         said=tuple(format_sentences(chart)),
-        headings=(*(("cohort",) if several else ()), *(format_heading(chart, name) for name in columns)),
-        rows=tuple((row, tuple(_list_cells(chart, row, columns, several=several))) for row in rows),
+        headings=headings,
+        rows=rows,
     )
-
-
-def _list_cells(chart: Chart, row: PointRow, columns: Sequence[str], *, several: bool) -> Iterator[str]:
-    if several:
-        yield format_cohort_name(chart, chart.curves[row.curve])
-    yield from (row.cells[name] for name in columns)
 
 
 def _draw_curve(chart: Chart, index: int, across: dict[str, int], up: ValueScale) -> CurvePaths:

@@ -278,7 +278,9 @@ def make_failure_record(result: Result) -> Record | None:
 
 def _describe_command(command: CommandExcerpt) -> dict[str, object]:
     return {
-        **_select(command, "node", "argv", "exit_status"),
-        "signal": command.signal or None,
-        **_select(command, "seconds", "truncated", "stdout", "stderr"),
+        "node": command.node,
+        **_select(command.output, "argv", "exit_status"),
+        "signal": command.output.signal or None,
+        **_select(command.output, "seconds", "truncated"),
+        **_select(command, "stdout", "stderr"),
     }

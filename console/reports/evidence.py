@@ -6,7 +6,7 @@ costs no memory; every cut is counted. Lines are sanitized.
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchconsole.console.reports.content import sort_findings
 from benchconsole.console.text.name_sets import fold_names
@@ -14,72 +14,61 @@ from benchconsole.console.text.sanitize import sanitize, sanitize_lines, shorten
 from benchconsole.console.view.result_rows import format_failure
 from benchconsole.console.view.run_view import RunView, superseding
 from benchconsole.probes.model.judgement import Level
-from benchconsole.probes.model.measuring import Failure, Result
+from benchconsole.probes.model.measuring import Output, Result
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import duration
 
-FIRST, LAST = 8, 24
+LONG = 8, 24
+"""First and last lines of a command."""
 BRIEF = 4, 6
-"""First and last lines of a command that ended well: its number is named, the rest is context."""
+"""The same of one that ended well: its number is named, the rest is context."""
 LINE = 200
 HEAD_BYTES, TAIL_BYTES = 4_096, 16_384
 READ = 8
-CASES = 60
-"""Cases listed in an appendix; the rest is counted and left to the JSON report."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandExcerpt:
-    """One command as it was given, with an excerpt of what it left behind."""
+class CommandExcerpt(NamedTuple):
+    """One command with an excerpt of what it printed."""
 
     node: str
-    argv: tuple[str, ...]
-    exit_status: int | None
-    signal: str
-    seconds: float
-    truncated: bool
+    output: Output
     stdout: tuple[str, ...]
     stderr: tuple[str, ...]
 
     @property
     def line(self) -> str:
         """The command as it could be typed, made plain."""
-        return shorten_text(shlex.join(self.argv), 320)
+        return shorten_text(shlex.join(self.output.argv), 320)
 
     @property
     def ending(self) -> str:
         """How it ended, in words."""
-        if self.signal:
-            end = f"ended by signal {sanitize(self.signal)}"
+        output = self.output
+        if output.signal:
+            end = f"ended by signal {sanitize(output.signal)}"
         else:
-            end = "no exit status" if self.exit_status is None else f"exit status {self.exit_status}"
-        took = f" after {duration(self.seconds)}" if self.seconds > 0 else ""
-        return f"{end}{took}{', output cut by us' if self.truncated else ''}"
+            end = "no exit status" if output.exit_status is None else f"exit status {output.exit_status}"
+        took = f" after {duration(output.seconds)}" if output.seconds > 0 else ""
+        return f"{end}{took}{', output cut by us' if output.truncated else ''}"
 
 
 def list_commands(result: Result) -> tuple[CommandExcerpt, ...]:
     """The commands of a test, in the order they were given."""
     return tuple(
         CommandExcerpt(
-            node=output.node or result.test.target.node.id,
-            argv=output.argv,
-            exit_status=output.exit_status,
-            signal=output.signal or "",
-            seconds=output.seconds,
-            truncated=output.truncated,
-            stdout=excerpt_lines(
-                output.stdout, BRIEF if output.exit_status == 0 and not result.failure else (FIRST, LAST)
-            ),
-            stderr=excerpt_lines(output.stderr),
+            output.node or result.test.target.node.id,
+            output,
+            _excerpt_lines(output.stdout, BRIEF if output.exit_status == 0 and not result.failure else LONG),
+            _excerpt_lines(output.stderr, LONG),
         )
         for output in result.outputs
     )
 
 
-def excerpt_lines(raw: bytes, keep: tuple[int, int] = (FIRST, LAST)) -> tuple[str, ...]:
+def _excerpt_lines(raw: bytes, keep: tuple[int, int]) -> tuple[str, ...]:
     """The first and last lines of an output; what lies between is counted."""
     first, last = keep
-    middle = max(len(raw) - HEAD_BYTES - TAIL_BYTES, 0)
-    if not middle:
+    if len(raw) <= HEAD_BYTES + TAIL_BYTES:
         lines = sanitize_lines(raw.decode("utf-8", "replace").rstrip("\n")) if raw.strip() else []
         cut = len(lines) - first - last
         if cut <= 0:
@@ -94,8 +83,7 @@ def _cut_line(line: str) -> str:
     return line if len(line) <= LINE else f"{line[:LINE]} … (cut, {len(line):,} characters)"
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceCase:
+class EvidenceCase(NamedTuple):
     """One trouble with the commands of one test that shows it; ``alike`` are the nodes with the same."""
 
     subject: str
@@ -107,26 +95,18 @@ class EvidenceCase:
     read_from: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Appendix:
-    """The cases worth printing, and how many were left out."""
-
-    cases: tuple[EvidenceCase, ...]
-    left_out: int
-
-
-def make_appendix(view: RunView, most: int = CASES) -> Appendix:
+def list_cases(view: RunView) -> list[EvidenceCase]:
     """Tests without a number, one for each reason, then tests below their threshold."""
-    cases = [*_list_failures(view), *_list_below(view)]
-    return Appendix(tuple(cases[:most]), max(len(cases) - most, 0))
+    return [*_list_failures(view), *_list_below(view)]
 
 
 def _list_failures(view: RunView) -> Iterator[EvidenceCase]:
-    by_reason: dict[str, list[tuple[Result, Failure]]] = {}
-    for result in superseding(view).values():
-        # Where no command was sent there is no output to look at; "not judged" names those nodes.
-        if result.failure is not None and result.outputs:
-            by_reason.setdefault(format_failure(result.failure), []).append((result, result.failure))
+    # Where no command was sent there is no output to look at; "not judged" names those nodes.
+    by_reason = group_by_key(
+        (format_failure(result.failure), (result, result.failure))
+        for result in superseding(view).values()
+        if result.failure is not None and result.outputs
+    )
     for reason, alike in by_reason.items():
         shown = max((result for result, _ in alike), key=lambda result: len(result.outputs))
         yield EvidenceCase(

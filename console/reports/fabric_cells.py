@@ -5,8 +5,8 @@ large fabric folds the rows in which nothing is wrong. Only digits and fixed let
 path, so nothing that a node said can. The template has the colours.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from benchconsole.console.reports.tables import format_tally
 from benchconsole.console.text.name_sets import fold_names
@@ -14,6 +14,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import LinkView, RunView, State, worst
 from benchconsole.console.view.wording import SIGNS, format_quantity
 from benchconsole.topology.element_names import link_name
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Link
 from benchconsole.topology.units import Shown, Unit
 from benchconsole.topology.units import counted as count
@@ -25,6 +26,7 @@ PER_LINE = 32
 MOST_ROWS = 48
 """Rows drawn before healthy ones fold; a page of A4 holds about as many."""
 MOST_LINKS = 60
+QUIET = (State.PASS, State.SKIPPED)
 
 STROKES: dict[State, str] = {
     State.FAIL: "m3.5 3.5l6 6m0-6l-6 6",
@@ -41,68 +43,51 @@ STROKES: dict[State, str] = {
 """What is drawn in a cell for each state, from its upper left corner."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellMarks:
-    """Every cell of one state in one row: ``frames`` are squares, ``strokes`` the signs in them."""
+class LeafRow(NamedTuple):
+    """Nodes on the same switches. Folded rows have no marks, only words.
 
-    state: State
-    frames: str
-    strokes: str
-
-
-@dataclass(frozen=True, slots=True)
-class LeafRow:
-    """Nodes on the same switches. Folded rows have no marks, only words."""
+    ``marks`` are, for each state, its cells as squares and the signs in them.
+    """
 
     label: str
     words: str
     state: State
-    width: int
-    height: int
-    marks: tuple[CellMarks, ...]
+    width: int = 0
+    height: int = 0
+    marks: tuple[tuple[State, str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ImpairedLink:
+class ImpairedLink(NamedTuple):
     """A link between switches that is not as built."""
 
     name: str
-    sign: str
     words: str
     state: State
     members: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FabricCells:
-    """The fabric as it stands; ``legend`` names the states that occur."""
+class FabricCells(NamedTuple):
+    """The fabric as it stands; ``wires`` worst first, ``legend`` names the states that occur."""
 
     rows: tuple[LeafRow, ...]
     wires: tuple[ImpairedLink, ...]
-    more_wires: int
     legend: tuple[State, ...]
     width: int
 
 
-Cells = list[tuple[str, State]]
+Cells = Sequence[tuple[str, State]]
 
 
 def draw_fabric(view: RunView) -> FabricCells:
     """The picture of a session."""
-    groups: dict[tuple[str, ...], Cells] = {}
-    for node in view.fabric.nodes:
-        state = view.nodes[node].state if node in view.nodes else State.SKIPPED
-        groups.setdefault(view.fabric.switch_of(node), []).append((node, state))
-    drawn = list(groups.items())
+    states = {node: view.nodes[node].state if node in view.nodes else State.SKIPPED for node in view.fabric.nodes}
+    drawn = list(group_by_key((view.fabric.switch_of(node), (node, state)) for node, state in states.items()).items())
     few = len(drawn) <= MOST_ROWS
     rows = tuple(_make_row(switches, cells) for switches, cells in drawn) if few else tuple(_fold_rows(drawn))
-    wires = sorted(_list_wires(view), key=lambda wire: wire.state.rank)
-    seen = {state for _, cells in drawn for _, state in cells}
     return FabricCells(
         rows=rows,
-        wires=tuple(wires[:MOST_LINKS]),
-        more_wires=max(len(wires) - MOST_LINKS, 0),
-        legend=tuple(state for state in State if state in seen),
+        wires=tuple(sorted(_list_wires(view), key=lambda wire: wire.state.rank)),
+        legend=tuple(state for state in State if state in states.values()),
         width=max((row.width for row in rows), default=0),
     )
 
@@ -113,18 +98,15 @@ def _place_cell(index: int) -> tuple[int, int]:
 
 
 def _make_row(switches: tuple[str, ...], cells: Cells) -> LeafRow:
-    frames: dict[State, list[str]] = {}
-    for index, (_, state) in enumerate(cells):
-        across, down = _place_cell(index)
-        frames.setdefault(state, []).append(f"M{across} {down}")
+    corners = group_by_key((state, "M{} {}".format(*_place_cell(index))) for index, (_, state) in enumerate(cells))
     marks = tuple(
-        CellMarks(
+        (
             state,
-            "".join(f"{at}h13v13h-13z" for at in frames[state]),
-            "".join(f"{at}{STROKES[state]}" for at in frames[state]),
+            "".join(f"{at}h13v13h-13z" for at in corners[state]),
+            "".join(f"{at}{STROKES[state]}" for at in corners[state]),
         )
         for state in State
-        if state in frames
+        if state in corners
     )
     wide, deep = _place_cell(min(len(cells), PER_LINE) - 1)[0], _place_cell(len(cells) - 1)[1]
     return LeafRow(
@@ -139,10 +121,7 @@ def _make_row(switches: tuple[str, ...], cells: Cells) -> LeafRow:
 
 def _describe_row(cells: Cells) -> str:
     """What stands beside a row: only what is not well, by name; or that all is alike."""
-    wrong: dict[State, list[str]] = {}
-    for node, state in cells:
-        if state not in (State.PASS, State.SKIPPED):
-            wrong.setdefault(state, []).append(node)
+    wrong = group_by_key((state, node) for node, state in cells if state not in QUIET)
     if not wrong:
         return f"{count(len(cells), 'node')}, {format_tally(state for _, state in cells)}"
     return "; ".join(f"{SIGNS[state].word} {fold_names(wrong[state])}" for state in State if state in wrong)
@@ -153,7 +132,7 @@ def _fold_rows(drawn: Iterable[tuple[tuple[str, ...], Cells]]) -> Iterator[LeafR
     quiet: list[tuple[tuple[str, ...], Cells]] = []
     shown = 0
     for switches, cells in drawn:
-        calm = all(state in (State.PASS, State.SKIPPED) for _, state in cells)
+        calm = all(state in QUIET for _, state in cells)
         # A fabric in which everything is wrong must not become hundreds of pages.
         if calm or shown >= 2 * MOST_ROWS:
             quiet.append((switches, cells))
@@ -170,8 +149,7 @@ def _fold_rows(drawn: Iterable[tuple[tuple[str, ...], Cells]]) -> Iterator[LeafR
 def _make_folded_row(quiet: list[tuple[tuple[str, ...], Cells]]) -> LeafRow:
     switches = fold_names(name for names, _ in quiet for name in names) or "no switch"
     states = [state for _, cells in quiet for _, state in cells]
-    words = f"{count(len(states), 'node')}, {format_tally(states)}"
-    return LeafRow(switches, words, worst(states), 0, 0, ())
+    return LeafRow(switches, f"{count(len(states), 'node')}, {format_tally(states)}", worst(states))
 
 
 def _list_wires(view: RunView) -> Iterator[ImpairedLink]:
@@ -190,7 +168,6 @@ def _make_wire(view: RunView, link: Link, seen: LinkView) -> ImpairedLink:
         numbers = f"{rate[0]} of {rate[1]}"
     return ImpairedLink(
         name=sanitize(link_name(view.fabric, link)),
-        sign=SIGNS[seen.state].glyph,
         words=", ".join(part for part in (lag, numbers) if part),
         state=seen.state,
         members=tuple(index < up for index in range(link.count)) if link.is_lag else (),

@@ -5,15 +5,14 @@ node can neither write markup nor move the reader's eyes. Streamed. There are no
 elsewhere and no raw HTML (no ``safe`` filter, no ``Markup``; a test holds the template to it).
 """
 
-from dataclasses import dataclass
 from typing import TextIO
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from benchconsole.console.reports import checklist_section, conduct, content, curve_section, tables
 from benchconsole.console.reports.content import ReportOptions
-from benchconsole.console.reports.evidence import make_appendix
-from benchconsole.console.reports.fabric_cells import draw_fabric
+from benchconsole.console.reports.evidence import list_cases
+from benchconsole.console.reports.fabric_cells import MOST_LINKS, draw_fabric
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.result_rows import ResultColumn, ResultRow, select_columns, state_word
@@ -26,8 +25,7 @@ RESULT_COLUMNS = select_columns("subject", "labels", "value", "expected", "share
 CHUNK = 64
 """Pieces of template output that are joined before they are written."""
 
-FINDINGS = 60
-REASONS = 200
+CASES, FINDINGS, REASONS = 60, 60, 200
 PASSING = frozenset((State.PASS, State.SKIPPED, State.MEASURED))
 
 
@@ -53,27 +51,18 @@ def make_environment() -> Environment:
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class BarPiece:
-    """One part of the coverage bar, in thousandths of its length."""
-
-    start: int
-    width: int
-    name: str
-
-
 _BAR = ("tested", "failed to run", "unreachable", "skipped", "not run")
 
 
-def make_bar(lines: tuple[content.CoverageLine, ...]) -> list[BarPiece]:
-    """The tests of the plan as a bar; empty when nothing was planned."""
+def make_bar(lines: tuple[content.CoverageLine, ...]) -> list[tuple[int, int, str]]:
+    """The tests of the plan as a bar: start and width of each part in thousandths, and its name."""
     parts = [(line.name, line.number) for line in lines if line.name in _BAR and line.number]
     whole = sum(number for _, number in parts)
     pieces, before = [], 0
     for name, number in parts:
         start, end = before * 1000 // whole, (before + number) * 1000 // whole
         # Four thousandths are the least that can be seen: one unreachable node of 10,000 must be.
-        pieces.append(BarPiece(start, max(end - start, 4), name))
+        pieces.append((start, max(end - start, 4), name))
         before += number
     return pieces
 
@@ -116,6 +105,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         left_out_findings=content.format_more_findings(findings[FINDINGS:]),
         not_judged=compute_totals(view).reasons,
         picture=draw_fabric(view),
+        most_links=MOST_LINKS,
         built=tables.list_oversubscription(view),
         criteria=tables.list_criteria(view),
         sweeps=sweeps,
@@ -138,7 +128,8 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         left_sentence=conduct.format_cleanliness(view.proofs),
         left=conduct.list_leftovers(view.proofs)[: conduct.EXCEPTIONS],
         more_left=conduct.format_more(conduct.list_leftovers(view.proofs)),
-        appendix=make_appendix(view),
+        cases=list_cases(view),
+        most_cases=CASES,
         state_of_failure=state_of_failure,
         sha=content.hash_topology(view),
         when=content.format_period(view),

@@ -4,12 +4,12 @@ Plain text for any terminal, good from 60 columns up; ``ascii`` on request. No c
 control characters, nothing that a node could have smuggled in.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TextIO
 
 from benchconsole.console.reports import checklist_section, conduct, content
 from benchconsole.console.reports.content import ReportOptions, SessionDetails
-from benchconsole.console.reports.tables import MetricSpread, MetricTable, make_metric_tables
+from benchconsole.console.reports.tables import make_metric_tables
 from benchconsole.console.text.cells import clip_text, fit_text, measure_width, to_ascii, wrap_names, wrap_text
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
@@ -18,7 +18,8 @@ from benchconsole.console.view.run_view import RunView, State, state_of_failure,
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.checklist import StepState
-from benchconsole.probes.model.judgement import Finding, Level
+from benchconsole.probes.model.judgement import Level
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.units import counted as count
 
 NARROWEST = 60
@@ -40,24 +41,22 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
 
 def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
     yield from _format_head(view, width, details)
-    yield from _format_section("conduct", _format_conduct(view, width, details))
-    yield from _format_section("findings", _format_findings(view, width))
-    yield from _format_section("not judged", _format_not_judged(view, width))
-    yield from _format_section("nodes", _format_nodes(view, width))
-    yield from _format_section("results", _format_results(view, width))
-    yield from _format_section("checklists", _format_checklists(details, width))
-    yield from _format_section("left on nodes", _format_leftovers(view, width))
+    sections = {
+        "conduct": _format_conduct(view, width, details),
+        "findings": _format_findings(view, width),
+        "not judged": _format_not_judged(view, width),
+        "nodes": _format_nodes(view, width),
+        "results": _format_results(view, width),
+        "checklists": _format_checklists(details, width),
+        "left on nodes": _format_leftovers(view, width),
+    }
+    for name, lines in sections.items():
+        body = list(lines)
+        if body:
+            yield from ("", name, *body)
     yield ""
     yield from wrap_text(content.format_coverage(view), width, "coverage   ")
     yield " " * 11 + content.UNTESTED
-
-
-def _format_section(name: str, lines: Iterable[str]) -> Iterator[str]:
-    body = list(lines)
-    if body:
-        yield ""
-        yield name
-        yield from body
 
 
 def _format_head(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
@@ -120,19 +119,13 @@ def _format_findings(view: RunView, width: int) -> Iterator[str]:
         glyph = SIGNS[state_of_level(finding.level)].glyph
         head = f" {glyph} {finding.suspect:<8} {fit_text(place, where)}  "
         yield from wrap_text(shorten_text(finding.what), width, head)
-        yield from _format_finding_tail(finding, width)
+        counts = f"{count(len(finding.nodes), 'node')}, {finding.confidence}, {count(len(finding.tests), 'test')}"
+        yield from wrap_text(counts, width, " " * 12)
+        for name, text in (("cannot tell", finding.cannot_tell), ("do", finding.do)):
+            if text:
+                yield from wrap_text(shorten_text(text), width, f"{' ' * 12}{name}: ")
     if len(everything) > FINDINGS:
         yield f"   and {content.format_more_findings(everything[FINDINGS:])}"
-
-
-def _format_finding_tail(finding: Finding, width: int) -> Iterator[str]:
-    counts = f"{count(len(finding.nodes), 'node')}, {finding.confidence}, {count(len(finding.tests), 'test')}"
-    indent = " " * 12
-    yield from wrap_text(counts, width, indent)
-    if finding.cannot_tell:
-        yield from wrap_text(shorten_text(finding.cannot_tell), width, f"{indent}cannot tell: ")
-    if finding.do:
-        yield from wrap_text(shorten_text(finding.do), width, f"{indent}do: ")
 
 
 def _format_not_judged(view: RunView, width: int) -> Iterator[str]:
@@ -164,14 +157,11 @@ def _format_undecided(view: RunView, width: int) -> Iterator[str]:
 
 def _format_nodes(view: RunView, width: int) -> Iterator[str]:
     """Nodes folded by state, worst first; those that pass are only counted."""
-    by_state: dict[State, list[str]] = {}
-    for node, seen in view.nodes.items():
-        by_state.setdefault(seen.state, []).append(node)
-    quiet = (State.PASS, State.SKIPPED)
+    by_state = group_by_key((seen.state, node) for node, seen in view.nodes.items())
     for state in State:
         names = by_state.get(state, [])
         head = f" {SIGNS[state].glyph} {state:<12}{len(names):>6,}"
-        if names and state not in quiet:
+        if names and state not in (State.PASS, State.SKIPPED):
             yield from wrap_names(fold_names(names), width, f"{head}  ", NODE_LINES)
         elif names:
             yield head
@@ -180,7 +170,7 @@ def _format_nodes(view: RunView, width: int) -> Iterator[str]:
 def _format_results(view: RunView, width: int) -> Iterator[str]:
     """Judged metrics by stage; those that nothing was expected of are only named."""
     judged = [table for table in make_metric_tables(view) if table.judged]
-    rows = [(table, _name_result(table, spread), spread) for table in judged for spread in table.spreads]
+    rows = [(table, f"{table.metric} {spread.values}".strip(), spread) for table in judged for spread in table.spreads]
     heads = ("lowest", "median", "expected") if width >= NUMBERS_FROM else ("lowest", "expected")
     widest = min(max((measure_width(name) for _, name, _ in rows), default=0), width - 10 - len(heads) * NUMBER)
     if rows:
@@ -196,7 +186,3 @@ def _format_results(view: RunView, width: int) -> Iterator[str]:
     unjudged = picture.unjudged_metrics(view)
     if unjudged:
         yield from wrap_names(", ".join(shorten_text(name, 80) for name in unjudged), width, " ○ not judged: ", 3)
-
-
-def _name_result(table: MetricTable, spread: MetricSpread) -> str:
-    return f"{table.metric} {spread.values}".strip()

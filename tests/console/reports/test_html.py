@@ -148,5 +148,5 @@ def test_there_is_a_line_to_sign_for_each_side(hard: Page) -> None:
 
 def test_a_single_unreachable_test_of_many_is_visible_in_the_bar() -> None:
     pieces = make_bar((CoverageLine("tested", 9_999, ""), CoverageLine("unreachable", 1, "")))
-    assert [piece.width for piece in pieces] == [999, 4]
+    assert [width for _, width, _ in pieces] == [999, 4]
     assert make_bar((CoverageLine("tested", 0, ""),)) == []
