@@ -10,6 +10,7 @@ from benchconsole.console.exits import BadInput
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.topology import load
 from benchconsole.topology.description.document import Imported, source_text
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers import FORMATS, SEVERAL, import_sources, sniff
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import fold
@@ -182,18 +183,13 @@ def _format_outcome(imported: Imported, fabric: Fabric, chosen: str, file: Path)
     switches = f"{len(fabric.switches):,} switch{'' if len(fabric.switches) == 1 else 'es'}"
     parts = [count(len(fabric.nodes), "node"), switches, count(len(fabric.links), "link")]
     yield f"wrote {file} from {chosen}: {', '.join(parts)}"
-    yield from (f"  inferred: {sanitize(line)}" for line in _list_inferred(imported))
+    # Each kind of inference with the devices, or the number of links, that it was made for.
+    alike = group_by_key(((at[0], note), str(at[1])) for at, note in imported.notes.items())
+    for (section, note), those in alike.items():
+        where = f" ({len(those):,} times in links)" if section == "links" else f": {fold(those)}"
+        yield f"  inferred: {sanitize(note + where)}"
     yield from (f"  note: {sanitize(remark)}" for remark in imported.remarks)
     yield f"edit it, then: benchconsole check {file}"
-
-
-def _list_inferred(imported: Imported) -> Iterator[str]:
-    """Each kind of inference with the devices, or the number of links, that it was made for."""
-    alike: dict[tuple[str, str], list[str]] = {}
-    for location, note in imported.notes.items():
-        alike.setdefault((str(location[0]), note), []).append(str(location[1]))
-    for (section, note), those in alike.items():
-        yield f"{note} ({len(those):,} times in links)" if section == "links" else f"{note}: {fold(those)}"
 
 
 def _write_file(file: Path, text: str, *, copy: bool) -> None:

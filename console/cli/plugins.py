@@ -5,6 +5,7 @@ import click
 from benchconsole.console.cli.common import json_option, print_json
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.topology.grouping import group_by_key
 
 
 @click.command("plugins")
@@ -12,9 +13,7 @@ from benchconsole.probes.plugins.registry import load_probes
 def command(as_json: bool) -> None:
     """List the plugins: who brought which probes, and why some could not be used."""
     catalogue = load_probes()
-    brought: dict[str, list[str]] = {}
-    for name, origin in catalogue.origin.items():
-        brought.setdefault(origin, []).append(name)
+    brought = group_by_key((origin, name) for name, origin in catalogue.origin.items())
     broken = [{"name": each.name, "from": each.distribution, "reason": each.reason} for each in catalogue.broken]
     if as_json:
         used = [{"from": origin, "probes": names} for origin, names in brought.items()]

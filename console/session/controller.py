@@ -36,7 +36,7 @@ BATCH_SECONDS = 0.05
 
 
 class SessionController:
-    """Implements ``SessionControl`` for a session that is run by ``thread``.
+    """All that a screen may ask of a session, which ``thread`` runs. What is not awaited answers at once.
 
     ``closing`` lets go of its store at the end. With ``start`` the default suite runs as soon as somebody follows.
     ``passwords`` is what its reach asks.
@@ -62,6 +62,7 @@ class SessionController:
 
     @property
     def suites(self) -> tuple[str, ...]:
+        """Names of the suites that can be planned; the default first."""
         return tuple(self._session.fabric.suites) or ("default",)
 
     @property
@@ -74,14 +75,19 @@ class SessionController:
 
     @property
     def resumable(self) -> bool:
+        """Whether an interrupted session can be gone on with: ``propose(None)`` proposes what it still owes."""
         return bool(self._session.id) and not self._session.complete
 
     @property
     def follows(self) -> str:
+        """Who drives the session where that is another console, in a sentence: no order is taken; empty else."""
         return self._session.driver if isinstance(self._session, FollowedSession) else ""
 
     async def follow(self, hear: Hear) -> None:
-        """Events are told a batch at a time, in the thread of the session."""
+        """Tell ``hear`` every event, from SessionOpened on, until the session is closed; raises what ends it badly.
+
+        Events are told a batch at a time, in the thread of the session.
+        """
         await self._thread.ask(lambda: self._tell_batches(hear))
 
     async def _tell_batches(self, hear: Hear) -> None:
@@ -112,12 +118,17 @@ class SessionController:
             listening.cancel()
 
     def answered_by(self, ask: AskPassword) -> None:
+        """From now on ``ask``, which runs on the loop of the caller, is asked for the password of ``sudo``."""
         self._passwords.answered_by(ask)
 
     async def propose(
         self, suite: str | None, *, failed_only: bool = False, only: Collection[str] = (), typed: Collection[str] = ()
     ) -> Proposal:
-        """The rounds that would run; what an interrupted session has left comes before a new suite."""
+        """The rounds that would run: a suite, or the tests that failed, or those whose ids are ``only``.
+
+        What an interrupted session has left comes before a new suite. ``typed`` are serial numbers of disks that
+        the operator has typed, who agrees to lose what is on them.
+        """
         session = self._require_driven()
 
         def propose() -> Proposal:
@@ -132,7 +143,7 @@ class SessionController:
         return await self._thread.call(propose)
 
     async def start(self, rounds: Sequence[Round]) -> None:
-        """Run ``rounds``; InUseError where nodes that somebody else needs would be loaded."""
+        """Run ``rounds``, or with none end an interrupted session; InUseError where nodes in use would be loaded."""
         session = self._require_driven()
 
         def start() -> None:
@@ -148,9 +159,11 @@ class SessionController:
         self._order(Session.go_on)
 
     def stop(self, *, now: bool) -> None:
+        """End the run: at once, or when the round is closed."""
         self._order(lambda session: session.stop(now=now))
 
     def abandon(self) -> None:
+        """End at once, whatever is left on the nodes: their watchdogs see to that."""
         if not self.follows:  # else there is nothing of ours to end
             self._order(Session.abandon)
 
@@ -184,13 +197,14 @@ class SessionController:
         await asyncio.to_thread(self._closing)
 
     async def export(self, kind: str, view: RunView, path: Path) -> Path:
+        """Write a report of a kind (html, md, csv, json) of what ``view`` shows as stored, and say where."""
         from benchconsole.console.reports import ReportOptions, write
 
         await self._run_beside(lambda: write(kind, as_stored(view), path, ReportOptions()))
         return path
 
     async def path_of(self, test: Test) -> Sequence[FlowHop]:
-        """The path of a test's data, with what its whole round should have loaded each hop with."""
+        """The path of a test's data, with what its whole round should have loaded each hop with; empty for one node."""
         test_round = next(each for each in self._session.plan if each.number == test.round)
         return await self._run_beside(lambda: self._flow_paths.find_path(test, test_round))
 

@@ -17,6 +17,7 @@ from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.probes.planning.sweep_stop import SweepEndings, make_skipped_results, was_skipped
 from benchconsole.probes.running.runner import RoundObserver, Runner
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import fold
 
 if TYPE_CHECKING:
@@ -116,10 +117,8 @@ class Execution:
         from benchconsole.probes.hygiene.prerequisites import survey
 
         lacks = await survey(self.reach, rounds, self.probes)
-        nodes_by_lack: dict[tuple[str, str], list[NodeId]] = {}
-        for (probe, node), failure in lacks.items():
-            nodes_by_lack.setdefault((probe, failure.detail), []).append(node)
-        for (probe, words), nodes in nodes_by_lack.items():
+        alike = group_by_key(((probe, failure.detail), node) for (probe, node), failure in lacks.items())
+        for (probe, words), nodes in alike.items():
             self._notice(f"{probe} is left out on {fold(nodes)}: {words}")
         return lacks
 

@@ -50,9 +50,5 @@ class PasswordPrompt:
         """What was answered; None where nothing was, nobody listens, or whoever did has left."""
         if self._ask is None or self._loop is None or self._loop.is_closed():
             return None
-        asked = asyncio.run_coroutine_threadsafe(_await_answer(self._ask, prompt), self._loop)
+        asked = asyncio.run_coroutine_threadsafe(self._ask(prompt), self._loop)
         return await asyncio.wrap_future(asked)
-
-
-async def _await_answer(ask: "AskPassword", prompt: str) -> str | None:
-    return await ask(prompt)

@@ -15,6 +15,7 @@ import numpy as np
 from benchconsole.probes.planning.stream_placement import compute_fastest_stream
 from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Caps, Flow, NodeId
 from benchconsole.topology.routing.attachment import Legs
 from benchconsole.topology.routing.routes import Routes
@@ -122,12 +123,8 @@ class FlowClasses:
 
     def group_nodes(self, nodes: Iterable[NodeId]) -> dict[int, list[NodeId]]:
         """Those of ``nodes`` that are cabled, by the number of what they share with the nodes cabled alike."""
-        groups: dict[int, list[NodeId]] = {}
-        for node in nodes:
-            side = self.find_side(node)
-            if side is not None:
-                groups.setdefault(side.number, []).append(node)
-        return groups
+        sides = ((self.find_side(node), node) for node in nodes)
+        return group_by_key((side.number, node) for side, node in sides if side is not None)
 
     def find_class(self, source: NodeId, sink: NodeId) -> FlowClass | None:
         """The class of a flow; None where there is no path between the two that a fabric would route."""

@@ -7,13 +7,14 @@ nodes bind, a random order where something above them does. Where one level of r
 
 import math
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from benchconsole.topology.arrays import Indices
+from benchconsole.topology.grouping import group_by_key
 
 FULL_AT = 1.0 + 1e-6
 """A resource may be taken once; the rest is rounding."""
@@ -169,10 +170,7 @@ def _edges(uses: Uses, binding: Collection[int]) -> tuple[list[int], list[int]] 
 
 def _sides(pairs: set[tuple[int, ...]]) -> dict[int, int] | None:
     """0 or 1 for each resource, so that no pair is on one side; None where that cannot be."""
-    beside: defaultdict[int, list[int]] = defaultdict(list)
-    for one, other in sorted(pairs):
-        beside[one].append(other)
-        beside[other].append(one)
+    beside = group_by_key(ends for one, other in sorted(pairs) for ends in ((one, other), (other, one)))
     side: dict[int, int] = {}
     for start in beside:
         waiting = [start] if start not in side else []

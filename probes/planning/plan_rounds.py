@@ -30,6 +30,7 @@ from benchconsole.probes.planning.sweep_points import (
     list_turns,
     make_swept,
 )
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, Sweep
 from benchconsole.topology.routing.routes import Routes
@@ -323,10 +324,8 @@ def split_into_waves(rounds: Sequence[Round]) -> tuple[Round, ...]:
     width: defaultdict[str, int] = defaultdict(lambda: 1)
     found: list[Round] = []
     for each in rounds:
-        by_load: defaultdict[str, list[Test]] = defaultdict(list)
-        for index, test in enumerate(each.tests):
-            by_load[f"b{test.bundle}" if test.bundle else f"t{index}"].append(test)
-        loads = list(by_load.values())
+        named = ((f"b{test.bundle}" if test.bundle else f"t{at}", test) for at, test in enumerate(each.tests))
+        loads = list(group_by_key(named).values())
         while loads:
             wide = width[each.stage]
             chosen, loads = loads[:wide], loads[wide:]

@@ -17,6 +17,7 @@ from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, find_budget, list_demands, sum_shared
 from benchconsole.probes.planning.sweep_stop import find_throughput_metric
 from benchconsole.topology.element_names import direction_name
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, Link, NodeId
 from benchconsole.topology.model.sweep import Ending, sort_values
 from benchconsole.topology.routing.routes import Routes
@@ -207,10 +208,7 @@ class _StageSums:
         ledger = ResourceUse(self.flow_classes.sending(sending.streams), fans_out, most=wide)
         jobs: list[list[tuple[Test, Demands]]] = []
         for tests in self.tests:
-            together: defaultdict[str, list[tuple[Test, Demands]]] = defaultdict(list)
-            for test, wanted in tests:
-                together[test.bundle or test.id].append((test, wanted))
-            jobs += together.values()
+            jobs += group_by_key((test.bundle or test.id, (test, wanted)) for test, wanted in tests).values()
         if not both and all(len(job) == 1 and not job[0][0].bundle and job[0][0].target.peer for job in jobs):
             ledger.pairs([(flow.source, flow.sink) for each in self.rounds for flow in each.flows])
         else:

@@ -8,6 +8,7 @@ publishes another hash. Of a hash that was not described so nothing is assumed.
 from collections.abc import Iterator, Mapping
 from math import inf, prod
 
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, HashPolicy
 from benchconsole.topology.routing.hashed_paths import CableStep, HashChoice, Walker, hash_flows
 from benchconsole.topology.routing.routes import Routes, Shares
@@ -21,11 +22,8 @@ def compute_fastest_stream(fabric: Fabric, shares: Shares) -> float:
 
     Where all of the flow leaves a device, or enters one, the stream is on one of the cables there.
     """
-    leaving: dict[str, list[Direction]] = {}
-    entering: dict[str, list[Direction]] = {}
-    for way in shares:
-        leaving.setdefault(way.source, []).append(way)
-        entering.setdefault(fabric.links[way.link].other(way.source), []).append(way)
+    leaving = group_by_key((way.source, way) for way in shares)
+    entering = group_by_key((fabric.links[way.link].other(way.source), way) for way in shares)
     stages = (ways for ways in (*leaving.values(), *entering.values()) if sum(map(shares.__getitem__, ways)) > 1 - 1e-9)
     return min((max(fabric.member_payload(fabric.links[way.link]) for way in ways) for ways in stages), default=inf)
 

@@ -9,6 +9,7 @@ from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.description.wiring import MAX_VLAN
 from benchconsole.topology.errors import find_near
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
 from benchconsole.topology.model.fabric import (
     Claim,
@@ -49,9 +50,7 @@ class Grouping:
         return found
 
     def mlags(self, links: Mapping[LinkId, Link]) -> list[Mlag]:
-        between: dict[frozenset[str], list[LinkId]] = {}
-        for link in links.values():
-            between.setdefault(frozenset((link.a, link.b)), []).append(link.id)
+        between = group_by_key((frozenset((link.a, link.b)), link.id) for link in links.values())
         found: list[Mlag] = []
         taken: dict[str, str] = {}
         for name, each in self.written.mlag.items():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from benchconsole.topology.errors import Position
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Bond
 from benchconsole.topology.selection import expand_ports
 from benchconsole.topology.writing.node_set_folding import fold_in_order, make_natural_key
@@ -89,10 +90,10 @@ def bundle_cables(cables: Iterable[SourceCable], tiers: Mapping[str, int], speed
 
 
 def _bundle_pair(cables: Sequence[SourceCable]) -> Iterator[_Bundle]:
-    alike: dict[object, list[SourceCable]] = {}
-    for cable in cables:
-        kind = (cable.speed, repr(cable.fields), cable.standby)
-        alike.setdefault(cable.lag if cable.lag is not None else kind, []).append(cable)
+    kinds = ((cable.speed, repr(cable.fields), cable.standby) for cable in cables)
+    alike = group_by_key(
+        (kind if cable.lag is None else cable.lag, cable) for cable, kind in zip(cables, kinds, strict=True)
+    )
     free = (name for name in (f"lag{number}" for number in range(1, len(cables) + 2)) if name not in alike)
     for index, those in enumerate(alike.values()):
         lag, known = those[0].lag, _drop_partial_ports(those)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from benchconsole.topology.description.document import Document, Imported, Lines, Location
 from benchconsole.topology.errors import Position, Problem, TopologyError, find_near, refuse
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers.bundles import SourceCable, bundle_cables
 from benchconsole.topology.importers.roles import find_node_role, infer_switch_roles
 from benchconsole.topology.model.fabric import SwitchRole
@@ -197,12 +198,8 @@ class Draft:
 
 def format_cables(cables: list[SourceCable]) -> str:
     """The cables as ``n[1-16] to leaf1; leaf[1-2] to spine1``; the first dozen of many."""
-    above: dict[str, list[str]] = {}
-    for cable in cables:
-        above.setdefault(cable.b, []).append(cable.a)
-    beside: dict[str, list[str]] = {}
-    for upper, lower in above.items():
-        beside.setdefault(fold(lower), []).append(upper)
+    above = group_by_key((cable.b, cable.a) for cable in cables)
+    beside = group_by_key((fold(lower), upper) for upper, lower in above.items())
     found = [f"{lower} to {fold(upper)}" for lower, upper in beside.items()]
     more = f"; and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
     return "; ".join(found[:_SHOWN]) + more

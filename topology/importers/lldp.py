@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchconsole.topology.description.document import Document, Imported, Location, source_text
 from benchconsole.topology.errors import Position, refuse
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.importers.bundles import SourceCable
 from benchconsole.topology.importers.draft import Draft, DraftDevice
 from benchconsole.topology.importers.json_text import parse_documents
@@ -179,11 +180,8 @@ def _find_text(value: object) -> str:
 
 def _drop_ambiguous(own: str, seen: Sequence[LldpNeighbour], draft: Draft) -> list[LldpNeighbour]:
     """The neighbours without those that share an interface; what speaks LLDP goes before what speaks CDP."""
-    beside: dict[str, list[LldpNeighbour]] = {}
-    for each in seen:
-        beside.setdefault(each.interface, []).append(each)
     found = []
-    for interface, several in beside.items():
+    for interface, several in group_by_key((each.interface, each) for each in seen).items():
         spoken = [each for each in several if each.via == "LLDP"] or several
         devices = {each.switch for each in spoken}
         if len(devices) == 1:

@@ -7,6 +7,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Mapping
 
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import SwitchRole
 
 _WORD = re.compile(r"[a-z]+")
@@ -81,10 +82,7 @@ def _infer_role(named: SwitchRole | None, hops: int | None, ladder: list[SwitchR
 
 
 def _measure_distances(switches: Mapping[str, object], links: Iterable[tuple[str, str]]) -> dict[str, int]:
-    beside: dict[str, list[str]] = {}
-    for a, b in links:
-        beside.setdefault(a, []).append(b)
-        beside.setdefault(b, []).append(a)
+    beside = group_by_key(ends for a, b in links for ends in ((a, b), (b, a)))
     found = dict.fromkeys((name for name in beside if name not in switches), 0)
     queue = deque(found)
     while queue:

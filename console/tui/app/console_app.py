@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
@@ -27,9 +27,11 @@ from benchconsole.console.tui.rows.themes import THEMES
 from benchconsole.console.tui.screens.base.page import OpenPage
 from benchconsole.console.tui.screens.export import FORMATS
 from benchconsole.console.tui.widgets.tabs import TABS, Tabs
-from benchconsole.console.view.session_control import SessionControl
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.model.fabric import Fabric, NodeId
+
+if TYPE_CHECKING:
+    from benchconsole.console.session.controller import SessionController
 
 TICK = 0.1
 ENDINGS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -60,7 +62,7 @@ class ConsoleApp(ThemedApp[int]):
 
     def __init__(
         self,
-        make: Callable[[], SessionControl],
+        make: "Callable[[], SessionController]",
         terminal: Terminal,
         now: Callable[[], float] = time.time,
         *,
@@ -209,7 +211,7 @@ class ConsoleApp(ThemedApp[int]):
         self.navigation.say(f"sent {message.what}, {size:,} bytes, to the clipboard of your terminal")
 
 
-def run(make: Callable[[], SessionControl], *, terminal: Terminal | None = None) -> int:
+def run(make: "Callable[[], SessionController]", *, terminal: Terminal | None = None) -> int:
     """Show the console until it is left; raises what ended the session. 0, or 130 after ctrl-c twice."""
     textual_patches.apply()
     app = ConsoleApp(make, terminal or detect(os.environ))

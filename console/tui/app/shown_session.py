@@ -2,21 +2,25 @@
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.widgets.tabs import Badges
 from benchconsole.console.view.latest_view import LatestView
 from benchconsole.console.view.run_view import RunView
-from benchconsole.console.view.session_control import FlowHop, SessionControl
+from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.model.measuring import Test
 from benchconsole.topology.errors import RoutingError
+
+if TYPE_CHECKING:
+    from benchconsole.console.session.controller import SessionController
 
 
 class ShownSession:
     """``control`` is None until the session is open, ``view`` until its first event has come."""
 
     def __init__(self) -> None:
-        self.control: SessionControl | None = None
+        self.control: SessionController | None = None
         self.latest = LatestView()
         self.view: RunView | None = None
         self._frozen_at: float | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from benchconsole.probes.planning.layout import DesignRequest, FlowLayout
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 SHIFTS = 2
@@ -11,12 +12,12 @@ SHIFTS = 2
 
 def group_alike(fabric: Fabric, nodes: Sequence[NodeId]) -> list[list[NodeId]]:
     """Nodes cabled to the same switches at the same speed, in file order."""
-    found: dict[tuple[object, ...], list[NodeId]] = {}
-    for node in nodes:
-        links = fabric.active_legs(node)
-        if links:
-            key = (*sorted(link.other(node) for link in links), sum(link.capacity for link in links))
-            found.setdefault(key, []).append(node)
+    legs = ((node, fabric.active_legs(node)) for node in nodes)
+    found = group_by_key(
+        ((*sorted(link.other(node) for link in links), sum(link.capacity for link in links)), node)
+        for node, links in legs
+        if links
+    )
     return list(found.values())
 
 

@@ -5,7 +5,6 @@ fill together are one bundle, judged by its sum.
 """
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import product
@@ -15,6 +14,7 @@ from benchconsole.probes.model.measuring import FULL, Bundle
 from benchconsole.probes.planning.designs.filling import HEADROOM, compute_fill, make_bundle
 from benchconsole.probes.planning.designs.neighbours import group_alike
 from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowLoad
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Flow, NodeId
 
 TRIES = 6
@@ -134,9 +134,7 @@ class _Trunks:
     def _find_rings(self, switch: str) -> list[list[int]]:
         """The switches with nodes, by number, in groups that are equally far from ``switch``."""
         hops = self.routes.hops_to(switch)
-        rings: defaultdict[int, list[int]] = defaultdict(list)
-        for number, home in enumerate(self.homes):
-            rings[hops.get(home, _FAR)].append(number)
+        rings = group_by_key((hops.get(home, _FAR), number) for number, home in enumerate(self.homes))
         return [rings[distance] for distance in sorted(rings)]
 
     def _reach(self, source: NodeId, sink: NodeId) -> bool:

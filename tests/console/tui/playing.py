@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchconsole.console.session.controller import SessionController
 from benchconsole.console.view.events import Event, RoundStarted, SessionEnded, SessionOpened, TestStarted
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import AskPassword, FlowHop, Hear, PlanNotes, Proposal
@@ -15,8 +16,14 @@ from benchconsole.probes.model.measuring import Result, Round, Test
 from tests.console.tui.story import Story
 
 
-class Player:
-    """Implements ``SessionControl``. ``pace`` 0 gives every event at once; ``stop_at`` keeps that many for ``feed``."""
+class Player(SessionController):
+    """Takes the place of the control of a session. ``pace`` 0 gives every event at once; ``stop_at`` keeps that many for ``feed``."""
+
+    running = False
+    paused = False
+    resumable = False
+    follows = ""
+    suites: tuple[str, ...] = ("acceptance", "network")
 
     def __init__(self, story: Story, *, pace: float = 0.0, until: int | None = None) -> None:
         self.story = story
@@ -24,13 +31,8 @@ class Player:
         self.waiting: list[Event] = list(story.events(tests=len(story.fabric.nodes) < 1000))
         self.queue: asyncio.Queue[Event] = asyncio.Queue()
         self.until = len(self.waiting) if until is None else until
-        self.running = False
-        self.paused = False
-        self.suites: tuple[str, ...] = ("acceptance", "network")
         self.started: list[tuple[Round, ...]] = []
         self.stopped: list[bool] = []
-        self.follows = ""
-        self.resumable = False
         self.owed: tuple[Round, ...] = ()
         self.disks: tuple[Confirmation, ...] = ()
         self.typed: list[tuple[str, ...]] = []

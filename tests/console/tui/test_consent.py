@@ -172,7 +172,7 @@ async def test_a_question_that_comes_while_the_run_begins_is_not_lost_with_the_p
 
         async def start(_rounds: object) -> None:
             assert look.player.ask is not None
-            questions.append(asyncio.create_task(look.player.ask("password of ops: ")))  # type: ignore[arg-type]
+            questions.append(asyncio.create_task(look.player.ask("password of ops: ")))
             for _ in range(20):
                 await asyncio.sleep(0)
 
