@@ -142,14 +142,14 @@ def paired() -> Fabric:
 def static(fabric: Fabric) -> dict[str, object]:
     """Every question about ``fabric``, over one set of tables."""
     cabled = make_tables(fabric)
-    used = ports.analyse_ports(fabric, cabled=cabled)
+    used = ports.analyse_ports(cabled)
     found: dict[str, object] = {
         "ports": used,
-        "oversubscription": oversubscription.analyse_oversubscription(fabric, cabled=cabled, used=used),
+        "oversubscription": oversubscription.analyse_oversubscription(cabled, used=used),
     }
     for name, question in QUESTIONS.items():
         if name not in found:
-            found[name] = question(fabric, cabled=cabled)
+            found[name] = question(cabled)
     return found
 
 
@@ -237,7 +237,7 @@ def compared(fabric: Fabric) -> None:
     near, far = names[: len(names) // 2], names[len(names) // 2 :]
     flow.add_edges_from((("source", name) for name in near), capacity=RATE)
     flow.add_edges_from(((name, "sink") for name in far), capacity=RATE)
-    halves = bisection.analyse_bisection(fabric, cabled=cabled).halves
+    halves = bisection.analyse_bisection(cabled).halves
     assert halves is not None
     assert abs(nx.maximum_flow_value(flow, "source", "sink") - halves.bound) < 1
     cabled.uplinks  # noqa: B018 - shared by all questions, paid for above
@@ -246,7 +246,7 @@ def compared(fabric: Fabric) -> None:
         ("cut vertices", lambda: find_separation(cabled), lambda: list(nx.articulation_points(graph))),
         (
             "flow between halves",
-            lambda: bisection.analyse_bisection(fabric, cabled=cabled),
+            lambda: bisection.analyse_bisection(cabled),
             lambda: nx.maximum_flow_value(*source),
         ),
     ]

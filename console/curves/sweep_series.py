@@ -18,7 +18,7 @@ from benchconsole.console.view.run_view import RunView, State, state_of, state_o
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.labels import ASKED
 from benchconsole.probes.model.measuring import Labels, Round, Swept
-from benchconsole.probes.planning.sweep_points import REPETITION
+from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.sweep import CLIENTS, parse_number, sort_values
 from benchconsole.topology.units import Shown, Unit

@@ -281,10 +281,11 @@ def list_oversubscription(view: RunView) -> tuple[SwitchLine, ...]:
     """Static oversubscription per switch, switches of one role that are alike folded into one line."""
     # Here: it brings numpy, which start-up must not wait for.
     from benchconsole.topology.analysis.oversubscription import analyse_oversubscription
+    from benchconsole.topology.tables.fabric_tables import make_tables
 
     alike = group_by_key(
         ((view.fabric.switches[found.switch].role, found.down, found.up, found.side), found)
-        for found in analyse_oversubscription(view.fabric)
+        for found in analyse_oversubscription(make_tables(view.fabric))
     )
     return tuple(
         SwitchLine(

@@ -15,7 +15,7 @@ from benchconsole.console.session.persistence import DurableWriter
 from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, TestStarted
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Proof, Result, Round
-from benchconsole.probes.planning.sweep_stop import SweepEndings, make_skipped_results, was_skipped
+from benchconsole.probes.planning.sweeps import SweepEndings, make_skipped_results, was_skipped
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.selection import fold

@@ -14,7 +14,7 @@ from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
 from benchconsole.probes.planning import find_suite, plan, rerun, split_into_waves, withhold
-from benchconsole.probes.planning.sweep_stop import was_skipped
+from benchconsole.probes.planning.sweeps import was_skipped
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 
 if TYPE_CHECKING:

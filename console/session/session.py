@@ -19,7 +19,7 @@ from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.planning import find_suite
-from benchconsole.probes.planning.sweep_stop import SweepEndings
+from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.store.model import SessionState
 from benchconsole.topology.description.resolve import load_text

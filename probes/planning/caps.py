@@ -16,7 +16,7 @@ from benchconsole.probes.model.options import Given
 from benchconsole.probes.planning.design_options import Options, find_refusal
 from benchconsole.probes.planning.participants import SET_OPTIONS
 from benchconsole.probes.planning.resource_use import FILESYSTEM
-from benchconsole.probes.planning.sweep_points import list_turns
+from benchconsole.probes.planning.sweeps import list_turns
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, NodeId, Stage, Suite
 from benchconsole.topology.routing.routes import Routes

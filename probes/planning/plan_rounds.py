@@ -22,7 +22,7 @@ from benchconsole.probes.planning.layout import DesignRequest, FlowLayout, FlowL
 from benchconsole.probes.planning.packing import find_shortest, first_fit
 from benchconsole.probes.planning.participants import SET_OPTIONS, choose_flows, make_sets, take_first
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, list_demands
-from benchconsole.probes.planning.sweep_points import (
+from benchconsole.probes.planning.sweeps import (
     Point,
     format_point,
     format_stage_name,

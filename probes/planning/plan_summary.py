@@ -15,7 +15,7 @@ from benchconsole.probes.planning.designs import DEFAULT_DESIGN, DESIGNS
 from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses
 from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.resource_use import MOST_TESTS, ResourceUse, find_budget, list_demands, sum_shared
-from benchconsole.probes.planning.sweep_stop import find_throughput_metric
+from benchconsole.probes.planning.sweeps import find_throughput_metric
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, Link, NodeId

@@ -15,6 +15,7 @@ from benchconsole.topology.analysis.ports import list_findings as port_findings
 from benchconsole.topology.analysis.redundancy import analyse_redundancy
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.tables.fabric_tables import make_tables
 from benchconsole.topology.tables.single_failures import FailureKind
 
 FILE = Path(topology.__file__).parent / "examples" / "jetstream.yaml"
@@ -29,7 +30,7 @@ def near(value: float) -> object:
 
 
 def switch(fabric: Fabric, name: str) -> Oversubscription:
-    return next(each for each in analyse_oversubscription(fabric) if each.switch == name)
+    return next(each for each in analyse_oversubscription(make_tables(fabric)) if each.switch == name)
 
 
 # A chassis
@@ -42,7 +43,7 @@ def test_a_blade_switch_takes_160_and_passes_on_80() -> None:
 
 @pytest.mark.parametrize("name", ["c01", "vlt01"])
 def test_a_chassis_is_2_to_1_and_with_one_uplink_less_8_to_3(name: str) -> None:
-    found = next(each for each in analyse_oversubscription(FABRICS[4]).groups if each.name == name)
+    found = next(each for each in analyse_oversubscription(make_tables(FABRICS[4])).groups if each.name == name)
     assert (found.down / GIGABIT, found.up / GIGABIT, found.ratio) == (near(320), near(160), near(2))
     assert found.cable is not None
     assert found.cable.element == "mxl01-1--tor1"
@@ -57,23 +58,23 @@ def test_the_blade_switch_with_one_uplink_less_is_4_to_1() -> None:
 
 def test_one_uplink_less_is_what_a_fabric_described_without_it_is() -> None:
     worn = remove_elements(FABRICS[4], members={"mxl01-1--tor1": 1})
-    chassis = next(each for each in analyse_oversubscription(worn).groups if each.name == "c01")
+    chassis = next(each for each in analyse_oversubscription(make_tables(worn)).groups if each.name == "c01")
     assert (chassis.ratio, switch(worn, "mxl01-1").ratio) == (near(320 / 120), near(4))
 
 
 def test_a_dead_blade_switch_leaves_2_to_1_and_half_of_each_blade() -> None:
-    found = next(loss for loss in analyse_redundancy(FABRICS[4]) if "mxl01-1" in loss.elements)
+    found = next(loss for loss in analyse_redundancy(make_tables(FABRICS[4])) if "mxl01-1" in loss.elements)
     assert (found.effect.cut, found.effect.degraded, found.effect.left) == (0, 16, near(0.5))
     worn = remove_elements(FABRICS[4], switches=["mxl01-1"])
     assert switch(worn, "mxl01-2").ratio == near(2)
-    chassis = next(each for each in analyse_oversubscription(worn).groups if each.name == "c01")
+    chassis = next(each for each in analyse_oversubscription(make_tables(worn)).groups if each.name == "c01")
     assert (chassis.down / GIGABIT, chassis.up / GIGABIT, chassis.ratio) == (near(160), near(80), near(2))
 
 
 def test_blades_lose_a_quarter_with_one_uplink_of_a_blade_switch() -> None:
     found = next(
         loss
-        for loss in analyse_redundancy(FABRICS[4])
+        for loss in analyse_redundancy(make_tables(FABRICS[4]))
         if loss.kind is FailureKind.MEMBER and "mxl01-1--tor1" in loss.elements
     )
     # 10 Gb/s is 7.5 Gb/s: the legs on the switch that lost it go from 5 to 2.5.
@@ -81,7 +82,7 @@ def test_blades_lose_a_quarter_with_one_uplink_of_a_blade_switch() -> None:
 
 
 def test_single_streams_cannot_show_the_chassis() -> None:
-    found = [each for each in find_bottlenecks(FABRICS[1]) if each.code == "single-stream"]
+    found = [each for each in find_bottlenecks(make_tables(FABRICS[1])) if each.code == "single-stream"]
     assert [each.where for each in found] == ["mxl[01-20]-[1-2]"]
     assert found[0].text == (
         "A single stream of 10.0 Gb/s per node offers 16 x 10.0 Gb/s = 160 Gb/s in each of 20 places, as much as the"
@@ -94,7 +95,7 @@ def test_single_streams_cannot_show_the_chassis() -> None:
 
 @pytest.mark.parametrize(("per_tor", "racks"), [(1, 20), (2, 10), (4, 5), (5, 4)])
 def test_racks_and_their_ratio(per_tor: int, racks: int) -> None:
-    tier = next(each for each in analyse_oversubscription(FABRICS[per_tor]).tiers if each.role == "leaf")
+    tier = next(each for each in analyse_oversubscription(make_tables(FABRICS[per_tor])).tiers if each.role == "leaf")
     assert (tier.switches, tier.ratio) == (racks, near(per_tor))
     assert tier.least is not None
     assert tier.most is not None
@@ -103,7 +104,7 @@ def test_racks_and_their_ratio(per_tor: int, racks: int) -> None:
 
 @pytest.mark.parametrize("per_tor", [1, 2, 4, 5])
 def test_end_to_end_is_twice_the_racks(per_tor: int) -> None:
-    found = analyse_end_to_end(FABRICS[per_tor])
+    found = analyse_end_to_end(make_tables(FABRICS[per_tor]))
     assert len(found) == 1
     assert (found[0].nodes, found[0].top) == (347, ("spine1", "spine2"))
     assert found[0].worst.ratio == near(2 * per_tor)
@@ -125,18 +126,18 @@ def test_one_spine_dead(per_tor: int, rack: float, whole: float) -> None:
     lost = switch(fabric, "tor1").switch_lost
     assert lost is not None
     assert (lost.element, lost.ratio) == ("spine1", near(rack))
-    failed = analyse_end_to_end(fabric)[0].switch_lost
+    failed = analyse_end_to_end(make_tables(fabric))[0].switch_lost
     assert failed is not None
     assert (failed.element, failed.ratio) == ("spine1", near(whole))
     worn = remove_elements(fabric, switches=["spine1"])
     assert switch(worn, "tor1").ratio == near(rack)
-    assert analyse_end_to_end(worn)[0].worst.ratio == near(whole)
-    assert analyse_end_to_end(worn)[0].share.ratio == near(whole)
+    assert analyse_end_to_end(make_tables(worn))[0].worst.ratio == near(whole)
+    assert analyse_end_to_end(make_tables(worn))[0].share.ratio == near(whole)
 
 
 @pytest.mark.parametrize(("per_tor", "needed"), [(1, 52), (2, 32), (4, 22), (5, 20)])
 def test_spine_ports(per_tor: int, needed: int) -> None:
-    report = analyse_ports(FABRICS[per_tor])
+    report = analyse_ports(make_tables(FABRICS[per_tor]))
     for each in report:
         if each.switch.startswith("spine"):
             assert (each.needed, each.declared) == (needed, 32)
@@ -147,7 +148,7 @@ def test_spine_ports(per_tor: int, needed: int) -> None:
 
 
 def test_two_racks_against_three() -> None:
-    found = find_cut(FABRICS[4], ["tor1", "tor2"], ["tor3", "tor4", "tor5"])
+    found = find_cut(make_tables(FABRICS[4]), ["tor1", "tor2"], ["tor3", "tor4", "tor5"])
     assert found.bound / GIGABIT == near(320)
     assert [(each.low, each.high, each.cables) for each in found.where] == [("leaf", "spine", 8)]
 
@@ -156,7 +157,9 @@ def test_two_racks_against_three() -> None:
 
 
 def check(role: str) -> PeerCheck:
-    return next(each for each in check_peer_links(FABRICS[4]) if each.pairs == ("vlt-spine",) and each.role == role)
+    return next(
+        each for each in check_peer_links(make_tables(FABRICS[4])) if each.pairs == ("vlt-spine",) and each.role == role
+    )
 
 
 def test_the_cross_link_carries_the_storage_servers() -> None:
@@ -175,6 +178,6 @@ def test_the_cross_link_does_not_carry_all_servers() -> None:
 
 
 def test_what_is_not_described_is_not_enough_and_not_too_little() -> None:
-    found = next(each for each in check_peer_links(FABRICS[4]) if "vlt01" in each.pairs)
+    found = next(each for each in check_peer_links(make_tables(FABRICS[4])) if "vlt01" in each.pairs)
     assert len(found.pairs) == 20
     assert (found.capacity, found.load, found.enough) == (None, None, None)

@@ -14,8 +14,8 @@ import numpy as np
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.arrays import Indices, sum_at
 from benchconsole.topology.errors import SelectionError
-from benchconsole.topology.model.fabric import Fabric, NodeId, SwitchRole
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.model.fabric import NodeId, SwitchRole
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError, find_minimum_cut
 from benchconsole.topology.units import counted, network_rate
 
@@ -80,17 +80,16 @@ class _Side:
     machines: int
 
 
-def analyse_bisection(fabric: Fabric, *, cabled: Tables | None = None) -> BisectionReport:
-    """The default halves and the tiers of ``fabric``.
+def analyse_bisection(cabled: Tables) -> BisectionReport:
+    """The default halves and the tiers.
 
     The halves: nodes in the order of their first switches, nodes cabled alike never parted,
     divided where the two sides are most nearly equal.
     """
-    cabled = cabled or make_tables(fabric)
     groups = cabled.node_groups
     tiers = tuple(_cut_tiers(cabled))
     if len(groups) < 2:
-        return BisectionReport(fabric.name, None, "all nodes are cabled alike: there are no halves", tiers)
+        return BisectionReport(cabled.fabric.name, None, "all nodes are cabled alike: there are no halves", tiers)
     order = np.argsort(groups.switch[groups.start[:-1]], kind="stable")
     below = np.cumsum(groups.nodes[order])
     split = int(np.argmin(np.abs(2 * below[:-1] - below[-1]))) + 1
@@ -99,18 +98,17 @@ def analyse_bisection(fabric: Fabric, *, cabled: Tables | None = None) -> Bisect
     cables = groups.group >= 0
     sides = [_make_side(cabled, np.flatnonzero(cables & half)) for half in (first[groups.group], ~first[groups.group])]
     try:
-        return BisectionReport(fabric.name, _cut(cabled, sides[0], sides[1]), "", tiers)
+        return BisectionReport(cabled.fabric.name, _cut(cabled, sides[0], sides[1]), "", tiers)
     except UnitTooFineError as error:
-        return BisectionReport(fabric.name, None, str(error), tiers)
+        return BisectionReport(cabled.fabric.name, None, str(error), tiers)
 
 
-def find_cut(fabric: Fabric, near: Collection[str], far: Collection[str], *, cabled: Tables | None = None) -> FabricCut:
+def find_cut(cabled: Tables, near: Collection[str], far: Collection[str]) -> FabricCut:
     """The least capacity between the devices named ``near`` and those named ``far``.
 
     A virtual machine stands for its host. Raises SelectionError for an empty set, a name that is no device, a device on
     both sides and a node without a cable; UnitTooFineError where the capacities have no common unit that fits.
     """
-    cabled = cabled or make_tables(fabric)
     one, other = (_number_devices(cabled, names) for names in (near, far))
     both = np.intersect1d(one, other)
     if len(both):

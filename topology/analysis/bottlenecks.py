@@ -12,8 +12,7 @@ import numpy as np
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices, sum_at
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.units import counted, network_rate, ratio
 
 _MORE = 1 + 1e-9
@@ -23,9 +22,8 @@ _Costly = Iterator[tuple[float, StaticFinding]]
 """Findings, each with its cost."""
 
 
-def find_bottlenecks(fabric: Fabric, *, cabled: Tables | None = None) -> list[StaticFinding]:
-    """One sentence for each bottleneck of ``fabric``, of each kind the costliest first."""
-    cabled = cabled or make_tables(fabric)
+def find_bottlenecks(cabled: Tables) -> list[StaticFinding]:
+    """One sentence for each bottleneck, of each kind the costliest first."""
     kinds = (_find_narrow(cabled), _find_exits(cabled), _find_hidden(cabled))
     return [finding for kind in kinds for _, finding in sorted(kind, key=lambda each: -each[0])]
 

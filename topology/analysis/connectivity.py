@@ -13,8 +13,7 @@ import numpy as np
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
-from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import find_components
 from benchconsole.topology.units import network_rate
 
@@ -28,9 +27,8 @@ class Island:
     outside: tuple[str, ...]
 
 
-def check_connectivity(fabric: Fabric, *, cabled: Tables | None = None) -> list[StaticFinding]:
-    """One sentence for each thing that is not joined, not used or not symmetric in ``fabric``."""
-    cabled = cabled or make_tables(fabric)
+def check_connectivity(cabled: Tables) -> list[StaticFinding]:
+    """One sentence for each thing that is not joined, not used or not symmetric."""
     return [
         *_describe_islands(find_islands(cabled)),
         *_describe_devices(cabled),

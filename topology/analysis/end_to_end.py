@@ -20,8 +20,7 @@ import numpy as np
 from benchconsole.topology.analysis.oversubscription import WorstFailure, name_failures
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Floats, Indices, sum_at
-from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.fair_shares import compute_fair_shares
 from benchconsole.topology.tables.ratios import (
     Worst,
@@ -88,9 +87,8 @@ class _Products:
         return self.own * self.above
 
 
-def analyse_end_to_end(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[EndToEnd, ...]:
-    """The worst way, share and failures of each network of ``fabric`` that has nodes, the largest first."""
-    cabled = cabled or make_tables(fabric)
+def analyse_end_to_end(cabled: Tables) -> tuple[EndToEnd, ...]:
+    """The worst way, share and failures of each network that has nodes, the largest first."""
     uplinks, groups = cabled.uplinks, cabled.node_groups
     if not len(groups):
         return ()

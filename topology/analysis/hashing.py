@@ -16,7 +16,7 @@ import numpy as np
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link, LinkId, SwitchId
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.units import digits3, network_rate, percent
 
 _UNEVEN = 1.5
@@ -128,9 +128,9 @@ class LagKind:
     imbalance: float
 
 
-def analyse_hashing(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[LagKind, ...]:
-    """Every LAG of ``fabric``, equal ones folded."""
-    below = _Below(cabled or make_tables(fabric))
+def analyse_hashing(cabled: Tables) -> tuple[LagKind, ...]:
+    """Every LAG, equal ones folded."""
+    fabric, below = cabled.fabric, _Below(cabled)
     lags = [link for link in fabric.links.values() if link.is_lag]
     ends = ((_name_kind(fabric, link.a), _name_kind(fabric, link.b), below.nodes(link.a)) for link in lags)
     kinds = group_by_key(

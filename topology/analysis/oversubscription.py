@@ -18,8 +18,8 @@ import numpy as np
 from benchconsole.topology.analysis.ports import SwitchPorts, analyse_ports
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric, SwitchId, SwitchRole
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.model.fabric import SwitchId, SwitchRole
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.ratios import Worst, find_worst_cables, find_worst_switches, sum_boundaries
 from benchconsole.topology.units import ratio as shown
 
@@ -119,13 +119,10 @@ class OversubscriptionReport:
         return iter(self.switches)
 
 
-def analyse_oversubscription(
-    fabric: Fabric, *, cabled: Tables | None = None, used: Sequence[SwitchPorts] | None = None
-) -> OversubscriptionReport:
+def analyse_oversubscription(cabled: Tables, *, used: Sequence[SwitchPorts] | None = None) -> OversubscriptionReport:
     """Every switch in file order, every role from the nodes upward, every group. ``used``: the report on ports."""
-    cabled = cabled or make_tables(fabric)
-    switches = _analyse_switches(cabled, used or analyse_ports(fabric, cabled=cabled))
-    return OversubscriptionReport(switches, tuple(_analyse_tiers(fabric, switches)), tuple(_analyse_groups(cabled)))
+    switches = _analyse_switches(cabled, used or analyse_ports(cabled))
+    return OversubscriptionReport(switches, tuple(_analyse_tiers(cabled, switches)), tuple(_analyse_groups(cabled)))
 
 
 def _analyse_switches(cabled: Tables, used: Sequence[SwitchPorts]) -> tuple[Oversubscription, ...]:
@@ -153,8 +150,8 @@ def name_failures(worst: Worst, names: Sequence[str], first: int = 0) -> list[Wo
     ]
 
 
-def _analyse_tiers(fabric: Fabric, switches: tuple[Oversubscription, ...]) -> Iterator[TierOversubscription]:
-    by_role = group_by_key((fabric.switches[each.switch].role, each) for each in switches)
+def _analyse_tiers(cabled: Tables, switches: tuple[Oversubscription, ...]) -> Iterator[TierOversubscription]:
+    by_role = group_by_key((cabled.fabric.switches[each.switch].role, each) for each in switches)
     for role in SwitchRole:
         members = by_role.get(role, [])
         if members:

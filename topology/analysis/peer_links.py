@@ -16,8 +16,7 @@ import numpy as np
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.units import network_rate
 
 ALL = "all"
@@ -73,14 +72,15 @@ class _Pair:
         return (tuple(sorted(self.around)), tuple(sorted(self.legs.items())), self.peer)
 
 
-def check_peer_links(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[PeerCheck, ...]:
+def check_peer_links(cabled: Tables) -> tuple[PeerCheck, ...]:
     """Each kind of MLAG pair with nodes, each role on it, then all roles together where there are several."""
-    pairs = _list_pairs(cabled or make_tables(fabric))
+    pairs = _list_pairs(cabled)
+    mlags = cabled.fabric.mlags
     alike = group_by_key((pair.key(), number) for number, pair in enumerate(pairs) if pair.legs)
     found: list[PeerCheck] = []
     for members in alike.values():
-        names = tuple(fabric.mlags[number].name for number in members)
-        pair, switches = pairs[members[0]], fabric.mlags[members[0]].switches
+        names = tuple(mlags[number].name for number in members)
+        pair, switches = pairs[members[0]], mlags[members[0]].switches
         roles = sorted({role for role, _ in pair.legs})
         for role in roles if len(roles) == 1 else (*roles, ALL):
             cases = (_check_case(pair, role, lost, (names, switches[lost])) for lost in (1, 0))

@@ -15,7 +15,7 @@ from benchconsole.topology.analysis.static_finding import Severity, StaticFindin
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, PortSet, SwitchId
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.units import network_rate
 
 
@@ -90,10 +90,9 @@ class _Filling:
         return (self.total - self.used) * self.parts(speed) + self.split.get(speed, 0)
 
 
-def analyse_ports(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[SwitchPorts, ...]:
-    """The ports of every switch of ``fabric``, in file order."""
-    cabled = cabled or make_tables(fabric)
-    cables = _count_cables(cabled)
+def analyse_ports(cabled: Tables) -> tuple[SwitchPorts, ...]:
+    """The ports of every switch, in file order."""
+    fabric, cables = cabled.fabric, _count_cables(cabled)
     # Per device the speed of the fastest node link of a switch.
     fastest = np.zeros(len(cabled.names))
     np.maximum.at(fastest, cabled.node_groups.switch, cabled.speed[cabled.node_groups.link])

@@ -18,8 +18,7 @@ import numpy as np
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric
-from benchconsole.topology.tables.fabric_tables import Tables, make_tables
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.single_failures import (
     Case,
     Effect,
@@ -42,9 +41,8 @@ class ElementLoss:
     effect: Effect
 
 
-def analyse_redundancy(fabric: Fabric, *, cabled: Tables | None = None) -> tuple[ElementLoss, ...]:
-    """What each single failure in ``fabric`` does, switches first."""
-    cabled = cabled or make_tables(fabric)
+def analyse_redundancy(cabled: Tables) -> tuple[ElementLoss, ...]:
+    """What each single failure does, switches first."""
     failures = Failures(cabled)
     links = (*list_link_failures(failures), *list_leg_failures(failures))
     return (*_merge_cases(list_device_failures(failures), cabled.devices), *_merge_cases(links, cabled.links))

@@ -16,6 +16,7 @@ from benchconsole.topology.analysis.oversubscription import OversubscriptionRepo
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Claim, Fabric
+from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError
 from benchconsole.topology.units import network_rate
 from benchconsole.topology.units import ratio as shown
@@ -63,13 +64,13 @@ _Found = tuple[float | None, tuple[ClaimStep, ...], str]
 
 
 def compare_claims(
-    fabric: Fabric, ratios: OversubscriptionReport, ways: Sequence[EndToEnd], cuts: BisectionReport
+    cabled: Tables, ratios: OversubscriptionReport, ways: Sequence[EndToEnd], cuts: BisectionReport
 ) -> tuple[Comparison, ...]:
-    """Every claim of ``fabric`` in file order, held against the reports of the other analyses."""
-    found: list[Comparison] = []
+    """Every claim in file order, held against the reports of the other analyses."""
+    fabric, found = cabled.fabric, list[Comparison]()
     for claim in fabric.claims:
         if claim.what == "bisection":
-            computed, steps, why = _find_least(fabric, claim.scope, cuts)
+            computed, steps, why = _find_least(cabled, claim.scope, cuts)
         elif claim.scope == END_TO_END:
             computed, steps, why = _find_worst_way(fabric, ratios, ways)
         else:
@@ -90,7 +91,7 @@ def _find_outcome(claim: Claim, computed: float | None) -> ClaimOutcome:
     return ClaimOutcome.CONTRADICTED if above else ClaimOutcome.BETTER if below else ClaimOutcome.HOLDS
 
 
-def _find_least(fabric: Fabric, scope: str, cuts: BisectionReport) -> _Found:
+def _find_least(cabled: Tables, scope: str, cuts: BisectionReport) -> _Found:
     """The least cut in byte/s where ``scope`` has one."""
     tiers: list[_Found] = []
     for tier in cuts.tiers:
@@ -101,12 +102,12 @@ def _find_least(fabric: Fabric, scope: str, cuts: BisectionReport) -> _Found:
     if scope == END_TO_END:
         known = [*([] if cuts.halves is None else [_list_narrowest(cuts.halves)]), *tiers]
         return min(known, key=lambda each: each[0] or 0.0, default=(None, (), cuts.refused))
-    groups = [group for group in fabric.groups if group.kind == scope]
+    groups = [group for group in cabled.fabric.groups if group.kind == scope]
     if len(groups) == 2:
         # Members that have cables, or share those of a host.
-        sides = [[member for member in group.members if fabric.legs(member)] for group in groups]
+        sides = [[member for member in group.members if cabled.fabric.legs(member)] for group in groups]
         try:
-            return _list_narrowest(find_cut(fabric, *sides))
+            return _list_narrowest(find_cut(cabled, *sides))
         except (SelectionError, UnitTooFineError) as error:
             return None, (), str(error)
     why = "a cut is known end to end, of a role, and between the groups of a kind that has two"

@@ -47,21 +47,21 @@ class StaticReport:
 def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None = None) -> StaticReport:
     """All that ``fabric`` says before anything is measured. ``buffers``: bytes of TCP windows that nodes have."""
     cabled = make_tables(fabric)
-    used = ports.analyse_ports(fabric, cabled=cabled)
-    ratios = oversubscription.analyse_oversubscription(fabric, cabled=cabled, used=used)
-    ways = end_to_end.analyse_end_to_end(fabric, cabled=cabled)
-    losses = redundancy.analyse_redundancy(fabric, cabled=cabled)
-    peers = peer_links.check_peer_links(fabric, cabled=cabled)
-    cuts = bisection.analyse_bisection(fabric, cabled=cabled)
+    used = ports.analyse_ports(cabled)
+    ratios = oversubscription.analyse_oversubscription(cabled, used=used)
+    ways = end_to_end.analyse_end_to_end(cabled)
+    losses = redundancy.analyse_redundancy(cabled)
+    peers = peer_links.check_peer_links(cabled)
+    cuts = bisection.analyse_bisection(cabled)
     split = vlans.analyse_vlans(fabric)
-    lags = hashing.analyse_hashing(fabric, cabled=cabled)
+    lags = hashing.analyse_hashing(cabled)
     lines = wan.analyse_wan(fabric, buffers=buffers)
     ceilings = storage_ceilings.compute_ceilings(fabric)
-    claims = stated_vs_computed.compare_claims(fabric, ratios, ways, cuts)
+    claims = stated_vs_computed.compare_claims(cabled, ratios, ways, cuts)
     found = (
         *stated_vs_computed.list_findings(fabric, claims),
-        *connectivity.check_connectivity(fabric, cabled=cabled),
-        *bottlenecks.find_bottlenecks(fabric, cabled=cabled),
+        *connectivity.check_connectivity(cabled),
+        *bottlenecks.find_bottlenecks(cabled),
         *oversubscription.list_findings(ratios),
         *end_to_end.list_findings(ways),
         *redundancy.list_findings(losses),

@@ -90,9 +90,9 @@ def bundle_cables(cables: Iterable[SourceCable], tiers: Mapping[str, int], speed
 
 
 def _bundle_pair(cables: Sequence[SourceCable]) -> Iterator[_Bundle]:
-    kinds = ((cable.speed, repr(cable.fields), cable.standby) for cable in cables)
     alike = group_by_key(
-        (kind if cable.lag is None else cable.lag, cable) for cable, kind in zip(cables, kinds, strict=True)
+        (cable.lag if cable.lag is not None else (cable.speed, repr(cable.fields), cable.standby), cable)
+        for cable in cables
     )
     free = (name for name in (f"lag{number}" for number in range(1, len(cables) + 2)) if name not in alike)
     for index, those in enumerate(alike.values()):

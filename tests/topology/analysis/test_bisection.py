@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from benchconsole.topology.analysis.bisection import analyse_bisection, find_cut, list_findings
 from benchconsole.topology.errors import SelectionError
 from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks
 from tests.topology.slowly import usable
@@ -34,7 +35,7 @@ links:
 
 def test_halves_by_leaf_and_the_tiers(tmp_path: Path) -> None:
     described = fabric(tmp_path, LEAVES)
-    report = analyse_bisection(described)
+    report = analyse_bisection(make_tables(described))
     assert report.halves is not None
     assert (report.halves.near, report.halves.far, report.halves.bound / GIGABIT) == (9, 8, 40)
     assert [(each.low, each.high, each.cables, each.capacity / GIGABIT) for each in report.halves.where] == [
@@ -51,11 +52,11 @@ def test_halves_by_leaf_and_the_tiers(tmp_path: Path) -> None:
 
 def test_named_sides(tmp_path: Path) -> None:
     described = fabric(tmp_path, LEAVES)
-    assert find_cut(described, ["leaf1"], ["leaf2", "leaf3", "leaf4"]).bound / GIGABIT == 20
-    assert find_cut(described, ["a1", "a2", "a3"], ["b1"]).bound / GIGABIT == 10
-    assert find_cut(described, ["a1", "a2", "a3"], ["b1", "b2", "b3"]).bound / GIGABIT == 20
-    assert find_cut(described, ["spine1"], ["border"]).bound / GIGABIT == 100 + 40
-    found = find_cut(described, ["vm"], ["b1"])
+    assert find_cut(make_tables(described), ["leaf1"], ["leaf2", "leaf3", "leaf4"]).bound / GIGABIT == 20
+    assert find_cut(make_tables(described), ["a1", "a2", "a3"], ["b1"]).bound / GIGABIT == 10
+    assert find_cut(make_tables(described), ["a1", "a2", "a3"], ["b1", "b2", "b3"]).bound / GIGABIT == 20
+    assert find_cut(make_tables(described), ["spine1"], ["border"]).bound / GIGABIT == 100 + 40
+    found = find_cut(make_tables(described), ["vm"], ["b1"])
     assert (found.bound / GIGABIT, found.near, found.far) == (10, 2, 1)
 
 
@@ -64,8 +65,8 @@ def test_nodes_do_not_carry_for_others(tmp_path: Path) -> None:
         "switches: {one: {role: leaf}, two: {role: leaf}}\nnodes: {a: {}, b: {}, both: {forwards: FORWARDS, role: gateway}}\n"
         'links: [{from: "a,both", to: one, speed: 10G}, {from: "b,both", to: two, speed: 10G, lag: x}]\n'
     )
-    assert find_cut(fabric(tmp_path, text.replace("FORWARDS", "false")), ["a"], ["b"]).bound == 0
-    assert find_cut(fabric(tmp_path, text.replace("FORWARDS", "true")), ["a"], ["b"]).bound / GIGABIT == 10
+    assert find_cut(make_tables(fabric(tmp_path, text.replace("FORWARDS", "false"))), ["a"], ["b"]).bound == 0
+    assert find_cut(make_tables(fabric(tmp_path, text.replace("FORWARDS", "true"))), ["a"], ["b"]).bound / GIGABIT == 10
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_nodes_do_not_carry_for_others(tmp_path: Path) -> None:
 )
 def test_sides_that_are_none(near: list[str], far: list[str], says: str, tmp_path: Path) -> None:
     with pytest.raises(SelectionError, match=says):
-        find_cut(fabric(tmp_path, LEAVES), near, far)
+        find_cut(make_tables(fabric(tmp_path, LEAVES)), near, far)
 
 
 def test_one_place_has_no_halves(tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_one_place_has_no_halves(tmp_path: Path) -> None:
         + 'switches: {leaf: {role: leaf}}\nnodes: {"n[1-4]": {}}\nlinks: [{from: "n[1-4]", to: leaf, speed: 10G}]\n'
     )
     described = fabric(tmp_path, text)
-    report = analyse_bisection(described)
+    report = analyse_bisection(make_tables(described))
     assert report.halves is None
     assert next(list_findings(report)).code == "no-bisection"
 
@@ -100,7 +101,7 @@ def test_capacities_that_have_no_common_unit_are_refused_in_words(tmp_path: Path
         "switches: {a: {role: leaf}, b: {role: leaf}}\nnodes: {m: {}, n: {}}\n"
         "links: [{from: m, to: a, speed: 0.3333333333333 Gb/s}, {from: n, to: b, speed: 10G}, {from: a, to: b, speed: 1.7 Gb/s}]\n"
     )
-    report = analyse_bisection(fabric(tmp_path, text))
+    report = analyse_bisection(make_tables(fabric(tmp_path, text)))
     assert report.halves is None
     assert "units" in report.refused
 
@@ -146,7 +147,7 @@ def test_cuts_are_flows(seed: int, data: st.DataObject) -> None:
     if not rest:
         return
     far = data.draw(st.lists(st.sampled_from(rest), min_size=1, max_size=4, unique=True))
-    found = find_cut(described, near, far)
+    found = find_cut(make_tables(described), near, far)
     assert found.bound == pytest.approx(flow(described, near, far))
     assert sum(each.capacity for each in found.where) == pytest.approx(found.bound)
 
@@ -154,6 +155,6 @@ def test_cuts_are_flows(seed: int, data: st.DataObject) -> None:
 @given(networks())
 @settings(max_examples=20, deadline=None)
 def test_no_halves_pass_the_bound_of_a_tier(described: Fabric) -> None:
-    report = analyse_bisection(described)
+    report = analyse_bisection(make_tables(described))
     if report.halves is not None:
         assert report.halves.bound <= min(each.up for each in report.tiers) + 1

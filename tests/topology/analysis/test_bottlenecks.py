@@ -2,6 +2,7 @@ from pathlib import Path
 
 from benchconsole.topology.analysis.bottlenecks import find_bottlenecks
 from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 
 HEAD = "schema: 1\nfabric: x\n"
@@ -22,12 +23,12 @@ links:
 
 
 def said(described: Fabric) -> list[str]:
-    return [each.text for each in find_bottlenecks(described)]
+    return [each.text for each in find_bottlenecks(make_tables(described))]
 
 
 def test_the_costliest_comes_first_and_equal_switches_are_one(tmp_path: Path) -> None:
     described = fabric(tmp_path, RACKS)
-    assert [each.where for each in find_bottlenecks(described)[:2]] == ["leaf[3-4]", "leaf[1-2]"]
+    assert [each.where for each in find_bottlenecks(make_tables(described))[:2]] == ["leaf[3-4]", "leaf[1-2]"]
     assert said(described)[:3] == [
         "Each of 2 S5248F (leaf[3-4]) takes 160 Gb/s from below and passes on 40.0 Gb/s: 4.00:1",
         "Each of 2 S5248F (leaf[1-2]) takes 160 Gb/s from below and passes on 80.0 Gb/s: 2.00:1",
@@ -46,7 +47,7 @@ def test_one_stream_per_node_hides_what_one_leg_does_not_fill(tmp_path: Path) ->
 
 def test_other_nodes_on_the_same_switches_are_no_such_place(tmp_path: Path) -> None:
     text = RACKS.replace('"n[01-32]": {}', '"n[01-32]": {}, st: {}') + "  - {from: st, to: leaf1, speed: 100 Gb/s}\n"
-    assert "single-stream" not in {each.code for each in find_bottlenecks(fabric(tmp_path, text))}
+    assert "single-stream" not in {each.code for each in find_bottlenecks(make_tables(fabric(tmp_path, text)))}
 
 
 def test_a_line_between_sites(tmp_path: Path) -> None:

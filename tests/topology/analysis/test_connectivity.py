@@ -16,7 +16,7 @@ HEAD = "schema: 1\nfabric: x\n"
 
 
 def said(described: Fabric) -> dict[str, str]:
-    return {each.code: each.text for each in check_connectivity(described)}
+    return {each.code: each.text for each in check_connectivity(make_tables(described))}
 
 
 def islands_of(described: Fabric) -> list[tuple[int, list[str], list[str]]]:
@@ -121,7 +121,7 @@ def test_a_sound_fabric_has_nothing_to_say(tmp_path: Path) -> None:
         tmp_path,
         leaves('  - {from: "leaf[1-4]", to: "spine[1-2]", speed: 40G}\n').replace(", border: {role: core}", ""),
     )
-    assert check_connectivity(described) == []
+    assert check_connectivity(make_tables(described)) == []
 
 
 @given(st.integers(0, MAX_SEED))
@@ -141,7 +141,7 @@ def test_islands_of_wild_fabrics(seed: int) -> None:
     assert ("island" not in said(described)) == (bool(everywhere) or not any(inside.values()))
     assert len(islands) == len(set().union(*inside.values()))
     uncabled = {name for name in (*described.nodes, *described.switches) if not described.links_at[name]}
-    alone = [each.where for each in check_connectivity(described) if each.code == "no-cable"]
+    alone = [each.where for each in check_connectivity(make_tables(described)) if each.code == "no-cable"]
     assert {name for text in alone for name in expand(text)} == {
         name
         for name in uncabled

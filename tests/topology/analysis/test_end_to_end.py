@@ -8,6 +8,7 @@ from benchconsole.topology.analysis.oversubscription import WorstFailure
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks
 from tests.topology.slowly import Ways
@@ -30,7 +31,7 @@ links:
 
 
 def test_the_product_along_the_worst_way(tmp_path: Path) -> None:
-    found = analyse_end_to_end(fabric(tmp_path, PODS))[0]
+    found = analyse_end_to_end(make_tables(fabric(tmp_path, PODS)))[0]
     assert (found.worst.node, found.worst.switches, found.worst.ratio) == ("a1", ("leaf1", "spine1", "core"), 4.0)
     assert (found.nodes, found.top) == (10, ("core",))
     assert found.share.node == "a1"
@@ -48,7 +49,7 @@ def test_the_product_is_not_the_share_where_wiring_is_uneven(tmp_path: Path) -> 
         '  - {from: leaf2, to: "spine[1-2]", speed: 10G}\n'
     )
     described = fabric(tmp_path, text)
-    report = analyse_end_to_end(described)
+    report = analyse_end_to_end(make_tables(described))
     found = report[0]
     # 80 over 40, but half of what leaf1 sends goes over the single cable to spine2.
     assert found.worst.ratio == 2.0
@@ -63,7 +64,7 @@ def test_networks_without_a_gateway_are_told_apart(tmp_path: Path) -> None:
         'switches: {data: {role: leaf}, admin: {role: leaf}}\nnodes: {"n[1-4]": {}, m: {}}\nnetworks: {gige: {}}\n'
         'links: [{from: "n[1-4]", to: data, speed: 100G}, {from: "n[1-2],m", to: admin, speed: 1G, network: gige}]\n'
     )
-    found = analyse_end_to_end(fabric(tmp_path, text))
+    found = analyse_end_to_end(make_tables(fabric(tmp_path, text)))
     assert [(each.nodes, each.top, each.share.legs / GIGABIT) for each in found] == [
         (4, ("data",), 100), (3, ("admin",), 1)
     ]  # fmt: skip
@@ -77,7 +78,7 @@ def test_a_leaf_with_a_dead_spine_goes_over_the_peer_link(tmp_path: Path) -> Non
         '  - {from: "leaf[1,3]", to: spine1, speed: 40G}\n  - {from: "leaf[2,4]", to: spine2, speed: 40G}\n'
         "  - {from: leaf1, to: leaf2, speed: 20G}\n  - {from: leaf3, to: leaf4, speed: 20G}\n"
     )
-    found = analyse_end_to_end(fabric(tmp_path, text))[0]
+    found = analyse_end_to_end(make_tables(fabric(tmp_path, text)))[0]
     assert found.worst.ratio == 1.0
     # 40 of leaf1 over a peer link of 20.
     assert found.switch_lost == WorstFailure("spine1", 2.0)
@@ -85,8 +86,8 @@ def test_a_leaf_with_a_dead_spine_goes_over_the_peer_link(tmp_path: Path) -> Non
 
 def test_a_fabric_without_cables_has_no_network(tmp_path: Path) -> None:
     described = fabric(tmp_path, HEAD + "switches: {s: {role: leaf}}\nnodes: {n: {}}\n")
-    assert analyse_end_to_end(described) == ()
-    assert list(list_findings(analyse_end_to_end(described))) == []
+    assert analyse_end_to_end(make_tables(described)) == ()
+    assert list(list_findings(analyse_end_to_end(make_tables(described)))) == []
 
 
 def product(slow: Ways, node: str, network: frozenset[str]) -> float:
@@ -121,7 +122,7 @@ def worst(described: Fabric) -> dict[frozenset[str], float]:
 @given(networks())
 @settings(max_examples=25, deadline=None)
 def test_the_worst_way_is_that_of_the_fabric(described: Fabric) -> None:
-    found = analyse_end_to_end(described)
+    found = analyse_end_to_end(make_tables(described))
     assert sorted(each.worst.ratio for each in found) == pytest.approx(sorted(worst(described).values()))
     for each in found:
         assert each.share.fair <= each.share.legs * (1 + 1e-9)
@@ -131,14 +132,15 @@ def test_the_worst_way_is_that_of_the_fabric(described: Fabric) -> None:
 @settings(max_examples=15, deadline=None)
 def test_a_lost_cable_is_told_as_the_fabric_without_it_has_it(described: Fabric) -> None:
     """Where a way is left everywhere, the network after the failure named has the ratio that was told."""
-    for network in analyse_end_to_end(described):
+    for network in analyse_end_to_end(make_tables(described)):
         if network.cable is None:
             continue
         ratios = []
         for link in described.links.values():
             if link.a in described.switches and described.tier(link.a) < described.tier(link.b) and link.count > 1:
                 ratios += [
-                    each.worst.ratio for each in analyse_end_to_end(remove_elements(described, members={link.id: 1}))
+                    each.worst.ratio
+                    for each in analyse_end_to_end(make_tables(remove_elements(described, members={link.id: 1})))
                 ]
         if described.links[network.cable.element].count > 1 and ratios:  # type: ignore[index]
             assert max(ratios) <= network.cable.ratio * (1 + 1e-9)
@@ -155,4 +157,4 @@ def test_the_fair_share_is_what_flows_to_the_top_would_reach(tmp_path: Path) -> 
     flows = [Flow(NodeId(node), NodeId(f"sink{number}")) for number, node in enumerate(nodes, start=1)]
     rates = [each.value / described.goodput for each in expect(described, flows)]
     assert rates == pytest.approx([2.5 * GIGABIT] * 8 + [10 * GIGABIT] * 2)
-    assert analyse_end_to_end(described)[0].share.fair == pytest.approx(min(rates))
+    assert analyse_end_to_end(make_tables(described))[0].share.fair == pytest.approx(min(rates))

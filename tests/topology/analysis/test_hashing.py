@@ -21,6 +21,7 @@ from benchconsole.topology.analysis.hashing import (
 )
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.model.fabric import Fabric, HashPolicy
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 
 TREE = """\
@@ -49,12 +50,12 @@ def tree(folder: Path, policy: str = "l3l4", up: int = 12, top: int = 2) -> Fabr
 def said(described: Fabric) -> dict[str, StaticFinding]:
     return {
         finding.code: finding
-        for finding in (*list_findings(analyse_hashing(described)), *find_repeated_hashes(described))
+        for finding in (*list_findings(analyse_hashing(make_tables(described))), *find_repeated_hashes(described))
     }
 
 
 def test_equal_lags_are_one_line(tmp_path: Path) -> None:
-    lags = analyse_hashing(tree(tmp_path))
+    lags = analyse_hashing(make_tables(tree(tmp_path)))
     assert [(lag.lower, lag.upper, lag.members, len(lag.links), lag.nodes) for lag in lags] == [
         ("leaf", "spine", 12, 4, 6),
         ("spine", "core", 2, 2, 12),
@@ -80,16 +81,20 @@ def test_streams_help_where_ports_are_hashed_only(tmp_path: Path) -> None:
 
 def test_steered_lags_are_noted_and_nothing_else(tmp_path: Path) -> None:
     described = tree(tmp_path, "steered")
-    assert {finding.code for finding in list_findings(analyse_hashing(described))} == {"lag-steered"}
+    assert {finding.code for finding in list_findings(analyse_hashing(make_tables(described)))} == {"lag-steered"}
 
 
 def test_enough_flows_are_no_finding(tmp_path: Path) -> None:
     described = tree(tmp_path, up=3)
-    assert [(lag.upper, lag.nodes >= lag.flows_95) for lag in analyse_hashing(described)] == [
+    assert [(lag.upper, lag.nodes >= lag.flows_95) for lag in analyse_hashing(make_tables(described))] == [
         ("spine", False),
         ("core", True),
     ]
-    few = [finding.where for finding in list_findings(analyse_hashing(described)) if finding.code == "lag-few-flows"]
+    few = [
+        finding.where
+        for finding in list_findings(analyse_hashing(make_tables(described)))
+        if finding.code == "lag-few-flows"
+    ]
     assert few == ["leaf1--spine1 and 3 more"]
 
 
@@ -139,7 +144,7 @@ def test_virtual_machines_count_instead_of_their_host(tmp_path: Path) -> None:
         "schema: 1\nfabric: vms\nswitches: {leaf1: {role: leaf}}\n"
         'nodes: {h: {}, "vm[1-7]": {host: h}}\nlinks: [{from: h, to: leaf1, speed: 10G, count: 2}]\n',
     )
-    assert [lag.nodes for lag in analyse_hashing(described)] == [7]
+    assert [lag.nodes for lag in analyse_hashing(make_tables(described))] == [7]
 
 
 def test_the_bond_of_one_node_is_a_note(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from benchconsole.topology.analysis.oversubscription import (
 )
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.model.failed_elements import remove_elements
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks
 from tests.topology.slowly import after_each_cable, after_each_switch, group_sums, quotient, sums
@@ -42,7 +43,7 @@ links:
 
 
 def test_a_pair_counts_each_switch_and_both_together(tmp_path: Path) -> None:
-    report = analyse_oversubscription(fabric(tmp_path, PAIR))
+    report = analyse_oversubscription(make_tables(fabric(tmp_path, PAIR)))
     leaf = report.switches[0]
     assert (leaf.down, leaf.up, leaf.side, leaf.ratio) == (5e9, 2.5e9, 5e9, 2.0)
     pair, rack = report.groups
@@ -54,13 +55,13 @@ def test_a_pair_counts_each_switch_and_both_together(tmp_path: Path) -> None:
 
 
 def test_free_ports_are_filled_with_node_links(tmp_path: Path) -> None:
-    leaf = analyse_oversubscription(fabric(tmp_path, PAIR)).switches[0]
+    leaf = analyse_oversubscription(make_tables(fabric(tmp_path, PAIR))).switches[0]
     # Four nodes and two uplinks take e[1-6], the peer link q1: e[7-8] are left, q2 is too fast for a node.
     assert (leaf.free, leaf.filled) == (2.5e9, 3.0)
 
 
 def test_spines_are_the_top_and_count_what_is_cabled_to_them(tmp_path: Path) -> None:
-    report = analyse_oversubscription(fabric(tmp_path, PAIR))
+    report = analyse_oversubscription(make_tables(fabric(tmp_path, PAIR)))
     spine = report.switches[2]
     assert (spine.down, spine.up, spine.ratio, spine.cable, spine.switch_lost) == (
         2 * 1.25e9 + 5e9,
@@ -82,7 +83,7 @@ def test_a_tier_names_the_switch_that_its_sum_hides(tmp_path: Path) -> None:
         '  - {from: "c[1-8]", to: leaf3, speed: 10G}\n  - {from: "leaf[1-3]", to: spine, speed: 40G}\n'
     )
     described = fabric(tmp_path, text)
-    report = analyse_oversubscription(described)
+    report = analyse_oversubscription(make_tables(described))
     tier = report.tiers[0]
     assert tier.ratio == 1.0
     assert tier.least is not None
@@ -100,7 +101,7 @@ def test_a_skipped_tier_is_a_way_up_and_a_cable_across_is_none(tmp_path: Path) -
         "  - {from: n, to: a, speed: 10G}\n  - {from: m, to: core, speed: 25G}\n  - {from: a, to: b, speed: 40G}\n"
         "  - {from: a, to: core, speed: 100G}\n"
     )
-    found = {each.switch: each for each in analyse_oversubscription(fabric(tmp_path, text))}
+    found = {each.switch: each for each in analyse_oversubscription(make_tables(fabric(tmp_path, text)))}
     assert [found["a"].down, found["a"].side, found["a"].up] == [1.25e9, 5e9, 12.5e9]  # type: ignore[index]
     assert found["core"].down == 12.5e9 + 3.125e9  # type: ignore[index]
     assert found["b"].ratio is None  # type: ignore[index]
@@ -112,7 +113,7 @@ def test_the_last_cable_leaves_nothing(tmp_path: Path) -> None:
         HEAD + "switches: {a: {role: leaf}, s: {role: spine}}\nnodes: {n: {}}\n"
         "links: [{from: n, to: a, speed: 10G}, {from: a, to: s, speed: 10G}]\n",
     )
-    found = analyse_oversubscription(described)
+    found = analyse_oversubscription(make_tables(described))
     assert found.switches[0].cable == WorstFailure("a--s", math.inf)
     assert found.switches[0].switch_lost == WorstFailure("s", math.inf)
     assert "nothing upward is left" in next(each.text for each in list_findings(found) if each.where == "a")
@@ -126,13 +127,13 @@ def test_standby_legs_come_to_the_other_leaf_when_theirs_is_dead(tmp_path: Path)
         '  - {from: "m[1-2]", to: "leaf[2,1]", speed: 10G, bond: lacp}\n'
         '  - {from: "leaf[1-2]", to: spine, speed: 10G, count: 4}\n'
     )
-    report = analyse_oversubscription(fabric(tmp_path, text))
+    report = analyse_oversubscription(make_tables(fabric(tmp_path, text)))
     first, second = report.switches[:2]
     assert (first.down / 1.25e9, second.down / 1.25e9) == (6, 2)
     assert second.switch_lost == WorstFailure("spine", math.inf)
     pair, chassis = report.groups
     assert (pair.down, chassis.down) == (8 * 1.25e9, 8 * 1.25e9)
-    worn = analyse_oversubscription(remove_elements(fabric(tmp_path, text), switches=["leaf1"]))
+    worn = analyse_oversubscription(make_tables(remove_elements(fabric(tmp_path, text), switches=["leaf1"])))
     assert worn.switches[1].ratio == 6 / 4
     assert [group.ratio for group in worn.groups] == [6 / 4, 6 / 4]
 
@@ -144,12 +145,12 @@ def test_sites_are_joined_by_cables_of_their_own_tier(tmp_path: Path) -> None:
         '  - {from: "w[1-4]", to: west, speed: 10G}\n  - {from: "e[1-2]", to: east, speed: 10G}\n'
         "  - {from: west, to: east, speed: 10G}\n"
     )
-    found = analyse_oversubscription(fabric(tmp_path, text)).groups
+    found = analyse_oversubscription(make_tables(fabric(tmp_path, text))).groups
     assert [(group.up, group.side, group.ratio) for group in found] == [(0, 1.25e9, 4.0), (0, 1.25e9, 2.0)]
 
 
 def test_a_fabric_without_switches_has_none(tmp_path: Path) -> None:
-    report = analyse_oversubscription(fabric(tmp_path, HEAD + "nodes: {n: {}}\n"))
+    report = analyse_oversubscription(make_tables(fabric(tmp_path, HEAD + "nodes: {n: {}}\n")))
     assert (list(report), report.tiers, report.groups) == ([], (), ())
 
 
@@ -172,14 +173,14 @@ def check_switches(described: Fabric, report: OversubscriptionReport) -> None:
 @given(networks())
 @settings(max_examples=30, deadline=None)
 def test_failures_are_those_of_the_fabric_without_the_element(described: Fabric) -> None:
-    check_switches(described, analyse_oversubscription(described))
+    check_switches(described, analyse_oversubscription(make_tables(described)))
 
 
 @given(st.integers(0, MAX_SEED))
 @settings(max_examples=100, deadline=None)
 def test_failures_in_wild_fabrics(seed: int) -> None:
     described = wild(seed, 12)
-    report = analyse_oversubscription(described)
+    report = analyse_oversubscription(make_tables(described))
     check_switches(described, report)
     members = {group.name: group.members for group in described.groups}
     members.update((pair.name, pair.switches) for pair in described.mlags)
@@ -203,8 +204,8 @@ def test_a_wider_uplink_never_raises_a_ratio(described: Fabric, data: st.DataObj
     link = data.draw(st.sampled_from(trunks))
     wider = replace(link, speed=link.speed * 2, mixed=tuple(2 * speed for speed in link.mixed))
     changed = replace(described, links=MappingProxyType({**described.links, link.id: wider}))
-    before = {each.switch: each for each in analyse_oversubscription(described)}
-    for each in analyse_oversubscription(changed):
+    before = {each.switch: each for each in analyse_oversubscription(make_tables(described))}
+    for each in analyse_oversubscription(make_tables(changed)):
         was = before[each.switch]
         if each.switch == link.a:
             assert each.ratio is not None

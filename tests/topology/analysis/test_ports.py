@@ -4,6 +4,7 @@ import pytest
 
 from benchconsole.topology.analysis.ports import Need, SwitchPorts, analyse_ports, list_findings
 from benchconsole.topology.model.fabric import SwitchId
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 
 GIGABIT = 1.25e8
@@ -14,7 +15,7 @@ def switch(folder: Path, ports_text: str, links: str, name: str = "s") -> Switch
         f"schema: 1\nfabric: x\nswitches: {{s: {{role: leaf{ports_text}}}, t: {{role: spine}}}}\n"
         f'nodes: {{"n[01-20]": {{}}}}\nlinks:\n{links}'
     )
-    return next(each for each in analyse_ports(fabric(folder, text)) if each.switch == name)
+    return next(each for each in analyse_ports(make_tables(fabric(folder, text))) if each.switch == name)
 
 
 def test_without_declared_ports_every_cable_is_one(tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ def test_too_few_and_too_slow(tmp_path: Path) -> None:
         f'nodes: {{"n[01-10]": {{}}}}\nlinks:\n{links}'
     )
     described = fabric(tmp_path, text)
-    report = analyse_ports(described)
+    report = analyse_ports(make_tables(described))
     found = report[0]
     assert (found.needed, found.declared, found.unfit, found.free) == (11, 8, 1, 0)
     assert [each.text for each in list_findings(report)] == [

@@ -9,6 +9,7 @@ from benchconsole.topology.analysis.redundancy import ElementLoss, analyse_redun
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.tables import single_failures
+from benchconsole.topology.tables.fabric_tables import make_tables
 from benchconsole.topology.tables.single_failures import Effect, FailureKind
 from tests.fabrics import fabric
 from tests.topology.fabrics import networks
@@ -40,7 +41,7 @@ def of(report: tuple[ElementLoss, ...], element: str, kind: FailureKind | None =
 
 
 def test_a_switch_whose_only_spine_is_dead_goes_over_its_peer_link(tmp_path: Path) -> None:
-    report = analyse_redundancy(fabric(tmp_path, SQUARE))
+    report = analyse_redundancy(make_tables(fabric(tmp_path, SQUARE)))
     found = of(report, "spine1")
     # leaf1 has 20 of 40 left over its peer link, leaf3 10 of 40; b sends by leaf3 only, a by both leaves.
     assert (found.cut, found.degraded, found.left) == (0, 8, 0.25)
@@ -52,7 +53,7 @@ def test_a_switch_whose_only_spine_is_dead_goes_over_its_peer_link(tmp_path: Pat
 
 
 def test_standby_legs_keep_everything_and_bring_their_load(tmp_path: Path) -> None:
-    report = analyse_redundancy(fabric(tmp_path, SQUARE))
+    report = analyse_redundancy(make_tables(fabric(tmp_path, SQUARE)))
     leaf3, leaf4 = of(report, "leaf3"), of(report, "leaf4")
     assert (leaf3.cut, leaf3.degraded, leaf3.ratio, leaf3.load) == (0, 0, 60 / 40, 1.0)
     assert (leaf4.cut, leaf4.degraded, leaf4.ratio) == (1, 0, None)
@@ -63,7 +64,7 @@ def test_standby_legs_keep_everything_and_bring_their_load(tmp_path: Path) -> No
 
 
 def test_legs_and_their_members(tmp_path: Path) -> None:
-    report = analyse_redundancy(fabric(tmp_path, SQUARE))
+    report = analyse_redundancy(make_tables(fabric(tmp_path, SQUARE)))
     assert of(report, "a1--leaf1") == Effect(cut=0, degraded=1, left=0.5, ratio=None, load=2.0)
     assert of(report, "orphan--leaf4", FailureKind.LEG) == Effect(
         cut=1, degraded=0, left=1.0, ratio=None, load=math.inf
@@ -74,7 +75,7 @@ def test_legs_and_their_members(tmp_path: Path) -> None:
 
 
 def test_elements_that_fail_alike_are_one_entry(tmp_path: Path) -> None:
-    report = analyse_redundancy(fabric(tmp_path, SQUARE))
+    report = analyse_redundancy(make_tables(fabric(tmp_path, SQUARE)))
     assert [(loss.kind, loss.role, list(loss.elements)) for loss in report if loss.kind is FailureKind.SWITCH][:1] == [
         (FailureKind.SWITCH, "leaf", ["leaf1", "leaf2"])
     ]
@@ -96,7 +97,7 @@ def test_a_single_point_of_failure_is_said(tmp_path: Path) -> None:
         '  - {from: "leaf[1-2]", to: spine, speed: 40G}\n'
     )
     described = fabric(tmp_path, text)
-    report = analyse_redundancy(described)
+    report = analyse_redundancy(make_tables(described))
     assert of(report, "leaf1").cut == 3
     # No top switch is left: the leaf with most nodes stays, with nothing upward.
     assert of(report, "spine") == Effect(cut=2, degraded=3, left=0.0, ratio=math.inf, load=math.inf)
@@ -111,7 +112,7 @@ def test_a_gateway_is_an_element(tmp_path: Path) -> None:
         'switches: {one: {role: leaf}, two: {role: leaf}}\nnodes: {"a[1-3]": {}, b: {}, gw: {role: gateway, forwards: true}}\n'
         'links: [{from: "a[1-3],gw", to: one, speed: 10G}, {from: "b,gw", to: two, speed: 10G}]\n'
     )
-    report = analyse_redundancy(fabric(tmp_path, text))
+    report = analyse_redundancy(make_tables(fabric(tmp_path, text)))
     gateway = next(loss for loss in report if loss.kind is FailureKind.GATEWAY)
     assert (list(gateway.elements), gateway.effect.cut) == (["gw"], 1)
 
@@ -121,7 +122,7 @@ def test_a_virtual_machine_falls_with_its_host(tmp_path: Path) -> None:
         'switches: {leaf: {role: leaf}}\nnodes: {"n[1-2]": {}, "vm[1-4]": {host: "n[1-2]"}}\n'
         'links: [{from: "n[1-2]", to: leaf, speed: 10G}]\n'
     )
-    report = analyse_redundancy(fabric(tmp_path, text))
+    report = analyse_redundancy(make_tables(fabric(tmp_path, text)))
     assert of(report, "n1--leaf").cut == 3
     assert of(report, "leaf").cut == 6
 
@@ -134,7 +135,7 @@ def check_switches(described: Fabric) -> None:
     """Each dead switch, node by node."""
     slow = Ways(described)
     counted = machines(described)
-    for name, effect in losses(analyse_redundancy(described), (FailureKind.SWITCH,)).items():
+    for name, effect in losses(analyse_redundancy(make_tables(described)), (FailureKind.SWITCH,)).items():
         assert effect.cut == cut_without(described, slow, name)
         network = slow.network[name]
         left = {node: slow.left(node, name, network) for node in counted if slow.up(node, network)}
@@ -160,7 +161,7 @@ def test_dead_switches_in_wild_fabrics(seed: int) -> None:
 @given(networks())
 @settings(max_examples=25, deadline=None)
 def test_links_and_members_by_the_fabric_without_them(described: Fabric) -> None:
-    report = analyse_redundancy(described)
+    report = analyse_redundancy(make_tables(described))
     slow = Ways(described)
     counted = machines(described)
     for kinds, whole in (((FailureKind.LINK,), True), ((FailureKind.MEMBER,), False)):
@@ -191,10 +192,10 @@ def test_links_and_members_by_the_fabric_without_them(described: Fabric) -> None
 @settings(max_examples=20, deadline=None)
 def test_many_elements_are_grouped_as_few_are(described: Fabric) -> None:
     """The sorting for large fabrics and the dictionary for small ones find the same."""
-    small = analyse_redundancy(described)
+    small = analyse_redundancy(make_tables(described))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(single_failures, "_FEW", 0)
-        large = analyse_redundancy(described)
+        large = analyse_redundancy(make_tables(described))
     assert [content(loss) for loss in small] == [content(loss) for loss in large]
 
 

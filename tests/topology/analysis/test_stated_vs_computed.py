@@ -11,6 +11,7 @@ from benchconsole.topology.analysis.oversubscription import analyse_oversubscrip
 from benchconsole.topology.analysis.stated_vs_computed import ClaimOutcome, Comparison, compare_claims, list_findings
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 
 TREE = """\
@@ -43,8 +44,12 @@ def tree(folder: Path, claim: str, speed: str = "10G") -> Fabric:
 
 
 def compare_all(described: Fabric) -> tuple[Comparison, ...]:
-    reports = analyse_oversubscription(described), analyse_end_to_end(described), analyse_bisection(described)
-    return compare_claims(described, *reports)
+    reports = (
+        analyse_oversubscription(make_tables(described)),
+        analyse_end_to_end(make_tables(described)),
+        analyse_bisection(make_tables(described)),
+    )
+    return compare_claims(make_tables(described), *reports)
 
 
 def compared(described: Fabric) -> Comparison:
@@ -156,7 +161,7 @@ def test_half_of_the_ports_bounds_what_halves_exchange(tmp_path: Path) -> None:
 def test_without_a_cable_nothing_can_be_checked(tmp_path: Path, claim: str, why: str) -> None:
     described = fabric(tmp_path, f'schema: 1\nfabric: none\nnodes: {{"n[1-2]": {{}}}}\nstated: [{claim}]\n')
     cuts = BisectionReport("none", None, "there are no halves", ())
-    (found,) = compare_claims(described, analyse_oversubscription(described), (), cuts)
+    (found,) = compare_claims(make_tables(described), analyse_oversubscription(make_tables(described)), (), cuts)
     assert (found.outcome, found.computed, found.why) == (ClaimOutcome.UNKNOWN, None, why)
 
 

@@ -9,6 +9,7 @@ from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Flow, LinkId, NodeId, SwitchId
 from benchconsole.topology.routing.routes import Routes
+from benchconsole.topology.tables.fabric_tables import make_tables
 from tests.fabrics import fabric
 
 GOODPUT = 1448 / 1538
@@ -53,7 +54,7 @@ def test_no_path_is_an_error(tmp_path: Path) -> None:
 
 
 def test_oversubscription_as_built(tmp_path: Path) -> None:
-    found = {each.switch: each for each in analyse_oversubscription(fabric(tmp_path))}
+    found = {each.switch: each for each in analyse_oversubscription(make_tables(fabric(tmp_path)))}
     leaf = found[SwitchId("leaf1")]
     assert (leaf.down, leaf.up, leaf.ratio) == (5e9, 5e9, 1.0)
     assert found[SwitchId("spine1")].ratio is None

@@ -13,7 +13,7 @@ from benchconsole.probes.model.measuring import Part, Round, Swept
 from benchconsole.probes.planning import plan, rerun, split_into_waves, summarise
 from benchconsole.probes.planning.design_options import find_refusal
 from benchconsole.probes.planning.participants import spread_over_switches
-from benchconsole.probes.planning.sweep_points import list_turns
+from benchconsole.probes.planning.sweeps import list_turns
 from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
