@@ -95,7 +95,7 @@ run() { "$@" & child=$! ; s=0; wait "$child" || s=$?; child=; return "$s"; };
 ended() {
     trap "" HUP INT TERM;
     if [ "$child" ]; then kill "$child" 2>/dev/null; wait "$child"; fi;
-    remove;
+    remove; trap - EXIT;
     exit "$1";
 };
 enough() { [ "$free" -ge $((2 * $1)) ] && [ $((free - $1)) -ge $((total / 10)) ]; };
