@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from benchconsole.console.view.run_view import State, state_of
 from benchconsole.probes.model.judgement import Finding, Level, Suspect, Verdict, Yardstick
+from benchconsole.topology.grouping import group_by_key
 
 _OF_A_NODE = (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
 
@@ -12,13 +13,9 @@ class Blame:
     """The findings of a session, asked by verdict. Made once for each set of findings."""
 
     def __init__(self, findings: Iterable[Finding] = ()) -> None:
-        self._by_test: dict[str, list[Finding]] = {}
-        self._by_evidence: dict[str, list[Finding]] = {}
-        for finding in findings:
-            for test in finding.tests:
-                self._by_test.setdefault(test, []).append(finding)
-            for name in finding.evidence:
-                self._by_evidence.setdefault(name, []).append(finding)
+        found = tuple(findings)
+        self._by_test = group_by_key((test, finding) for finding in found for test in finding.tests)
+        self._by_evidence = group_by_key((name, finding) for finding in found for name in finding.evidence)
 
     def elsewhere(self, node: str, verdict: Verdict) -> Finding | None:
         """The finding that explains a low value of ``node`` by another element, None when it is its own."""

@@ -21,6 +21,7 @@ from benchconsole.console.view.run_view import (
 from benchconsole.probes.judging.link_state import read_links
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Suspect, Verdict
 from benchconsole.probes.model.measuring import Bundle, Result
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import LinkId, Node, NodeId
 
 Links = Mapping[LinkId, LinkView]
@@ -28,14 +29,10 @@ Links = Mapping[LinkId, LinkView]
 
 def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mapping[NodeId, NodeView]:
     """Nodes after a round: those that it tested, and those that findings speak of now or spoke of before."""
-    results: dict[str, list[Result]] = {}
-    for result in closed.results:
-        for node in result.test.target.nodes if result.test.id not in view.replaced else ():
-            results.setdefault(node.id, []).append(result)
-    verdicts: dict[str, list[Verdict]] = {}
-    for verdict in closed.verdicts:
-        for name in verdict.nodes if verdict.test not in view.replaced else ():
-            verdicts.setdefault(name, []).append(verdict)
+    counted = (result for result in closed.results if result.test.id not in view.replaced)
+    results = group_by_key((str(node.id), result) for result in counted for node in result.test.target.nodes)
+    judgements = (verdict for verdict in closed.verdicts if verdict.test not in view.replaced)
+    verdicts = group_by_key((name, verdict) for verdict in judgements for name in verdict.nodes)
     own: dict[str, Finding] = {}
     affecting: dict[str, Finding] = {}
     for finding in view.findings:
@@ -51,10 +48,8 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
     for name in touched | results.keys() | verdicts.keys():
         known = before.nodes.get(NodeId(name))
         if known is not None:
-            standing, judged = known.results, known.verdicts
-            if outdated:
-                standing = tuple(result for result in standing if result.test.id not in outdated)
-                judged = tuple(verdict for verdict in judged if verdict.test not in outdated)
+            standing = (result for result in known.results if result.test.id not in outdated)
+            judged = (verdict for verdict in known.verdicts if verdict.test not in outdated)
             everything = (*standing, *results.get(name, ())), (*judged, *verdicts.get(name, ()))
             changed[NodeId(name)] = _make_node_view(
                 known.node, *everything, own.get(name), affecting.get(name), explained

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.probes.model.measuring import Bundle, Round
-from benchconsole.probes.planning import HeaviestLoad, LeftOut, PairCoverage, PlanSummary, StageSummary, SweepSummary
+from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.planning import HeaviestLoad, PlanSummary, StageSummary, SweepSummary
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Fabric, LinkId
 from benchconsole.topology.selection import fold
@@ -32,7 +32,11 @@ def format_plan(fabric: Fabric, summary: PlanSummary, rounds: Sequence[Round], *
         yield _format_stage(stage.stage, stage)
         if stage.sweep is not None:
             yield from _format_sweep(stage.sweep)
-        yield from _format_loads(stage)
+        if stage.link is not None:
+            meant = ", on purpose: it is filled" if stage.link.meant else ""
+            yield f"    heaviest load on a link: {_format_heaviest(stage.link)}{meant}"
+        if stage.budget is not None:
+            yield f"    heaviest load on a budget: {_format_heaviest(stage.budget)}"
     yield from format_left_out(fabric, summary)
     for _, group in groupby(rounds, key=lambda each: each.stage):
         yield from _format_rounds(list(group), most)
@@ -68,14 +72,6 @@ def _format_values(values: Sequence[str]) -> str:
     return shown if len(values) <= SHOWN else f"{shown} ({len(values):,} values)"
 
 
-def _format_loads(stage: StageSummary) -> Iterator[str]:
-    if stage.link is not None:
-        meant = ", on purpose: it is filled" if stage.link.meant else ""
-        yield f"    heaviest load on a link: {_format_heaviest(stage.link)}{meant}"
-    if stage.budget is not None:
-        yield f"    heaviest load on a budget: {_format_heaviest(stage.budget)}"
-
-
 def _format_heaviest(found: HeaviestLoad) -> str:
     return f"{sanitize(found.element)}, {percent(found.share)} in round {found.round}"
 
@@ -85,22 +81,14 @@ def format_left_out(fabric: Fabric, summary: PlanSummary) -> Iterator[str]:
     for nodes in summary.nodes:
         yield f"not covered: {count(len(nodes.what), 'node')}, {sanitize(fold(nodes.what))}: {nodes.why}"
     for links in summary.links:
-        yield f"not covered: {count(len(links.what), 'link')}, {_format_links(fabric, links)}: {links.why}"
-    yield from _format_pairs(summary.pairs)
-
-
-def _format_links(fabric: Fabric, links: LeftOut) -> str:
-    named = ", ".join(sanitize(link_name(fabric, fabric.links[LinkId(link)])) for link in links.what[:NAMED])
-    further = len(links.what) - NAMED
-    return f"{named} and {further:,} more" if further > 0 else named
-
-
-def _format_pairs(pairs: PairCoverage) -> Iterator[str]:
-    if not pairs.met:
-        return
-    yield f"pairs: {pairs.met:,} of {pairs.every:,} directed pairs meet ({pairs.met / pairs.every:.2%})"
-    for number, why in pairs.left:
-        yield f"    {number:,} do not: {sanitize(why)}"
+        named = ", ".join(sanitize(link_name(fabric, fabric.links[LinkId(link)])) for link in links.what[:NAMED])
+        further = f" and {len(links.what) - NAMED:,} more" if len(links.what) > NAMED else ""
+        yield f"not covered: {count(len(links.what), 'link')}, {named}{further}: {links.why}"
+    pairs = summary.pairs
+    if pairs.met:
+        yield f"pairs: {pairs.met:,} of {pairs.every:,} directed pairs meet ({pairs.met / pairs.every:.2%})"
+        for number, why in pairs.left:
+            yield f"    {number:,} do not: {sanitize(why)}"
 
 
 def _format_rounds(rounds: Sequence[Round], most: int) -> Iterator[str]:
@@ -109,16 +97,13 @@ def _format_rounds(rounds: Sequence[Round], most: int) -> Iterator[str]:
         what = f"{count(len(each.tests), 'test')}, about {duration(each.seconds)}"
         yield f"round {each.number}  {sanitize(each.stage)}: {what}; {sanitize(each.because)}"
         for bundle in each.bundles[:NAMED]:
-            yield f"    fills {_format_bundle(each, bundle)}"
+            flows = [sanitize(test.target.key) for test in each.tests if test.bundle == bundle.name]
+            far = "" if bundle.fill > 0.995 else f" to {percent(bundle.fill)}"
+            more = " ..." if len(flows) > NAMED else ""
+            yield f"    fills {sanitize(bundle.name)}{far}: {', '.join(flows[:NAMED])}{more}"
         if len(each.bundles) > NAMED:
             yield f"    and {count(len(each.bundles) - NAMED, 'more bundle')}"
     rest = [len(each.tests) for each in rounds[most:]]
     if rest:
         widths = f"{min(rest):,} to {count(max(rest), 'test')}" if min(rest) < max(rest) else count(max(rest), "test")
         yield f"... {count(len(rest), 'more round')} of {widths}"
-
-
-def _format_bundle(each: Round, bundle: Bundle) -> str:
-    flows = [sanitize(test.target.key) for test in each.tests if test.bundle == bundle.name]
-    far = "" if bundle.fill > 0.995 else f" to {percent(bundle.fill)}"
-    return f"{sanitize(bundle.name)}{far}: {', '.join(flows[:NAMED])}{' ...' if len(flows) > NAMED else ''}"

@@ -35,6 +35,8 @@ from benchconsole.console.view.run_view import (
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.units import counted as count
 
 LOG_LINES = 500
@@ -103,7 +105,7 @@ def _tested(view: RunView, events: Sequence[TestStarted | Result]) -> RunView:
 
 def _opened_again(view: RunView, event: SessionOpened) -> RunView:
     if event.session != view.session:
-        return replace(opened(event), static=view.static if event.fabric is view.fabric else None)
+        return opened(event)
     repeats = view.repeats if event.plan == view.plan else repeats_of(event.plan)
     return replace(view, plan=event.plan, repeats=repeats, live=event.live, ended=None, proofs=())
 
@@ -130,10 +132,7 @@ def repeats_of(plan: Iterable[Round]) -> Mapping[str, tuple[str, ...]]:
     earlier: dict[TestKey, tuple[str, ...]] = {}
     found: dict[str, tuple[str, ...]] = {}
     for each in rounds:
-        here: dict[TestKey, list[str]] = {}
-        for test in each.tests:
-            here.setdefault(test_key(test, stages), []).append(test.id)
-        for key, ids in here.items():
+        for key, ids in group_by_key((test_key(test, stages), test.id) for test in each.tests).items():
             if key in earlier:
                 found.update(dict.fromkeys(ids, earlier[key]))
             earlier[key] = (*earlier.get(key, ()), *ids)
@@ -142,17 +141,6 @@ def repeats_of(plan: Iterable[Round]) -> Mapping[str, tuple[str, ...]]:
 
 def _logged(view: RunView, line: Line) -> tuple[Line, ...]:
     return (*view.log, line)[-LOG_LINES:]
-
-
-def described(view: RunView, found: Iterable[StaticFinding]) -> RunView:
-    """The view with what its description shows: errors first, in their order where they are alike."""
-    return replace(view, static=in_order(found))
-
-
-def in_order(found: Iterable[StaticFinding]) -> tuple[StaticFinding, ...]:
-    """What a description shows, errors first, in their order where they are alike."""
-    severities = list(Severity)
-    return tuple(sorted(found, key=lambda each: severities.index(each.severity)))
 
 
 def _held(view: RunView, event: Held | Resumed) -> RunView:
@@ -190,11 +178,13 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
 
 
 def _judged(view: RunView, closed: ClosedRound) -> RunView:
-    by_test: dict[str, list[Verdict]] = {result.test.id: [] for result in closed.results}
-    for verdict in closed.verdicts:
-        by_test.setdefault(verdict.test, []).append(verdict)
+    by_test: dict[str, Sequence[Verdict]] = {result.test.id: () for result in closed.results}
+    by_test.update(group_by_key((verdict.test, verdict) for verdict in closed.verdicts))
     current = view.current if view.current and view.current.number != closed.round.number else None
     replaced = {test for result in closed.results for test in view.repeats.get(result.test.id, ())} - view.replaced
+    stopped = {number: words for number, words in view.stopped.items() if number != closed.round.number}
+    if closed.reason is CloseReason.STOPPED:
+        stopped[closed.round.number] = closed.because
     moved = replace(
         view,
         results=make_layered(view.results).plus({result.test.id: result for result in closed.results}),
@@ -206,7 +196,7 @@ def _judged(view: RunView, closed: ClosedRound) -> RunView:
         running=OpenTests() if current is None else view.running,
         log=_logged(view, _closing_line(closed)),
         replaced=view.replaced | replaced if replaced else view.replaced,
-        stopped=_stopped(view, closed),
+        stopped=MappingProxyType(stopped),
     )
     again = bool(replaced) or closed.round.number in view.closed
     carried = read_session_links(moved) if again else read_round_links(view, closed, by_test)
@@ -216,15 +206,6 @@ def _judged(view: RunView, closed: ClosedRound) -> RunView:
         carried=carried,
         links=apply_findings(carried, closed.findings),
     )
-
-
-def _stopped(view: RunView, closed: ClosedRound) -> Mapping[int, str]:
-    number = closed.round.number
-    if closed.reason is CloseReason.STOPPED:
-        return MappingProxyType({**view.stopped, number: closed.because})
-    if number in view.stopped:
-        return MappingProxyType({key: words for key, words in view.stopped.items() if key != number})
-    return view.stopped
 
 
 def _closing_line(closed: ClosedRound) -> Line:
@@ -238,3 +219,45 @@ def _closing_line(closed: ClosedRound) -> Line:
     words = f"round {closed.round.number} {how}: {measured:,} of {len(closed.results):,} tests measured"
     low = sum(verdict.level in (Level.FAIL, Level.WATCH) for verdict in closed.verdicts)
     return Line(closed.ended, worst(states), words + (f", {low:,} below what is asked" if low else ""))
+
+
+class LatestView:
+    """Keeps the latest view. ``generation`` counts events, so that a reader knows whether there are new ones.
+
+    Events are folded in the thread that tells them, and the view is read by the screen's; a view never
+    changes once it is there, so neither waits for the other.
+    """
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self._folded: RunView | None = None
+        self._described: tuple[Fabric, tuple[StaticFinding, ...]] | None = None
+        self._shown: tuple[RunView, RunView] | None = None
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Fold what happened."""
+        rest = list(events)
+        if self._folded is None:
+            first = rest.pop(0)
+            if not isinstance(first, SessionOpened):
+                raise TypeError(f"a session began with {type(first).__name__}, expected SessionOpened")
+            self._folded = opened(first)
+        self._folded = advance_all(self._folded, rest)
+        self.generation += len(events)
+
+    def describe(self, fabric: Fabric, found: Iterable[StaticFinding]) -> None:
+        """Take what the description of ``fabric`` shows: errors first, in their order where they are alike."""
+        severities = list(Severity)
+        self._described = (fabric, tuple(sorted(found, key=lambda each: severities.index(each.severity))))
+        self.generation += 1
+
+    @property
+    def view(self) -> RunView | None:
+        """The latest view, the same object as long as nothing has happened; with what its description shows."""
+        folded, described = self._folded, self._described
+        if folded is None or described is None or described[0] is not folded.fabric:
+            return folded
+        shown = self._shown
+        if shown is None or shown[0] is not folded or shown[1].static is not described[1]:
+            shown = self._shown = (folded, replace(folded, static=described[1]))
+        return shown[1]

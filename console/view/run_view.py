@@ -12,6 +12,7 @@ from types import MappingProxyType
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Failure, Labels, Proof, Result, Round, Test
 from benchconsole.topology.analysis.static_finding import StaticFinding
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
 
 
@@ -236,32 +237,22 @@ def stages_of(view: RunView, worst_of: Callable[[Round], State | None]) -> tuple
 
     ``worst_of`` knows the worst state of a closed round, None where nothing of it was judged.
     """
-    names: dict[str, list[Round]] = {}
-    for each in view.plan:
-        names.setdefault(each.stage, []).append(each)
     ratios = _ratios(view)
     pace = ratios[len(ratios) // 2] if ratios else 1.0  # how much longer rounds take than was estimated
-    return tuple(_stage(view, name, rounds, pace, worst_of) for name, rounds in names.items())
-
-
-def _stage(
-    view: RunView,
-    name: str,
-    rounds: list[Round],
-    pace: float,
-    worst_of: Callable[[Round], State | None],
-) -> StageView:
-    done = [each for each in rounds if each.number in view.closed]
-    seconds = sum(view.closed[each.number][1] - view.closed[each.number][0] for each in done)
-    left = sum(each.seconds * pace for each in rounds if each.number not in view.closed)
-    running = view.current is not None and any(each.number == view.current.number for each in rounds)
-    state = State.RUNNING if running else State.SKIPPED
-    if done and not running:
-        states = [found for each in done if (found := worst_of(each)) is not None]
-        state = worst(states) if states else State.MEASURED
-    return StageView(
-        name, rounds[0].probe, len(rounds), len(done), sum(len(each.tests) for each in rounds), seconds, left, state
-    )
+    stages: list[StageView] = []
+    for name, rounds in group_by_key((each.stage, each) for each in view.plan).items():
+        done = [each for each in rounds if each.number in view.closed]
+        seconds = sum(view.closed[each.number][1] - view.closed[each.number][0] for each in done)
+        left = sum(each.seconds * pace for each in rounds if each.number not in view.closed)
+        tests = sum(len(each.tests) for each in rounds)
+        state = State.SKIPPED
+        if view.current is not None and any(each.number == view.current.number for each in rounds):
+            state = State.RUNNING
+        elif done:
+            states = [found for each in done if (found := worst_of(each)) is not None]
+            state = worst(states) if states else State.MEASURED
+        stages.append(StageView(name, rounds[0].probe, len(rounds), len(done), tests, seconds, left, state))
+    return tuple(stages)
 
 
 def _ratios(view: RunView) -> list[float]:

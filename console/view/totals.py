@@ -56,21 +56,19 @@ class TotalsCache:
         self._rounds = self._cache.update(view, (each for each in view.plan if each.number in view.closed))
         parts = [*self._rounds.values()]
         if sum(each.results for each in parts) < len(view.results):
-            parts.append(_sum_unplanned(view))
+            planned_ids = {test.id for each in view.plan if each.number in view.closed for test in each.tests}
+            parts.append(rest := _RoundSum())
+            for test, result in superseding(view).items():
+                if test not in planned_ids:  # in no round of the plan
+                    _count_result(rest, result)
         planned = sum(len(each.tests) for each in view.plan) - len(view.repeats)
         counts = sum((each.counts for each in parts), Counter[str]())
-        stages = stages_of(view, self._worst_of)
-        return SessionTotals(Coverage(planned, **counts), _fold_reasons(parts), stages, self._low(view))
-
-    def _worst_of(self, each: Round) -> State | None:
-        return self._rounds[each.number].worst if each.number in self._rounds else None
-
-    def _low(self, view: RunView) -> Mapping[str, tuple[Verdict, ...]]:
-        found: dict[str, tuple[Verdict, ...]] = {}
+        sums = {each.number: self._rounds.get(each.number) or _RoundSum() for each in view.plan}
+        stages = stages_of(view, lambda each: sums[each.number].worst)
+        low: dict[str, tuple[Verdict, ...]] = {}
         for each in view.plan:
-            low = self._rounds[each.number].low if each.number in self._rounds else ()
-            found[each.stage] = (*found.get(each.stage, ()), *low)
-        return found
+            low[each.stage] = (*low.get(each.stage, ()), *sums[each.number].low)
+        return SessionTotals(Coverage(planned, **counts), _fold_reasons(parts), stages, low)
 
 
 def _fold_reasons(parts: Iterable[_RoundSum]) -> tuple[NotJudged, ...]:
@@ -100,16 +98,6 @@ def _sum_round(view: RunView, each: Round) -> _RoundSum:
         if test.id not in view.replaced:
             _count_result(made, result)
     made.worst, made.low = (worst(states) if states else None), tuple(low)
-    return made
-
-
-def _sum_unplanned(view: RunView) -> _RoundSum:
-    """The results of tests that are in no round of the plan."""
-    made = _RoundSum()
-    planned = {test.id for each in view.plan if each.number in view.closed for test in each.tests}
-    for test, result in superseding(view).items():
-        if test not in planned:
-            _count_result(made, result)
     return made
 
 

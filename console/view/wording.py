@@ -42,7 +42,6 @@ SEVERITIES: dict[Severity, Sign] = {
 """How findings about a description look; none of these signs is that of a verdict."""
 
 NOT_MEASURED = "–"
-NOT_APPLICABLE = "n/a"
 
 
 def format_quantity(value: float | None, unit: Unit | None, shown: Shown = Shown.PLAIN) -> str:
@@ -65,15 +64,12 @@ def format_fact(fact: Fact) -> str:
         return sanitize(fact.value)
     if fact.unit in (None, Unit.ONE) or fact.fact.endswith(".mtu"):
         return f"{fact.value:,.15g}"
-    return format_quantity(fact.value, fact.unit, _shown(fact))
-
-
-def _shown(fact: Fact) -> Shown:
+    shown = Shown.MEMORY if fact.fact.startswith(("memory.", "numa.")) else Shown.PLAIN
     if fact.unit is Unit.BYTE_RATE:
-        return Shown.NETWORK
-    if fact.unit is Unit.PER_SECOND:
-        return Shown.TRANSFERS if fact.fact.startswith("memory.") else Shown.FREQUENCY
-    return Shown.MEMORY if fact.fact.startswith(("memory.", "numa.")) else Shown.PLAIN
+        shown = Shown.NETWORK
+    elif fact.unit is Unit.PER_SECOND:
+        shown = Shown.TRANSFERS if fact.fact.startswith("memory.") else Shown.FREQUENCY
+    return format_quantity(fact.value, fact.unit, shown)
 
 
 def format_measured(verdict: Verdict) -> str:

@@ -158,16 +158,28 @@ def _write_group(cache: WriteCache, group: Sequence[SpoolLine]) -> Answers:
 def _write(cache: WriteCache, record: Record) -> bool:
     """Write a record; whether it was not there already."""
     match record:
-        case ResultRecord():
-            return _write_result(cache, record)
+        case ResultRecord(address, rows):
+            attempt = _find_attempt(cache, cache.require_free(address.session), address)
+            if attempt.find_test(rows.test) in attempt.stored:
+                return False
+            if attempt.closed:
+                raise ConflictError(f"round {address.round} was closed without this result", "look at the kept file")
+            round_rows.append_results(cache, [(attempt, rows)])
         case CloseRecord():
             return _write_close(cache, record)
         case NoteRecord(key, kind, text, at):
             session_rows.append_note(cache.connection, cache.find_session(key), kind, text, at)
         case ProofRecord(key, at, proofs):
             session_rows.append_proof_rows(cache.connection, cache.find_session(key), proofs, at)
-        case EndRecord():
-            return _write_end(cache, record)
+        case EndRecord(key, token, at, complete, because):
+            # Only of the last stretch of work, whose end was not known, or only that its console went away.
+            session = cache.find_session(key)
+            cursor = cache.connection.execute(
+                """UPDATE driver SET ended = ?, complete = ?, because = ? WHERE session_id = ? AND token = ?
+                AND id = (SELECT max(id) FROM driver WHERE session_id = ?) AND coalesce(complete, 0) = 0""",
+                (at, int(complete), because, session, token, session),
+            )
+            return cursor.rowcount > 0
     return True
 
 
@@ -178,16 +190,6 @@ def _find_attempt(cache: WriteCache, session: int, address: AttemptAddress) -> K
         round_rows.begin_round(cache, session, address.round, at=cache.clock(), attempt=address.attempt)
         return cache.require_open(session, address.round, address.attempt)
     return known
-
-
-def _write_result(cache: WriteCache, record: ResultRecord) -> bool:
-    attempt = _find_attempt(cache, cache.require_free(record.address.session), record.address)
-    if attempt.find_test(record.rows.test) in attempt.stored:
-        return False
-    if attempt.closed:
-        raise ConflictError(f"round {record.address.round} was closed without this result", "look at the kept file")
-    round_rows.append_results(cache, [(attempt, record.rows)])
-    return True
 
 
 def _write_close(cache: WriteCache, record: CloseRecord) -> bool:
@@ -205,14 +207,3 @@ def _write_close(cache: WriteCache, record: CloseRecord) -> bool:
     cache.forget_round(session, address.round)
     session_rows.append_judgement(cache, attempt.attempt, record.judgement)
     return True
-
-
-def _write_end(cache: WriteCache, record: EndRecord) -> bool:
-    """Whether this stretch of work is the last one, and its end was not known, or only that its console went away."""
-    session = cache.find_session(record.session)
-    cursor = cache.connection.execute(
-        """UPDATE driver SET ended = ?, complete = ?, because = ? WHERE session_id = ? AND token = ?
-        AND id = (SELECT max(id) FROM driver WHERE session_id = ?) AND coalesce(complete, 0) = 0""",
-        (record.at, int(record.complete), record.because, session, record.token, session),
-    )
-    return cursor.rowcount > 0

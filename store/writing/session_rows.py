@@ -122,7 +122,21 @@ def append_verdicts(cache: WriteCache, attempt: int, verdicts: Sequence[Verdict]
     ConflictError when ``judged_by`` has judged this attempt before, or a verdict is about another round.
     """
     judgement = make_judgement(verdicts, judged_by=judged_by, at=at)
-    _require_judgeable(cache.connection, attempt, verdicts, judgement.judged_by)
+    (round_number,) = cache.connection.execute(
+        "SELECT round.number FROM attempt JOIN round ON round.id = attempt.round_id WHERE attempt.id = ?", (attempt,)
+    ).fetchone()
+    if cache.connection.execute(
+        "SELECT 1 FROM judging WHERE attempt_id = ? AND judged_by = ?", (attempt, judgement.judged_by)
+    ).fetchone():
+        raise ConflictError(
+            f"round {round_number} was judged by {judgement.judged_by} before", "name the new judgement differently"
+        )
+    for verdict in verdicts:
+        if verdict.round != round_number:
+            raise ConflictError(
+                f"a verdict on {verdict.subject} in round {verdict.round} stands under round {round_number}",
+                "report this as a fault of the judge",
+            )
     append_judgement(cache, attempt, judgement)
 
 
@@ -140,26 +154,6 @@ def append_judgement(cache: WriteCache, attempt: int, judgement: Judgement) -> N
     for metric, unit, labels, verdict in judgement.verdicts:
         values += (cursor.lastrowid, names.metric(metric, unit), names.labels(labels), *verdict)
     insert_values(connection, "verdict", ("judging_id", "metric_id", "labels_id", *VerdictRow._fields), values)
-
-
-def _require_judgeable(
-    connection: sqlite3.Connection, attempt: int, verdicts: Sequence[Verdict], judged_by: str
-) -> None:
-    (round_number,) = connection.execute(
-        "SELECT round.number FROM attempt JOIN round ON round.id = attempt.round_id WHERE attempt.id = ?", (attempt,)
-    ).fetchone()
-    if connection.execute(
-        "SELECT 1 FROM judging WHERE attempt_id = ? AND judged_by = ?", (attempt, judged_by)
-    ).fetchone():
-        raise ConflictError(
-            f"round {round_number} was judged by {judged_by} before", "name the new judgement differently"
-        )
-    for verdict in verdicts:
-        if verdict.round != round_number:
-            raise ConflictError(
-                f"a verdict on {verdict.subject} in round {verdict.round} stands under round {round_number}",
-                "report this as a fault of the judge",
-            )
 
 
 def find_closed_attempt(connection: sqlite3.Connection, session: int, round_number: int, attempt: int) -> int:

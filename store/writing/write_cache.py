@@ -41,10 +41,8 @@ class NameNumbers:
 
     def metric(self, name: str, unit: str) -> int:
         """The number of a metric in a unit."""
-        number = self._metrics.get((name, unit))
-        if number is None:
-            number = self._find(self._metrics, (name, unit), _METRIC, (replace_surrogates(name), unit))
-        return number
+        key = (name, unit)
+        return self._metrics.get(key) or self._find(self._metrics, key, _METRIC, (replace_surrogates(name), unit))
 
     def labels(self, labels: Labels) -> int:
         """The number of a label set."""
@@ -122,10 +120,9 @@ class WriteCache:
 
     def find_session(self, key: str) -> int:
         """The number of a session; UnknownSessionError when there is none."""
-        number = self._sessions.get(key)
-        if number is None:
-            number = self._sessions[key] = find_number(self.connection, key, self._path)
-        return number
+        if key not in self._sessions:
+            self._sessions[key] = find_number(self.connection, key, self._path)
+        return self._sessions[key]
 
     def require_driven(self, key: str) -> int:
         """The number of a session that this store drives; DrivenError when it does not."""
@@ -171,27 +168,21 @@ class WriteCache:
         key = (session, round_number, attempt)
         known = self._attempts.get(key)
         if known is None:
-            known = self._read_attempt(key)
-            if known is not None:
-                self._attempts[key] = known
+            row = self.connection.execute(
+                """SELECT attempt.id, ended IS NOT NULL, round_id,
+                    attempt.number < (SELECT max(number) FROM attempt AS other WHERE other.round_id = round.id)
+                FROM attempt JOIN round ON round.id = round_id
+                WHERE session_id = ? AND round.number = ? AND attempt.number = ?""",
+                key,
+            ).fetchone()
+            if row is None:
+                return None
+            number, closed, round_id, replaced = row
+            tests = dict(self.connection.execute("SELECT key, id FROM test WHERE round_id = ?", (round_id,)))
+            stored = self.connection.execute("SELECT test_id FROM result WHERE attempt_id = ?", (number,))
+            known = KnownAttempt(number, tests, {test for (test,) in stored}, bool(closed), bool(replaced))
+            self._attempts[key] = known
         return known
-
-    def _read_attempt(self, key: tuple[int, int, int]) -> KnownAttempt | None:
-        row = self.connection.execute(
-            """SELECT attempt.id, ended IS NOT NULL, round_id,
-                attempt.number < (SELECT max(number) FROM attempt AS other WHERE other.round_id = round.id)
-            FROM attempt JOIN round ON round.id = round_id
-            WHERE session_id = ? AND round.number = ? AND attempt.number = ?""",
-            key,
-        ).fetchone()
-        if row is None:
-            return None
-        number, closed, round_id, replaced = row
-        tests = dict(self.connection.execute("SELECT key, id FROM test WHERE round_id = ?", (round_id,)))
-        stored = {
-            test for (test,) in self.connection.execute("SELECT test_id FROM result WHERE attempt_id = ?", (number,))
-        }
-        return KnownAttempt(number, tests, stored, closed=bool(closed), replaced=bool(replaced))
 
     def forget_round(self, session: int, round_number: int) -> None:
         """Forget the attempts at a round: one was closed, or a later one begins."""

@@ -115,7 +115,8 @@ class WriteQueue:
         with self._changed:
             if self._closed:
                 raise ValueError("closed")
-            if loop is not None and self._is_full(job):
+            is_full = len(self._jobs) >= MAX_JOBS or self._bytes + job.size > MAX_BYTES
+            if loop is not None and self._jobs and is_full:
                 room: asyncio.Future[None] = loop.create_future()
                 self._waiting.append((loop, room))
                 return room
@@ -125,9 +126,6 @@ class WriteQueue:
             if job.urgent or len(self._jobs) in (1, GROUP):
                 self._changed.notify()
         return None
-
-    def _is_full(self, job: WriteJob[Any]) -> bool:
-        return bool(self._jobs) and (len(self._jobs) >= MAX_JOBS or self._bytes + job.size > MAX_BYTES)
 
     def take(self, seconds: float) -> list[WriteJob[Any]] | None:
         """Up to GROUP jobs, waited for ``seconds`` at most (then none); None once closed and empty.

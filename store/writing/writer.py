@@ -10,7 +10,6 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -23,6 +22,7 @@ from benchconsole.store.files.database import Database
 from benchconsole.store.writing.round_rows import append_results
 from benchconsole.store.writing.write_cache import WriteCache
 from benchconsole.store.writing.write_queue import FunctionJob, Loop, ResultJob, WriteJob, WriteQueue, call_in_loop
+from benchconsole.topology.grouping import group_by_key
 
 GATHER_SECONDS = 0.05
 """A result waits so long for others at most."""
@@ -72,7 +72,12 @@ class Writer:
         """
         if self._database.read_only is not None:
             raise self._database.read_only
-        self._start()
+        if self._thread is None:
+            self._last_beat = time.monotonic()
+            # A daemon: a console that crashes must not hang on it, and SQLite undoes its unfinished
+            # transaction, of which nothing was acknowledged.
+            self._thread = threading.Thread(target=self._work, name="benchconsole-writer", daemon=True)
+            self._thread.start()
         loop = asyncio.get_running_loop()
         job.waiter = loop.create_future()
         while (room := self._put(job, loop)) is not None:
@@ -87,14 +92,6 @@ class Writer:
         self._queue.close()
         if self._thread is not None:
             self._thread.join()
-
-    def _start(self) -> None:
-        if self._thread is None:
-            self._last_beat = time.monotonic()
-            # A daemon: a console that crashes must not hang on it, and SQLite undoes its unfinished
-            # transaction, of which nothing was acknowledged.
-            self._thread = threading.Thread(target=self._work, name="benchconsole-writer", daemon=True)
-            self._thread.start()
 
     def _put(self, job: WriteJob[T], loop: Loop | None) -> "asyncio.Future[None] | None":
         try:
@@ -159,7 +156,9 @@ class Writer:
                 self._cache.forget()
             for job in group:
                 job.error = job.error or error
-        _answer(group)
+        waited = group_by_key((job.waiter.get_loop(), job) for job in group if job.waiter is not None)
+        for loop, jobs in waited.items():
+            call_in_loop(loop, _set_answers, jobs)
 
     def _run_jobs(self, group: Sequence[WriteJob[Any]], cache: WriteCache) -> None:
         waiting = (job for job in group if job.error is None)
@@ -168,7 +167,8 @@ class Writer:
             if kind is ResultJob and self._run_together(jobs, cache):
                 continue
             for job in jobs:
-                self._run_alone(job, cache)
+                if job.error is None:
+                    self._run_alone(job, cache)
 
     def _run_together(self, jobs: Sequence[ResultJob], cache: WriteCache) -> bool:
         """Whether these results could be written at once; nothing of them is written where they could not."""
@@ -185,9 +185,6 @@ class Writer:
         return True
 
     def _run_alone(self, job: WriteJob[Any], cache: WriteCache) -> None:
-        if job.error is not None:
-            return
-
         def run() -> None:
             with savepoint(cache.connection):
                 job.answer = job.run(cache)
@@ -204,15 +201,6 @@ class Writer:
             if cache is not None and concerns_file(error, cache.connection):
                 raise
             job.error = make_error(error, self._database.path) if isinstance(error, sqlite3.Error) else error
-
-
-def _answer(group: Sequence[WriteJob[Any]]) -> None:
-    by_loop: defaultdict[Loop, list[WriteJob[Any]]] = defaultdict(list)
-    for job in group:
-        if job.waiter is not None:
-            by_loop[job.waiter.get_loop()].append(job)
-    for loop, jobs in by_loop.items():
-        call_in_loop(loop, _set_answers, jobs)
 
 
 def _set_answers(jobs: Sequence[WriteJob[Any]]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.widgets.tabs import Badges
-from benchconsole.console.view.latest_view import LatestView
+from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_control import FlowHop
 from benchconsole.probes.model.measuring import Test

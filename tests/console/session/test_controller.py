@@ -16,7 +16,7 @@ from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.safety import InUseError, SafetyPolicy
 from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
-from benchconsole.console.view.latest_view import LatestView
+from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.probes.api import Demands, Metric, Probe, Safety, Target, Unit
 from benchconsole.probes.blank_devices import require_agreement

@@ -13,7 +13,7 @@ from benchconsole.console.tui.screens.fabric import FabricScreen
 from benchconsole.console.tui.screens.findings import FindingsScreen
 from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.view.events import SessionOpened
-from benchconsole.console.view.reducer import advance, described, opened
+from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.run_view import tally
 from benchconsole.console.view.totals import compute_totals, exit_code
 from benchconsole.topology.analysis.static_analysis import make_static_report
@@ -169,10 +169,14 @@ async def test_what_was_measured_stands_first_and_keeps_its_numbers() -> None:
 
 def test_no_count_state_or_exit_code_rests_on_the_description() -> None:
     story = faulty()
-    view = opened(SessionOpened("", "", story.fabric, "default", (), 0.0, False))
-    for event in story.events():
-        view = advance(view, event)
-    with_it = described(view, SOME)
+    latest = LatestView()
+    latest.take([SessionOpened("", "", story.fabric, "default", (), 0.0, False), *story.events()])
+    view = latest.view
+    latest.describe(story.fabric, SOME)
+    with_it = latest.view
+    assert view is not None
+    assert with_it is not None
+    assert with_it.static
     assert replace(with_it, static=None) == view
     assert (compute_totals(with_it).covered, exit_code(with_it), tally(with_it)) == (
         compute_totals(view).covered,
@@ -183,10 +187,16 @@ def test_no_count_state_or_exit_code_rests_on_the_description() -> None:
 
 def test_a_session_that_begins_on_the_same_fabric_keeps_it() -> None:
     shown = mini()
-    view = described(opened(SessionOpened("", "", shown, "default", (), 0.0, False)), SOME)
-    assert [each.severity for each in view.static or ()] == ["error", "warning", "warning", "warning", "note"]
-    assert advance(view, SessionOpened("20", "x", shown, "default", (), 1.0, True)).static == view.static
-    assert advance(view, SessionOpened("20", "x", mini(), "default", (), 1.0, True)).static is None
+    latest = LatestView()
+    latest.take([SessionOpened("", "", shown, "default", (), 0.0, False)])
+    latest.describe(shown, SOME)
+    assert latest.view is not None
+    found = latest.view.static
+    assert [each.severity for each in found or ()] == ["error", "warning", "warning", "warning", "note"]
+    latest.take([SessionOpened("20", "x", shown, "default", (), 1.0, True)])
+    assert latest.view.static == found
+    latest.take([SessionOpened("21", "x", mini(), "default", (), 1.0, True)])
+    assert latest.view.static is None
 
 
 async def test_it_is_worked_out_once_for_a_fabric_and_beside_the_event_loop() -> None:
