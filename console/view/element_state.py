@@ -25,6 +25,7 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import LinkId, Node, NodeId
 
 Links = Mapping[LinkId, LinkView]
+_OF_A_NODE = (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
 
 
 def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mapping[NodeId, NodeView]:
@@ -33,12 +34,10 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
     results = group_by_key((str(node.id), result) for result in counted for node in result.test.target.nodes)
     judgements = (verdict for verdict in closed.verdicts if verdict.test not in view.replaced)
     verdicts = group_by_key((name, verdict) for verdict in judgements for name in verdict.nodes)
-    own: dict[str, Finding] = {}
-    affecting: dict[str, Finding] = {}
-    for finding in view.findings:
-        about_nodes = finding.suspect in (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
-        for name in finding.nodes:
-            (own if about_nodes else affecting).setdefault(name, finding)
+    blamed: dict[str, Finding] = {}
+    for each in sorted(view.findings, key=lambda finding: finding.suspect not in _OF_A_NODE):
+        for name in each.nodes:
+            blamed.setdefault(name, each)
     explained = {test for finding in view.findings for test in finding.tests}
     outdated = view.replaced - before.replaced
     if closed.round.number in before.closed:
@@ -51,9 +50,7 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
             standing = (result for result in known.results if result.test.id not in outdated)
             judged = (verdict for verdict in known.verdicts if verdict.test not in outdated)
             everything = (*standing, *results.get(name, ())), (*judged, *verdicts.get(name, ()))
-            changed[NodeId(name)] = _make_node_view(
-                known.node, *everything, own.get(name), affecting.get(name), explained
-            )
+            changed[NodeId(name)] = _make_node_view(known.node, *everything, blamed.get(name), explained)
     return make_layered(before.nodes).plus(changed)
 
 
@@ -78,8 +75,7 @@ def _make_node_view(
     node: Node,
     results: tuple[Result, ...],
     verdicts: tuple[Verdict, ...],
-    own: Finding | None,
-    affecting: Finding | None,
+    finding: Finding | None,
     explained: Set[str],
 ) -> NodeView:
     """One node: what a finding elsewhere explains does not count against it, being dragged down shows as affected.
@@ -88,10 +84,8 @@ def _make_node_view(
     """
     failures = tuple(result.failure for result in results if result.failure and result.failure.node == node.id)
     states = {state_of_failure(failure.stage) for failure in failures}
-    if own is not None:
-        states.add(state_of_level(own.level))
-    elif affecting is not None:
-        states.add(State.AFFECTED)
+    if finding is not None:
+        states.add(state_of_level(finding.level) if finding.suspect in _OF_A_NODE else State.AFFECTED)
     states.update(
         state_of(verdict)
         for verdict in verdicts
@@ -101,7 +95,7 @@ def _make_node_view(
         states.add(State.MEASURED)
     if not states and results and all(result.failure for result in results):
         states.add(State.UNKNOWN)
-    return NodeView(node, worst(states), verdicts, results, failures, own or affecting)
+    return NodeView(node, worst(states), verdicts, results, failures, finding)
 
 
 def read_session_links(view: RunView) -> Links:

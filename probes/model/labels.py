@@ -36,23 +36,16 @@ def _join_labels(reading: Reading, target: Target) -> Labels:
     for name, asked in target.labels:
         said = found.get(name)
         alike = True if said is None else _compare(said, asked)
-        if said is None or (not alike and not _was_told(target, name)):
+        if said is None:
             found[name] = asked
-        if said is not None and not alike:
-            found.update(_label_difference(reading, target, name, (said, asked), certain=alike is False))
+        elif not alike and not _was_told(target, name):
+            found[name] = asked
+            found[OWN + name] = said
+        elif alike is False:
+            raise ProbeOutputError(f"{reading.metric} with {name}={said}", f"{name}={asked}, which the tool was told")
+        elif not alike:
+            found[ASKED + name] = asked
     return tuple(sorted(found.items()))
-
-
-def _label_difference(
-    reading: Reading, target: Target, name: str, both: tuple[str, str], *, certain: bool
-) -> dict[str, str]:
-    """The label beside one that parser and test give differently."""
-    said, asked = both
-    if not _was_told(target, name):
-        return {OWN + name: said}
-    if certain:
-        raise ProbeOutputError(f"{reading.metric} with {name}={said}", f"{name}={asked}, which the tool was told")
-    return {ASKED + name: asked}
 
 
 def _was_told(target: Target, name: str) -> bool:

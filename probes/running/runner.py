@@ -106,7 +106,9 @@ class Runner:
         started, began = self.clock(), self.monotonic()
         suspect = BlockingCode.of(probe, self.describe(probe))
         loop_watch = LoopWatch(suspect, observer.on_notice, observer.on_stall, clock=self.monotonic)
-        with mask_values(_find_secrets(round.tests)), loop_watch as watch:
+        options = {id(test.target.options): test.target.options for test in round.tests}.values()
+        secrets = {str(value) for each in options for name, value in each.items() if is_secret_name(name)}
+        with mask_values(secrets), loop_watch as watch:
             attempt = _Attempt(self, probe, observer, guard or Guard(NEVER), watch)
             fresh = await attempt.run([test for test in round.tests if test.id not in kept])
         results = tuple(kept[test.id] if test.id in kept else fresh[test.id] for test in round.tests)
@@ -144,12 +146,6 @@ class Runner:
 
 def _was_cancelled(result: Result) -> bool:
     return result.failure is not None and result.failure.stage is FailedAt.CANCELLED
-
-
-def _find_secrets(tests: Sequence[Test]) -> set[str]:
-    """The values of options whose names say that they are secret."""
-    every = {id(test.target.options): test.target.options for test in tests}
-    return {str(value) for options in every.values() for name, value in options.items() if is_secret_name(name)}
 
 
 class _Attempt:

@@ -95,11 +95,6 @@ class SessionRow(NamedTuple):
     started: float
 
 
-def make_session_row(new: NewSession) -> SessionRow:
-    """The row of a session; RefusedError for a start that is no number."""
-    return make_row(SessionRow, new, "the session")
-
-
 def parse_session(row: SessionRow) -> NewSession:
     """The session of a row."""
     fields = row._asdict() | {"options": parse_options(row.options), "simulated": bool(row.simulated)}
@@ -256,30 +251,18 @@ def make_result_rows(result: Result) -> ResultRows:
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ConflictError(f"measurement {twice} comes twice in the result of {test}", _FAULT)
+    failure = result.failure
+    why = {
+        "failed_at": failure and failure.stage,
+        "failure_detail": failure and failure.detail,
+        "failure_node": failure and failure.node,
+    }
     return ResultRows(
         replace_surrogates(test),
-        make_result_row(result),
-        tuple(map(make_output_row, result.outputs)),
+        make_row(ResultRow, result, test, **why),
+        tuple(make_row(OutputRow, output, "a command") for output in result.outputs),
         tuple(map(make_measurement_row, result.measurements)),
         tuple(map(make_fact_row, result.facts)),
-    )
-
-
-def estimate_size(result: Result) -> int:
-    """About how many bytes wait in memory while this result waits for the disk."""
-    return 1000 + sum(len(output.stdout) + len(output.stderr) for output in result.outputs)
-
-
-def make_result_row(result: Result) -> ResultRow:
-    """The row of a result alone."""
-    failure = result.failure
-    return make_row(
-        ResultRow,
-        result,
-        result.test.id,
-        failed_at=failure and failure.stage,
-        failure_detail=failure and failure.detail,
-        failure_node=failure and failure.node,
     )
 
 
@@ -290,11 +273,6 @@ def parse_failure(row: ResultRow) -> Failure | None:
     if row.failed_at is None or row.failure_detail is None or row.failure_node is None:
         raise ValueError("a failure that is not whole")
     return Failure(FailedAt(row.failed_at), row.failure_detail, NodeId(row.failure_node))
-
-
-def make_output_row(output: Output) -> OutputRow:
-    """The row of an output."""
-    return make_row(OutputRow, output, "a command")
 
 
 def parse_output(row: OutputRow) -> Output:

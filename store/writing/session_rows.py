@@ -23,11 +23,10 @@ from benchconsole.store.codec.rows import (
     VerdictRow,
     make_proof_row,
     make_round_row,
-    make_session_row,
     make_test_row,
     make_verdict_row,
 )
-from benchconsole.store.codec.values import dump_document, dump_json, replace_surrogates, require_finite
+from benchconsole.store.codec.values import dump_document, dump_json, make_row, replace_surrogates, require_finite
 from benchconsole.store.errors import ConflictError, RefusedError
 from benchconsole.store.model import NewSession
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING
@@ -50,7 +49,7 @@ def create_session(connection: sqlite3.Connection, key: str, new: NewSession, pl
     if _RESERVED.fullmatch(new.label):
         raise RefusedError(f"the label {new.label} means the latest sessions", "choose another label")
     _require_sound(plan)
-    row = (key, *make_session_row(new), len(plan), sum(len(planned.tests) for planned in plan))
+    row = (key, *make_row(SessionRow, new, "the session"), len(plan), sum(len(planned.tests) for planned in plan))
     insert_rows(connection, "session", ("key", *SessionRow._fields, "rounds", "tests"), [row])
     (session,) = connection.execute("SELECT id FROM session WHERE key = ?", (key,)).fetchone()
     _write_plan(connection, session, plan)

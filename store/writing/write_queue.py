@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from benchconsole.probes.model.measuring import Result
-from benchconsole.store.codec.rows import estimate_size, make_result_rows
+from benchconsole.store.codec.rows import make_result_rows
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.writing.round_rows import append_results
 from benchconsole.store.writing.write_cache import WriteCache
@@ -72,7 +72,7 @@ class ResultJob(WriteJob[None]):
 
     def __init__(self, session: str, round_number: int, attempt: int, result: Result) -> None:
         super().__init__()
-        self.size = estimate_size(result)
+        self.size = 1000 + sum(len(output.stdout) + len(output.stderr) for output in result.outputs)
         self._key = (session, round_number, attempt)
         self._result = result
 

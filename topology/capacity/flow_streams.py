@@ -137,7 +137,14 @@ class _Table:
         unequal = [way for way in ways if way in self._apart and way not in on and self._links[way >> 1].mixed]
         for weight, members in self._streams(ways, unequal):
             columns, shares = route.ways, route.shares
-            further = [*self._members({**on, **members}, route), *self._channels(flow, route)] if ways else []
+            further: list[tuple[int, float]] = []
+            for way, member in {**on, **members}.items():
+                if self._links[way >> 1].count > 1:
+                    further.append((self._column(way, member=member), _find_share(route, way)))
+            for way in self._apart.intersection(ways):
+                channels = self._routes.attachments.channels(flow, self._links[way >> 1])
+                part = _find_share(route, way) / max(len(channels), 1)
+                further += [(self._column(way, vlan=channel.vlan), part) for channel in channels]
             if further:
                 columns = np.append(columns, [column for column, _ in further])
                 shares = np.append(shares, [share for _, share in further])
@@ -172,17 +179,6 @@ class _Table:
             yield stage
             left.difference_update(stage)
             here = {ends[way] for way in stage}
-
-    def _members(self, on: Mapping[int, int], route: Route) -> Iterator[tuple[int, float]]:
-        for way, member in on.items():
-            if self._links[way >> 1].count > 1:
-                yield self._column(way, member=member), _find_share(route, way)
-
-    def _channels(self, flow: Flow, route: Route) -> Iterator[tuple[int, float]]:
-        for way in self._apart.intersection(route.ways.tolist()):
-            channels = self._routes.attachments.channels(flow, self._links[way >> 1])
-            for channel in channels:
-                yield self._column(way, vlan=channel.vlan), _find_share(route, way) / len(channels)
 
     def _column(self, way: int, *, member: int | None = None, vlan: int | None = None) -> int:
         """The number of a part of a link; those of whole links are the numbers of their directions."""

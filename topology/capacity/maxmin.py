@@ -49,13 +49,19 @@ def fill(used: Usage, capacity: Floats, demand: Floats) -> tuple[Floats, int]:
     """
     rate = demand.astype(float)
     residual = capacity.astype(float)
-    flow, link, share = _sort_by_flow(used)
+    flow, link, share = used.flow, used.link, used.share
+    if (flow[1:] < flow[:-1]).any():  # the segments below are of one flow each
+        order = np.argsort(flow, kind="stable")
+        flow, link, share = flow[order], link[order], share[order]
     rounds = 0
     while flow.size:
         rounds += 1
         starts = np.flatnonzero(np.concatenate(([True], flow[1:] != flow[:-1])))
         uses = np.diff(starts, append=flow.size)
-        offered = _compute_even_shares(link, share, residual)[link]
+        weight = np.bincount(link, weights=share, minlength=len(residual))
+        even = np.full(len(residual), np.inf)  # what each link has left for a flow that crosses it whole
+        np.divide(residual, weight, out=even, where=weight > 0)
+        offered = even[link]
         lowest = np.minimum.reduceat(offered, starts)
         wanted = demand[flow[starts]]
         level = np.minimum(lowest, wanted)
@@ -70,22 +76,6 @@ def fill(used: Usage, capacity: Floats, demand: Floats) -> tuple[Floats, int]:
         kept = ~gone
         flow, link, share = flow[kept], link[kept], share[kept]
     return rate, rounds
-
-
-def _sort_by_flow(used: Usage) -> tuple[Indices, Indices, Floats]:
-    """The three arrays in the order of the flows, which the segments of ``fill`` need."""
-    if (used.flow[1:] >= used.flow[:-1]).all():
-        return used.flow, used.link, used.share
-    order = np.argsort(used.flow, kind="stable")
-    return used.flow[order], used.link[order], used.share[order]
-
-
-def _compute_even_shares(link: Indices, share: Floats, residual: Floats) -> Floats:
-    """What each link has left for a flow that crosses it whole; infinite where none is left to cross it."""
-    weight = np.bincount(link, weights=share, minlength=len(residual))
-    even = np.full(len(residual), np.inf)
-    np.divide(residual, weight, out=even, where=weight > 0)
-    return even
 
 
 def certify(used: Usage, capacity: Floats, demand: Floats, rate: Floats, tolerance: float = 1e-6) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Channel, Flow, Link, LinkId, NodeId
 from benchconsole.topology.routing.graph import Graph, NextHop
 
@@ -172,12 +173,10 @@ class Attachments:
 
     def _lags(self, attachment: NodeCabling) -> dict[tuple[str, str], tuple[int, ...]]:
         """Vertex and network to the positions of the legs there."""
-        found: dict[tuple[str, str], tuple[int, ...]] = {}
-        for position, (device, network) in enumerate(zip(attachment.devices, attachment.networks, strict=True)):
-            if device in self.graph.vertex:
-                key = (self.graph.vertex[device], network)
-                found[key] = (*found.get(key, ()), position)
-        return found
+        vertex = self.graph.vertex
+        legs = enumerate(zip(attachment.devices, attachment.networks, strict=True))
+        found = group_by_key(((vertex[end], network), position) for position, (end, network) in legs if end in vertex)
+        return {key: tuple(positions) for key, positions in found.items()}
 
     def leaving(self, ends: LagPair, source: NodeCabling, sink: NodeCabling) -> tuple[int, ...]:
         """The legs of the source that share the flow: those at the landing only, where it has one there."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from benchconsole.topology.arrays import Floats
 from benchconsole.topology.errors import RoutingError
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Link
 
 GATEWAY = 1 << 20
@@ -96,15 +97,15 @@ class Graph:
 
     def _own_hops(self, device: str) -> dict[str, NextHop]:
         """Vertex next to ``device`` to the device's own links there."""
-        found: dict[str, list[Link]] = {}
+        found: list[tuple[str, Link]] = []
         links = self.active_legs(device) if device in self._forwarding else self.fabric.links_at[device]
         for link in links:
             other = link.other(device)
             there = self.vertex.get(other)
             idle = other in self._forwarding and link not in self.active_legs(other)
             if there is not None and there != self.vertex[device] and not idle:
-                found.setdefault(there, []).append(link)
-        return {there: self.hop(device, links) for there, links in found.items()}
+                found.append((there, link))
+        return {there: self.hop(device, beside) for there, beside in group_by_key(found).items()}
 
     def distances(self, egress: str) -> Mapping[str, int]:
         """Every vertex that reaches the vertex ``egress``, with its distance in links."""

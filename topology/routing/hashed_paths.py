@@ -6,11 +6,11 @@ device, or the same everywhere (polarised: later stages see the choices of earli
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Flow, HashPolicy
@@ -74,10 +74,8 @@ class HashChoice:
     key: FlowHashes
 
 
-class Pick(Protocol):
-    """How choices fall: the position in ``choice.among``, which holds at least two."""
-
-    def __call__(self, choice: HashChoice) -> int: ...
+Pick = Callable[[HashChoice], int]
+"""How choices fall: the position in ``among`` of a choice, which holds at least two."""
 
 
 class InTurn:

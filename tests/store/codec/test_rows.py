@@ -58,7 +58,7 @@ def test_a_whole_session_comes_back_as_it_went_in(
 
 @given(strategies.outputs)
 def test_outputs_round_trip(output: Output) -> None:
-    assert rows.parse_output(rows.make_output_row(output)) == output
+    assert rows.parse_output(values.make_row(rows.OutputRow, output, "a command")) == output
 
 
 @given(strategies.verdicts(7))
