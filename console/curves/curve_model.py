@@ -66,17 +66,14 @@ class Point:
 
     @cached_property
     def median(self) -> float | None:
-        """The middle of what was measured; None where nothing was."""
         return median(self.values) if self.values else None
 
     @cached_property
     def low(self) -> float | None:
-        """The lowest."""
         return min(self.values, default=None)
 
     @cached_property
     def high(self) -> float | None:
-        """The highest."""
         return max(self.values, default=None)
 
 
@@ -102,7 +99,6 @@ class Curve:
 
     @cached_property
     def measured(self) -> tuple[Point, ...]:
-        """The points that have a number."""
         return tuple(point for point in self.points if point.values)
 
     @cached_property
@@ -170,7 +166,6 @@ class Chart:
 
     @property
     def least_gain(self) -> float:
-        """The gain below which a curve is flat."""
         return GAIN if self.gain is None else self.gain
 
     @property
@@ -192,7 +187,6 @@ class Chart:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values of the axis, in order."""
         return tuple(point.value for point in self.curves[0].points) if self.curves else ()
 
     @cached_property
@@ -236,7 +230,6 @@ class ValueScale:
     ticks: tuple[float, ...]
 
     def find_height(self, value: float) -> float:
-        """The height of ``value``."""
         if self.is_log:
             return math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)

@@ -16,10 +16,7 @@ COLUMNS = ("point", "reps", "tests", "median", "min", "max", "gain", "each", "re
 
 @dataclass(frozen=True, slots=True)
 class PointRow:
-    """One point of one curve as text, by column; ``curve`` is the place of its curve in the chart.
-
-    ``lacks`` says why tests of it gave no number.
-    """
+    """One point of the curve at place ``curve`` of its chart, by column; ``lacks`` says why tests gave no number."""
 
     curve: int
     value: str
@@ -77,18 +74,13 @@ def format_knee(chart: Chart, curve: Curve, knee: Knee | None) -> str:
 
 def format_sentences(chart: Chart) -> list[str]:
     """What is said of the knees of a chart, the cohort first where there are several."""
-    found = []
-    for curve, knee in chart.knees():
-        words = format_knee(chart, curve, knee)
-        if words:
-            found.append(": ".join(filter(None, (format_cohort_name(chart, curve), words))))
-    return found
+    said = ((format_cohort_name(chart, curve), format_knee(chart, curve, knee)) for curve, knee in chart.knees())
+    return [": ".join(filter(None, (cohort, words))) for cohort, words in said if words]
 
 
 def make_point_rows(chart: Chart) -> list[PointRow]:
     """Every point of every curve, those of one value below each other."""
-    found = [(chart.curves.index(curve), knee) for curve, knee in chart.knees()]
-    knees = {index: knee.point.value for index, knee in found if knee is not None}
+    knees = {chart.curves.index(curve): knee.point.value for curve, knee in chart.knees() if knee is not None}
     return [
         _make_row(chart, index, point, is_knee=knees.get(index) == point.value)
         for place in range(len(chart.values))

@@ -301,7 +301,6 @@ def _drop_labels(labels: Labels, names: frozenset[str]) -> Labels:
 
 
 def _find_telling(every: Mapping[Labels, None]) -> frozenset[str]:
-    """The names whose values are not the same throughout."""
     values: dict[str, set[str]] = {}
     for labels in every:
         for name, value in labels:

@@ -62,11 +62,7 @@ def render(name: str, view: RunView, out: TextIO, options: ReportOptions = DEFAU
 
 
 def write(name: str, view: RunView, path: Path, options: ReportOptions = DEFAULTS, *, force: bool = False) -> None:
-    """Write a report to ``path``, whole or not at all, readable by its owner only.
-
-    Raises ReportError when the file is there already (unless ``force``), when it is no plain
-    file, and when the directory or the disk refuses.
-    """
+    """Write a report to ``path`` as ``write_whole`` does, readable by its owner only; ReportError where that fails."""
     renderer = _renderer(name)
     try:
         write_whole(path, lambda out: renderer.render(view, out, options), force=force)

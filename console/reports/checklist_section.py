@@ -43,7 +43,6 @@ class ChecklistLine(NamedTuple):
 
     @property
     def head(self) -> str:
-        """The step with its clause, where it has one."""
         return self.step if self.clause == NOT_MEASURED else f"{self.step}, {self.clause}"
 
 

@@ -51,12 +51,8 @@ class LeftoverGroup(NamedTuple):
     number: int
 
 
-def list_conduct(view: RunView, details: SessionDetails) -> tuple[ConductLine, ...]:
+def list_conduct(view: RunView, details: SessionDetails) -> Iterator[ConductLine]:
     """Options, notes, stopped rounds, and the tests that the plan leaves out, in that order."""
-    return tuple(_list_lines(view, details))
-
-
-def _list_lines(view: RunView, details: SessionDetails) -> Iterator[ConductLine]:
     for name, value in details.options.items():
         known = _WORDS.get(name)
         if known is None:

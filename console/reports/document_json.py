@@ -7,7 +7,7 @@ A key is added freely, changed only with ``SCHEMA``.
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TextIO, cast
 
 from benchconsole.console.reports import checklist_section
@@ -26,7 +26,7 @@ from benchconsole.console.view.run_view import Coverage, NotJudged, RunView, Sta
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.checklist import Checked, CheckedList
 from benchconsole.probes.model.judgement import Finding, Verdict
-from benchconsole.probes.model.measuring import Fact, Proof, Reading, Result, Round, Test
+from benchconsole.probes.model.measuring import Fact, Failure, Proof, Reading, Result, Round, Test
 
 SCHEMA = 1
 
@@ -37,7 +37,14 @@ Record = dict[str, Json]
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     """Write the document; lists item by item, one line each, so that memory stays bounded."""
     results = view.results.values()
-    failures = (make_failure_record(result) for result in results)
+    failures = (make_failure_record(each, each.failure) for each in results if each.failure is not None)
+    verdicts = (
+        make_verdict_record(
+            row.verdict, row.stage, affected_by=row.affected_by, superseded=row.outcome is RowOutcome.REPEATED
+        )
+        for row in list_rows(view)
+        if row.verdict is not None
+    )
     out.write(f'{{"schema": {SCHEMA}')
     _write_member(out, "program", "benchconsole")
     _write_member(out, "session", make_session_record(view, options))
@@ -46,14 +53,14 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_items(out, "findings", map(make_finding_record, sort_findings(view.findings)))
     _write_items(out, "not_judged", map(make_not_judged_record, compute_totals(view).reasons))
     _write_items(out, "plan", map(make_round_record, view.plan))
-    _write_items(out, "verdicts", _list_verdicts(view))
+    _write_items(out, "verdicts", verdicts)
     _write_items(
         out,
         "measurements",
         (make_measurement_record(each.test, one) for each in results for one in each.measurements),
     )
     _write_items(out, "facts", (make_fact_record(each, fact) for each in results for fact in each.facts))
-    _write_items(out, "failures", (record for record in failures if record is not None))
+    _write_items(out, "failures", failures)
     _write_items(out, "proofs", map(make_proof_record, view.proofs))
     _write_items(out, "checklists", map(make_checklist_record, options.details.checklists))
     out.write("\n}\n")
@@ -74,13 +81,6 @@ def _write_items(out: TextIO, name: str, items: Iterable[Record]) -> None:
         out.write(before + _dump(item))
         before = ",\n  "
     out.write("]")
-
-
-def _list_verdicts(view: RunView) -> Iterator[Record]:
-    for row in list_rows(view):
-        if row.verdict is not None:
-            superseded = row.outcome is RowOutcome.REPEATED
-            yield make_verdict_record(row.verdict, row.stage, affected_by=row.affected_by, superseded=superseded)
 
 
 def make_text(value: str) -> str:
@@ -258,11 +258,9 @@ def make_fact_record(result: Result, fact: Fact) -> Record:
     return _make_record({**identity, **_select(fact, "fact", "value", "unit"), "labels": dict(fact.labels)})
 
 
-def make_failure_record(result: Result) -> Record | None:
-    """A test that gave no number, with its commands; None for one that did."""
-    test, failure = result.test, result.failure
-    if failure is None:
-        return None
+def make_failure_record(result: Result, failure: Failure) -> Record:
+    """A test that gave no number, with its commands."""
+    test = result.test
     return _make_record(
         {
             "test": test.id,

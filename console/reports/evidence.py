@@ -42,7 +42,6 @@ class CommandExcerpt(NamedTuple):
 
     @property
     def ending(self) -> str:
-        """How it ended, in words."""
         output = self.output
         if output.signal:
             end = f"ended by signal {sanitize(output.signal)}"

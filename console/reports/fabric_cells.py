@@ -44,10 +44,7 @@ STROKES: dict[State, str] = {
 
 
 class LeafRow(NamedTuple):
-    """Nodes on the same switches. Folded rows have no marks, only words.
-
-    ``marks`` are, for each state, its cells as squares and the signs in them.
-    """
+    """Nodes on the same switches; ``marks`` are the squares and signs of each state, none where the row is folded."""
 
     label: str
     words: str

@@ -95,7 +95,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         title=content.make_title(view, options),
         name=content.find_name(view),
         summary=checklist_section.summarize(view, options.details),
-        conduct=conduct.list_conduct(view, options.details),
+        conduct=list(conduct.list_conduct(view, options.details)),
         coverage=lines,
         bar=make_bar(lines),
         untested=content.UNTESTED,

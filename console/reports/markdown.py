@@ -99,7 +99,7 @@ def _list_head(view: RunView, options: ReportOptions) -> Iterator[str]:
 
 
 def _list_conduct(view: RunView, options: ReportOptions) -> Iterator[str]:
-    lines = conduct.list_conduct(view, options.details)
+    lines = list(conduct.list_conduct(view, options.details))
     if lines:
         yield "## Conduct"
         yield _make_table(("kind", "when", "what"), ((line.kind, line.when, line.text) for line in lines[:ROWS]))

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from benchconsole.console.reports.content import ReportOptions
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.result_rows import COLUMNS, Cell, ResultRow, list_rows
+from benchconsole.console.view.result_rows import COLUMNS, Cell, list_rows
 from benchconsole.console.view.run_view import RunView
 
 LONGEST = 32_000
@@ -25,11 +25,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.name for column in COLUMNS])
     for row in list_rows(view):
-        writer.writerow(_cells(row, options.raw_csv))
-
-
-def _cells(row: ResultRow, raw: bool) -> list[str | float | int]:
-    return [cell(column.value(row), raw=raw) for column in COLUMNS]
+        writer.writerow([cell(column.value(row), raw=options.raw_csv) for column in COLUMNS])
 
 
 def cell(value: Cell, *, raw: bool = False) -> str | float | int:
@@ -44,10 +40,5 @@ def cell(value: Cell, *, raw: bool = False) -> str | float | int:
     text = sanitize(value[:LONGEST])
     if len(value) > LONGEST:
         text += f" … (cut, {len(value):,} characters)"
-    if _is_formula(value) and not _NUMBER.fullmatch(value):
-        return f"'{text}"
-    return text
-
-
-def _is_formula(text: str) -> bool:
-    return text[:1] in _TRIGGERS or text.lstrip()[:1] in _TRIGGERS if text else False
+    is_formula = value[:1] in _TRIGGERS or value.lstrip()[:1] in _TRIGGERS
+    return f"'{text}" if is_formula and not _NUMBER.fullmatch(value) else text

@@ -76,7 +76,11 @@ def make_metric_tables(view: RunView, limit: int = LONG) -> tuple[MetricTable, .
 
 def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit: int | None) -> MetricTable:
     state, subject = COLUMNS_BY_NAME["state"], COLUMNS_BY_NAME["subject"]
-    found.sort(key=lambda row: (state.sort(row), _find_shortfall(row), subject.sort(row)))
+
+    def find_share(row: ResultRow) -> float:
+        return 1.0 if row.verdict is None or row.verdict.share is None else row.verdict.share
+
+    found.sort(key=lambda row: (state.sort(row), find_share(row), subject.sort(row)))
     listed, note = found, ""
     if limit is not None:
         notable = [row for row in found if row.state.rank < State.MEASURED.rank]
@@ -101,11 +105,6 @@ def _make_metric_table(key: tuple[str, str, str], found: list[ResultRow], limit:
         state=worst(row.state for row in found),
         judged=any(row.verdict for row in found),
     )
-
-
-def _find_shortfall(row: ResultRow) -> float:
-    share = row.verdict.share if row.verdict else None
-    return 1.0 if share is None else share
 
 
 def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:

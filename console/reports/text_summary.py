@@ -73,7 +73,7 @@ def _format_head(view: RunView, width: int, details: SessionDetails) -> Iterator
 
 
 def _format_conduct(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
-    lines = conduct.list_conduct(view, details)
+    lines = list(conduct.list_conduct(view, details))
     widest = min(max((measure_width(line.kind) for line in lines), default=0), 12)
     for line in lines[:CONDUCT_LINES]:
         when = f"{line.when}: " if line.when else ""
@@ -83,7 +83,6 @@ def _format_conduct(view: RunView, width: int, details: SessionDetails) -> Itera
 
 
 def _format_checklists(details: SessionDetails, width: int) -> Iterator[str]:
-    """Every step with its state, who said so and when, the note and what was attached."""
     for section in checklist_section.make_sections(details.checklists):
         yield from wrap_text(f"{section.title}; {section.tally}", width, " ")
         for line in section.lines:

@@ -47,7 +47,6 @@ class NodeObservations:
     why: dict[str, str] = field(default_factory=dict)
 
     def add_silent(self, node: str, why: str) -> None:
-        """``node`` told nothing, because of ``why``."""
         self.nodes[node] = None
         self.why[node] = why
 
@@ -187,7 +186,6 @@ def compare_wire(fabric: Fabric, told: NodeObservations, session: str = "") -> W
 
 
 def _group_not_compared(found: WireComparison) -> dict[tuple[WireCoverage, str], list[str]]:
-    """Nodes that were not compared, or not in full, by what became of them and why."""
     return group_by_key(
         ((what, found.why.get(node, "")), node)
         for node, what in found.report.coverage.items()

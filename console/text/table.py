@@ -121,7 +121,6 @@ def _format_row(cells: Sequence[list[str]], columns: Sequence[Column], widths: S
 
 
 def _format_entry(table: Table, row: Sequence[str], width: int) -> Iterator[str]:
-    """One row as a sentence: every heading with its value."""
     named = zip(table.columns[1:], row[1:], strict=True)
     values = ", ".join(f"{column.heading} {cell}".strip() for column, cell in named if cell not in NOTHING)
     yield from wrap_text(f"{row[0]}: {values}", width, indent="  ")

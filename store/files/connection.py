@@ -38,6 +38,13 @@ _BACKPORTS = ((3, 50, 7), (3, 44, 6))
 VACUUM_INTO = (3, 27, 0)
 """The oldest library that can write a copy of a database in use."""
 
+_SETTINGS = "trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON", "synchronous = FULL", "fullfsync = ON"
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "foreign_keys = ON",
+    "synchronous = FULL",
+    "fullfsync = ON",
+)
 _RECOVER = (
     "nothing was changed; copy the file, then try: sqlite3 DAMAGED '.recover' | sqlite3 RESCUED, "
     "or go back to the newest .backup beside it"
@@ -154,15 +161,9 @@ def connect(path: Path, mode: Mode, *, busy: float = BUSY_SECONDS) -> sqlite3.Co
     )
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA cell_size_check = ON")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA fullfsync = ON")
-        if mode is Mode.WRITE:
-            connection.execute(f"PRAGMA cache_size = -{CACHE_KIBIBYTES}")
-        else:
-            connection.execute("PRAGMA query_only = ON")
+        last = f"cache_size = -{CACHE_KIBIBYTES}" if mode is Mode.WRITE else "query_only = ON"
+        for setting in (*_SETTINGS, last):
+            connection.execute(f"PRAGMA {setting}")
     except BaseException:
         connection.close()
         raise
@@ -170,10 +171,7 @@ def connect(path: Path, mode: Mode, *, busy: float = BUSY_SECONDS) -> sqlite3.Co
 
 
 def set_journal(connection: sqlite3.Connection, journal: str) -> str:
-    """Ask for ``journal`` (``wal`` or ``truncate``) and return the mode that is in force.
-
-    Leaving WAL needs the file alone; while another process has it open, its mode stays.
-    """
+    """Ask for ``journal`` (``wal`` or ``truncate``); the mode in force: while others have the file open, WAL stays."""
     statement = "PRAGMA journal_mode = WAL" if journal == "wal" else "PRAGMA journal_mode = TRUNCATE"
     with suppress(sqlite3.OperationalError):
         connection.execute(statement).fetchone()
@@ -183,10 +181,7 @@ def set_journal(connection: sqlite3.Connection, journal: str) -> str:
 
 @contextmanager
 def immediate(connection: sqlite3.Connection) -> Iterator[None]:
-    """One write transaction, committed at the end of the block or undone whole.
-
-    It takes the write lock at once: a reader that turns writer would fail without waiting.
-    """
+    """One write transaction, committed or undone whole. Locked at once: a reader that turns writer fails at once."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -42,11 +42,7 @@ _ELSEWHERE = "name another file; this one was left as it is"
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What ``doctor`` says of the database. ``journal`` is ``wal`` or ``truncate``, with its reason.
-
-    ``shape`` is the number of the shape of the file, ``newest`` of the newest one that this program knows;
-    ``warning`` is empty when there is none.
-    """
+    """What ``doctor`` says of the database. ``shape`` is the number of its shape, ``newest`` of the newest known."""
 
     path: Path
     sqlite: str
@@ -115,10 +111,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection of its own for a few short queries; fetch them whole before you go on.
-
-        What SQLite raises becomes a StoreError; so does the ValueError of a row that makes no sense.
-        """
+        """A connection for a few short queries; what SQLite raises, and a row that makes no sense, is a StoreError."""
         with self.asking(self.connect_reader) as connection, closing(connection):
             yield connection
 
@@ -207,10 +200,7 @@ def _leftover(path: Path, suffix: str) -> int:
 
 
 def _recognise(path: Path) -> int | None:
-    """The mark in the header (0: none yet), None for an empty file.
-
-    ForeignError or DamagedError for what must not be touched; nothing is opened with SQLite yet.
-    """
+    """The mark in the header (0: none yet), None for an empty file; nothing is opened with SQLite yet."""
     if not path.is_file():
         raise ForeignError("this is no file", _ELSEWHERE, path)
     try:

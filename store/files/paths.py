@@ -12,10 +12,7 @@ VARIABLE = "BENCHCONSOLE_DB"
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """The file named by BENCHCONSOLE_DB, else ``sessions.db`` in the user's data directory.
-
-    A leading ``~`` is expanded; a relative path counts from the current directory.
-    """
+    """The file named by BENCHCONSOLE_DB (``~`` is expanded), else ``sessions.db`` in the user's data directory."""
     named = environment.get(VARIABLE, "")
     if named:
         return Path(named).expanduser()

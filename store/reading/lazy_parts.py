@@ -103,7 +103,6 @@ class StoredFacts(LazyParts[Fact]):
         self._at_hand = at_hand
 
     def release(self) -> None:
-        """From here on they are in the file only."""
         self._at_hand = None
 
     def _fetch(self) -> tuple[Fact, ...]:
@@ -135,7 +134,6 @@ def read_facts(address: ResultAddress) -> tuple[Fact, ...]:
 
 
 def _find_result(connection: sqlite3.Connection, address: ResultAddress) -> int | None:
-    """The number of the result in the file; None without one."""
     row = connection.execute(
         """SELECT result.id FROM test JOIN attempt ON attempt.round_id = test.round_id
         JOIN result ON result.attempt_id = attempt.id AND result.test_id = test.id

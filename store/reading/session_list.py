@@ -65,10 +65,7 @@ def _make_summary(row: tuple[Any, ...], now: float) -> SessionSummary:
 
 
 def find_session(database: Database, name: str) -> str:
-    """The id of the session that ``name`` means: ``last``, ``last-1``, an id, a label, the start of an id.
-
-    UnknownSessionError when that is none or several.
-    """
+    """The id that ``name`` means (``last``, ``last-1``, an id or its start, a label), or UnknownSessionError."""
     with database.reading() as connection:
         known: list[tuple[str, str]] = connection.execute("SELECT key, label FROM session ORDER BY id").fetchall()
     keys = [key for key, _ in known]

@@ -51,11 +51,9 @@ class SessionReader:
         self._clock = clock
 
     def describe(self) -> StoredSession:
-        """The session as it was created, and its state."""
         return read_session(self.database, self.id, self._clock())
 
     def read_plan(self, fabric: Fabric) -> tuple[Round, ...]:
-        """Its rounds as planned, on the nodes of ``fabric``."""
         with asking_session(self.database, self.id) as (connection, session):
             return tuple(read_plan_after(self, connection, session, fabric).values())
 
@@ -108,7 +106,6 @@ class SessionReader:
             return tuple(rounds)
 
     def read_notes(self) -> tuple[SessionNote, ...]:
-        """What was decided or happened while it ran, in order."""
         with asking_session(self.database, self.id) as (connection, session):
             return tuple(read_notes_after(connection, session, 0).values())
 
@@ -271,10 +268,7 @@ _VERDICTS = f"""SELECT metric.name, metric.unit, pairs, {_columns("verdict", Ver
 def read_results(
     reader: SessionReader, connection: sqlite3.Connection, attempt: AttemptRow, planned: Round, *, after: int = 0
 ) -> dict[int, Result]:
-    """The results of an attempt by their number in the file, those above ``after``, in the order of storing.
-
-    Outputs and facts stay in the file.
-    """
+    """Results by their number in the file, those above ``after``, in their order; outputs and facts stay there."""
     tests = {test.id: test for test in planned.tests}
     which = (attempt.id, after)
     outputs = {number: row for number, *row in connection.execute(_OUTPUTS, which)}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from benchconsole.console.text.cells import measure_width
 from benchconsole.console.text.picture.captions import Captions, between, entry, wrap_caption
 from benchconsole.console.text.sanitize import sanitize
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.outline.boxes import Box, Edge
 
 BOX_WIDTHS = (56, 48, 42, 38, 34, 30, 28, 26, 24)
@@ -66,27 +67,20 @@ class Layout:
         for edge in captions.outline.edges:
             ends = frozenset((edge.lower, edge.upper))
             if ends not in self.edges and not edge.inside:
-                self._join(edge, lines)
+                if lines:
+                    self._partners[edge.lower].append(edge.upper)
+                    self._partners[edge.upper].append(edge.lower)
+                else:
+                    self._named[edge.lower].append(edge.upper)
             self.edges.setdefault(ends, []).append(edge)
         self._waiting = set(self._partners)
         self._lines: dict[str, int] = {}
-        tiers: dict[int, list[Box]] = {}
-        for box in captions.outline.boxes:
-            tiers.setdefault(box.tier, []).append(box)
-        for boxes in tiers.values():
-            self._tier(sorted(boxes, key=lambda box: min(self._columns(box.id), default=width)))
+        for boxes in group_by_key((box.tier, box) for box in captions.outline.boxes).values():
+            self._tier(sorted(boxes, key=lambda box: self._column(box.id)))
 
     @property
     def fits(self) -> bool:
-        """Whether no row is wider than asked for."""
         return all(_needed(row) <= self.width for row in self.rows)
-
-    def _join(self, edge: Edge, lines: bool) -> None:
-        if lines:
-            self._partners[edge.lower].append(edge.upper)
-            self._partners[edge.upper].append(edge.lower)
-        else:
-            self._named[edge.lower].append(edge.upper)
 
     def _tier(self, waiting: Sequence[Box]) -> None:
         fitting = (each for each in BOX_WIDTHS if _needed(self._row(waiting, each)) <= self.width)
@@ -98,9 +92,9 @@ class Layout:
             self._stand(self._row(waiting[:number], widest))
             waiting = waiting[number:]
 
-    def _columns(self, box: str) -> list[int]:
-        """Where the lines that enter ``box`` come down."""
-        return sorted(self._lines[up] for up in self._partners[box] if up in self._lines)
+    def _column(self, box: str) -> int:
+        """Where the first of the lines that enter ``box`` comes down."""
+        return min((self._lines[up] for up in self._partners[box] if up in self._lines), default=self.width)
 
     def _row(self, boxes: Sequence[Box], widest: int) -> list[Place]:
         """Places for ``boxes`` from left to right, and for the lines that go on below them."""
@@ -208,5 +202,4 @@ class Layout:
 
 
 def _needed(places: Sequence[Place]) -> int:
-    """The columns that ``places`` take side by side."""
     return sum(place.width for place in places) + sum(place.gap for place in places[1:])

@@ -58,7 +58,6 @@ class Canvas:
         here[net] = here.get(net, 0) | strokes
 
     def lines(self, *, ascii_only: bool = False) -> list[str]:
-        """Every row as text without blanks at its end."""
         rows = range(max((*self._text, *self._lines), default=-1) + 1)
         found = ["".join(self._row(row)).rstrip() for row in rows]
         if not ascii_only:
@@ -72,7 +71,6 @@ class Canvas:
 
 
 def _joint(nets: dict[str, int]) -> str:
-    """The character where the lines of ``nets`` meet or cross."""
     if len(nets) > 1 and _UP | _DOWN in nets.values():
         return _JOINTS[_UP | _DOWN]
     strokes = 0

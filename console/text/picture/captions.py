@@ -25,11 +25,9 @@ class Captions:
         self._boxes = {box.id: box for box in outline.boxes}
 
     def box(self, id_: str) -> Box:
-        """The box of that id."""
         return self._boxes[id_]
 
     def is_worst(self, box: Box) -> bool:
-        """Whether a device of ``box`` has the highest ratio of all."""
         return box.worst is not None and box.worst == self.outline.worst
 
     def facts(self, box: Box) -> Iterator[str]:
