@@ -41,7 +41,7 @@ class Store:
         self.read_only = database.read_only
         """Why nothing can be written here; None when it can."""
         self._clock = clock
-        self._holder = ownership.Holder(ownership.this_process(), secrets.token_hex(8))
+        self._holder = ownership.make_holder(secrets.token_hex(8))
         self._sessions: dict[str, SessionStore] = {}
         self.on_trouble: Callable[[StoreError | None], None] = lambda _: None
         """Called in the writer's thread when the file has left its place, also while idle; with None: it is back."""

@@ -1,7 +1,6 @@
 """The checklists in every report: a line for each step with its state, who gave it, when, and the attachments.
 
-All text is sanitized. An attachment is named with its size and SHA-256, never shown. A step that was not done is not
-counted as passed.
+All text is sanitized. An attachment is named with its size and SHA-256, never shown.
 """
 
 from collections.abc import Iterable

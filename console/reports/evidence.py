@@ -1,7 +1,6 @@
 """The evidence shown beside a trouble: the commands of a test, how they ended, what they printed.
 
-Output is cut to its beginning and its end before it is decoded, so that a tool that flooded
-costs no memory; every cut is counted. Lines are sanitized.
+Output is cut before it is decoded, so that a tool that flooded costs no memory; every cut is counted. All is sanitized.
 """
 
 import shlex

@@ -11,11 +11,10 @@ from typing import NamedTuple
 from benchconsole.console.reports.tables import format_tally
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.run_view import LinkView, RunView, State, worst
+from benchconsole.console.view.run_view import RunView, State, worst
 from benchconsole.console.view.wording import SIGNS, format_quantity
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Link
 from benchconsole.topology.units import Shown, Unit
 from benchconsole.topology.units import counted as count
 
@@ -152,20 +151,16 @@ def _make_folded_row(quiet: list[tuple[tuple[str, ...], Cells]]) -> LeafRow:
 def _list_wires(view: RunView) -> Iterator[ImpairedLink]:
     for link_id, seen in view.links.items():
         link = view.fabric.links.get(link_id)
-        if link is not None and seen.state in (State.FAIL, State.WATCH, State.UNKNOWN, State.UNREACHABLE):
-            yield _make_wire(view, link, seen)
-
-
-def _make_wire(view: RunView, link: Link, seen: LinkView) -> ImpairedLink:
-    up = link.count if seen.members_up is None else max(min(seen.members_up, link.count), 0)
-    lag = f"{up} of {link.count} members up" if link.is_lag and seen.members_up is not None else ""
-    numbers = ""
-    if seen.measured is not None and seen.expected is not None:
-        rate = [format_quantity(value, Unit.BYTE_RATE, Shown.NETWORK) for value in (seen.measured, seen.expected)]
-        numbers = f"{rate[0]} of {rate[1]}"
-    return ImpairedLink(
-        name=sanitize(link_name(view.fabric, link)),
-        words=", ".join(part for part in (lag, numbers) if part),
-        state=seen.state,
-        members=tuple(index < up for index in range(link.count)) if link.is_lag else (),
-    )
+        if link is None or seen.state not in (State.FAIL, State.WATCH, State.UNKNOWN, State.UNREACHABLE):
+            continue
+        up = link.count if seen.members_up is None else max(min(seen.members_up, link.count), 0)
+        words = [f"{up} of {link.count} members up"] if link.is_lag and seen.members_up is not None else []
+        if seen.measured is not None and seen.expected is not None:
+            rates = (format_quantity(rate, Unit.BYTE_RATE, Shown.NETWORK) for rate in (seen.measured, seen.expected))
+            words.append(" of ".join(rates))
+        yield ImpairedLink(
+            name=sanitize(link_name(view.fabric, link)),
+            words=", ".join(words),
+            state=seen.state,
+            members=tuple(index < up for index in range(link.count)) if link.is_lag else (),
+        )

@@ -33,10 +33,7 @@ LABEL_SETS = 40
 
 
 class MetricSpread(NamedTuple):
-    """The numbers of one metric with one set of labels, as words; ``passed`` folds the nodes.
-
-    ``values`` are the labels without their names, for where there is little room.
-    """
+    """The numbers of one metric with one set of labels as words; ``values`` are the labels without their names."""
 
     labels: str
     values: str

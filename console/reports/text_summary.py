@@ -1,7 +1,6 @@
 """The grouped summary that ``run`` prints at its end and ``show`` prints later.
 
-Plain text for any terminal, good from 60 columns up; ``ascii`` on request. No colours, no
-control characters, nothing that a node could have smuggled in.
+Plain text for any terminal from 60 columns up: no colours, no control characters, nothing that a node smuggled in.
 """
 
 from collections.abc import Iterator

@@ -13,10 +13,7 @@ Record = dict[str, object]
 
 
 def select_fields(item: object, fields: Mapping[str, str], **others: object) -> Record:
-    """Attributes of ``item`` by key, such as ``worst.ratio``; null beyond a part that is None.
-
-    ``others`` are values of keys that ``item`` does not have.
-    """
+    """Attributes of ``item`` by key (``worst.ratio``: null beyond None); ``others`` are values that it lacks."""
     return {key: others[key] if key in others else _read_attribute(item, path) for key, path in fields.items()}
 
 

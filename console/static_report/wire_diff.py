@@ -1,7 +1,6 @@
 """The comparison of ``diff``: from the facts of nodes to ``topology.wire.comparison``, as a page and as JSON.
 
-The facts are those of ``inventory``, whether they come from a run, from a stored session or from
-saved outputs of ``lldpctl``.
+The facts are those of ``inventory``: of a run, of a stored session, or of saved outputs of ``lldpctl``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

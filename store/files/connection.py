@@ -38,13 +38,6 @@ _BACKPORTS = ((3, 50, 7), (3, 44, 6))
 VACUUM_INTO = (3, 27, 0)
 """The oldest library that can write a copy of a database in use."""
 
-_SETTINGS = "trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON", "synchronous = FULL", "fullfsync = ON"
-    "trusted_schema = OFF",
-    "cell_size_check = ON",
-    "foreign_keys = ON",
-    "synchronous = FULL",
-    "fullfsync = ON",
-)
 _RECOVER = (
     "nothing was changed; copy the file, then try: sqlite3 DAMAGED '.recover' | sqlite3 RESCUED, "
     "or go back to the newest .backup beside it"
@@ -162,7 +155,8 @@ def connect(path: Path, mode: Mode, *, busy: float = BUSY_SECONDS) -> sqlite3.Co
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         last = f"cache_size = -{CACHE_KIBIBYTES}" if mode is Mode.WRITE else "query_only = ON"
-        for setting in (*_SETTINGS, last):
+        on = ("cell_size_check = ON", "foreign_keys = ON", "fullfsync = ON")
+        for setting in ("trusted_schema = OFF", *on, "synchronous = FULL", last):
             connection.execute(f"PRAGMA {setting}")
     except BaseException:
         connection.close()
@@ -181,7 +175,7 @@ def set_journal(connection: sqlite3.Connection, journal: str) -> str:
 
 @contextmanager
 def immediate(connection: sqlite3.Connection) -> Iterator[None]:
-    """One write transaction, committed or undone whole. Locked at once: a reader that turns writer fails at once."""
+    """One write transaction, committed or undone whole. Locked first: a reader that turns writer fails unwaited."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

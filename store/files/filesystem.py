@@ -1,6 +1,7 @@
 """The file system: its kind, private files and directories, names that survive a power cut."""
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,13 +20,8 @@ NETWORK = frozenset(
 
 UNKNOWN = "unknown"
 _MOUNTS = Path("/proc/self/mountinfo")
-
-
-def _unescape(field: str) -> str:
-    r"""Undo the octal escapes (``\040`` is a space) of a mountinfo field."""
-    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        field = field.replace(code, character)
-    return field
+_ESCAPE = re.compile(r"\\(040|011|012|134)")
+"""How mountinfo writes blanks and backslashes."""
 
 
 def kind_of(path: Path, mounts: str | None = None) -> str:
@@ -46,7 +42,7 @@ def kind_of(path: Path, mounts: str | None = None) -> str:
         fields = before.split(" ")
         if not dash or len(fields) < 5:
             continue
-        point = _unescape(fields[4])
+        point = _ESCAPE.sub(lambda escape: chr(int(escape[1], 8)), fields[4])
         inside = real == point or real.startswith(point.rstrip("/") + "/")
         # A later line with the same mount point lies on top of the earlier one.
         if inside and len(point) >= len(best):

@@ -19,12 +19,13 @@ _PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
-    """One process. ``born`` tells it from a later one with the same pid (empty: unknown)."""
+class Holder:
+    """One store within one process: ``token`` tells it from others there, ``born`` from a later process (or empty)."""
 
     host: str
     pid: int
     born: str
+    token: str
 
 
 def _read(path: Path) -> str:
@@ -61,17 +62,10 @@ def _born(pid: int) -> str | None:
     return f"{_read(_PROC / 'sys/kernel/random/boot_id')} {fields[19]}"
 
 
-def this_process() -> Process:
-    """The process that asks."""
+def make_holder(token: str) -> Holder:
+    """The holder in the process that asks."""
     pid = os.getpid()
-    return Process(this_host(), pid, _born(pid) or "")
-
-
-def lives(process: Process) -> bool | None:
-    """Whether it still runs; None when it is on another machine and cannot be asked."""
-    if process.host != this_host():
-        return None
-    return _born(process.pid) == process.born
+    return Holder(this_host(), pid, _born(pid) or "", token)
 
 
 # -- the driver of a session
@@ -79,14 +73,6 @@ def lives(process: Process) -> bool | None:
 HEARTBEAT_SECONDS = 15.0
 SILENCE_SECONDS = 120.0
 """After this long without a heartbeat a driver on another machine counts as dead."""
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """One store within one process; ``token`` tells it from other stores there."""
-
-    process: Process
-    token: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +89,9 @@ class DriverRecord:
     def at_work(self, now: float) -> bool:
         if self.ended is not None:
             return False
-        alive = lives(self.holder.process)
-        return now - self.heartbeat <= SILENCE_SECONDS if alive is None else alive
+        if self.holder.host != this_host():
+            return now - self.heartbeat <= SILENCE_SECONDS
+        return _born(self.holder.pid) == self.holder.born
 
     def state(self, now: float) -> SessionState:
         if self.complete:
@@ -119,7 +106,7 @@ def parse_driver(row: tuple[object, ...]) -> DriverRecord:
         raise ValueError("a driver without id, pid or heartbeat")
     return DriverRecord(
         id_,
-        Holder(Process(str(host), pid, str(born)), str(token)),
+        Holder(str(host), pid, str(born), str(token)),
         float(heartbeat),
         float(ended) if isinstance(ended, (int, float)) else None,
         None if complete is None else bool(complete),
@@ -137,18 +124,16 @@ def read_driver(connection: sqlite3.Connection, session: int) -> DriverRecord | 
 
 
 def _name_driver(driver: DriverRecord) -> str:
-    process = driver.holder.process
-    return f"process {process.pid} on {process.host.split(' ')[0]}"
+    return f"process {driver.holder.pid} on {driver.holder.host.split(' ')[0]}"
 
 
 def claim(connection: sqlite3.Connection, session: int, holder: Holder, now: float) -> None:
     """Start a stretch of work; DrivenError while another holder is at it. Twice is once."""
     if require_free(connection, session, holder, now):
         return
-    process = holder.process
     connection.execute(
         "INSERT INTO driver (session_id, host, pid, born, token, since, heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (session, process.host, process.pid, process.born, holder.token, require_finite(now, "now"), now),
+        (session, holder.host, holder.pid, holder.born, holder.token, require_finite(now, "now"), now),
     )
 
 

@@ -1,7 +1,6 @@
 """Places of the boxes of a picture: rows from the core down, columns, and the lines that pass a row.
 
-A box stands below the first of the boxes that it hangs on where there is room. A tier that is
-too wide goes on in further rows.
+A box stands below the first that it hangs on where there is room. A tier that is too wide goes on in further rows.
 """
 
 from collections.abc import Iterator, Sequence

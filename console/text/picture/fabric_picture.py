@@ -1,8 +1,7 @@
 """The picture of a fabric as text: boxes in tiers from the core down, the lines between them and their numbers.
 
-One line runs from a box down to everything below it; what joins a box to the one above is
-written beside the line that enters it. The highest oversubscription has a heavy frame.
-``console.text.picture.box_layout`` says where everything stands.
+One line runs from a box down to everything below it; what joins a box to the one above is written beside the line
+that enters it. The highest oversubscription has a heavy frame.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +43,6 @@ class _Painter:
         self.lines: dict[str, tuple[int, int]] = {}
 
     def paint(self) -> None:
-        """Every row, with the lines that enter it."""
         top = 0
         for places in self.layout.rows:
             tracks = _tracks(places, self.lines)
