@@ -26,7 +26,8 @@ the session. So each command is sent inside a POSIX sh wrapper that ends it by i
    and kills by number whatever carries this run's marker elsewhere (a daemon with a session of
    its own). It looks twice, because a process has no environment for a moment while it becomes another
    program. Only then does the wrapper exit, with the command's own status; so the status in
-   the client's hands is the proof that nothing runs on. 96 means that something did not die.
+   the client's hands is the proof that nothing runs on. 96 means that something did not die. (ksh93 says 256
+   and the signal's number of a command that was killed, yash 384 and it, and exit would keep the low byte only.)
 
 LIMIT is longer than the client's own time: it decides only when the client is frozen but
 its connection is not. The text is one line without backslash or single quote, and with a blank after
@@ -76,7 +77,7 @@ _SCRIPT = (
     "finish; exit ${x:-${s:-143}}; }; trap stop TERM HUP INT; "
     "(while read -r t <&3; do :; done; exec 3<&-; while kill -TERM $$; do sleep 1; done) 4>&- 5>&- & r=$! ; "
     "exec 3<&- 4>&- 5>&-; "
-    "wait $p; s=$?; finish; kill -KILL $r; exit ${x:-$s}"
+    "wait $p; s=$?; [ $s -lt 256 ] || s=$((128+s%128)); finish; kill -KILL $r; exit ${x:-$s}"
 )
 
 
