@@ -5,9 +5,9 @@ iperf3 refuses what it does not know, so that a gap here shows as an error and n
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from getopt import GetoptError, getopt
 from typing import Any
 
 from benchconsole.console.simulator.network import noise
@@ -16,24 +16,17 @@ from benchconsole.topology.model.fabric import Node
 
 _HEADER = 52  # IPv4 and TCP with timestamps, bytes of every segment
 
-_VALUED: Mapping[str, tuple[str, Callable[[str], object]]] = MappingProxyType(
-    {
-        "-c": ("client", str), "--client": ("client", str), "-p": ("port", int), "--port": ("port", int),
-        "-t": ("seconds", int), "--time": ("seconds", int), "-P": ("streams", int), "--parallel": ("streams", int),
-        "-O": ("omit", int), "--omit": ("omit", int), "-i": ("interval", float), "--interval": ("interval", float),
-    }
+_OPTIONS: tuple[tuple[str, str, str, type], ...] = (
+    ("c:", "client=", "client", str), ("p:", "port=", "port", int), ("t:", "time=", "seconds", int),
+    ("P:", "parallel=", "streams", int), ("O:", "omit=", "omit", int), ("i:", "interval=", "interval", float),
+    ("s", "server", "server", bool), ("1", "one-off", "once", bool), ("R", "reverse", "reverse", bool),
 )  # fmt: skip
-_FLAGS = {
-    "-s": "server", "--server": "server", "-1": "once", "--one-off": "once", "-R": "reverse", "--reverse": "reverse",
-}  # fmt: skip
-_IGNORED_VALUED = (
-    "-B", "--bind", "-l", "--length", "-w", "--window", "-C", "--congestion", "-f", "--format", "-T", "--title",
-    "--connect-timeout", "--idle-timeout", "--rcv-timeout", "--snd-timeout", "-M", "--set-mss", "--cport", "-A",
-    "--affinity", "--pidfile", "-I",
-)  # fmt: skip
-_IGNORED_FLAGS = (
-    "-J", "--json", "-4", "--version4", "--forceflush", "-N", "--no-delay", "-Z", "--zerocopy", "-V", "--verbose",
-    "--get-server-output", "--repeating-payload",
+"""Letter and word as getopt takes them, the field of Iperf3Options, and its type."""
+_OTHER_LETTERS = "B:l:w:C:f:T:M:A:I:J4NZV"
+_OTHER_WORDS = (
+    "bind=", "length=", "window=", "congestion=", "format=", "title=", "connect-timeout=", "idle-timeout=",
+    "rcv-timeout=", "snd-timeout=", "set-mss=", "cport=", "affinity=", "pidfile=", "json", "version4", "forceflush",
+    "no-delay", "zerocopy", "verbose", "get-server-output", "repeating-payload",
 )  # fmt: skip
 
 
@@ -58,24 +51,19 @@ class Iperf3Options:
 
 def parse_options(argv: Sequence[str]) -> Iperf3Options:
     """The options of an ``iperf3`` command line; UsageError for what this one does not take."""
+    letters = "".join(letter for letter, *_ in _OPTIONS) + _OTHER_LETTERS
     values: dict[str, Any] = {}
-    words = list(argv[1:])
-    while words:
-        word, _, value = words.pop(0).partition("=")
-        if word in _FLAGS:
-            values[_FLAGS[word]] = True
-        elif word in _VALUED or word in _IGNORED_VALUED:
-            if not value and not words:
-                raise UsageError(word)
-            value = value or words.pop(0)
-            name, convert = _VALUED.get(word, ("", str))
-            try:
-                values[name] = convert(value)
-            except ValueError as error:
-                raise UsageError(str(error)) from None
-        elif word not in _IGNORED_FLAGS:
-            raise UsageError(word)
-    values.pop("", None)
+    try:
+        given, rest = getopt(argv[1:], letters, [word for _, word, *_ in _OPTIONS] + [*_OTHER_WORDS])
+        for letter, word, name, kind in _OPTIONS:
+            for text in (text for option, text in given if option in (f"-{letter[0]}", f"--{word.rstrip('=')}")):
+                values[name] = kind is bool or kind(text)
+    except GetoptError as error:
+        raise UsageError(f"{'-' if len(error.opt) == 1 else '--'}{error.opt}") from None
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if rest:
+        raise UsageError(rest[0])
     return Iperf3Options(**values)
 
 

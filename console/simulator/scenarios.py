@@ -52,8 +52,26 @@ class PlantedFault:
     kind: FaultKind
     element: str
     words: str
-    share: float = 1.0
-    suspect: Suspect | None = None
+    share: float
+    suspect: Suspect | None
+
+
+_DAMAGE: Mapping[FaultKind, tuple[str, float, Suspect | None]] = {
+    FaultKind.MEMBERS_DOWN: ("1 of 2 members of the LAG from {} to {} is up", 0.5, Suspect.LAG),
+    FaultKind.NIC_SLOW_OUT: ("the NIC of {} sends at 30 % of its speed", 0.3, Suspect.NIC),
+    FaultKind.DIMM_MISSING: ("{} has 7 of 8 DIMMs, 112 of 128 GiB", 7 / 8, Suspect.NODE),
+    FaultKind.DISK_SLOW: ("one of the twelve disks of {} is slow and holds back the rest", 0.42, Suspect.STORAGE),
+    FaultKind.REFUSES: ("{} refuses SSH connections", 1.0, None),
+    FaultKind.SILENT: ("{} accepts connections and never says a word", 1.0, None),
+    FaultKind.HOST_KEY_CHANGED: ("{} shows another host key than is known", 1.0, None),
+    FaultKind.HOSTILE: ("{} answers with escape sequences, markup, NaN and broken UTF-8", 0.0, Suspect.NODE),
+}
+
+
+def _plant(kind: FaultKind, *names: str) -> PlantedFault:
+    """A fault at a node, or at the link between two switches."""
+    words, share, suspect = _DAMAGE[kind]
+    return PlantedFault(kind, "--".join(names), words.format(*names), share, suspect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,24 +163,20 @@ def _plant_faults(size: ClusterSize) -> Iterator[PlantedFault]:
     """Faults in places that are far apart: what one drags down, another does not touch."""
     places = _list_places(size)
     large = size.nodes >= 64
-    for number, kind, words, share, suspect in (
-        (_count(size, 1000), FaultKind.NIC_SLOW_OUT, "the NIC of {} sends at 30 % of its speed", 0.3, Suspect.NIC),
-        (_count(size, 2000), FaultKind.DIMM_MISSING, "{} has 7 of 8 DIMMs, 112 of 128 GiB", 7 / 8, Suspect.NODE),
-        (large, FaultKind.HOSTILE, "{} answers with escape sequences, markup, NaN and broken UTF-8", 0.0, Suspect.NODE),
-        (large * _count(size, 2500), FaultKind.REFUSES, "{} lets nobody in over SSH", 1.0, None),
-        (large, FaultKind.SILENT, "{} accepts connections and never says a word", 1.0, None),
-        (large, FaultKind.HOST_KEY_CHANGED, "{} shows another host key than is known", 1.0, None),
+    for number, kind in (
+        (_count(size, 1000), FaultKind.NIC_SLOW_OUT),
+        (_count(size, 2000), FaultKind.DIMM_MISSING),
+        (large, FaultKind.HOSTILE),
+        (large * _count(size, 2500), FaultKind.REFUSES),
+        (large, FaultKind.SILENT),
+        (large, FaultKind.HOST_KEY_CHANGED),
     ):
         for name in islice(places, number):
-            yield PlantedFault(kind, name, words.format(name), share, suspect)
-    server = f"st{size.storage // 2 + 1:02d}"
-    words = f"one of the twelve disks of {server} is slow and holds back the rest"
-    yield PlantedFault(FaultKind.DISK_SLOW, server, words, 0.42, Suspect.STORAGE)
+            yield _plant(kind, name)
+    yield _plant(FaultKind.DISK_SLOW, f"st{size.storage // 2 + 1:02d}")
     for number in range(_count(size, 4000)):
         leaf = f"leaf{len(size.leaves) - 1 - 2 * number:03d}"
-        spine = f"spine{1 + number % size.spines:02d}"
-        words = f"1 of 2 members of the LAG from {leaf} to {spine} is up"
-        yield PlantedFault(FaultKind.MEMBERS_DOWN, f"{leaf}--{spine}", words, 0.5, Suspect.LAG)
+        yield _plant(FaultKind.MEMBERS_DOWN, leaf, f"spine{1 + number % size.spines:02d}")
 
 
 def _count(size: ClusterSize, nodes_of_each: int) -> int:
@@ -181,21 +195,13 @@ def _damage(name: str, summary: str, *faults: PlantedFault) -> Scenario:
     return Scenario(name, summary, FABRIC.read_text, faults)
 
 
-_LAG = PlantedFault(
-    FaultKind.MEMBERS_DOWN, "leaf3--spine1", "1 of 2 members of the LAG from leaf3 to spine1 is up", 0.5, Suspect.LAG
-)
-_NIC = PlantedFault(FaultKind.NIC_SLOW_OUT, "n090", "the NIC of n090 sends at 30 % of its speed", 0.3, Suspect.NIC)
-_DIMM = PlantedFault(FaultKind.DIMM_MISSING, "n021", "n021 has 7 of 8 DIMMs, 112 of 128 GiB", 7 / 8, Suspect.NODE)
-_DISK = PlantedFault(
-    FaultKind.DISK_SLOW, "st3", "one of the twelve disks of st3 is slow and holds back the rest", 0.42, Suspect.STORAGE
-)
-# Refused, not silent: a silent node costs every first run the full login timeout.
-_REFUSES = PlantedFault(FaultKind.REFUSES, "n066", "n066 refuses SSH connections")
-_SILENT = PlantedFault(FaultKind.SILENT, "n067", "n067 accepts connections and never says a word")
-_CHANGED = PlantedFault(FaultKind.HOST_KEY_CHANGED, "n068", "n068 shows another host key than is known")
-_HOSTILE = PlantedFault(
-    FaultKind.HOSTILE, "n005", "n005 answers with escape sequences, markup, NaN and broken UTF-8", 0.0, Suspect.NODE
-)
+_LAG = _plant(FaultKind.MEMBERS_DOWN, "leaf3", "spine1")
+_NIC = _plant(FaultKind.NIC_SLOW_OUT, "n090")
+_DIMM = _plant(FaultKind.DIMM_MISSING, "n021")
+_DISK = _plant(FaultKind.DISK_SLOW, "st3")
+_REFUSES = _plant(FaultKind.REFUSES, "n066")  # not silent: that costs every first run the full login timeout
+_SILENT = _plant(FaultKind.SILENT, "n067")
+_CHANGED = _plant(FaultKind.HOST_KEY_CHANGED, "n068")
 
 SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
     {
@@ -205,7 +211,7 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
             _damage("healthy", "nothing is wrong"),
             _damage("lag", "half of one LAG between a leaf and a spine is down", _LAG),
             _damage("access", "three nodes cannot be asked, each for another reason", _REFUSES, _SILENT, _CHANGED),
-            _damage("hostile", "one node answers things that no screen should obey", _HOSTILE),
+            _damage("hostile", "one node answers things that no screen should obey", _plant(FaultKind.HOSTILE, "n005")),
             make_large(_ROUND),
         )
     }

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from benchconsole.probes.api import Against, Metric, Probe, ProbeError, Safety, SendingOptions, Shape, Unit
 from benchconsole.topology.units import Shown
@@ -33,10 +33,22 @@ def _find_faults(probe: Probe) -> Iterator[str]:
     if not isinstance(summary, str) or not summary.strip() or "\n" in summary:
         yield f"summary: found {summary!r}, expected one line of text"
     yield from _find_metric_faults(probe, name)
-    yield from _find_mapping_faults(probe)
     yield from _find_sending_faults(probe)
     exits = probe.exits if isinstance(probe.exits, frozenset) else frozenset()
+    tools = _maps(probe.tools, lambda _, package: isinstance(package, str))
+    versions = _maps(
+        probe.versions,
+        lambda tool, version: tool in probe.tools and isinstance(version, str) and bool(VERSION.fullmatch(version)),
+    )
+    options = _maps(probe.options, lambda _, value: isinstance(value, str) or is_number(value))
     for attribute, is_fine, expected in (
+        (
+            "tools",
+            _maps(probe.tools, lambda _, name: isinstance(name, str)),
+            "programs and the packages that bring them",
+        ),
+        ("versions", versions, "tools of the probe with a version such as 3.10 each"),
+        ("options", options, "names with a text or a finite number each"),
         ("safety", isinstance(probe.safety, Safety), "a Safety"),
         ("shape", isinstance(probe.shape, Shape), "a Shape"),
         ("source", isinstance(probe.source, str) and "\n" not in probe.source, "one line of text, or none"),
@@ -77,21 +89,9 @@ def _find_sending_faults(probe: Probe) -> Iterator[str]:
             yield f"sending_options: found {name!r}, expected names of options that the probe declares"
 
 
-def _find_mapping_faults(probe: Probe) -> Iterator[str]:
-    if not isinstance(probe.tools, Mapping) or not all(
-        isinstance(tool, str) and isinstance(package, str) for tool, package in probe.tools.items()
-    ):
-        yield f"tools: found {probe.tools!r}, expected programs and the packages that bring them"
-    if not isinstance(probe.versions, Mapping) or not all(
-        tool in probe.tools and isinstance(version, str) and VERSION.fullmatch(version)
-        for tool, version in probe.versions.items()
-    ):
-        yield f"versions: found {probe.versions!r}, expected tools of the probe with a version such as 3.10 each"
-    if not isinstance(probe.options, Mapping) or not all(
-        isinstance(option, str) and (isinstance(value, str) or is_number(value))
-        for option, value in probe.options.items()
-    ):
-        yield f"options: found {probe.options!r}, expected names with a text or a finite number each"
+def _maps(value: object, fits: Callable[[str, object], bool]) -> bool:
+    """Whether ``value`` maps texts, each to what fits it."""
+    return isinstance(value, Mapping) and all(isinstance(key, str) and fits(key, each) for key, each in value.items())
 
 
 def _is_exit_status(value: object) -> bool:

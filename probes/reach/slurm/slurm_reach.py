@@ -200,10 +200,8 @@ def through_slurm(
     """
     if via is None:
         here = socket.gethostname()
-        via = (
-            LocalReach(door_name(session)),
-            Node(NodeId(here), NodeRole.MANAGEMENT, Hardware("this machine"), here, here),
-        )
+        head = Node(NodeId(here), NodeRole.MANAGEMENT, Hardware("this machine"), here, here)
+        via = LocalReach(door_name(session)), head
     return SlurmReach(*via, session, nodes, wish)
 
 
@@ -298,10 +296,9 @@ class SlurmRemote:
         """A command that somebody killed: when the allocation is gone too, that is the reason."""
         if error.failure.stage is not FailedAt.KILLED:
             return error
+        argv = ("squeue", "--noheader", f"--jobs={self._job}", "--format=%T")
         try:
-            asked = await self._door.run(
-                ("squeue", "--noheader", f"--jobs={self._job}", "--format=%T"), timeout=_STARTING
-            )
+            asked = await self._door.run(argv, timeout=_STARTING)
         except RemoteError:
             return error
         if asked.exit_status == 0 and asked.text.strip() in ("RUNNING", "SUSPENDED"):
@@ -346,20 +343,25 @@ class _Step:
 
     def result(self, output: Output) -> Output:
         """The command's own output; RemoteError when it did not begin, or was ended with its node or allocation."""
+        own, failed = self._own(output), self._find_failure(output)
+        if failed is None:
+            return own
+        stage, detail = failed
+        raise RemoteError(Failure(stage, detail.strip()[:_LONGEST], self.node), own)
+
+    def _find_failure(self, output: Output) -> tuple[FailedAt, str] | None:
         said = output.error_text
         if self.nonce.encode() not in output.stdout:
-            raise RemoteError(self._never_began(output), self._own(output))
+            return self._explain_no_begin(output)
         if lost := _NODE_LOST.search(said):
-            raise RemoteError(self._failure(FailedAt.LOST, f"Slurm lost the node: {lost[0]}"), self._own(output))
+            return FailedAt.LOST, f"Slurm lost the node: {lost[0]}"
         if output.exit_status and (cancelled := _CANCELLED.search(said)):
-            words = f"allocation {self._job} or its step was ended: {cancelled[0]}"
-            raise RemoteError(self._failure(FailedAt.LOST, words), self._own(output))
+            return FailedAt.LOST, f"allocation {self._job} or its step was ended: {cancelled[0]}"
         if output.exit_status in _TIMED_OUT and output.seconds >= self.seconds:
-            raise RemoteError(self._failure(FailedAt.TIMEOUT, f"no end within {self.seconds:g} s"), self._own(output))
+            return FailedAt.TIMEOUT, f"no end within {self.seconds:g} s"
         if output.exit_status in _KILLED:
-            words = f"{self.argv[0]} was killed by SIG{output.signal or 'KILL'}, not by us"
-            raise RemoteError(self._failure(FailedAt.KILLED, words), self._own(output))
-        return self._own(output)
+            return FailedAt.KILLED, f"{self.argv[0]} was killed by SIG{output.signal or 'KILL'}, not by us"
+        return None
 
     def translated(self, error: RemoteError) -> RemoteError:
         """A failure of srun as a failure of the node; what Slurm says of the reason comes first."""
@@ -372,18 +374,18 @@ class _Step:
             return known
         return RemoteError(failed, own)
 
-    def _never_began(self, output: Output) -> Failure:
+    def _explain_no_begin(self, output: Output) -> tuple[FailedAt, str]:
         said = output.error_text
         if output.exit_status == _NOT_FOUND and "srun: error" not in said:
-            return self._failure(FailedAt.MISSING_TOOL, "srun is not installed where it is started")
+            return FailedAt.MISSING_TOOL, "srun is not installed where it is started"
         if ended := _ENDED.search(said):
-            return self._failure(FailedAt.LOST, f"allocation {self._job} has ended: {ended[0]}")
+            return FailedAt.LOST, f"allocation {self._job} has ended: {ended[0]}"
         if down := _DOWN.search(said):
-            return self._failure(FailedAt.UNREACHABLE, f"Slurm starts nothing on it: {down[0]}")
+            return FailedAt.UNREACHABLE, f"Slurm starts nothing on it: {down[0]}"
         if killed := _TASK_KILLED.search(said):
-            return self._failure(FailedAt.KILLED, f"{self.argv[0]} was killed ({killed[1]}), not by us")
+            return FailedAt.KILLED, f"{self.argv[0]} was killed ({killed[1]}), not by us"
         lines = [line for line in said.splitlines() if line.strip() and "support for cpu binding" not in line]
-        return self._failure(FailedAt.TOOL, f"Slurm started no step: {lines[0] if lines else 'no message'}")
+        return FailedAt.TOOL, f"Slurm started no step: {lines[0] if lines else 'no message'}"
 
     def _own(self, output: Output) -> Output:
         """What the command itself said: from our line on, without the lines that srun and slurmstepd add."""
@@ -391,6 +393,3 @@ class _Step:
         out = output.stdout.partition(mark)[2].partition(b"\n")[2]
         err = _OF_SRUN.sub(b"", output.stderr.partition(mark)[2].partition(b"\n")[2])
         return replace(output, argv=self.argv, stdout=out, stderr=err, node=self.node)
-
-    def _failure(self, stage: FailedAt, detail: str) -> Failure:
-        return Failure(stage, detail.strip()[:_LONGEST], self.node)

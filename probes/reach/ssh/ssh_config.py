@@ -13,7 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -358,56 +358,30 @@ class ConfigLookup:
     def __init__(self, configuration: SshConfig, threads: Executor) -> None:
         self._configuration = configuration
         self._threads = threads
-        self._waiting: list[tuple[Destination, asyncio.Future[ResolvedHost]]] = []
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._at_once: int | None = None
+        self._waiting: list[tuple[Destination, Future[ResolvedHost]]] = []
 
     async def resolve(self, destination: Destination) -> ResolvedHost:
         """The host that ``destination`` means; ConfigError says why it cannot be followed."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[ResolvedHost] = loop.create_future()
+        future: Future[ResolvedHost] = Future()
         self._waiting.append((destination, future))
         if len(self._waiting) == 1:
-            loop.call_soon(self._start)
-        return await future
+            asyncio.get_running_loop().call_soon(self._start)
+        return await asyncio.wrap_future(future)
 
     def _start(self) -> None:
         asked, self._waiting = self._waiting, []
-        task = asyncio.get_running_loop().create_task(self._resolve(asked))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._threads.submit(self._share_out, asked)
 
-    async def _resolve(self, asked: Sequence[tuple[Destination, "asyncio.Future[ResolvedHost]"]]) -> None:
-        loop = asyncio.get_running_loop()
-        if self._at_once is None:  # what runs a command for each host is not queued behind others
-            runs_commands = await loop.run_in_executor(
-                self._threads, lambda: self._configuration.host_classes.runs_commands
-            )
-            self._at_once = 1 if runs_commands else _MANY
-        parts = [asked[start : start + self._at_once] for start in range(0, len(asked), self._at_once)]
-        await asyncio.gather(*(self._part(part) for part in parts))
+    def _share_out(self, asked: Sequence[tuple[Destination, "Future[ResolvedHost]"]]) -> None:
+        """What runs a command for each host is not queued behind others."""
+        at_once = 1 if self._configuration.host_classes.runs_commands else _MANY
+        for start in range(0, len(asked), at_once):
+            self._threads.submit(self._resolve_all, asked[start : start + at_once])
 
-    async def _part(self, part: Sequence[tuple[Destination, "asyncio.Future[ResolvedHost]"]]) -> None:
-        destinations = [destination for destination, _ in part]
-        try:
-            found = await asyncio.get_running_loop().run_in_executor(self._threads, self._all, destinations)
-        except asyncio.CancelledError:
-            for _, future in part:
-                future.cancel()
-            raise
-        for (_, future), outcome in zip(part, found, strict=True):
-            if future.done():
-                continue
-            if isinstance(outcome, Exception):
-                future.set_exception(outcome)
-            else:
-                future.set_result(outcome)
-
-    def _all(self, destinations: Sequence[Destination]) -> list[ResolvedHost | Exception]:
-        outcomes: list[ResolvedHost | Exception] = []
-        for destination in destinations:
-            try:
-                outcomes.append(self._configuration.resolve(destination))
-            except Exception as error:  # handed to whoever asked, who knows what it means
-                outcomes.append(error)
-        return outcomes
+    def _resolve_all(self, part: Sequence[tuple[Destination, "Future[ResolvedHost]"]]) -> None:
+        for destination, future in part:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(self._configuration.resolve(destination))
+                except Exception as error:  # handed to whoever asked, who knows what it means
+                    future.set_exception(error)

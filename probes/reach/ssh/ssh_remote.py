@@ -185,14 +185,17 @@ async def join_sockets(here: SshConnection, path: str, there: SshConnection, far
     for link in (here, there):
         if link.lost is not None or link.is_closing:
             raise RemoteError(link.make_lost_failure())
-    await _check_socket(there, far)
+    # once to hang up, so that a refusal is told by the node and not by the tool that runs into it
+    async with _explaining(there, f"did not connect to {far}"):
+        (await _connect_socket(there, far)).close()
     opened: list[asyncssh.SSHForwarder] = []
 
     async def accept() -> asyncssh.SSHForwarder:
         opened.append(asyncssh.SSHForwarder(await _connect_socket(there, far)))
         return opened[-1]
 
-    listener = await _listen(here, accept, path)
+    async with _explaining(here, f"does not listen at {path}"):
+        listener = await here.client.create_unix_server(cast("Callable[[], Any]", accept), path)
     try:
         yield
     finally:
@@ -205,33 +208,20 @@ async def join_sockets(here: SshConnection, path: str, there: SshConnection, far
                     await listener.wait_closed()
 
 
-async def _check_socket(link: SshConnection, path: str) -> None:
-    """Connect once and hang up, so that a refusal is told by the node and not by the tool that runs into it."""
+@asynccontextmanager
+async def _explaining(link: SshConnection, what: str) -> AsyncIterator[None]:
+    """Bound the time for one step with a socket; RemoteError REFUSED, with ``what`` the node did, where it fails."""
     try:
         async with asyncio.timeout(link.limits.login):
-            (await _connect_socket(link, path)).close()
+            yield
     except _UNABLE as error:
-        raise _explain_refusal(link, f"did not connect to {path}", error) from error
+        if link.lost is not None:
+            raise RemoteError(link.make_lost_failure()) from error
+        detail = f"its sshd {what} ({str(error)[:100] or 'no answer'}): {_FORBIDDEN}"
+        raise RemoteError(link.failure(FailedAt.REFUSED, detail)) from error
 
 
 async def _connect_socket(link: SshConnection, path: str) -> asyncssh.SSHForwarder:
     session = cast("Callable[[], Any]", asyncssh.SSHForwarder)
     _, end = await link.client.create_unix_connection(session, path)
     return cast(asyncssh.SSHForwarder, end)
-
-
-async def _listen(
-    link: SshConnection, accept: Callable[[], Awaitable[asyncssh.SSHForwarder]], path: str
-) -> asyncssh.SSHListener:
-    try:
-        async with asyncio.timeout(link.limits.login):
-            return await link.client.create_unix_server(cast("Callable[[], Any]", accept), path)
-    except _UNABLE as error:
-        raise _explain_refusal(link, f"does not listen at {path}", error) from error
-
-
-def _explain_refusal(link: SshConnection, what: str, error: Exception) -> RemoteError:
-    if link.lost is not None:
-        return RemoteError(link.make_lost_failure())
-    words = str(error)[:100] or "no answer"
-    return RemoteError(link.failure(FailedAt.REFUSED, f"its sshd {what} ({words}): {_FORBIDDEN}"))
