@@ -42,11 +42,7 @@ def _find_faults(probe: Probe) -> Iterator[str]:
     )
     options = _maps(probe.options, lambda _, value: isinstance(value, str) or is_number(value))
     for attribute, is_fine, expected in (
-        (
-            "tools",
-            _maps(probe.tools, lambda _, name: isinstance(name, str)),
-            "programs and the packages that bring them",
-        ),
+        ("tools", tools, "programs and the packages that bring them"),
         ("versions", versions, "tools of the probe with a version such as 3.10 each"),
         ("options", options, "names with a text or a finite number each"),
         ("safety", isinstance(probe.safety, Safety), "a Safety"),
