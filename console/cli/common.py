@@ -127,7 +127,7 @@ def read_reported(db: Path | None, name: str) -> "tuple[RunView, SessionDetails]
     """A stored session, and what its record says besides plan and results: how it was started, what was noted."""
     from benchconsole.console.reports.content import SessionDetails
     from benchconsole.console.view.plan_text import format_left_out
-    from benchconsole.probes.planning import summarise
+    from benchconsole.probes.planning.plan_summary import summarise
 
     with open_store(db, create=False) as store:
         probes = load_installed_probes()

@@ -55,15 +55,11 @@ def open_demo(scenario: str, db: Path | None, *, nodes: int | None = None, scree
     with tempfile.TemporaryDirectory(prefix="benchconsole-demo-") as folder:
         cluster = SimulatedCluster(scenario, Path(folder), nodes=nodes)
         complain(f"starting the simulated cluster {cluster.scenario.name!r} on loopback: {cluster.scenario.summary}")
-        return _run_on_screen(cluster, db) if screen else _run_headless(cluster, db)
-
-
-def _run_headless(cluster: SimulatedCluster, db: Path | None) -> int:
-    view, ended_by = asyncio.run(_run_suite(cluster, db))
-    code = print_summary(view, ended_by, allow_untested=True, out=sys.stdout)
-    if ended_by is not None:
-        return code
-    return 0 if view.complete else 4
+        if screen:
+            return _run_on_screen(cluster, db)
+        view, ended_by = asyncio.run(_run_suite(cluster, db))
+        code = print_summary(view, ended_by, allow_untested=True, out=sys.stdout)
+        return code if ended_by is not None else 0 if view.complete else 4
 
 
 async def _run_suite(cluster: SimulatedCluster, db: Path | None) -> tuple[RunView, int | None]:

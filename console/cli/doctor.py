@@ -65,7 +65,7 @@ def command(
 def _diagnose_nodes(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None
 ) -> tuple[tuple[DiagnosisLine, ...], tuple[NodeId, ...], tuple[NodeId, ...]]:
-    from benchconsole.probes.planning import find_suite
+    from benchconsole.probes.planning.suites import find_suite
 
     probes = common.load_installed_probes()
     fabric = common.read_topology(topology, probes)

@@ -9,9 +9,9 @@ from benchconsole.console.cli.common import json_option, print_json
 from benchconsole.console.exits import BadInput
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.table import Column, Table, format_body, number, words
-from benchconsole.probes.api import Node, NodeRole, PlanError, Probe, Shape, Target
+from benchconsole.probes.api import PlanError, Probe
+from benchconsole.probes.planning.design_options import make_example_target
 from benchconsole.probes.plugins.registry import ProbeCatalogue, load_probes
-from benchconsole.topology.model.fabric import Hardware, NodeId
 from benchconsole.topology.units import duration
 
 _COLUMNS_FROM = 110
@@ -52,14 +52,8 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
 
 def list_alone(probe: Probe) -> tuple[str, ...]:
     """What one test with default options has to itself on a node; the probe decides by its options."""
-    ends = [
-        Node(NodeId(name), NodeRole.COMPUTE, Hardware("any"), address, address)
-        for name, address in (("n1", "192.0.2.1"), ("n2", "192.0.2.2"))
-    ]
-    peer = ends[1] if probe.shape is Shape.PAIR else None
-    members = tuple(ends) if probe.shape is Shape.SET else ()
     try:
-        demands = probe.demands(Target(ends[0], peer, probe.options, members))
+        demands = probe.demands(make_example_target(probe, {}))
     except PlanError:
         return ()  # it cannot run with its defaults alone
     return tuple(sorted(part.value for part in demands.alone))

@@ -35,13 +35,6 @@ if TYPE_CHECKING:
     from benchconsole.console.session.session import Session
 
 
-_through_option = click.option(
-    "--through", metavar="slurm[:PARTITION]", default=None, help="Run inside an allocation of our own."
-)
-_head_option = click.option(
-    "--head", metavar="NODE", default=None, help="With --through: speak to Slurm on this node, over SSH [this machine]."
-)
-
 _TWICE = 2.0
 _SPARE = 900.0
 """Seconds that an allocation lasts beyond twice the plan's time: nodes answer late, rounds are run again."""
@@ -61,11 +54,20 @@ _SPARE = 900.0
 @click.option("--allow-untested", is_flag=True, help="Exit 0 although something was not tested; recorded.")
 @click.option("--quiet", is_flag=True, help="Only the summary.")
 @common.cohort_option
-@session_options.careful_option
-@session_options.production_option
-@session_options.busy_option
-@_through_option
-@_head_option
+@click.option(
+    "--careful", is_flag=True, help="Begin with 1, 2, 4 ... tests at once, and stop when a canary pair suffers."
+)
+@click.option(
+    "--i-mean-production", metavar="NODES", default=None,
+    help="Load these although the file tags them production; recorded.",
+)  # fmt: skip
+@click.option(
+    "--i-mean-busy", metavar="NODES", default=None, help="Load these although somebody's job runs there; recorded."
+)
+@click.option("--through", metavar="slurm[:PARTITION]", default=None, help="Run inside an allocation of our own.")
+@click.option(
+    "--head", metavar="NODE", default=None, help="With --through: speak to Slurm on this node, over SSH [this machine]."
+)
 def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
     dry_run: bool, resume: str | None, jsonl: Path | None, force: bool, allow_untested: bool, quiet: bool,
@@ -159,7 +161,7 @@ def _confirm_disks(
     fabric: Fabric, suite: str | None, nodes: Sequence[NodeId] | None, probes: Mapping[str, Probe]
 ) -> tuple[str, ...]:
     """The serial numbers of disks that would be overwritten, each typed by whoever answers for it."""
-    from benchconsole.probes.planning import find_suite
+    from benchconsole.probes.planning.suites import find_suite
 
     asked = list_confirmations(fabric, find_suite(fabric, suite), probes, nodes=nodes)
     if asked and not sys.stdin.isatty():
@@ -195,7 +197,7 @@ def _open_events(jsonl: Path | None) -> TextIO | None:
 def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
     from benchconsole.console.session.session import LEFT_OUT
     from benchconsole.console.view.plan_text import format_plan
-    from benchconsole.probes.planning import summarise
+    from benchconsole.probes.planning.plan_summary import summarise
 
     summary = summarise(session.fabric, rounds, session.probes)
     for line in format_plan(session.fabric, summary, rounds):

@@ -6,8 +6,6 @@ import pwd
 import shutil
 from collections.abc import Mapping, Sequence
 
-import click
-
 from benchconsole.console.exits import BadInput
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.probes.reach.slurm.local_steps import LocalRemote
@@ -16,19 +14,6 @@ from benchconsole.probes.running.guards.in_use import InUseOverride
 from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
-
-production_option = click.option(
-    "--i-mean-production",
-    metavar="NODES",
-    default=None,
-    help="Load these although the file tags them production; recorded.",
-)
-busy_option = click.option(
-    "--i-mean-busy", metavar="NODES", default=None, help="Load these although somebody's job runs there; recorded."
-)
-careful_option = click.option(
-    "--careful", is_flag=True, help="Begin with 1, 2, 4 ... tests at once, and stop when a canary pair suffers."
-)
 
 
 def make_safety_policy(

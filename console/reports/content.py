@@ -17,7 +17,7 @@ from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment, format_quantity
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level
-from benchconsole.probes.planning import list_uncrossed_links
+from benchconsole.probes.planning.plan_summary import list_uncrossed_links
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.units import Shown, duration
 from benchconsole.topology.units import counted as count

@@ -27,7 +27,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.model.probe_names import AVAILABILITY
-from benchconsole.probes.planning import plan
+from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.store.errors import StoreError
 from benchconsole.store.model import ProbeOutcome, SessionState
 from benchconsole.topology.model.fabric import Fabric, Stage, Suite

@@ -219,7 +219,7 @@ def as_stored(view: RunView) -> RunView:
 
 def _make_plan_notes(session: Session, rounds: Sequence[Round]) -> PlanNotes:
     """What these rounds do to the nodes, and what they leave out."""
-    from benchconsole.probes.planning import summarise
+    from benchconsole.probes.planning.plan_summary import summarise
 
     fabric = session.fabric
     summary = summarise(fabric, rounds, session.probes)

@@ -36,22 +36,18 @@ class JudgedRounds:
         self._context = make_judging_context(fabric, probes)
         self._findings = Findings(self._context)
         self._unread: list[ClosedRound] = []
-        self._known: tuple[Finding, ...] | None = ()
+        self.known_findings: tuple[Finding, ...] | None = ()
+        """``findings`` where they were computed or restored since the last round was added, else None."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings over all rounds so far."""
-        if self._known is None:
+        if self.known_findings is None:
             for judged in self._unread:
                 self._findings.add_round(judged)
             self._unread.clear()
-            self._known = self._findings.rank()
-        return self._known
-
-    @property
-    def known_findings(self) -> tuple[Finding, ...] | None:
-        """``findings`` where they were computed or restored since the last round was added, else None."""
-        return self._known
+            self.known_findings = self._findings.rank()
+        return self.known_findings
 
     def judge(self, closed: ClosedRound) -> ClosedRound:
         """The round with its verdicts; it is not added."""
@@ -61,11 +57,7 @@ class JudgedRounds:
         """Add a judged round without computing findings: cheap for many rounds."""
         self.by_number[judged.round.number] = judged
         self._unread.append(judged)
-        self._known = None
-
-    def restore_findings(self, findings: tuple[Finding, ...]) -> None:
-        """Take stored findings, which cover all rounds so far."""
-        self._known = findings
+        self.known_findings = None
 
     def add(self, judged: ClosedRound) -> ClosedRound:
         """Add a judged round; the same with the findings over all rounds so far."""

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchconsole.console.session.safety import SafetyPolicy
-from benchconsole.probes.planning import find_suite
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.model import NewSession
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold

@@ -13,7 +13,9 @@ from benchconsole.probes.api import Safety
 from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_confirmations
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
-from benchconsole.probes.planning import find_suite, plan, rerun, split_into_waves, withhold
+from benchconsole.probes.planning.caps import withhold
+from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_waves
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import was_skipped
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from benchconsole.probes.api import Safety
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.running.guards.in_use import InUseOverride, InUseRefusal, find_refusals, format_override
+from benchconsole.probes.running.guards.in_use import InUseOverride, find_refusals, format_override
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 if TYPE_CHECKING:
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
 class InUseError(PlanError):
     """Nodes that somebody else needs would be loaded; nothing was started."""
-
-    def __init__(self, found: Sequence[InUseRefusal]) -> None:
-        self.refusals = tuple(found)
-        lines = [str(refusal) for refusal in self.refusals]
-        super().__init__("\n".join(lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +50,7 @@ class SafetyPolicy:
         """InUseError when ``rounds`` would load a node in use that was not named; OverrideError for a wrong name."""
         found = find_refusals(fabric, rounds, probes, self.occupied, self.override)
         if found:
-            raise InUseError(found)
+            raise InUseError("\n".join(map(str, found)))
 
     async def taken(self, fabric: Fabric, each: Round, probes: "Mapping[str, Probe]") -> str:
         """Who has begun to use nodes that ``each`` would load, in words; empty while nobody has."""

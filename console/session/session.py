@@ -18,7 +18,7 @@ from benchconsole.console.view.reducer import advance_all
 from benchconsole.console.view.run_view import RunView
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
-from benchconsole.probes.planning import find_suite
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.store.model import SessionState
@@ -104,7 +104,7 @@ class Session:
             events.append(stored)
         findings = session.read_findings()
         if findings is not None:
-            self._judged.restore_findings(findings)
+            self._judged.known_findings = findings
         if isinstance(events[-1], ClosedRound):
             events[-1] = replace(events[-1], findings=self._judged.findings)  # what the last one knows, counts
         begun_rounds = session.read_open_rounds(self.fabric)

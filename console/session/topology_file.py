@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 def make_vocabulary(probes: Mapping[str, "Probe"]) -> Vocabulary:
     """What a topology file may name, from the probes that are installed."""
-    from benchconsole.probes.planning import DESIGN_OPTIONS, DESIGNS
     from benchconsole.probes.planning.design_options import find_refusal
+    from benchconsole.probes.planning.designs import DESIGNS
+    from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
 
     return Vocabulary(
         {metric.name: metric.unit for probe in probes.values() for metric in probe.metrics},

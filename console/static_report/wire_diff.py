@@ -16,7 +16,7 @@ from benchconsole.console.view.run_view import RunView, superseding
 from benchconsole.probes.api import Fact, Probe
 from benchconsole.probes.model.measuring import Round
 from benchconsole.probes.model.probe_names import INVENTORY
-from benchconsole.probes.planning import plan
+from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite
 from benchconsole.topology.selection import fold

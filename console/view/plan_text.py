@@ -8,7 +8,7 @@ from itertools import groupby
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.planning import HeaviestLoad, PlanSummary, StageSummary, SweepSummary
+from benchconsole.probes.planning.plan_summary import HeaviestLoad, PlanSummary, StageSummary, SweepSummary
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Fabric, LinkId
 from benchconsole.topology.selection import fold

@@ -30,16 +30,20 @@ def make_unknown_error(what: str, found: str, known: Iterable[str], expected: st
     return PlanError(f"unknown {what} {found!r}, expected {expected}" + (f"; did you mean {hint}?" if hint else ""))
 
 
+def make_example_target(probe: Probe, options: Options) -> Target:
+    """A test of ``probe`` with ``options`` over its defaults, on nodes of documentation (RFC 5737)."""
+    first, second = _NODES
+    peer, members = second if probe.shape is Shape.PAIR else None, _NODES if probe.shape is Shape.SET else ()
+    return Target(first, peer, MappingProxyType({**probe.options, **options}), members)
+
+
 def find_refusal(probe: Probe, options: Options) -> str:
     """Why ``probe`` would not run with ``options`` over its defaults; empty where it says nothing against them.
 
     Asked before there are nodes, with those of documentation (RFC 5737): only pure functions of the probe are called.
     """
-    first, second = _NODES
-    options = MappingProxyType({**probe.options, **options})
-    peer, members = second if probe.shape is Shape.PAIR else None, _NODES if probe.shape is Shape.SET else ()
     try:
-        probe.check(Target(first, peer, options, members))
+        probe.check(make_example_target(probe, options))
     except PlanError as error:
         return str(error)
     except Exception:

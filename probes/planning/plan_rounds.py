@@ -34,7 +34,6 @@ from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, Sweep
 from benchconsole.topology.routing.routes import Routes
-from benchconsole.topology.units import digits3
 
 SHARED_OPTIONS: Options = MappingProxyType({"licences": 1})
 """What every stage may set: how many tests may hold a licence at once."""
@@ -339,10 +338,3 @@ def _keep_tests(each: Round, tests: Sequence[Test]) -> Round:
     names = {test.bundle for test in tests}
     bundles = tuple(bundle for bundle in each.bundles if bundle.name in names)
     return replace(each, tests=tuple(tests), bundles=bundles)
-
-
-def format_plan(rounds: Sequence[Round]) -> str:
-    """One line: how many rounds, tests and minutes."""
-    tests = sum(len(each.tests) for each in rounds)
-    minutes = sum(each.seconds for each in rounds) / 60
-    return f"{len(rounds)} rounds, {tests:,} tests, about {digits3(max(minutes, 0.1))} min"

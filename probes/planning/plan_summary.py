@@ -132,15 +132,13 @@ def _sweep(parts: "Sequence[_StageSums]") -> SweepSummary | None:
     found = [each.swept for part in parts for each in part.rounds if each.swept is not None]
     if not found:
         return None
-    axes: dict[str, dict[str, None]] = {}
-    for swept in found:
-        for name, value in swept.point:
-            axes.setdefault(name, {})[value] = None
+    values_of = group_by_key(pair for swept in found for pair in swept.point)
+    axes = {name: tuple(dict.fromkeys(values)) for name, values in values_of.items()}
     probe, ending = parts[0].probe, found[0].ending
     if ending is not None and ending.gain is not None and probe is not None:
         ending = replace(ending, metric=ending.metric or find_throughput_metric(probe))
     points = len({swept.point for swept in found})
-    shown = tuple((name, sort_values(tuple(values)) or tuple(values)) for name, values in axes.items())
+    shown = tuple((name, sort_values(values) or values) for name, values in axes.items())
     return SweepSummary(shown, points, found[0].repeat, found[0].order, ending)
 
 

@@ -9,12 +9,10 @@ from types import MappingProxyType
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.design_options import make_unknown_error
 from benchconsole.topology.model.fabric import Fabric, NodeId, NodeRole, Stage, Suite
-from benchconsole.topology.model.sweep import Sweep
+from benchconsole.topology.model.sweep import Sweep, Value
 
 _HEADERS = 28
 """Bytes of an IPv4 and an ICMP header (RFC 791, RFC 792)."""
-
-Value = str | int | float
 
 
 def _stage(probe: str, nodes: Iterable[NodeId], sweep: Sweep | None = None, **options: Value) -> Stage:
@@ -102,11 +100,6 @@ A suite of the file with such a name counts instead.
 """
 
 
-def make_default_suite(fabric: Fabric) -> Suite:
-    """What runs when a file declares no suite: inventory, then NICs and trunks."""
-    return _make_suite(fabric, "default")
-
-
 def _make_suite(fabric: Fabric, name: str) -> Suite:
     return Suite(name, (_stage(INVENTORY, fabric.nodes), *OURS[name](fabric)))
 
@@ -116,7 +109,7 @@ def find_suite(fabric: Fabric, name: str | None) -> Suite:
     if name is None:
         if "default" in fabric.suites:
             return fabric.suites["default"]
-        return next(iter(fabric.suites.values())) if len(fabric.suites) == 1 else make_default_suite(fabric)
+        return next(iter(fabric.suites.values())) if len(fabric.suites) == 1 else _make_suite(fabric, "default")
     if name in fabric.suites:
         return fabric.suites[name]
     if name in OURS:

@@ -14,8 +14,8 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.planning import summarise
 from benchconsole.probes.planning.design_options import find_refusal
+from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import FakeReach, FakeRemote
 from benchconsole.topology.capacity.expect import expect

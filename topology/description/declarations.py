@@ -169,7 +169,10 @@ class Declarations:
                 self.report.add_key(
                     (*here, key), f"unknown option {key!r}", _parse_one_of(known), find_near(key, known)
                 )
-        self._check_design(options.get("design"), (*here, "design"))
+        design, designs = options.get("design"), self.vocabulary.designs if self.vocabulary else ()
+        if design is not None and designs and design not in designs:
+            hint = find_near(str(design), designs)
+            self.report.add((*here, "design"), repr(design), _parse_one_of(designs), hint)
         if not nodes:
             return None
         sweep = _SweepReader(self.report, self.vocabulary, here, probe, options, len(nodes)).sweep(written)
@@ -184,11 +187,6 @@ class Declarations:
             self.report.add(location, f"unknown probe {probe!r}", _parse_one_of(known), find_near(probe, known))
             return None
         return [*options, *raw.RawStage.model_fields]
-
-    def _check_design(self, design: object, location: Location) -> None:
-        designs = self.vocabulary.designs if self.vocabulary else ()
-        if design is not None and designs and design not in designs:
-            self.report.add(location, repr(design), _parse_one_of(designs), find_near(str(design), designs))
 
 
 def _parse_one_of(words: Iterable[str]) -> str:

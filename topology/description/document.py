@@ -178,7 +178,11 @@ class _Reader:
             raise refuse(where, "a file that unfolds without end", "a plain topology file")
         self.document.values[location] = where
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event, where)
+            if event.anchor not in self.anchors:
+                raise refuse(where, f"the alias *{event.anchor}", f"an anchor &{event.anchor} before it")
+            found, size = self.anchors[event.anchor]
+            self.seen += size
+            return found
         before = self.seen
         if isinstance(event, yaml.CollectionStartEvent) and event.tag not in _COLLECTIONS:
             self._tagged(event.tag, where)
@@ -190,13 +194,6 @@ class _Reader:
             found = self._sequence(location)
         if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
             self.anchors[event.anchor] = (found, self.seen - before + 1)
-        return found
-
-    def _alias(self, event: yaml.AliasEvent, where: Position) -> object:
-        if event.anchor not in self.anchors:
-            raise refuse(where, f"the alias *{event.anchor}", f"an anchor &{event.anchor} before it")
-        found, size = self.anchors[event.anchor]
-        self.seen += size
         return found
 
     def _sequence(self, location: Location) -> list[object]:

@@ -12,6 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
+from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import SwitchRole
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.ratios import divide, find_dead_switches, subtract_loss
@@ -95,9 +96,8 @@ class Failures:
 def _group_alike(columns: Sequence[Indices | Flags | Floats]) -> Iterator[tuple[int, Indices]]:
     """The rows of a table that are equal: the first of them, and all; in the order of the first."""
     if len(columns[0]) < _FEW:
-        rows: dict[tuple[float, ...], list[int]] = {}
-        for number, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-            rows.setdefault(row, []).append(number)
+        listed = zip(*(column.tolist() for column in columns), strict=True)
+        rows = group_by_key((row, number) for number, row in enumerate(listed))
         yield from ((some[0], np.array(some)) for some in rows.values())
         return
     code, size = np.zeros(len(columns[0]), np.intp), 1

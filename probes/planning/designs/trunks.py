@@ -107,7 +107,7 @@ class _Trunks:
         near, far = way.source, self.fabric.links[way.link].other(way.source)
         homes, beyond = self._nearest(near, 0), self._nearest(far, self.turn.get(near, 0) + 1)
         for source, sink in product(homes, beyond):
-            if source == sink or not self._reach(self.members[source][0], self.members[sink][0]):
+            if source == sink or not self.flow_classes.find_class(self.members[source][0], self.members[sink][0]):
                 continue
             share = self.routes.between(source, sink).get(way, 0.0)
             if share > 0 and (share > 1 - 1e-9) is alone:
@@ -136,10 +136,6 @@ class _Trunks:
         hops = self.routes.hops_to(switch)
         rings = group_by_key((hops.get(home, _FAR), number) for number, home in enumerate(self.homes))
         return [rings[distance] for distance in sorted(rings)]
-
-    def _reach(self, source: NodeId, sink: NodeId) -> bool:
-        """Whether there is a path between the two that a fabric would route."""
-        return self.flow_classes.find_class(source, sink) is not None
 
     def _choose_flows(self, key: _Key) -> tuple[tuple[Flow, ...], float]:
         """The flows, and the most of what they need that they can offer."""
@@ -192,7 +188,7 @@ class _Trunks:
                     near = not own.isdisjoint(self.fabric.switch_of(other))
                     if other not in seen and near is beside:
                         seen.add(other)
-                        if self._reach(node, other):
+                        if self.flow_classes.find_class(node, other) is not None:
                             yield other
 
 

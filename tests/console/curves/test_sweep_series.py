@@ -23,7 +23,7 @@ from benchconsole.console.view.totals import compute_totals, exit_code
 from benchconsole.probes.api import Target
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round
-from benchconsole.probes.planning import summarise
+from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.store.store import Store
 from tests.fabrics import fabric
 from tests.probes.stepped import IOR, Stepped, SteppedReach

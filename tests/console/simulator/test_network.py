@@ -6,7 +6,7 @@ import pytest
 
 from benchconsole.console.simulator.network import SimulatedNetwork, StreamLoad, noise
 from benchconsole.console.simulator.scenarios import SCENARIOS
-from benchconsole.probes.planning import plan
+from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.model.fabric import Fabric, NodeId, Stage, Suite

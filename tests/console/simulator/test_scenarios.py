@@ -26,7 +26,8 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import FailedAt, Failure, Output
 from benchconsole.probes.model.remote import Remote, RemoteError
-from benchconsole.probes.planning import find_suite, plan
+from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.reach.ssh import SshReach
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing.server import Reply

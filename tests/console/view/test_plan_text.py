@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchconsole.console.view.plan_text import format_plan
 from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.planning import summarise
+from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import SMALL, fabric

@@ -12,7 +12,7 @@ from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect
 from benchconsole.probes.model.labels import add_labels
-from benchconsole.probes.planning import plan
+from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.topology.model.fabric import Direction, Fabric
 from tests.fabrics import METRICS, SMALL, fabric, play
 from tests.probes.played import PROBES

@@ -10,7 +10,8 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
-from benchconsole.probes.planning import find_suite, plan
+from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId
 from tests.fabrics import METRICS, SMALL, fabric, play
 

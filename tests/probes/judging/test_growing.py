@@ -19,7 +19,8 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.yardsticks.capacity import overlap
 from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import FULL, Round
-from benchconsole.probes.planning import find_suite, plan
+from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.topology.model.fabric import Basis, Direction, Fabric, LinkId
 from tests.fabrics import METRICS, fabric, play
 

@@ -8,8 +8,8 @@ import pytest
 
 from benchconsole.probes.api import Demands, Probe, Target
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.planning import Withheld, plan, withhold
-from benchconsole.probes.planning.caps import can_keep_rate
+from benchconsole.probes.planning.caps import Withheld, can_keep_rate, withhold
+from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.tools.fio.probe import Fio
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.netperf.probe import Netperf

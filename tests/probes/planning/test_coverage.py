@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchconsole.probes.planning import list_uncrossed_links, summarise
+from benchconsole.probes.planning.plan_summary import list_uncrossed_links, summarise
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from tests.fabrics import fabric
 from tests.probes.planning.suites import planned

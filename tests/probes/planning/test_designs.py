@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import FULL, Round
-from benchconsole.probes.planning import DESIGN_OPTIONS, DESIGNS
+from benchconsole.probes.planning.designs import DESIGNS
+from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.routing.routes import Routes

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import FULL, Round
-from benchconsole.probes.planning import find_suite, list_uncrossed_links, make_default_suite, plan, rerun
+from benchconsole.probes.planning.plan_rounds import plan, rerun
+from benchconsole.probes.planning.plan_summary import list_uncrossed_links
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId, NodeId
 from benchconsole.topology.routing.routes import Routes
@@ -118,7 +120,7 @@ def test_unknown_suite_suggests_the_near_one(tmp_path: Path) -> None:
 
 def test_without_a_suite_ours_is_run(tmp_path: Path) -> None:
     described = fabric(tmp_path, SMALL[: SMALL.index("suites:")])
-    assert find_suite(described, None) == make_default_suite(described)
+    assert find_suite(described, None) == find_suite(described, "default")
 
 
 def test_a_repeat_takes_lone_tests_alone_and_bundles_whole(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ import pytest
 from benchconsole import topology
 from benchconsole.probes.api import Demands
 from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.planning import LeftOut, make_default_suite, plan, split_into_waves, summarise
+from benchconsole.probes.planning.plan_rounds import plan, split_into_waves
+from benchconsole.probes.planning.plan_summary import LeftOut, summarise
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.fio.probe import Fio
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.model.fabric import Caps
@@ -50,7 +52,7 @@ def test_the_default_suite_says_what_fills_and_what_it_leaves_out(tmp_path: Path
     text = text.replace("switches:", "switches:\n  far: {role: core}").replace("nodes:", "nodes:\n  lone: {}")
     described = fabric(tmp_path, text)
     probes = {"iperf3": Iperf3(), "inventory": Played()}
-    summary = summarise(described, plan(described, make_default_suite(described), probes), probes)
+    summary = summarise(described, plan(described, find_suite(described, "default"), probes), probes)
     assert [stage.stage for stage in summary.stages] == ["played", "iperf3 neighbours", "iperf3 trunks"]
     assert [stage.rounds for stage in summary.stages][:2] == [1, 2]
     trunks = summary.stages[2].link

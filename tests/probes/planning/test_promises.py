@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from benchconsole.probes.api import Demands
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.measuring import FULL, Round
-from benchconsole.probes.planning import split_into_waves, summarise
+from benchconsole.probes.planning.plan_rounds import split_into_waves
+from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Caps, Fabric

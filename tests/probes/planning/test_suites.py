@@ -7,8 +7,8 @@ import pytest
 
 from benchconsole import topology
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.planning import find_suite, plan
-from benchconsole.probes.planning.suites import OURS
+from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.probes.planning.suites import OURS, find_suite
 from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import SMALL, fabric

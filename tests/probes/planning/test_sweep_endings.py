@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import FailedAt, Failure, Reading, Result, Round, Test
-from benchconsole.probes.planning import plan
+from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.sweeps import (
     SweepEndings,
     find_throughput_metric,

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.api import Demands, PlanError, Probe, Safety, SendingOptions, Shape, Target
 from benchconsole.probes.model.measuring import Part, Round, Swept
-from benchconsole.probes.planning import plan, rerun, split_into_waves, summarise
 from benchconsole.probes.planning.design_options import find_refusal
 from benchconsole.probes.planning.participants import spread_over_switches
+from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_waves
+from benchconsole.probes.planning.plan_summary import summarise
 from benchconsole.probes.planning.sweeps import list_turns
 from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.topology.description.resolve import load_text

@@ -11,7 +11,8 @@ import pytest
 
 from benchconsole.probes.api import Contact, Metric, Output, Probe, ProbeOutputError, Reading, Target, Unit
 from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
-from benchconsole.probes.planning import find_suite, plan
+from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.plugins.probe_output import read_output
 from benchconsole.probes.running.runner import RoundObserver, Runner
 from benchconsole.probes.testing import HANGS, FakeRemote

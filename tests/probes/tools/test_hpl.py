@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, RemoteError, Target
-from benchconsole.probes.planning import plan
+from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote
 from benchconsole.probes.tools.hpl import input_file
 from benchconsole.probes.tools.hpl.probe import Hpl

@@ -10,7 +10,8 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
 from benchconsole.probes.model.measuring import Result, Round, Test
-from benchconsole.probes.planning import find_suite, plan
+from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Caps, Fabric, Node, NodeId, Stage, Suite
