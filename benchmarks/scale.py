@@ -21,10 +21,10 @@ from pathlib import Path
 
 import asyncssh
 
+from benchconsole.console.cli.common import read_topology
 from benchconsole.console.session.judged_rounds import make_judging_context
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.session import Session
-from benchconsole.console.session.topology_file import read_fabric
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.view.events import NodesProven, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, advance_all, opened
@@ -190,7 +190,7 @@ async def measure(nodes: int, folder: Path) -> None:
     async with SimulatedCluster("large", folder, nodes=nodes) as cluster:
         assert cluster.pid is not None
         farm = Farm(cluster.pid)
-        fabric = read_fabric(cluster.topology_path, probes)
+        fabric = read_topology(cluster.topology_path, probes)
         limit = await bare(fabric.access, [node.address for node in list(fabric.nodes.values())[5 : 5 + BARE]])
         with Store.open(folder / "scale.db") as store:
             session = Session(fabric, probes, store, SessionChoice(label="scale"))

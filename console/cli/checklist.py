@@ -77,7 +77,10 @@ def command(
         if run_:
             _run_steps(store, key, found, (chosen,) if chosen else found.checklist.steps, by or find_operator())
         elif chosen and state:
-            said = _make_mark(state, by or find_operator(), note)
+            operator = (by or find_operator()).strip()
+            if not operator:
+                raise BadInput("benchconsole: --by: found nothing, expected a name")
+            said = Mark(StepState(state.replace("-", " ")), operator, time.time(), note.strip())
             asyncio.run(store.session(key).mark_step(found.checklist.name, chosen.id, said, evidence))
         kept = next(each for each in store.session(key).read_checklists() if each.name == found.checklist.name)
     for line in _format_checklist(kept):
@@ -144,12 +147,6 @@ async def _begin_session(store: Store, found: "ChecklistFile", label: str) -> st
     key = await store.create_session(make_new_session(fabric, SessionChoice(label=label), now), ())
     await store.session(key).end(at=now, complete=True)
     return key
-
-
-def _make_mark(state: str, by: str, note: str) -> Mark:
-    if not by.strip():
-        raise BadInput("benchconsole: --by: found nothing, expected a name")
-    return Mark(StepState(state.replace("-", " ")), by.strip(), time.time(), note.strip())
 
 
 def _run_steps(store: Store, key: str, found: "ChecklistFile", steps: tuple[Step, ...], by: str) -> None:

@@ -99,7 +99,11 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
 
     TopologyError lists every problem; BadInput for a parameter that is written wrong.
     """
-    from benchconsole.console.session.topology_file import read_fabric
+    from benchconsole.probes.planning.design_options import find_refusal
+    from benchconsole.probes.planning.designs import DESIGNS
+    from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
+    from benchconsole.topology.description.declarations import Vocabulary
+    from benchconsole.topology.description.resolve import load
 
     parameters = {}
     for text in given:
@@ -108,7 +112,14 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
             parameters[name] = int(value)
         except ValueError:
             raise BadInput(f"benchconsole: --set {text}, expected NAME=NUMBER such as per_tor=2") from None
-    return read_fabric(path, load_installed_probes() if probes is None else probes, parameters)
+    installed = load_installed_probes() if probes is None else probes
+    vocabulary = Vocabulary(
+        {metric.name: metric.unit for probe in installed.values() for metric in probe.metrics},
+        {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in installed.items()},
+        tuple(DESIGNS),
+        lambda name, options: find_refusal(installed[name], options),
+    )
+    return load(path, vocabulary, parameters)
 
 
 def can_show_unicode() -> bool:

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from benchconsole.console.cli import drain, undrain
+from benchconsole.console.cli.common import read_topology
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.session import Session
-from benchconsole.console.session.topology_file import read_fabric
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.remote import Remote, RemoteError
@@ -50,7 +50,7 @@ def fabric(slurm_lab: Lab, probes: Mapping[str, Probe]) -> Iterator[Fabric]:
     text = slurm_lab.topology.read_text()
     path = slurm_lab.topology.with_name("slurm.yaml")
     path.write_text(text[: text.index("suites:")].replace("at_least: 80 %", "at_least: 50 %") + SUITE)
-    yield read_fabric(path, probes)
+    yield read_topology(path, probes)
     path.unlink()
 
 
@@ -204,7 +204,7 @@ _CONSOLE = """\
 import asyncio, sys
 from tests.scenarios import test_slurm as t
 async def main():
-    fabric = t.read_fabric(t.Path(sys.argv[1]), t.load_probes().probes)
+    fabric = t.read_topology(t.Path(sys.argv[1]), t.load_probes().probes)
     reach = t._through_slurm(fabric, "killed", "n7", "n8")
     remote = await reach.remote(fabric.nodes["n7"])
     await remote.run(["sleep", "300"], timeout=290)
