@@ -45,9 +45,8 @@ def command(
     max-min fair and payload; links are named as check names them: "leaf1 to spine1", or leaf1--spine1.
     """
     from benchconsole.console.static_report.expected_flows import ExpectedFlows, format_page, make_record
-    from benchconsole.topology.capacity.expect import expect
+    from benchconsole.topology.capacity.expect import expect, sample_hashes
     from benchconsole.topology.capacity.flow_streams import Model
-    from benchconsole.topology.capacity.hash_samples import sample_hashes
 
     fabric = common.read_topology(topology, given=given)
     chosen = Model.POLARISED if model == "polarised" else Model(model)

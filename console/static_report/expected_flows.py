@@ -9,8 +9,7 @@ from benchconsole.console.static_report.json_values import Record, encode_record
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Table, format_table, make_table, number, words
-from benchconsole.topology.capacity.expect import Expectation
-from benchconsole.topology.capacity.hash_samples import OverHashes, RateSpread
+from benchconsole.topology.capacity.expect import Expectation, OverHashes, RateSpread
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key

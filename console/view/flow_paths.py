@@ -45,7 +45,6 @@ class FlowPaths:
         return self._expected[1]
 
     def _in_order(self, source: str, shares: Collection[Direction]) -> list[Direction]:
-        """The directed links in the order in which data meets them."""
         ordered: list[Direction] = []
         here = {source}
         while here:

@@ -93,7 +93,6 @@ def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
 
 
 def _tested(view: RunView, events: Sequence[TestStarted | Result]) -> RunView:
-    """The view after tests of the open round began and ended."""
     if not events:
         return view
     started = {event.test.id: None for event in events if isinstance(event, TestStarted)}
@@ -235,7 +234,6 @@ class LatestView:
         self._shown: tuple[RunView, RunView] | None = None
 
     def take(self, events: Sequence[Event]) -> None:
-        """Fold what happened."""
         rest = list(events)
         if self._folded is None:
             first = rest.pop(0)

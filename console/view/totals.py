@@ -52,7 +52,6 @@ class TotalsCache:
         self._rounds: Mapping[int, _RoundSum] = {}
 
     def compute(self, view: RunView) -> SessionTotals:
-        """Everything that is summed over ``view``."""
         self._rounds = self._cache.update(view, (each for each in view.plan if each.number in view.closed))
         parts = [*self._rounds.values()]
         if sum(each.results for each in parts) < len(view.results):

@@ -169,7 +169,6 @@ class _Explanation:
         self.rest = [low[index] for index in sorted(self._open)]
 
     def _candidates(self, index: int) -> list[int]:
-        """The links that could be the cause of one observation."""
         load = self._load[index]
         return [
             way

@@ -24,12 +24,10 @@ class JudgingContext:
 
     @cached_property
     def routes(self) -> Routes:
-        """Path shares, computed once."""
         return Routes(self.fabric)
 
     @cached_property
     def flows(self) -> FlowReader:
-        """Reads the flows of rounds."""
         return FlowReader(self.routes)
 
     @cached_property

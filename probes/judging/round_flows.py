@@ -85,7 +85,6 @@ class RoundFlows:
 
     @cached_property
     def crossings(self) -> Crossings:
-        """The routes of all flows in flat arrays."""
         counts = [len(route.ways) for route in self.routes]
         return Crossings(
             np.repeat(np.arange(len(counts)), counts),

@@ -94,5 +94,4 @@ class CheckedList:
     steps: tuple[Checked, ...]
 
     def count(self, state: StepState) -> int:
-        """How many steps stand so."""
         return sum(each.state is state for each in self.steps)

@@ -99,7 +99,6 @@ class Output:
 
     @property
     def error_text(self) -> str:
-        """Standard error decoded the same way."""
         return self.stderr.decode("utf-8", errors="replace")
 
 
@@ -140,7 +139,6 @@ class Target:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Every node that takes part."""
         return self.members or ((self.node,) if self.peer is None else (self.node, self.peer))
 
 
@@ -376,5 +374,4 @@ class Proof:
 
     @property
     def clean(self) -> bool:
-        """Whether the node reported that nothing of the run is left."""
         return self.asked and not self.left

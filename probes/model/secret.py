@@ -34,7 +34,6 @@ class Secret:
         return self.__text.encode() + b"\n"
 
     def mask(self, text: str) -> str:
-        """``text`` without the secret."""
         return text.replace(self.__text, MASK) if self.__text else text
 
     def __repr__(self) -> str:

@@ -61,7 +61,6 @@ class SendingOptions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The options that the probe has."""
         return tuple(name for field in fields(self) if (name := getattr(self, field.name)))
 
     def read(self, given: Given) -> Sending:

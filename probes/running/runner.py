@@ -112,7 +112,10 @@ class Runner:
             attempt = _Attempt(self, probe, observer, guard or Guard(NEVER), watch)
             fresh = await attempt.run([test for test in round.tests if test.id not in kept])
         results = tuple(kept[test.id] if test.id in kept else fresh[test.id] for test in round.tests)
-        self._remember_hangs(round, fresh.values())
+        for failure in filter(None, (result.failure for result in fresh.values())):
+            hung = self._hung.setdefault((round.probe, failure.node), [])
+            if failure.stage is FailedAt.TIMEOUT and round.number not in hung:
+                hung.append(round.number)
         ended = started + (self.monotonic() - began)
         started = min([started, *(result.started for result in kept.values())])
         if attempt.stopped and any(_was_cancelled(result) for result in results):
@@ -134,14 +137,6 @@ class Runner:
             return None
         detail = f"{probe.name} hung here in rounds {', '.join(map(str, rounds))} and was not started again"
         return Failure(FailedAt.HELD, detail, NodeId(node))
-
-    def _remember_hangs(self, round: Round, results: Collection[Result]) -> None:
-        for result in results:
-            failure = result.failure
-            if failure is not None and failure.stage is FailedAt.TIMEOUT:
-                rounds = self._hung.setdefault((round.probe, failure.node), [])
-                if round.number not in rounds:
-                    rounds.append(round.number)
 
 
 def _was_cancelled(result: Result) -> bool:

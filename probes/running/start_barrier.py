@@ -56,7 +56,6 @@ class TestNodes:
 
     @property
     def here(self) -> Remote:
-        """The target's node."""
         return self.remotes[0]
 
     @property
@@ -68,7 +67,6 @@ class TestNodes:
 
     @property
     def everyone(self) -> Sequence[Remote]:
-        """Every node of the target, in its order."""
         return self.remotes
 
     def arrive(self) -> None:
@@ -78,6 +76,5 @@ class TestNodes:
             self.barrier.arrive()
 
     async def together(self) -> None:
-        """Wait for the others of the round."""
         self.arrive()
         await self.barrier.wait()

@@ -153,20 +153,6 @@ def make_close_record(address: AttemptAddress, closed: ClosedRound, *, at: float
     return CloseRecord(address, make_round_end(closed), len(closed.results), judgement)
 
 
-def dump_record(record: Record) -> bytes:
-    """A record as JSON in one line; bytes in base64."""
-    return _load_adapter().dump_json(record)
-
-
-def parse_record(dumped: bytes) -> Record:
-    """The record of such JSON; ValueError or KeyError for anything that no console of ours can have written.
-
-    Every value is checked as if a stranger had written it: its type and bounds by the row types, then its meaning by
-    reading it as domain objects.
-    """
-    return _load_adapter().validate_json(dumped)
-
-
 @cache
 def _load_adapter() -> "TypeAdapter[Record]":
     from pydantic import ConfigDict, Field, TypeAdapter  # loaded only here: a run without a spool needs none of it
@@ -359,7 +345,7 @@ _LINE = re.compile(rb'\{"sum":"([0-9a-f]{16})","id":"([0-9a-f]{32})","record":(.
 
 def make_line(id: uuid.UUID, record: Record) -> bytes:
     """A record as one line."""
-    body = dump_record(record)
+    body = _load_adapter().dump_json(record)
     name = id.hex.encode()
     return b'{"sum":"%s","id":"%s","record":%s}\n' % (_compute_sum(name, body), name, body)
 
@@ -388,7 +374,10 @@ def read_lines(file: BinaryIO) -> Iterator[SpoolLine]:
             checksum, id, body = match.groups()
             if checksum != _compute_sum(id, body):
                 raise ValueError("its sum is not that of its contents")
-            yield SpoolLine(number, bytes.fromhex(id.decode()), parse_record(body), size=len(raw))
+            # Every value is checked as if a stranger had written it: its type and bounds by the row types, then its
+            # meaning by reading it as domain objects.
+            record = _load_adapter().validate_json(body)
+            yield SpoolLine(number, bytes.fromhex(id.decode()), record, size=len(raw))
         except (ValueError, TypeError, KeyError) as error:
             reason = " ".join(str(error).split())
             yield SpoolLine(number, b"", None, f"it is no record ({type(error).__name__}: {reason})"[:300])

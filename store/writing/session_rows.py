@@ -199,7 +199,6 @@ def append_findings(connection: sqlite3.Connection, session: int, findings: Sequ
 
 
 def _read_numbers(connection: sqlite3.Connection, session: int) -> dict[str, int]:
-    """The numbers of all findings of a session by their content."""
     return dict(connection.execute("SELECT content, id FROM finding WHERE session_id = ?", (session,)))
 
 

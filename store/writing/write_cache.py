@@ -40,12 +40,10 @@ class NameNumbers:
         self._labels: dict[Labels, int] = {}
 
     def metric(self, name: str, unit: str) -> int:
-        """The number of a metric in a unit."""
         key = (name, unit)
         return self._metrics.get(key) or self._find(self._metrics, key, _METRIC, (replace_surrogates(name), unit))
 
     def labels(self, labels: Labels) -> int:
-        """The number of a label set."""
         number = self._labels.get(labels)
         if number is None:
             shown = replace_surrogates(", ".join(f"{name}={value}" for name, value in labels))
@@ -146,7 +144,6 @@ class WriteCache:
         self.forget_attempts()
 
     def release(self, key: str, *, at: float, complete: bool, because: str) -> None:
-        """Drive it no longer."""
         number = self.require_driven(key)
         ownership.release(self.connection, number, self._holder, at=at, complete=complete, because=because)
         self._driven.discard(number)

@@ -58,7 +58,6 @@ class FunctionJob(WriteJob[T]):
         self.last = last
 
     def run(self, cache: WriteCache) -> T:
-        """Call it."""
         return self._function(cache)
 
 
@@ -90,7 +89,6 @@ class ResultJob(WriteJob[None]):
             )
 
     def run(self, cache: WriteCache) -> None:
-        """Write it alone."""
         self.check(cache)
         append_results(cache, [(self.attempt, self.rows)])
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.topology.capacity.expect import APART, compute_capacities, expect
+from benchconsole.topology.capacity.expect import APART, compute_capacities, expect, sample_hashes
 from benchconsole.topology.capacity.flow_streams import Crossings, LinkPart, Model, trace_flows
-from benchconsole.topology.capacity.hash_samples import sample_hashes
 from benchconsole.topology.capacity.maxmin import Usage, certify, max_min, weigh_usage
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId

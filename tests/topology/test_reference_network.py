@@ -9,9 +9,8 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from benchconsole import topology
-from benchconsole.topology.capacity.expect import Expectation, expect
+from benchconsole.topology.capacity.expect import Expectation, expect, sample_hashes
 from benchconsole.topology.capacity.flow_streams import LinkPart, Model
-from benchconsole.topology.capacity.hash_samples import sample_hashes
 from benchconsole.topology.capacity.maxmin import compute_fairness
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements

@@ -85,7 +85,6 @@ class InTurn:
         self._taken: Counter[Hashable] = Counter()
 
     def __call__(self, choice: HashChoice) -> int:
-        """The position of what is taken next."""
         taken = [self._taken[each] for each in choice.among]
         position = taken.index(min(taken))
         self._taken[choice.among[position]] += 1
@@ -105,7 +104,6 @@ class Hashed:
         self._in_turn = InTurn()
 
     def __call__(self, choice: HashChoice) -> int:
-        """The position that the flow's hash gives."""
         if choice.policy is HashPolicy.STEERED:
             return self._in_turn(choice)
         key = choice.key.ends if choice.policy in (HashPolicy.L2, HashPolicy.L3) else choice.key.stream

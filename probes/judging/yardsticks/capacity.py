@@ -62,7 +62,6 @@ class FlowSubject:
         return self.value / self.expected
 
     def rule(self, level: Level, because: str) -> None:
-        """Set the level and the reason for it."""
         self.level, self.because = level, because
 
 
