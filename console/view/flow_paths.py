@@ -31,7 +31,22 @@ class FlowPaths:
         flow = test.flows[0]
         shares = self._routes.shares_of(flow)
         expected = self._expectations(each)[test.id]
-        return [self._hop(way, shares[way], expected) for way in self._in_order(flow.source, shares)]
+        hops: list[FlowHop] = []
+        for way in self._in_order(flow.source, shares):
+            link, share = self._fabric.links[way.link], shares[way]
+            hops.append(
+                FlowHop(
+                    source=way.source,
+                    sink=link.other(way.source),
+                    link=way.link,
+                    members=link.count,
+                    capacity=self._fabric.payload(link),
+                    expected=expected.value * share,
+                    limits=way in expected.limiting,
+                    note="" if share > 1 - 1e-9 else f"{share:.0%} of the flow, by ideal split",
+                )
+            )
+        return hops
 
     def _expectations(self, each: Round) -> Mapping[str, Expectation]:
         """What every test of a round should reach while all of them run."""
@@ -52,16 +67,3 @@ class FlowPaths:
             ordered += onward
             here = {self._fabric.links[way.link].other(way.source) for way in onward}
         return ordered
-
-    def _hop(self, way: Direction, share: float, expected: Expectation) -> FlowHop:
-        link = self._fabric.links[way.link]
-        return FlowHop(
-            source=way.source,
-            sink=link.other(way.source),
-            link=way.link,
-            members=link.count,
-            capacity=self._fabric.payload(link),
-            expected=expected.value * share,
-            limits=way in expected.limiting,
-            note="" if share > 1 - 1e-9 else f"{share:.0%} of the flow, by ideal split",
-        )

@@ -233,9 +233,8 @@ def _from(row: ResultRow) -> str:
 
 
 def _required_shown(row: ResultRow) -> str:
-    if row.verdict is None:
-        return wording.NOT_MEASURED
-    return wording.format_quantity(row.verdict.required, row.verdict.unit, row.verdict.shown)
+    found = row.verdict
+    return wording.format_quantity(found.required, found.unit, found.shown) if found else wording.NOT_MEASURED
 
 
 _kind = _text("kind")

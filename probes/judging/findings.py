@@ -128,19 +128,13 @@ class Findings:
         """The low throughputs with their flows; made once for each round."""
         for verdict in sorted(self._list_low(Yardstick.CAPACITY), key=lambda verdict: verdict.round):
             if verdict.round not in self._observed:
-                self._observed[verdict.round] = self._observe(self._rounds[verdict.round])
+                judged = self._rounds[verdict.round]
+                low = (each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and _is_low(each))
+                self._observed[verdict.round] = {
+                    id(each): (each, self._context.flows.read(judged, each.metric).find_measured(each.evidence))
+                    for each in low
+                }
             yield self._observed[verdict.round][id(verdict)]
-
-    def _observe(self, judged: ClosedRound) -> dict[int, LowVerdict]:
-        """Every low throughput of a round, by the identity of its verdict."""
-        return {
-            id(verdict): (
-                verdict,
-                self._context.flows.read(judged, verdict.metric).find_measured(verdict.evidence),
-            )
-            for verdict in judged.verdicts
-            if verdict.kind is Yardstick.CAPACITY and _is_low(verdict)
-        }
 
     # -- what it means
 

@@ -4,7 +4,7 @@ import math
 
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Reading, Result
-from benchconsole.topology.model.fabric import Comparator, Criterion, NodeId
+from benchconsole.topology.model.fabric import Comparator, Criterion
 
 POSSIBLE = 1.05
 """Share of what a wire carries, or of a stated peak, above which a rate was not measured right, or the description
@@ -61,8 +61,3 @@ def matching(criterion: Criterion, result: Result) -> tuple[Reading, ...]:
         for measurement in result.measurements
         if measurement.metric == criterion.metric and set(criterion.where) <= set(measurement.labels)
     )
-
-
-def nodes_of(result: Result) -> tuple[NodeId, ...]:
-    """The nodes that a result speaks of."""
-    return tuple(node.id for node in result.test.target.nodes)

@@ -36,9 +36,10 @@ def _join_labels(reading: Reading, target: Target) -> Labels:
     for name, asked in target.labels:
         said = found.get(name)
         alike = True if said is None else _compare(said, asked)
+        was_told = name in target.options or (name == CLIENTS and bool(target.members))  # or the size of a set
         if said is None:
             found[name] = asked
-        elif not alike and not _was_told(target, name):
+        elif not alike and not was_told:
             found[name] = asked
             found[OWN + name] = said
         elif alike is False:
@@ -46,11 +47,6 @@ def _join_labels(reading: Reading, target: Target) -> Labels:
         elif not alike:
             found[ASKED + name] = asked
     return tuple(sorted(found.items()))
-
-
-def _was_told(target: Target, name: str) -> bool:
-    """Whether the tool was told this: an option, or the size of a set."""
-    return name in target.options or (name == CLIENTS and bool(target.members))
 
 
 def _compare(said: str, asked: str) -> bool | None:

@@ -80,16 +80,13 @@ def _write_plan(connection: sqlite3.Connection, session: int, plan: Sequence[Rou
 
 def _require_sound(plan: Sequence[Round]) -> None:
     """ConflictError where ids come twice, or a test says another round or probe than its round."""
-    numbers: set[int] = set()
-    ids: set[str] = set()
+    ids = Counter(test.id for planned in plan for test in planned.tests)
+    for kind, counts in (("round", Counter(planned.number for planned in plan)), ("test", ids)):
+        for name, count in counts.items():
+            if count > 1:
+                raise ConflictError(f"{kind} {name} comes twice in the plan", _PLANNER)
     for planned in plan:
-        if planned.number in numbers:
-            raise ConflictError(f"round {planned.number} comes twice in the plan", _PLANNER)
-        numbers.add(planned.number)
         for test in planned.tests:
-            if test.id in ids:
-                raise ConflictError(f"test {test.id} comes twice in the plan", _PLANNER)
-            ids.add(test.id)
             if (test.round, test.probe) != (planned.number, planned.probe):
                 raise ConflictError(
                     f"test {test.id} says round {test.round} and probe {test.probe}, "

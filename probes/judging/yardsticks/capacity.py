@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, nodes_of
+from benchconsole.probes.judging.grading import POSSIBLE, grade, matching
 from benchconsole.probes.judging.round_flows import MeasuredFlow, read_flow
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Test
@@ -95,7 +95,7 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
         round=test.round,
         probe=test.probe,
         subject=name,
-        nodes=tuple(dict.fromkeys(node for each in subject.flows for node in nodes_of(each.result))),
+        nodes=tuple(dict.fromkeys(node.id for each in subject.flows for node in each.result.test.target.nodes)),
         metric=reading.metric,
         labels=labels,
         level=subject.level,

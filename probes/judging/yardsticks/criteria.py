@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, nodes_of, rounded
+from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, rounded
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Reading, Result
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
@@ -27,7 +27,7 @@ def _judge(context: JudgingContext, criterion: Criterion, result: Result, measur
         round=test.round,
         probe=test.probe,
         subject=test.target.key,
-        nodes=nodes_of(result),
+        nodes=tuple(node.id for node in test.target.nodes),
         metric=measurement.metric,
         labels=measurement.labels,
         level=level,
