@@ -32,7 +32,7 @@ _LONGEST = 86_400.0
 _TEXT = 4_000
 
 
-def _expect(holds: Callable[[Any], bool], expected: str) -> BeforeValidator:
+def _expect(holds: Callable[[Any], object], expected: str) -> BeforeValidator:
     """Refuses a value of which ``holds`` does not hold, with the words for one that is good."""
 
     def check(value: object) -> object:
@@ -49,19 +49,14 @@ def _check_text(value: object) -> str:
     return " ".join(value.split())
 
 
-def _check_slug(value: str) -> str:
-    word = _check_text(value)
-    if not _SLUG.fullmatch(word):
-        raise ValueError("up to 60 letters, digits, dots and dashes")
-    return word
-
-
 def _is_command(value: object) -> bool:
     return isinstance(value, list) and bool(value and value[0]) and all(isinstance(word, str) for word in value)
 
 
 _Text = Annotated[str, BeforeValidator(_check_text)]
-_Slug = Annotated[str, BeforeValidator(_check_slug)]
+_Slug = Annotated[
+    str, _expect(_SLUG.fullmatch, "up to 60 letters, digits, dots and dashes"), BeforeValidator(_check_text)
+]
 
 
 class _RawStep(BaseModel):

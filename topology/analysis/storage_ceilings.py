@@ -136,13 +136,13 @@ class GroupCeilings:
         return self.read if operation == "read" else self.write
 
 
-def compute_ceilings(fabric: Fabric, *, routes: Routes | None = None) -> tuple[GroupCeilings, ...]:
+def compute_ceilings(fabric: Fabric) -> tuple[GroupCeilings, ...]:
     """The ceilings of every set of clients of every storage system of ``fabric``, in file order."""
     if not fabric.storage:
         return ()
-    known = routes or Routes(fabric)
+    routes = Routes(fabric)
     cases = (
-        _Case(fabric, known, system, clients)
+        _Case(fabric, routes, system, clients)
         for system in fabric.storage.values()
         for clients in system.clients or (Clients("", ()),)
     )

@@ -107,7 +107,8 @@ class _Trunks:
         near, far = way.source, self.fabric.links[way.link].other(way.source)
         homes, beyond = self._nearest(near, 0), self._nearest(far, self.turn.get(near, 0) + 1)
         for source, sink in product(homes, beyond):
-            if source == sink or not self.flow_classes.find_class(self.members[source][0], self.members[sink][0]):
+            ends = self.members[source][0], self.members[sink][0]
+            if source == sink or self.flow_classes.find_class(*ends) is None:
                 continue
             share = self.routes.between(source, sink).get(way, 0.0)
             if share > 0 and (share > 1 - 1e-9) is alone:
