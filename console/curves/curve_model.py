@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.measuring import Labels
@@ -31,8 +32,7 @@ _WIDE = 50.0
 """Values further apart than this stand on a logarithmic scale."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(NamedTuple):
     """So many tests of a point that gave no number, for one reason; ``is_open`` where they may still give one."""
 
     state: State
@@ -77,12 +77,10 @@ class Point:
         return max(self.values, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Knee:
-    """The last point that gained at least ``gain``; ``certain`` where no later one reaches as far with its spread."""
+class Knee(NamedTuple):
+    """The last point that still gained; ``certain`` where no later one reaches as far with its spread."""
 
     point: Point
-    gain: float
     certain: bool
 
 
@@ -134,7 +132,7 @@ class Curve:
                 later.append(point)
         bound = (best.median or 0.0) * (1 + gain)
         certain = all((point.high or 0.0) < bound for point in later)
-        return Knee(best, gain, certain) if later else None
+        return Knee(best, certain) if later else None
 
 
 @dataclass(frozen=True)
@@ -220,8 +218,7 @@ def is_multiplied(numbers: Sequence[float]) -> bool:
     return max(factors) / min(factors) < max(steps) / min(steps)
 
 
-@dataclass(frozen=True, slots=True)
-class ValueScale:
+class ValueScale(NamedTuple):
     """How high a value stands, 0 to 1; ``ticks`` are labelled values from the bottom up."""
 
     low: float

@@ -1,7 +1,7 @@
 """A curve in words, for screens and reports: its name, its table, the sentence on its knee."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchconsole.console.curves.curve_model import COUNTS, Chart, Curve, Knee, Point
 from benchconsole.console.text.sanitize import sanitize
@@ -14,8 +14,7 @@ COLUMNS = ("point", "reps", "tests", "median", "min", "max", "gain", "each", "re
 """The columns of the table of points; ``each`` is what each worker still gives."""
 
 
-@dataclass(frozen=True, slots=True)
-class PointRow:
+class PointRow(NamedTuple):
     """One point of the curve at place ``curve`` of its chart, by column; ``lacks`` says why tests gave no number."""
 
     curve: int
@@ -106,18 +105,13 @@ def _make_cells(chart: Chart, curve: Curve, point: Point, *, is_knee: bool) -> d
         "median": format_quantity(point.median, chart.unit, chart.shown),
         "min": format_quantity(point.low, chart.unit, chart.shown),
         "max": format_quantity(point.high, chart.unit, chart.shown),
-        "gain": "" if gain is None else sign_text(gain),
+        "gain": "" if gain is None else f"{'+' if gain >= 0 else '−'}{percent(abs(gain))}",
         "each": percent(each) if each is not None and chart.has_efficiency else "",
         "required": " to ".join(
             format_quantity(bound, chart.unit, chart.shown) for bound in (*point.bounds[:1], *point.bounds[1:][-1:])
         ),
         "note": "; ".join(filter(None, (knee if is_knee else "", format_missing(point)))),
     }
-
-
-def sign_text(share: float) -> str:
-    """A share in percent with its sign."""
-    return f"{'+' if share >= 0 else '−'}{percent(abs(share))}"
 
 
 def format_missing(point: Point) -> str:

@@ -6,11 +6,10 @@ for (Jinja2 alone costs 50 ms). How a file is written is ``console.text.atomic_w
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, TextIO, cast
+from typing import NamedTuple, Protocol, TextIO, cast
 
 from benchconsole.console.reports.content import DEFAULTS, ReportOptions
 from benchconsole.console.text.atomic_write import FileError, write_whole
@@ -23,8 +22,7 @@ class ReportError(FileError):
     """A report that cannot be written."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFormat:
+class ReportFormat(NamedTuple):
     """Where a format lives, the ending of its files, and what it is for."""
 
     module: str

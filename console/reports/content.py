@@ -36,11 +36,7 @@ class TimedNote(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SessionDetails:
-    """What is kept of a session besides its plan and results.
-
-    ``options`` are those that it was started with; ``notes`` in the order in which they were made;
-    ``uncovered`` says what the plan leaves out; ``checklists`` are those of the session as they stand.
-    """
+    """What is kept of a session besides its plan and results; ``uncovered`` says what the plan leaves out."""
 
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     notes: Sequence[TimedNote] = ()
@@ -52,8 +48,7 @@ class SessionDetails:
 class ReportOptions:
     """What a report needs and a view does not know, and how it is to be written.
 
-    ``operator`` and ``version`` go into the title block; ``ascii`` and ``width`` concern the text
-    report; ``raw_csv`` drops the guard against spreadsheet formulas, for machines.
+    ``ascii`` and ``width`` concern the text report; ``raw_csv`` drops the guard against spreadsheet formulas.
     """
 
     operator: str = ""

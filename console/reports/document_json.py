@@ -55,9 +55,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_items(out, "plan", map(make_round_record, view.plan))
     _write_items(out, "verdicts", verdicts)
     _write_items(
-        out,
-        "measurements",
-        (make_measurement_record(each.test, one) for each in results for one in each.measurements),
+        out, "measurements", (make_measurement_record(each.test, one) for each in results for one in each.measurements)
     )
     _write_items(out, "facts", (make_fact_record(each, fact) for each in results for fact in each.facts))
     _write_items(out, "failures", failures)

@@ -238,8 +238,7 @@ def _make_difference(fact: str, found: str, declared: str, nodes: Sequence[str],
 def find_unlike_class(view: RunView) -> tuple[FactDifference, ...]:
     """Facts in which a few nodes differ from four fifths of their own class; nothing is judged by it.
 
-    A fact without such a majority (a serial number, an address) is different by nature; a fact
-    that was judged is in ``inventory`` already.
+    A fact without such a majority (a serial number) is different by nature; one that was judged is shown already.
     """
     judged = {verdict.metric for found in view.verdicts.values() for verdict in found if verdict.probe == INVENTORY}
     answers: dict[tuple[str, str], list[tuple[str, str]]] = {}

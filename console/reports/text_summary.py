@@ -94,7 +94,6 @@ def _format_checklists(details: SessionDetails, width: int) -> Iterator[str]:
 
 
 def _format_leftovers(view: RunView, width: int) -> Iterator[str]:
-    """What the search at the end has shown; nothing while the session runs."""
     if not view.proofs and not view.ended:
         return
     clean = bool(view.proofs) and all(proof.clean for proof in view.proofs)
@@ -154,7 +153,6 @@ def _format_undecided(view: RunView, width: int) -> Iterator[str]:
 
 
 def _format_nodes(view: RunView, width: int) -> Iterator[str]:
-    """Nodes folded by state, worst first; those that pass are only counted."""
     by_state = group_by_key((seen.state, node) for node, seen in view.nodes.items())
     for state in State:
         names = by_state.get(state, [])

@@ -66,10 +66,7 @@ def _list_capacity(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
         (number("nodes"), lambda each: f"{each.nodes:,}"),
         (number("product"), lambda each: ratio(each.worst.ratio)),
         (words("on the way of", 16), lambda each: " > ".join((each.worst.node, *each.worst.switches))),
-        (
-            words("fair share", 12),
-            lambda each: f"{network_rate(each.share.fair)} of {network_rate(each.share.legs)}",
-        ),
+        (words("fair share", 12), lambda each: f"{network_rate(each.share.fair)} of {network_rate(each.share.legs)}"),
         (number("share:NIC"), lambda each: ratio(each.share.ratio)),
         (words("worst single failure", 16), lambda each: _format_worst(each.cable, each.switch_lost)),
         note="product: the ratios on the worst way upward, multiplied; fair share: what a node of the worst place gets "
@@ -156,10 +153,7 @@ def _list_redundancy(report: StaticReport) -> Iterator[Table]:
             number("worst ratio"),
             lambda each: NOTHING if each.effect.ratio is None else _format_finite(each.effect.ratio, ratio),
         ),
-        (
-            number("load after"),
-            lambda each: _format_finite(each.effect.load, percent) if each.effect.load else NOTHING,
-        ),
+        (number("load after"), lambda each: _format_finite(each.effect.load, percent) if each.effect.load else NOTHING),
         (Column("redundant"), lambda each: "yes" if each.effect.redundant else "no"),
         note="degraded to so much of their capacity toward the top; load after: what has to take over, of what it can "
         "take. Redundant only if nobody is cut off and the rest can carry it.",

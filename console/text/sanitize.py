@@ -10,9 +10,8 @@ CELL = 400
 def sanitize(text: str) -> str:
     """Text from a node made safe to show anywhere: one line, nothing that a terminal acts on.
 
-    C0 controls become control pictures (``␛``), DEL ``␡``; C1, bidirectional marks, other format
-    characters, surrogates and private-use characters become ``\\u{85}``. The bytes stay as they
-    were in the store.
+    C0 controls become control pictures (``␛``), DEL ``␡``; C1, bidirectional marks, other format characters, surrogates
+    and private-use characters become ``\\u{85}``. The bytes stay as they were in the store.
     """
     return "".join(_plain_character(character) for character in text)
 

@@ -4,9 +4,8 @@ Cells are data: control characters are taken out, nothing is read as markup.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from benchconsole.console.text.cells import fit_text, measure_width, wrap_text
 from benchconsole.console.text.sanitize import sanitize
@@ -18,8 +17,7 @@ NOTHING = ("", "–")
 """Cells that say nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A heading; ``right`` for numbers. ``wraps`` marks what may be broken into lines, ``least`` its width."""
 
     heading: str
@@ -28,8 +26,7 @@ class Column:
     least: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """One table with its title; ``note`` is a line below it. A table without rows is not shown."""
 
     title: str

@@ -141,8 +141,7 @@ def translate_errors(path: Path) -> Iterator[None]:
 def connect(path: Path, mode: Mode, *, busy: float = BUSY_SECONDS) -> sqlite3.Connection:
     """A connection to an existing file in autocommit, with our settings; sqlite3.Error when it fails.
 
-    Everything is read back through checks that a hostile file cannot switch off; connections
-    that only look are also barred from writing.
+    Everything is read back through checks that a hostile file cannot switch off; a reader is barred from writing.
     """
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{mode.value}",

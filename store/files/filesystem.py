@@ -27,8 +27,7 @@ _ESCAPE = re.compile(r"\\(040|011|012|134)")
 def kind_of(path: Path, mounts: str | None = None) -> str:
     """The kind of the file system that holds ``path`` (``ext4``, ``nfs4``), or ``unknown``.
 
-    ``path`` need not exist; its nearest existing parent counts. ``mounts`` is the text of
-    mountinfo, read from the system when None.
+    ``path`` need not exist: its nearest existing parent counts. ``mounts`` is mountinfo, by default the system's.
     """
     if mounts is None:
         try:

@@ -27,8 +27,7 @@ def trusted_hosts_path(environment: Mapping[str, str] = os.environ) -> Path:
 def spool_places(database: Path) -> tuple[tuple[Path, str], ...]:
     """Directories in which a spool of ``database`` may lie, best first, and how its name begins there.
 
-    Beside the database; in the user's state directory where that cannot be written (the name then
-    tells databases of the same name apart).
+    In the user's state directory, where the first cannot be written, the name tells databases of one name apart.
     """
     whole = database.absolute()
     mark = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]

@@ -91,10 +91,7 @@ class StoredOutputs(LazyParts[Output], KeptOutputs):
 
 
 class StoredFacts(LazyParts[Fact]):
-    """The facts of a node from one stored test. They stay ``at_hand`` until they are released.
-
-    So a round is judged by the facts of its nodes, also where the file has gone since.
-    """
+    """The facts from one stored test, ``at_hand`` until released: a round is judged also where the file has gone."""
 
     __slots__ = ("_at_hand",)
 

@@ -40,10 +40,7 @@ NEWEST_JUDGING = """SELECT max(judging.id) FROM judging JOIN attempt ON attempt.
 
 
 class SessionReader:
-    """The session ``id`` of ``database``, to be read; UnknownSessionError where there is no such session.
-
-    ConflictError where a method is given a ``fabric`` that lacks a node of the plan.
-    """
+    """A stored session; UnknownSessionError where there is none, ConflictError where ``fabric`` lacks a node of it."""
 
     def __init__(self, id: str, database: Database, *, clock: Callable[[], float] = time.time) -> None:
         self.id = id
@@ -58,10 +55,7 @@ class SessionReader:
             return tuple(read_plan_after(self, connection, session, fabric).values())
 
     def read_rounds(self, fabric: Fabric) -> Iterator[ClosedRound]:
-        """Its closed rounds in the order in which they were stored, every attempt, with their last judgement.
-
-        Outputs are most of the bytes; they are read from the file when somebody looks at them.
-        """
+        """Its closed rounds in the order of storing, every attempt, with their last judgement."""
         with asking_session(self.database, self.id) as (connection, session):
             planned = read_plan_after(self, connection, session, fabric)
             attempts = list_attempts(connection, session)

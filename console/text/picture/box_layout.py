@@ -32,10 +32,9 @@ PASS = 2
 class Place:
     """Where one box, or a line that passes a row, stands; ``net`` is the box that the line comes from.
 
-    ``ups`` are the boxes above that the box hangs on, ``hooks`` the columns where their lines
-    enter it. ``aside`` are the words on the line to the box on its left, ``apart`` the boxes of
-    the row that it is joined to and that do not stand beside it. ``goes_on``: something hangs
-    on it further down.
+    ``ups`` are the boxes above that the box hangs on, ``hooks`` the columns where their lines enter it. ``aside`` are
+    the words on the line to the box on its left, ``apart`` the boxes of the row that it is joined to and that do not
+    stand beside it. ``goes_on``: something hangs on it further down.
     """
 
     net: str

@@ -4,7 +4,10 @@ Lines belong to nets. Lines of one net join where they meet; where two nets cros
 one goes over the level one, so that a crossing is never read as a joint.
 """
 
-from benchconsole.console.text.cells import ASCII_OF, measure_width
+from functools import reduce
+from operator import or_
+
+from benchconsole.console.text.cells import measure_width, to_ascii
 
 _UP, _DOWN, _LEFT, _RIGHT = 1, 2, 4, 8
 _JOINTS = {
@@ -13,7 +16,7 @@ _JOINTS = {
     _UP | _DOWN | _RIGHT: "├", _UP | _DOWN | _LEFT: "┤",
     _LEFT | _RIGHT | _DOWN: "┬", _LEFT | _RIGHT | _UP: "┴", _UP | _DOWN | _LEFT | _RIGHT: "┼",
 }  # fmt: skip
-_ASCII = ASCII_OF | str.maketrans(
+_ASCII = str.maketrans(
     {
         "│": "|", "─": "-", "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+", "┴": "+", "┼": "+",
         "┃": "#", "━": "=", "┏": "#", "┓": "#", "┗": "#", "┛": "#", "┣": "#", "┫": "#", "┯": "+", "┷": "+",
@@ -60,9 +63,7 @@ class Canvas:
     def lines(self, *, ascii_only: bool = False) -> list[str]:
         rows = range(max((*self._text, *self._lines), default=-1) + 1)
         found = ["".join(self._row(row)).rstrip() for row in rows]
-        if not ascii_only:
-            return found
-        return ["".join(c if c.isascii() else "?" for c in line.translate(_ASCII)) for line in found]
+        return [to_ascii(line.translate(_ASCII)) for line in found] if ascii_only else found
 
     def _row(self, row: int) -> list[str]:
         text, lines = self._text.get(row, {}), self._lines.get(row, {})
@@ -73,7 +74,4 @@ class Canvas:
 def _joint(nets: dict[str, int]) -> str:
     if len(nets) > 1 and _UP | _DOWN in nets.values():
         return _JOINTS[_UP | _DOWN]
-    strokes = 0
-    for each in nets.values():
-        strokes |= each
-    return _JOINTS.get(strokes, " ")
+    return _JOINTS.get(reduce(or_, nets.values(), 0), " ")
