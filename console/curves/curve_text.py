@@ -26,14 +26,10 @@ class PointRow(NamedTuple):
 
 def format_chart_name(chart: Chart) -> str:
     """The metric with what tells it apart, and the axes that are held."""
-    words = [sanitize(chart.metric) or "nothing measured yet", *(_format_label(*pair) for pair in chart.labels)]
-    words += [f"{sanitize(name)}={sanitize(value)}" for name, value in chart.held]
-    return " ".join(words)
-
-
-def _format_label(name: str, value: str) -> str:
-    """A label by its value alone, where that does not look like any number."""
-    return sanitize(f"{name}={value}" if value[:1].isdigit() else value)
+    # A label is told by its value alone, where that does not look like any number.
+    labels = (f"{name}={value}" if value[:1].isdigit() else value for name, value in chart.labels)
+    held = (f"{name}={value}" for name, value in chart.held)
+    return " ".join(map(sanitize, (chart.metric or "nothing measured yet", *labels, *held)))
 
 
 def format_cohort_name(chart: Chart, curve: Curve) -> str:

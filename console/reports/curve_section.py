@@ -1,7 +1,6 @@
 """The section on sweeps in reports for people: curves as SVG paths with their tables.
 
-Only digits and fixed letters go into a path. Curves that are too many are counted in words; their numbers
-are in the JSON report. The template has the colours.
+Only digits and fixed letters go into a path. Curves that are too many are counted in words.
 """
 
 from collections.abc import Sequence

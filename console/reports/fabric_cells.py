@@ -1,8 +1,7 @@
 """The picture of the fabric in printed reports: rows of cells as numbers and SVG paths.
 
-One row for the nodes that hang on the same switches, one cell per node, the worst state wins; a
-large fabric folds the rows in which nothing is wrong. Only digits and fixed letters go into a
-path, so nothing that a node said can. The template has the colours.
+One row for the nodes on the same switches; a large fabric folds the rows in which nothing is wrong. Only digits and
+fixed letters go into a path, so nothing that a node said can. The template has the colours.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

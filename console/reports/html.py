@@ -1,8 +1,7 @@
 """The HTML report: one file that loads nothing, runs nothing, and prints on A4 to be signed.
 
-Jinja2 with autoescape makes it; everything handed to the template is plain text already, so a
-node can neither write markup nor move the reader's eyes. Streamed. There are no scripts, no links to
-elsewhere and no raw HTML (no ``safe`` filter, no ``Markup``; a test holds the template to it).
+Everything handed to the template is plain text already, and autoescaped: a node can neither write markup nor move the
+reader's eyes. There are no scripts, links to elsewhere or raw HTML; a test holds the template to it.
 """
 
 from typing import TextIO

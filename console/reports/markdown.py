@@ -1,7 +1,6 @@
 """The Markdown report, for tickets and mail: short enough to paste, whole enough to act on.
 
-Text from nodes cannot become a link, a mention, HTML or a table cell of its own: what could is
-set as code. Pictures and long tables are in the HTML report.
+Text from nodes cannot become a link, a mention, HTML or a table cell of its own: it is then set as code.
 """
 
 import re

@@ -1,7 +1,6 @@
 """The CSV report: one row per verdict, one per number not judged alone, one per test without a number.
 
-Numbers stay numbers in base units; text cannot become a formula in a spreadsheet and holds no
-control characters. Streamed row by row; nothing is folded or rounded.
+Numbers stay numbers in base units, not rounded; text cannot become a formula and holds no control characters.
 """
 
 import csv

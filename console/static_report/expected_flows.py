@@ -100,8 +100,8 @@ def _format_samples(drawn: OverHashes) -> str:
 
 
 def _format_spread(spread: RateSpread) -> str:
-    nine = f"{network_rate(spread.p5)} to {network_rate(spread.p95)} in nine of ten"
-    return f"{network_rate(spread.mean)} on average, {nine}"
+    mean, low, high = map(network_rate, (spread.mean, spread.p5, spread.p95))
+    return f"{mean} on average, {low} to {high} in nine of ten"
 
 
 def make_record(found: ExpectedFlows) -> Record:
