@@ -73,7 +73,8 @@ async def serving(
             try:
                 await running.says(READY, timeout=20)
             except RemoteError as error:
-                if attempt < ATTEMPTS and _taken(error):
+                texts = (error.output.text, error.output.error_text) if error.output is not None else ()
+                if attempt < ATTEMPTS and "in use" in "".join((error.failure.detail, *texts)).lower():
                     _LOG.info(remote.node, "retry: port %d is in use", port)
                     continue
                 raise
@@ -91,10 +92,3 @@ def joined(here: Remote, path: str, there: Remote, far: str) -> AbstractAsyncCon
         detail = "Unix sockets of nodes can only be joined over SSH, and it is reached in another way"
         raise RemoteError(Failure(FailedAt.REFUSED, detail, here.node))
     return here.joined(path, there, far)
-
-
-def _taken(error: RemoteError) -> bool:
-    said = error.failure.detail
-    if error.output is not None:
-        said += error.output.text + error.output.error_text
-    return "in use" in said.lower()

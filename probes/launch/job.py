@@ -59,18 +59,22 @@ class Options:
     def of(cls, given: Mapping[str, str | int | float]) -> "Options":
         """The options of a stage; LaunchError names the first that cannot be used. Others are not looked at."""
         found = {name: given.get(name, default) for name, default in DEFAULTS.items()}
-        _refuse(str(found["hosts"]) not in _HOSTS, "hosts", found, "address, name or data")
-        _refuse(str(found["bind"]) not in _BIND, "bind", found, "none, core, socket, numa, hwthread, or nothing")
-        _refuse(str(found["transport"]) not in _TRANSPORTS, "transport", found, "tcp or auto")
-        _refuse(found["as_root"] not in (0, 1, "0", "1"), "as_root", found, "0 or 1")
-        slots = str(found["slots"])
-        _refuse(not re.fullmatch(r"[0-9]{1,5}", slots), "slots", found, "a whole number up to 99999, 0 for the cores")
-        mpirun = str(found["mpirun"])
+        text = {name: str(value) for name, value in found.items()}
+        mpirun = text["mpirun"]
         is_path = mpirun.startswith("/") and mpirun.isprintable() and " " not in mpirun
-        _refuse(mpirun != "mpirun" and not is_path, "mpirun", found, "mpirun, or an absolute path")
-        _refuse(not str(found["scratch"]).startswith("/"), "scratch", found, "an absolute path")
-        words = {name: str(found[name]) for name in ("hosts", "network", "bind", "transport", "mpirun", "scratch")}
-        options = cls(int(slots), ports=str(found["ports"]), as_root=int(found["as_root"]), **words)
+        for name, is_fine, expected in (
+            ("hosts", text["hosts"] in _HOSTS, "address, name or data"),
+            ("bind", text["bind"] in _BIND, "none, core, socket, numa, hwthread, or nothing"),
+            ("transport", text["transport"] in _TRANSPORTS, "tcp or auto"),
+            ("as_root", found["as_root"] in (0, 1, "0", "1"), "0 or 1"),
+            ("slots", re.fullmatch(r"[0-9]{1,5}", text["slots"]), "a whole number up to 99999, 0 for the cores"),
+            ("mpirun", mpirun == "mpirun" or is_path, "mpirun, or an absolute path"),
+            ("scratch", text["scratch"].startswith("/"), "an absolute path"),
+        ):
+            if not is_fine:
+                raise LaunchError(f"option {name}: found {found[name]!r}, expected {expected}")
+        words = {name: text[name] for name in ("hosts", "network", "bind", "transport", "ports", "mpirun", "scratch")}
+        options = cls(int(text["slots"]), as_root=int(found["as_root"]), **words)
         options.port_ranges()
         return options
 
@@ -86,11 +90,6 @@ class Options:
 
 DEFAULTS: Mapping[str, str | int | float] = MappingProxyType(asdict(Options()))
 """What a probe that launches adds to its own options."""
-
-
-def _refuse(wrong: bool, name: str, found: Mapping[str, object], expected: str) -> None:
-    if wrong:
-        raise LaunchError(f"option {name}: found {found[name]!r}, expected {expected}")
 
 
 def slots(node: Node, options: Options) -> int:

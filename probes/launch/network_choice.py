@@ -95,7 +95,9 @@ def _cover(wanted: frozenset[IPv4Address], avoid: frozenset[IPv4Address], what: 
     waiting = [sorted(wanted)] if wanted else []
     while waiting:
         group = waiting.pop()
-        network = _around(group)
+        network = IPv4Network((group[0], _NARROWEST), strict=False)
+        while group[-1] not in network:
+            network = network.supernet()
         if network.prefixlen >= _WIDEST and not any(address in network for address in avoid):
             found.append(network)
             continue
@@ -108,13 +110,6 @@ def _cover(wanted: frozenset[IPv4Address], avoid: frozenset[IPv4Address], what: 
             )
         waiting += [part for part in (upper, lower) if part]
     return ",".join(map(str, sorted(found)))
-
-
-def _around(addresses: Sequence[IPv4Address]) -> IPv4Network:
-    """The narrowest network that holds the first and the last of sorted addresses, and so all."""
-    differing = (int(addresses[0]) ^ int(addresses[-1])).bit_length()
-    prefix = min(32 - differing, _NARROWEST)
-    return IPv4Network((int(addresses[0]) >> (32 - prefix) << (32 - prefix), prefix))
 
 
 def _parse_ipv4(address: str) -> IPv4Address | None:

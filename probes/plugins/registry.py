@@ -74,20 +74,34 @@ def load_probes(*, safe_mode: bool = False, patience: float = PATIENCE) -> Probe
     """
     from benchconsole.probes import tools
 
-    collection = _Collection()
-    collection.add(OWN, OWN, _ask_for_probes(tools))
+    probes: dict[str, Probe] = {}
+    origin: dict[str, str] = {}
+    broken: list[BrokenPlugin] = []
+    known: list[object] = []
+
+    def add(name: str, distribution: str, answers: Sequence[_Answer]) -> None:
+        for probe, fault in answers:
+            why = fault
+            if isinstance(probe, Probe) and not fault:
+                if probe.name not in probes:
+                    probes[probe.name], origin[probe.name] = probe, distribution
+                    continue
+                why = f"name {probe.name} is taken by {origin[probe.name]}"
+            kind = probe if isinstance(probe, type) else type(probe)
+            broken.append(BrokenPlugin(name, distribution, f"probe {kind.__name__}: {why}"))
+
+    add(OWN, OWN, _ask_for_probes(tools))
     for entry in () if safe_mode else _list_entries():
-        name, distribution = entry.name, _name_distribution(entry)
+        distribution = _name_distribution(entry)
         try:
             plugin = _run_within(patience, "import", entry.load)
-            collection.refuse_known(plugin)
-            answers = _run_within(patience, "registration", partial(_ask_for_probes, plugin))
-            collection.add(name, distribution, answers)
+            if any(plugin is each for each in known):  # one module under two names is asked once
+                raise _BrokenError("registration: already registered under another name")
+            known.append(plugin)
+            add(entry.name, distribution, _run_within(patience, "registration", partial(_ask_for_probes, plugin)))
         except _BrokenError as error:
-            collection.broken.append(BrokenPlugin(name, distribution, str(error)))
-    return ProbeCatalogue(
-        MappingProxyType(collection.probes), tuple(collection.broken), MappingProxyType(collection.origin)
-    )
+            broken.append(BrokenPlugin(entry.name, distribution, str(error)))
+    return ProbeCatalogue(MappingProxyType(probes), tuple(broken), MappingProxyType(origin))
 
 
 def _list_entries() -> Sequence[EntryPoint]:
@@ -152,34 +166,6 @@ def _find_fault(probe: object) -> str:
     except BaseException as error:
         return format_error(error)
     return ""
-
-
-class _Collection:
-    def __init__(self) -> None:
-        self.probes: dict[str, Probe] = {}
-        self.origin: dict[str, str] = {}
-        self.broken: list[BrokenPlugin] = []
-        self._known: list[object] = []
-
-    def refuse_known(self, plugin: object) -> None:
-        """Ask a module that is registered under two names once."""
-        if any(plugin is known for known in self._known):
-            raise _BrokenError("registration: already registered under another name")
-        self._known.append(plugin)
-
-    def add(self, name: str, distribution: str, answers: Sequence[_Answer]) -> None:
-        for probe, fault in answers:
-            if not isinstance(probe, Probe) or fault:
-                self._refuse(name, distribution, probe, fault)
-            elif probe.name in self.probes:
-                self._refuse(name, distribution, probe, f"name {probe.name} is taken by {self.origin[probe.name]}")
-            else:
-                self.probes[probe.name] = probe
-                self.origin[probe.name] = distribution
-
-    def _refuse(self, name: str, distribution: str, probe: object, fault: str) -> None:
-        kind = probe if isinstance(probe, type) else type(probe)
-        self.broken.append(BrokenPlugin(name, distribution, f"probe {kind.__name__}: {fault}"))
 
 
 _OLD_ROOTS = ("console", "probes", "store", "topology")
