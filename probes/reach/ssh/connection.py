@@ -196,19 +196,16 @@ class ConnectionPool:
         self._most = most
         self._opening: asyncio.Task[None] | None = None
 
-    def find_free(self) -> SshConnection | None:
-        return next((link for link in self.connections if link.lost is None and link.slots.free), None)
-
     async def wait_for_free(self) -> SshConnection:
         """A connection with room for one more command, opened where there is none.
 
         When no further one can be had, the one that has fewest commands: the command waits there.
         """
         while True:
-            free = self.find_free()
+            alive = [link for link in self.connections if link.lost is None]
+            free = next((link for link in alive if link.slots.free), None)
             if free is not None or len(self.connections) >= self._most:
-                alive = [link for link in self.connections if link.lost is None] or [self.first]
-                return free or min(alive, key=lambda link: len(link.channels))
+                return free or min(alive or [self.first], key=lambda link: len(link.channels))
             if self._opening is None or self._opening.done():
                 self._opening = asyncio.create_task(self._open())
             await asyncio.wait((self._opening,))

@@ -6,13 +6,13 @@ beside the database. A key that contradicts a known one is not added: a person h
 """
 
 import base64
-import binascii
 import hmac
 import os
 import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -105,21 +105,16 @@ class KnownHosts:
             return
         entry = _Entry(marker, f"{fields[0]} {fields[1]}", place)
         if names.startswith("|"):
-            self._add_hashed(names, entry)
+            with suppress(ValueError):
+                _, magic, salt, digest = names.split("|")
+                if magic == "1":
+                    self._hashed.append((base64.b64decode(salt), base64.b64decode(digest), entry))
         elif any(character in names for character in "*?!"):
             parts = [(name.startswith("!"), compile_name(name.removeprefix("!"))) for name in names.lower().split(",")]
             self._patterns.append((parts, entry))
         else:
             for name in names.lower().split(","):
                 self._exact[name].append(entry)
-
-    def _add_hashed(self, names: str, entry: _Entry) -> None:
-        try:
-            _, magic, salt, digest = names.split("|")
-            if magic == "1":
-                self._hashed.append((base64.b64decode(salt), base64.b64decode(digest), entry))
-        except (ValueError, binascii.Error):
-            return
 
     def _find(self, name: str) -> list[_Entry]:
         self._unhash(name)

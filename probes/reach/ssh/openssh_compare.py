@@ -65,6 +65,10 @@ _FILES = ("identityfile", "certificatefile", "userknownhostsfile", "globalknownh
 _BAD = re.compile(r"(?P<destination>.*line \d+): Bad configuration option: (?P<keyword>\S+)")
 
 
+_MISTYPED = "no keyword of this ssh; it is passed over here"
+"""asyncssh passes over typing mistakes, ssh stops at them."""
+
+
 class OpensshError(ProbeError):
     """There is nobody to ask: no ssh client here, or one that gives no answer."""
 
@@ -118,20 +122,11 @@ async def _ask_ssh(destination: Destination, options: Sequence[str]) -> _Values 
     if process.returncode == 0:
         lines = (line.partition(" ") for line in out.decode(errors="replace").splitlines())
         return group_by_key((keyword.lower(), value) for keyword, _, value in lines)
-    bad = tuple(_refused(err.decode(errors="replace")))
-    if not bad:
-        raise OpensshError(f"ssh -G {destination.host}: {err.decode(errors='replace').strip()[:300]}")
-    return bad
-
-
-def _refused(errors: str) -> Iterator[IgnoredSetting]:
-    """Typing mistakes: asyncssh passes over them, ssh stops at them."""
-    for line in errors.splitlines():
-        bad = _BAD.match(line)
-        if bad is not None:
-            yield IgnoredSetting(
-                bad["keyword"], "", f"{bad['destination']}: no keyword of this ssh; it is passed over here"
-            )
+    complaints = err.decode(errors="replace")
+    mistakes = filter(None, map(_BAD.match, complaints.splitlines()))
+    if bad := tuple(IgnoredSetting(each["keyword"], "", f"{each['destination']}: {_MISTYPED}") for each in mistakes):
+        return bad
+    raise OpensshError(f"ssh -G {destination.host}: {complaints.strip()[:300]}")
 
 
 def _not_followed(said: _Values, default: _Values) -> Iterator[IgnoredSetting]:

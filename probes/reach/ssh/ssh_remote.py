@@ -45,18 +45,13 @@ class SshRemote:
         """The first of its connections, which lasts as long as the node is reached."""
         return self._pool.first
 
-    @property
-    def boot(self) -> str:
-        """The node's boot id; empty before its first command, and where it has none."""
-        return self._pool.first.boot
-
     async def run(self, argv: Sequence[str], *, timeout: float, stdin: bytes = b"", privileged: bool = False) -> Output:
         if len(stdin) > STDIN_LIMIT:
             raise ValueError(f"stdin of {len(stdin)} bytes; at most {STDIN_LIMIT} can be passed to a command")
         return await record_command(_LOG, self.node, argv, self._run_to_end(argv, timeout, stdin, privileged))
 
     async def _run_to_end(self, argv: Sequence[str], timeout: float, stdin: bytes, privileged: bool) -> Output:
-        link = self._pool.find_free() or await self._pool.wait_for_free()
+        link = await self._pool.wait_for_free()
 
         async def run(prompt: SudoPrompt | None = None) -> SshCommand:
             call = await self._begin(link, argv, timeout, stdin, prompt)
@@ -90,7 +85,7 @@ class SshRemote:
 
     @asynccontextmanager
     async def start(self, argv: Sequence[str], *, timeout: float) -> AsyncIterator[Running]:
-        link = self._pool.find_free() or await self._pool.wait_for_free()
+        link = await self._pool.wait_for_free()
         async with keep_running(await self._begin(link, argv, timeout, b"", None), timeout, _LOG) as running:
             yield running
 
@@ -166,7 +161,7 @@ class RebootCheck:
             return FailedAt.LOST, f"the node did not come back within {self._seconds:g} s{said}"
         except RemoteError as error:
             return FailedAt.LOST, f"the node did not come back: {error.failure.detail}"
-        boot = remote.boot if isinstance(remote, SshRemote) else ""
+        boot = remote.link.boot if isinstance(remote, SshRemote) else ""
         left = output.text.strip()
         leftovers = f"{left} processes of this session run there" if left not in ("0", "") else "nothing of ours runs"
         if boot and lost.boot and boot != lost.boot:
