@@ -10,7 +10,9 @@ from benchconsole.probes.api import Against, Metric, Shown, Unit, labels
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Reading, Result, Round
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric
+from benchconsole.topology.routing.routes import Routes
 
 METRICS = {
     "iperf3.throughput": Metric("iperf3.throughput", Unit.BYTE_RATE, "what arrived", Shown.NETWORK, Against.FABRIC),
@@ -62,3 +64,11 @@ def play(
         reading = Reading("iperf3.throughput", value, Unit.BYTE_RATE, labels(direction="out"))
         results.append(Result(test, measurements=(replace(reading, id=f"{test.id}#0"),)))
     return ClosedRound(each, tuple(results), CloseReason.COMPLETE, 0.0, 1.0)
+
+
+def are_connected(routes: Routes, source: str, sink: str) -> bool:
+    try:
+        routes.shares(source, sink)
+    except RoutingError:
+        return False
+    return True

@@ -72,11 +72,7 @@ def _list_nodes(view: RunView, tests: Iterable[str]) -> set[str]:
 
 
 def _make_node_view(
-    node: Node,
-    results: tuple[Result, ...],
-    verdicts: tuple[Verdict, ...],
-    finding: Finding | None,
-    explained: Set[str],
+    node: Node, results: tuple[Result, ...], verdicts: tuple[Verdict, ...], finding: Finding | None, explained: Set[str]
 ) -> NodeView:
     """One node: what a finding elsewhere explains does not count against it, being dragged down shows as affected.
 

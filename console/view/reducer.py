@@ -200,10 +200,7 @@ def _judged(view: RunView, closed: ClosedRound) -> RunView:
     again = bool(replaced) or closed.round.number in view.closed
     carried = read_session_links(moved) if again else read_round_links(view, closed, by_test)
     return replace(
-        moved,
-        nodes=advance_nodes(view, moved, closed),
-        carried=carried,
-        links=apply_findings(carried, closed.findings),
+        moved, nodes=advance_nodes(view, moved, closed), carried=carried, links=apply_findings(carried, closed.findings)
     )
 
 

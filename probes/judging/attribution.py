@@ -142,25 +142,19 @@ class _Explanation:
         self._load: list[dict[int, float]] = [{} for _ in low]
         self._short: list[dict[int, float]] = [{} for _ in low]
         self._missing = [sum(each.missing for each in flows) for _, flows in low]
-        self._crossing: dict[int, list[int]] = {}
-        for index, (_, flows) in enumerate(low):
-            load, short = self._load[index], self._short[index]
+        for (_, flows), load, short in zip(low, self._load, self._short, strict=True):
             for each in flows:
                 for way, carried in zip(each.route.ways.tolist(), each.loads.tolist(), strict=True):
                     load[way] = carried
                     short[way] = short.get(way, 0.0) + each.missing
-            for way in load:
-                self._crossing.setdefault(way, []).append(index)
+        self._crossing = group_by_key((way, index) for index, load in enumerate(self._load) for way in load)
         self._open = set(range(len(low)))
         self._lost: dict[int, float] = {}
         self._sets: dict[int, _Places] = {}
         self._ways: dict[_Places, set[int]] = {}
         self._heap: list[tuple[int, float, list[int], _Places]] = []
         self._trials: dict[_Places, _Trial] = {}
-        explains: dict[int, set[int]] = {}
-        for index in range(len(low)):
-            for way in self._candidates(index):
-                explains.setdefault(way, set()).add(index)
+        explains = group_by_key((way, index) for index in range(len(low)) for way in self._candidates(index))
         for way, found in explains.items():
             self._put(way, frozenset(found))
         self.causes: list[Cause] = []

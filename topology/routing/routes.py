@@ -79,9 +79,7 @@ class Routes:
         self._shares: dict[Flow, Shares] = {}
 
     def hops_to(self, switch: str) -> Mapping[str, int]:
-        """Distances in links to ``switch``; the two of a pair are one, a forwarding node counts ``graph.GATEWAY``
-        links.
-        """
+        """Distances to ``switch``: the two of a pair are one, a forwarding node counts ``graph.GATEWAY`` links."""
         if switch not in self._hops:
             vertex = self.graph.vertex
             found = self.graph.distances(vertex[switch])
@@ -214,13 +212,6 @@ class Routes:
             return fan
         beyond = self._fan(twin, towards)  # the peer links carry all of it to the twin, which leads on
         return _Spread(fan.ways | beyond.ways, beyond.ends)
-
-    def connected(self, source: str, sink: str) -> bool:
-        try:
-            self.shares(source, sink)
-        except RoutingError:
-            return False
-        return True
 
 
 def _add(parts: dict[_Key, float], key: _Key, part: float) -> None:

@@ -11,7 +11,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding
 from benchconsole.probes.model.measuring import Bundle
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS
-from tests.probes.judging.rounds import close, flow, into, out_of, star
+from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, into, out_of, star
 
 
 def find(described: Fabric, *rounds: ClosedRound) -> tuple[Finding, ...]:
@@ -95,3 +95,41 @@ def test_what_is_put_under_a_lost_link_reaches_three_quarters_of_what_it_gives(s
     low = [close(described, number, flow("n1", f"n{number + 1}", 0.40)) for number in (1, 2, 3)]
     found = find(described, *low, close(described, 4, flow("n1", "n5", second)))
     assert len([finding for finding in found if finding.suspect is Suspect.NIC]) == causes
+
+
+# -- what links are known to have carried: both ways of a test, each by its first measurement
+
+
+def both_ways(*rates: tuple[str, float]) -> Sent:
+    return Sent("n1", "n3", [(name, rate * RATE) for name, rate in rates], sending=BOTH_WAYS)
+
+
+def test_both_ways_of_a_test_show_what_links_carry() -> None:
+    """n1 sends well to n3 and receives well from it: a low flow between n1 and n2 is the fault of n2."""
+    described = star()
+    well = close(described, 1, both_ways(("out", 0.95), ("in", 0.95)))
+    assert [each.where for each in find(described, well, close(described, 2, flow("n1", "n2", 0.5)))] == ["n2 in"]
+    assert [each.where for each in find(described, well, close(described, 2, flow("n2", "n1", 0.5)))] == ["n2 out"]
+
+
+@pytest.mark.parametrize("direction", ["out", "in"])
+def test_only_the_first_number_of_each_way_shows_what_links_carry(direction: str) -> None:
+    """What follows speaks of parts of it, as of single streams or seconds."""
+    described = star()
+    other = {"out": "in", "in": "out"}[direction]
+    peak = close(described, 1, both_ways((direction, 0.8), (other, 0.95), (direction, 0.95)))
+    ends = ("n1", "n2") if direction == "out" else ("n2", "n1")
+    (finding,) = find(described, peak, close(described, 2, flow(*ends, 0.75)))
+    assert " or " in finding.where
+
+
+@pytest.mark.parametrize(
+    ("apart", "where"),
+    [(0.0, "n2 in"), (10.0, "n2 in"), (10.1, "n1 out or n2 in")],  # half of their time together: 45 %
+)
+def test_flows_prove_their_sum_for_the_time_that_they_ran_together(apart: float, where: str) -> None:
+    """Two flows out of n1 gave 90 % of its cable: that clears n1 of a later 39 % unless they hardly overlapped."""
+    described = star("at_least: 40 %")
+    sent = [flow("n1", sink, 0.45, "out", at=at, ran=10.0) for sink, at in (("n3", 0.0), ("n4", apart))]
+    low = close(described, 2, flow("n1", "n2", 0.39))
+    assert [each.where for each in find(described, close(described, 1, *sent), low)] == [where]

@@ -16,7 +16,7 @@ from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
 from benchconsole.topology.routing.routes import Routes
-from tests.fabrics import SMALL, fabric
+from tests.fabrics import SMALL, are_connected, fabric
 from tests.probes.planning.suites import Both, clos, planned
 
 TWO_TO_ONE = SMALL.replace(
@@ -26,7 +26,7 @@ TWO_TO_ONE = SMALL.replace(
 
 def routed(routes: Routes, source: str, sink: str) -> bool:
     """Whether there is a path, and none that goes down to a switch and up from it again."""
-    if not routes.connected(source, sink):
+    if not are_connected(routes, source, sink):
         return False
     tier = routes.fabric.tier
     ways = [(way.source, routes.fabric.links[way.link].other(way.source)) for way in routes.shares(source, sink)]

@@ -9,7 +9,7 @@ from benchconsole.probes.planning.flow_classes import FlowClasses
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Caps, NodeId
 from benchconsole.topology.routing.routes import Routes
-from tests.fabrics import fabric
+from tests.fabrics import are_connected, fabric
 
 BONDED = load_text(
     """\
@@ -62,7 +62,7 @@ links:
   - {from: "leaf[2-3]", to: spine2, speed: 10G}
 """
     routes = Routes(fabric(tmp_path, text))
-    assert routes.connected("a", "c")
+    assert are_connected(routes, "a", "c")
     classes = FlowClasses(routes)
     assert classes.find_class(NodeId("a"), NodeId("b")) is not None
     assert classes.find_class(NodeId("a"), NodeId("c")) is None

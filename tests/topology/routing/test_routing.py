@@ -12,7 +12,7 @@ from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.model.fabric import Direction, Fabric, Flow, LinkId, NodeId
 from benchconsole.topology.model.failed_elements import remove_elements
 from benchconsole.topology.routing.routes import Routes
-from tests.fabrics import fabric
+from tests.fabrics import are_connected, fabric
 from tests.topology.fabrics import networks, pairs_of
 
 PAIR = """\
@@ -70,7 +70,7 @@ def test_a_missing_peer_link_is_named(tmp_path: Path) -> None:
     bare = fabric(tmp_path, PAIR.replace("  - {from: m1, to: m2, speed: 40G, count: 2, lag: peer}\n", ""))
     with pytest.raises(RoutingError, match=r"m2 can go on over m1 only \(pair vlt\), and no peer link"):
         Routes(bare).shares("far", "one")
-    assert Routes(bare).connected("far", "n1")
+    assert are_connected(Routes(bare), "far", "n1")
 
 
 def test_distances_count_a_pair_as_one(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_only_nodes_that_forward_join_networks(tmp_path: Path) -> None:
     assert both["e2>gw1"] == both["e2>gw2"] == both["gw2>g1"] == 1 / 2
     assert "e2>dumb" not in both
     cut = remove_elements(described, nodes=["gw1", "gw2"])
-    assert not Routes(cut).connected("c1", "s1")
+    assert not are_connected(Routes(cut), "c1", "s1")
 
 
 def test_a_gateway_carries_nothing_that_switches_can(tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ links:
   - {from: west, to: east, speed: 100G, channels: {265: 50G, 266: 50G}}
 """
     routes = Routes(fabric(tmp_path, text))
-    assert routes.connected("w1", "e1")
+    assert are_connected(routes, "w1", "e1")
     assert routes.attachments.vlan(flow("w2", "e2")) == 265
     assert routes.attachments.vlan(flow("w1", "e3")) is None
     with pytest.raises(RoutingError, match="w1 is not in VLAN 300 of the flow from w1 to e2"):
