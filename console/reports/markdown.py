@@ -25,7 +25,9 @@ ROWS = 60
 RESULT_COLUMNS = select_columns("state", "subject", "metric", "labels", "value", "expected", "from", "share", "because")
 _ACTIVE = re.compile(r"://|www\.|[@<]|#\d|&[#\w]+;|\]\s*[(:\[]|javascript:", re.IGNORECASE)
 # Brackets stay as they are (node sets are full of them): alone they make no link.
-_MARKUP = re.compile(r"[`*|]|~~|\\(?=[!-/:-@\[-`{-~])|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+# Lenient readers make a link of a bare name whose last part could be a domain's, such as ``1.ba``.
+_DOMAIN = r"\.(?=(?:[a-z]{2}|biz|com|edu|gov|net|org|pro|web|xxx|aero|asia|coop|info|museum|name|shop)(?![^\W_]))"
+_MARKUP = re.compile(rf"[`*|]|~~|\\(?=[!-/:-@\[-`{{-~])|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|{_DOMAIN}", re.IGNORECASE)
 
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:

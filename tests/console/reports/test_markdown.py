@@ -4,7 +4,7 @@ import io
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -46,13 +46,31 @@ def test_tables_keep_their_shape(text: str) -> None:
     assert found == shape
 
 
-@pytest.mark.parametrize("text", ["n[01-12]", "n01>n05", "119 Gb/s", "95 % of capacity", "a_b.c_d", "50 - 60"])
+@pytest.mark.parametrize(
+    "text", ["n[01-12]", "n01>n05", "119 Gb/s", "95 % of capacity", "a_b.c_d", "50 - 60", "iperf3.throughput", "8.2b"]
+)
 def test_tame_text_stays_readable(text: str) -> None:
     assert make_inline(text) == make_cell(text) == text
 
 
 @pytest.mark.parametrize(
-    "text", ["*x*", "_x_", "~~x~~", "`x`", "a|b", "\\*", "**", "@root", "<b>", "`` ` ``", "x`", "[a](b)"]
+    "text",
+    [
+        "*x*",
+        "_x_",
+        "~~x~~",
+        "`x`",
+        "a|b",
+        "\\*",
+        "**",
+        "@root",
+        "<b>",
+        "`` ` ``",
+        "x`",
+        "[a](b)",
+        "1.ba",
+        "n1.example.com.",
+    ],
 )
 def test_text_reads_as_it_was(text: str) -> None:
     """What a reader sees of a paragraph and of a cell is the text itself."""
@@ -63,6 +81,8 @@ def test_text_reads_as_it_was(text: str) -> None:
         assert "".join(shown) == f"x: {text}"
 
 
+@example("1.ba")
+@example("n1.example.COM:22")
 @given(st.text(alphabet=st.sampled_from("ab1 .:/@#<>&;|`*_~[]()!\\\"'=-+\n\t\x1b\u202e")))
 def test_no_text_at_all_becomes_active(text: str) -> None:
     paragraph, row = f"- x: {make_inline(text)}", f"| h | k |\n|---|---|\n| x {make_cell(text)} | end |"
