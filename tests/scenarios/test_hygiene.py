@@ -165,9 +165,10 @@ def test_what_a_killed_run_left_is_proven_shown_and_removed_and_nothing_else(hea
             console, lambda: _is_writing(lab) and len(_ours(lab)) == 1, 60, "a directory of ours that is in use"
         )
         # Told to end, its shell would tidy up, and so would the console: first nobody moves, then all are gone.
+        # The youngest goes first: when the oldest of a command is gone, the watchdog wakes and ends the others.
         console.send_signal(signal.SIGSTOP)
         for number in (signal.SIGSTOP, signal.SIGKILL):
-            for process in lab.processes("st1"):
+            for process in reversed(lab.processes("st1")):
                 if process.session:
                     process.identity.signal(number)
         console.send_signal(signal.SIGKILL)

@@ -21,6 +21,7 @@ from benchconsole.probes.api import FailedAt, Output, PlanError, ProbeOutputErro
 from benchconsole.probes.testing import HANGS, PROBE_CHECKS, Answer, Check, FakeContact, FakeRemote, a_node
 from benchconsole.probes.tools.fio.clients_probe import FioClients
 from benchconsole.probes.tools.fio.probe import Fio
+from tests.probes.reach.ssh.conftest import wait_until
 from tests.probes.tools.captures import Said, noise, output, read, said, text
 
 OWN = "fio-clients/own-3.33.json"
@@ -438,7 +439,10 @@ def test_two_real_servers_are_driven_and_leave_nothing(place: Path) -> None:
 def test_a_server_that_is_ended_removes_its_directory_even_when_nobody_listens(
     place: Path, deaf: bool, first: str
 ) -> None:
-    """The watchdog signals both; whichever goes first, the shell may say "Terminated" to a connection that is lost."""
+    """The watchdog signals both; whichever goes first, the shell may say "Terminated" to a connection that is lost.
+
+    Like the watchdog, the test signals until all is over: fio loses a signal that comes just before it waits.
+    """
     with started(server(place, "tok.1")) as going:
         assert len(list(place.iterdir())) == 1
         if deaf:
@@ -449,9 +453,14 @@ def test_a_server_that_is_ended_removes_its_directory_even_when_nobody_listens(
         (fio,) = Path(f"/proc/{going.pid}/task/{going.pid}/children").read_text().split()
         if first == "script":
             os.kill(going.pid, signal.SIGTERM)
-        with suppress(ProcessLookupError):  # the script may have ended it by now
-            os.kill(int(fio), signal.SIGTERM)
-        assert going.wait(timeout=10) == (128 + signal.SIGTERM if first == "script" else 1)
+
+        def is_over() -> bool:
+            with suppress(ProcessLookupError):  # the script may have ended it by now
+                os.kill(int(fio), signal.SIGTERM)
+            return going.poll() is not None
+
+        wait_until(is_over)
+        assert going.returncode == (128 + signal.SIGTERM if first == "script" else 1)
     assert list(place.iterdir()) == []
 
 
