@@ -53,7 +53,7 @@ from benchconsole.topology.tables.separation import find_separation
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 5
 RATE = 3.125e9
-QUESTIONS: dict[str, Callable[..., object]] = {
+QUESTIONS: dict[str, Callable[[Tables], object]] = {
     "oversubscription": oversubscription.analyse_oversubscription,
     "end to end": end_to_end.analyse_end_to_end,
     "redundancy": redundancy.analyse_redundancy,
@@ -183,7 +183,7 @@ def questions(fabric: Fabric, runs: int) -> None:
     cabled = shared(fabric)
     line("tables and ways up", lambda: shared(fabric), runs)
     for name, question in QUESTIONS.items():
-        line(name, partial(question, fabric, cabled=cabled), runs)
+        line(name, partial(question, cabled), runs)
     report = static(fabric)
     line("all, from the Fabric", lambda: static(fabric), runs)
     line("their findings", lambda: said(report), runs)

@@ -1,7 +1,6 @@
 """Lists the stored sessions. Imports nothing heavy: it answers at once, on any terminal."""
 
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,8 @@ def command(db: Path | None, as_json: bool) -> None:
 
     The id, the label, and last, last-1 ... name a session in other commands.
     """
+    from dataclasses import asdict
+
     from benchconsole.store.files.paths import default_path
 
     found = read_sessions(db or default_path())

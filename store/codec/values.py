@@ -12,8 +12,6 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
-from annotated_types import Interval
-
 from benchconsole.store.errors import RefusedError
 
 if TYPE_CHECKING:
@@ -23,9 +21,22 @@ E = TypeVar("E", bound=StrEnum)
 R = TypeVar("R", bound=NamedTuple)
 T = TypeVar("T")
 
-Integer = Annotated[int, Interval(ge=-(2**63), lt=2**63)]
-Count = Annotated[int, Interval(ge=0, lt=2**63)]
-Flag = Annotated[int, Interval(ge=0, le=1)]
+
+class _Between(NamedTuple):
+    """Bounds of an integer, both allowed, as pydantic asks for them; ``annotated_types`` costs 7 ms of start-up."""
+
+    least: int
+    most: int
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> Mapping[str, object]:
+        from pydantic_core import core_schema
+
+        return core_schema.int_schema(ge=self.least, le=self.most)
+
+
+Integer = Annotated[int, _Between(-(2**63), 2**63 - 1)]
+Count = Annotated[int, _Between(0, 2**63 - 1)]
+Flag = Annotated[int, _Between(0, 1)]
 """Integers of a row, with the bounds that are checked where a row comes from outside (``store.spool``)."""
 
 _FIX = "report this as a fault of the probe or the judge that made it"
