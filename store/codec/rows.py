@@ -39,6 +39,7 @@ from benchconsole.store.codec.values import (
     parse_strings,
     replace_surrogates,
     require_finite,
+    require_integer,
 )
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.model import NewSession
@@ -251,18 +252,38 @@ def make_result_rows(result: Result) -> ResultRows:
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ConflictError(f"measurement {twice} comes twice in the result of {test}", _FAULT)
-    failure = result.failure
-    why = {
-        "failed_at": failure and failure.stage,
-        "failure_detail": failure and failure.detail,
-        "failure_node": failure and failure.node,
-    }
     return ResultRows(
         replace_surrogates(test),
-        make_row(ResultRow, result, test, **why),
-        tuple(make_row(OutputRow, output, "a command") for output in result.outputs),
+        _make_result_row(result),
+        tuple(map(_make_output_row, result.outputs)),
         tuple(map(make_measurement_row, result.measurements)),
         tuple(map(make_fact_row, result.facts)),
+    )
+
+
+def _make_result_row(result: Result) -> ResultRow:
+    failure, test = result.failure, result.test.id
+    return ResultRow(
+        require_finite(result.started, "the start", test),
+        require_finite(result.seconds, "the length", test),
+        require_finite(result.drift, "the drift", test),
+        None if failure is None else failure.stage.value,
+        None if failure is None else replace_surrogates(failure.detail),
+        None if failure is None else replace_surrogates(failure.node),
+    )
+
+
+def _make_output_row(output: Output) -> OutputRow:
+    status = output.exit_status
+    return OutputRow(
+        replace_surrogates(output.node),
+        dump_json(output.argv, "an argument list"),
+        output.stdout,
+        output.stderr,
+        None if status is None else require_integer(status, "an exit status"),
+        None if output.signal is None else replace_surrogates(output.signal),
+        require_finite(output.seconds, "the length of a command"),
+        int(output.truncated),
     )
 
 
@@ -288,9 +309,9 @@ def make_measurement_row(reading: Reading) -> MeasurementRow:
         reading.unit.value,
         clean_labels(reading.labels),
         replace_surrogates(reading.id),
-        require_finite(reading.value, f"{reading.metric} of {reading.id}"),
+        require_finite(reading.value, reading.metric, reading.id),
         replace_surrogates(reading.raw),
-        require_finite(reading.at, f"the time of {reading.id}"),
+        require_finite(reading.at, "the time", reading.id),
     )
 
 
@@ -307,7 +328,7 @@ def make_fact_row(fact: Fact) -> FactRow:
         clean_labels(fact.labels),
         replace_surrogates(fact.fact),
         replace_surrogates(str(fact.value)) if is_text else None,
-        None if is_text else require_finite(float(fact.value), f"the fact of {fact.fact}"),
+        None if is_text else require_finite(float(fact.value), "the fact", fact.fact),
         None if fact.unit is None else fact.unit.value,
     )
 

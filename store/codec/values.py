@@ -51,14 +51,17 @@ def replace_surrogates(value: str) -> str:
     return value
 
 
-def require_finite(value: float, name: str) -> float:
+def require_finite(value: float, name: str, owner: str = "") -> float:
     """``value`` as a finite float; RefusedError otherwise, for SQLite would make NULL of a NaN."""
+    if type(value) is float and math.isfinite(value):
+        return value
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise RefusedError(f"{name} is {number}, which is no number to keep", _FIX)
+        words = f"{name} of {owner}" if owner else name
+        raise RefusedError(f"{words} is {number}, which is no number to keep", _FIX)
     return number
 
 
@@ -69,10 +72,13 @@ def require_integer(value: int, name: str) -> int:
     return int(value)
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 def dump_json(value: object, name: str) -> str:
     """JSON in one line; RefusedError for NaN and infinity, which JSON does not have."""
     try:
-        dumped = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        dumped = _JSON.encode(value)
     except ValueError as error:
         raise RefusedError(f"{name} holds NaN or infinity", _FIX) from error
     return replace_surrogates(dumped)
