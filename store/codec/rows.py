@@ -46,7 +46,8 @@ from benchconsole.store.model import NewSession
 from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 from benchconsole.topology.units import Shown, Unit
 
-_UNITS = members_by_value(Unit)
+_LEVELS, _UNITS = members_by_value(Level), members_by_value(Unit)
+_SHOWN, _YARDSTICKS = members_by_value(Shown), members_by_value(Yardstick)
 _FAULT = "report this as a fault of the runner"
 
 # -- options and labels
@@ -383,16 +384,29 @@ def make_verdict_row(verdict: Verdict) -> NamedVerdictRow:
 
 def parse_verdict(row: NamedVerdictRow, round_number: int) -> Verdict:
     """The verdict of a row."""
-    fields = row.verdict
-    meant = {
-        "nodes": parse_strings(fields.nodes),
-        "evidence": parse_strings(fields.evidence),
-        "level": members_by_value(Level)[fields.level],
-        "kind": members_by_value(Yardstick)[fields.kind],
-        "shown": members_by_value(Shown)[fields.shown],
-        "unit": _UNITS[row.unit] if row.unit else None,
-    }
-    return Verdict(round=round_number, metric=row.metric, labels=row.labels, **{**fields._asdict(), **meant})
+    of = row.verdict
+    return Verdict(
+        round=round_number,
+        test=of.test,
+        probe=of.probe,
+        subject=of.subject,
+        nodes=parse_strings(of.nodes),
+        metric=row.metric,
+        labels=row.labels,
+        level=_LEVELS[of.level],
+        kind=_YARDSTICKS[of.kind],
+        because=of.because,
+        unit=_UNITS[row.unit] if row.unit else None,
+        shown=_SHOWN[of.shown],
+        value=of.value,
+        expected=of.expected,
+        required=of.required,
+        text=of.text,
+        expected_text=of.expected_text,
+        source=of.source,
+        limiting=of.limiting,
+        evidence=parse_strings(of.evidence),
+    )
 
 
 # -- the end of a run

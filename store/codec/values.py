@@ -109,16 +109,16 @@ def _list_columns(kind: type[NamedTuple]) -> tuple[tuple[str, bool], ...]:
 def _clean_value(value: object, name: str, is_real: bool, owner: str) -> object:
     if isinstance(value, str):  # of an enumeration: its value
         return replace_surrogates(value if type(value) is str else str(value))
-    if value is None or isinstance(value, bytes):
+    if value is None or isinstance(value, bytes) or (type(value) is float and math.isfinite(value)):
         return value
     if isinstance(value, bool):
         return int(value)
-    words = f"the {_WORDS.get(name, name)} of {owner}"
+    word = f"the {_WORDS.get(name, name)}"
     if isinstance(value, int) and not is_real:
-        return require_integer(value, words)
+        return require_integer(value, f"{word} of {owner}")
     if isinstance(value, (int, float)):
-        return require_finite(value, words)
-    return dump_json(dict(value) if isinstance(value, Mapping) else value, words)
+        return require_finite(value, word, owner)
+    return dump_json(dict(value) if isinstance(value, Mapping) else value, f"{word} of {owner}")
 
 
 def dump_document(value: Any, name: str) -> str:  # noqa: ANN401 - dataclasses have no common type
