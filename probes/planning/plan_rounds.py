@@ -4,10 +4,13 @@ Pure, so that ``--dry-run`` prints it. Each stage is laid out by its design and 
 that nothing is loaded beyond what it carries; stages, and points of a sweep, never share a round.
 """
 
+import gc
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from benchconsole.probes.api import Probe, Shape
 from benchconsole.probes.model.errors import PlanError
@@ -48,6 +51,19 @@ DESIGN_OPTIONS: Options = MappingProxyType(
 """Every option that planning reads, with its default; a design refuses those of another."""
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """A plan makes a million objects and no circle of them: to look for circles would take a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_collector_paused()
 def plan(
     fabric: Fabric,
     suite: Suite,
@@ -88,8 +104,7 @@ def plan(
     return label_tests(tuple(hold_to_caps(fabric, rounds, routes, probes)), cohorts or {})
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(NamedTuple):
     """Tests that run together: their targets, what each of them sends, and the bundle that they fill."""
 
     targets: tuple[Target, ...]
@@ -190,7 +205,9 @@ class _StagePlanner:
                 ledger.load(load)
                 jobs.append(self._job(load.flows, load.port, load.bundle))
         else:
-            jobs = [_Job((self._target(*pair, self.options),), self.sending) for pair in layout.pairs]
+            nodes, options, sending = self.fabric.nodes, self.options, self.sending
+            pairs = [(sink, source) for source, sink in layout.pairs] if self._is_turned else layout.pairs
+            jobs = [_Job((Target(nodes[here], nodes[there], options),), sending) for here, there in pairs]
             ledger.pairs(layout.pairs)
         return self._numbered(
             jobs, self._places(ledger, jobs, any_order=layout.any_order), title, layout.because, first
@@ -206,10 +223,13 @@ class _StagePlanner:
             sending = self.probe.sending(options)
         return _Job(tuple(self._target(flow.source, flow.sink, options) for flow in flows), sending, bundle)
 
+    @property
+    def _is_turned(self) -> bool:
+        return self.sending.directions is Directions.REVERSED
+
     def _target(self, source: NodeId, sink: NodeId, options: Options) -> Target:
         """The test of a flow from ``source`` to ``sink``; where the peer is told to send, the sink runs the client."""
-        turned = self.sending.directions is Directions.REVERSED
-        here, there = (sink, source) if turned else (source, sink)
+        here, there = (sink, source) if self._is_turned else (source, sink)
         return Target(self.fabric.nodes[here], self.fabric.nodes[there], options)
 
     def _refuse_turned(self, load: FlowLoad) -> None:

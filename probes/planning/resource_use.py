@@ -17,7 +17,6 @@ from benchconsole.probes.planning.flow_classes import FlowClass, FlowClasses, Pa
 from benchconsole.probes.planning.layout import FlowLoad, Pair
 from benchconsole.probes.planning.packing import FULL_AT, Uses
 from benchconsole.topology.element_names import direction_name
-from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
 
 MOST_TESTS = 2048
@@ -194,8 +193,10 @@ def _find_common_links(
     Links that are always loaded alike are named once. A link that the machines of one of ``sides`` cannot fill with
     one flow each is left out. On a fabric without oversubscription nothing is left.
     """
-    loads_on = ((way, (each, round(load, 9))) for each in counts for way, load in loads_of(each))
-    columns = group_by_key(loads_on)
+    columns: dict[int, list[tuple[FlowClass, float]]] = {}
+    for flow_class in counts:
+        for way, load in loads_of(flow_class):
+            columns.setdefault(way, []).append((flow_class, round(load, 9)))
     first: dict[tuple[tuple[FlowClass, float], ...], int] = {}
     for way, column in columns.items():
         first.setdefault(tuple(column), way)

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchconsole.topology.errors import RoutingError
-from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Channel, Flow, Link, LinkId, NodeId
 from benchconsole.topology.routing.graph import Graph, NextHop
 
@@ -173,10 +172,12 @@ class Attachments:
 
     def _lags(self, attachment: NodeCabling) -> dict[tuple[str, str], tuple[int, ...]]:
         """Vertex and network to the positions of the legs there."""
-        vertex = self.graph.vertex
-        legs = enumerate(zip(attachment.devices, attachment.networks, strict=True))
-        found = group_by_key(((vertex[end], network), position) for position, (end, network) in legs if end in vertex)
-        return {key: tuple(positions) for key, positions in found.items()}
+        vertex, found = self.graph.vertex, dict[tuple[str, str], tuple[int, ...]]()
+        for position, (end, network) in enumerate(zip(attachment.devices, attachment.networks, strict=True)):
+            if end in vertex:
+                key = vertex[end], network
+                found[key] = (*found.get(key, ()), position)
+        return found
 
     def leaving(self, ends: LagPair, source: NodeCabling, sink: NodeCabling) -> tuple[int, ...]:
         """The legs of the source that share the flow: those at the landing only, where it has one there."""
