@@ -9,7 +9,7 @@ they are drawn.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 
 import numpy as np
 
@@ -130,11 +130,12 @@ class LagKind:
 
 def analyse_hashing(cabled: Tables) -> tuple[LagKind, ...]:
     """Every LAG, equal ones folded."""
-    fabric, below = cabled.fabric, _Below(cabled)
-    lags = [link for link in fabric.links.values() if link.is_lag]
-    ends = ((_name_kind(fabric, link.a), _name_kind(fabric, link.b), below.nodes(link.a)) for link in lags)
+    fabric, count_nodes = cabled.fabric, cache(_Below(cabled).nodes)
+    kind = cache(partial(_name_kind, fabric))
     kinds = group_by_key(
-        ((link.count, link.speed, link.hash, *end), link.id) for link, end in zip(lags, ends, strict=True)
+        ((link.count, link.speed, link.hash, kind(link.a), kind(link.b), count_nodes(link.a)), link.id)
+        for link in fabric.links.values()
+        if link.is_lag
     )
     return tuple(
         LagKind(
