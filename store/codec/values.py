@@ -149,6 +149,8 @@ def _load_adapter(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type t
 
 def parse_strings(value: str) -> tuple[str, ...]:
     """A JSON array of strings; ValueError for anything else."""
+    if value == "[]":
+        return ()
     # Nearly all are ``["a","b"]`` with nothing escaped, and there are as many as verdicts: that is a split.
     within = value[2:-2]
     parts = within.split('","')
