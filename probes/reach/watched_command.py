@@ -85,7 +85,7 @@ class CommandChannel:
         self.closed = False
         self.was_ordered_to_end = False
         self.changed = asyncio.Event()
-        self.started_at = self.ended_at = asyncio.get_running_loop().time()
+        self.opened_at = self.started_at = self.ended_at = asyncio.get_running_loop().time()
 
     @property
     def has_exited(self) -> bool:
@@ -221,7 +221,8 @@ class WatchedCommand:
             raise self.error(stage, f"{who} did not run the command ({status}): {_line(words)}")
         if channel.status is None:
             raise self.error(FailedAt.KILLED, f"the watchdog of the command was killed by SIG{channel.signal}")
-        if channel.status in _TIMEOUT_STATUS and channel.seconds >= self._wrapped.limit:
+        # From the opening: a first line that comes late makes the command seem shorter than the node's own limit.
+        if channel.status in _TIMEOUT_STATUS and channel.ended_at - channel.opened_at >= self._wrapped.limit:
             raise self.error(FailedAt.TIMEOUT, f"ended by the node after {self._wrapped.limit:g} s")
         output = self.make_output()
         if output.signal in _FROM_OUTSIDE:
