@@ -7,6 +7,7 @@ exit status, or one that somebody else killed, is a failure whatever it printed.
 import asyncio
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager, suppress
 
@@ -72,7 +73,7 @@ class OutputStream:
         return bytes(self._raw) if self.first_line is None else b""
 
 
-class CommandChannel:
+class CommandChannel(ABC):
     """The way to one running command. ``changed`` is set at everything that happens; waiters clear it."""
 
     def __init__(self, nonce: bytes, bound: int) -> None:
@@ -147,13 +148,13 @@ class CommandChannel:
         self.abort()
         return self.has_exited
 
+    @abstractmethod
     def close_stdin(self) -> None:
         """Give the watchdog the order to end."""
-        raise NotImplementedError
 
+    @abstractmethod
     def abort(self) -> None:
         """Let go of the channel, whatever is still said."""
-        raise NotImplementedError
 
 
 class WatchedCommand:
