@@ -12,6 +12,7 @@ import numpy as np
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices, sum_at
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Switch, SwitchId
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.units import counted, network_rate, ratio
 
@@ -30,9 +31,7 @@ def find_bottlenecks(cabled: Tables) -> list[StaticFinding]:
 
 def _find_narrow(cabled: Tables) -> _Costly:
     """Switches that pass on less than they take from below, and those that only cables of their own tier join."""
-    uplinks = cabled.uplinks
-    switches = cabled.fabric.switches.values()
-    models = {str(switch.id): switch.model or f"{switch.role} switch" for switch in switches}
+    uplinks, switches = cabled.uplinks, cabled.fabric.switches
     upward = np.flatnonzero((uplinks.up > 0) & (uplinks.down > uplinks.up))
     aside = _find_joined_aside(cabled)
     aside = aside[uplinks.down[aside] > cabled.side[aside]]
@@ -41,7 +40,7 @@ def _find_narrow(cabled: Tables) -> _Costly:
         (aside, cabled.side, "has for the other switches of its tier"),
     ):
         alike = group_by_key(
-            ((models[name], float(uplinks.down[device]), float(onward[device])), name)
+            ((_name_model(switches[SwitchId(name)]), float(uplinks.down[device]), float(onward[device])), name)
             for device, name in zip(devices.tolist(), cabled.devices(devices), strict=True)
         )
         for (model, offered, passed), names in alike.items():
@@ -54,6 +53,10 @@ def _find_narrow(cabled: Tables) -> _Costly:
                 f"{ratio(offered / passed)}"
             )
             yield offered / passed, StaticFinding(Severity.WARNING, "bottleneck", where, text)
+
+
+def _name_model(switch: Switch) -> str:
+    return switch.model or f"{switch.role} switch"
 
 
 def _find_joined_aside(cabled: Tables) -> Indices:

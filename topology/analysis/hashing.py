@@ -241,9 +241,11 @@ def find_repeated_hashes(fabric: Fabric) -> Iterator[StaticFinding]:
     for link in fabric.links.values():
         if link.a in tiers and not link.standby and tiers[link.a] < tiers.get(link.b, 0):
             ways[link.a].append(link)
-    seconds = {
-        switch: group_by_key(((link.hash, link.count), link.id) for link in links) for switch, links in ways.items()
-    }
+
+    @cache
+    def group_links(switch: str) -> dict[tuple[HashPolicy, int], list[LinkId]]:
+        return group_by_key(((link.hash, link.count), link.id) for link in ways.get(switch, ()))
+
     kinds: dict[tuple[str, int, str, int, HashPolicy, int, bool], dict[str, None]] = {}
     seen: set[tuple[object, ...]] = set()
     for lower, links in ways.items():
@@ -253,13 +255,13 @@ def find_repeated_hashes(fabric: Fabric) -> Iterator[StaticFinding]:
         seen.add(same)
         for first in _list_choices(fabric, links, lower):
             upper, policy = first.link.other(lower), first.link.hash
-            for second, members in seconds.get(upper, ()):
+            for second, members in group_links(upper):
                 left = first.reaches(members)
                 if second is policy is not HashPolicy.STEERED and left < members:
                     ends = (_name_kind(fabric, lower), first.choices, _name_kind(fabric, upper), members)
                     kinds.setdefault((*ends, policy, left, first.apart), {})[upper] = None
     for (lower, choices, upper, members, policy, left, apart), uppers in kinds.items():
-        where = _name_links([link for each in uppers for link in seconds[each][policy, members]])
+        where = _name_links([link for each in uppers for link in group_links(each)[policy, members]])
         unknown = policy is HashPolicy.UNKNOWN
         hashes = "an unknown hash" if unknown else f"the same {policy} hash"
         text = f"{lower} takes 1 of {choices}, then {upper} 1 of {members} by {hashes}: unless the seeds differ, "

@@ -10,7 +10,7 @@ of a failure: ``topology.analysis.peer_links``.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +37,7 @@ class ElementLoss:
 
     kind: FailureKind
     role: str
-    elements: tuple[str, ...]
+    elements: Sequence[str]
     effect: Effect
 
 
@@ -49,7 +49,7 @@ def analyse_redundancy(cabled: Tables) -> tuple[ElementLoss, ...]:
 
 
 def _merge_cases(
-    found: Iterable[tuple[Case, Indices]], name: Callable[[Indices], tuple[str, ...]]
+    found: Iterable[tuple[Case, Indices]], name: Callable[[Indices], Sequence[str]]
 ) -> Iterator[ElementLoss]:
     """One entry for each case; where it was found several times, its elements in their order."""
     for (kind, role, effect), some in group_by_key(found).items():

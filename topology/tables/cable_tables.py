@@ -4,9 +4,10 @@ Devices are numbered nodes first, then switches, both in file order. Arrays of o
 are given by their numbers, rates are byte/s on the wire in one direction.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 
@@ -268,13 +269,33 @@ class CableTables:
             found[self.index[pair.switches[1]]] = self.index[pair.switches[0]]
         return found
 
-    def links(self, chosen: Indices) -> tuple[str, ...]:
+    def links(self, chosen: Indices) -> "ChosenNames":
         """The names of the links numbered ``chosen``."""
-        return tuple(map(self.ids.__getitem__, chosen.tolist()))
+        return ChosenNames(self.ids, chosen)
 
     def devices(self, chosen: Indices) -> tuple[str, ...]:
         """The names of the devices numbered ``chosen``."""
         return tuple(map(self.names.__getitem__, chosen.tolist()))
+
+
+class ChosenNames(Sequence[str]):
+    """The names with the numbers ``chosen``, looked up when they are asked for: often only the first is."""
+
+    def __init__(self, names: Sequence[str], chosen: Indices) -> None:
+        self._names = names
+        self._chosen = chosen
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        if isinstance(at, slice):
+            return ChosenNames(self._names, self._chosen[at])
+        return self._names[int(self._chosen[at])]
 
 
 def _group_alike(machines: Indices, what: Indices, start: Indices, count: Indices) -> tuple[Indices, Indices]:

@@ -16,6 +16,9 @@ from benchconsole.topology.arrays import Flags, Floats, Indices
 _LARGEST = 2**31 - 1
 """scipy computes flows in 32-bit integers."""
 
+_SMALL = 1000
+"""Up to so many edges components are found in less time than scipy takes to be called."""
+
 
 class UnitTooFineError(ValueError):
     """Capacities whose largest common unit is so small that their sum is no 32-bit number."""
@@ -29,13 +32,35 @@ def _make_matrix(number: int, low: Indices, high: Indices, data: Any) -> Any:  #
 
 def find_components(number: int, a: Indices, b: Indices) -> Indices:
     """Per vertex the number of its connected component; components are numbered by their first vertex."""
-    if not len(a):
-        return np.arange(number)
+    if len(a) < _SMALL:
+        return _join_vertices(number, a.tolist(), b.tolist())
     from scipy.sparse.csgraph import connected_components
 
     labels = connected_components(_make_matrix(number, a, b, np.ones(len(a), np.int8)), directed=False)[1]
     _, first, of = np.unique(labels, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[of], np.intp)
+
+
+def _join_vertices(number: int, a: list[int], b: list[int]) -> Indices:
+    """The components of a small graph: of two joined roots the lower number stays root (union by minimum)."""
+    root = list(range(number))
+
+    def find_root(vertex: int) -> int:
+        while root[vertex] != vertex:
+            root[vertex] = root[root[vertex]]
+            vertex = root[vertex]
+        return vertex
+
+    for ends in zip(a, b, strict=True):
+        one, other = map(find_root, ends)
+        root[max(one, other)] = min(one, other)
+    label: list[int] = []
+    found = 0
+    for vertex, above in enumerate(root):
+        # The number above is lower, so it has its label already.
+        label.append(label[above] if above != vertex else found)
+        found += above == vertex
+    return np.array(label, np.intp)
 
 
 def find_common_unit(capacity: Floats) -> Fraction:
