@@ -6,13 +6,14 @@ when more than half of its peers, or all but one, have it; peers are the switche
 switches of another role above them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices
+from benchconsole.topology.tables.cable_tables import ChosenNames
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import find_components
 from benchconsole.topology.units import network_rate
@@ -22,9 +23,9 @@ from benchconsole.topology.units import network_rate
 class Island:
     """A network: its ``switches``, how many ``nodes`` have a cable in it, and those with none in the largest."""
 
-    switches: tuple[str, ...]
+    switches: Sequence[str]
     nodes: int
-    outside: tuple[str, ...]
+    outside: Sequence[str]
 
 
 def check_connectivity(cabled: Tables) -> list[StaticFinding]:
@@ -54,7 +55,7 @@ def find_islands(cabled: Tables) -> Iterator[Island]:
         inside[1, uplinks.group[uplinks.inside == network]] = True
         outside = np.flatnonzero(inside[1, groups.group] & ~inside[0, groups.group])
         own = cabled.nodes + np.flatnonzero(switches == network)
-        yield Island(cabled.devices(own), int(held[network]), cabled.devices(outside))
+        yield Island(ChosenNames(cabled.names, own), int(held[network]), ChosenNames(cabled.names, outside))
 
 
 def _find_unused(cabled: Tables) -> Indices:

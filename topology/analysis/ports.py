@@ -146,6 +146,7 @@ def _list_named_ports(fabric: Fabric) -> Mapping[str, Sequence[tuple[str, float]
     return group_by_key(
         (device, port)
         for link in fabric.links.values()
+        if link.ports_a or link.ports_b
         for device, names in ((link.a, link.ports_a), (link.b, link.ports_b))
         if names
         for port in zip(names, link.members, strict=True)
