@@ -112,10 +112,11 @@ def _find_hidden(cabled: Tables) -> _Costly:
     blind = (switches > 1) & (up > 0) & (offered > up * _MORE) & (groups.size * speed <= up * _MORE)
     # Where ``down`` is more than the group offers, others send through these switches too, and streams of theirs count.
     start = np.searchsorted(owner, np.arange(size + 1)).tolist()
-    numbers = np.column_stack((groups.size, switches, speed, offered, up))
+    hidden = np.flatnonzero(blind & (np.abs(down - offered) < offered * (_MORE - 1)))
+    numbers = np.column_stack((groups.size, switches, speed, offered, up))[hidden].tolist()
     alike = group_by_key(
-        (tuple(numbers[group].tolist()), switch[start[group] : start[group + 1]])
-        for group in np.flatnonzero(blind & (np.abs(down - offered) < offered * (_MORE - 1))).tolist()
+        (tuple(row), switch[start[group] : start[group + 1]])
+        for row, group in zip(numbers, hidden.tolist(), strict=True)
     )
     for (nodes, legs_each, speed_each, offer, passed), places in alike.items():
         where = fold_names(cabled.devices(np.unique(np.concatenate(places))))
