@@ -12,7 +12,7 @@ import numpy as np
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding, fold_names
 from benchconsole.topology.arrays import Indices, sum_at
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Switch, SwitchId
+from benchconsole.topology.model.fabric import SwitchId
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.units import counted, network_rate, ratio
 
@@ -39,10 +39,11 @@ def _find_narrow(cabled: Tables) -> _Costly:
         (upward, uplinks.up, "passes on"),
         (aside, cabled.side, "has for the other switches of its tier"),
     ):
-        alike = group_by_key(
-            ((_name_model(switches[SwitchId(name)]), float(uplinks.down[device]), float(onward[device])), name)
-            for device, name in zip(devices.tolist(), cabled.devices(devices), strict=True)
-        )
+        ids = cabled.devices(devices)
+        models = (switches[SwitchId(each)] for each in ids)
+        rates = zip(uplinks.down[devices].tolist(), onward[devices].tolist(), strict=True)
+        keys = ((switch.model or f"{switch.role} switch", *each) for switch, each in zip(models, rates, strict=True))
+        alike = group_by_key(zip(keys, ids, strict=True))
         for (model, offered, passed), names in alike.items():
             where = fold_names(names)
             who = f"{where} ({model})"
@@ -53,10 +54,6 @@ def _find_narrow(cabled: Tables) -> _Costly:
                 f"{ratio(offered / passed)}"
             )
             yield offered / passed, StaticFinding(Severity.WARNING, "bottleneck", where, text)
-
-
-def _name_model(switch: Switch) -> str:
-    return switch.model or f"{switch.role} switch"
 
 
 def _find_joined_aside(cabled: Tables) -> Indices:
