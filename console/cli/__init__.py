@@ -4,10 +4,10 @@ import errno
 import importlib
 import os
 import sys
-from pathlib import Path
 
 import click
 
+from benchconsole import __version__
 from benchconsole.console.exits import BadInput, Exit, complain
 
 COMMANDS = {
@@ -78,7 +78,7 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Take a topology file in the place of a command as ``open FILE``."""
         name = args[0]
-        if name not in COMMANDS and (name.endswith((".yaml", ".yml")) or Path(name).is_file()):
+        if name not in COMMANDS and (name.endswith((".yaml", ".yml")) or _is_file(name)):
             args = ["open", *args]
         elif name not in COMMANDS:
             import difflib
@@ -89,11 +89,15 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _is_file(name: str) -> bool:
+    from pathlib import Path
+
+    return Path(name).is_file()
+
+
 def _print_version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value:
-        from importlib.metadata import version
-
-        click.echo(f"benchconsole {version('benchconsole')}")
+        click.echo(f"benchconsole {__version__}")
         ctx.exit()
 
 
@@ -106,20 +110,22 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, value: bool)
 @click.option(
     "--log",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False),
     help="Append what is done to FILE: each connection, command, retry and hold, with node and test.",
 )
 @click.pass_context
-def command(ctx: click.Context, safe_mode: bool, verbose: bool, log: Path | None) -> None:
+def command(ctx: click.Context, safe_mode: bool, verbose: bool, log: str | None) -> None:
     """Accept, tune and repair clusters: what was measured beside what the fabric should give.
 
     Without a command the console opens on its start page; with a topology file it opens on that
     fabric. Nothing is sent to any node before you have seen a plan.
     """
     if verbose or log is not None:
+        from pathlib import Path
+
         from benchconsole.console.cli.log_options import write_records
 
-        write_records(verbose=verbose, file=log)
+        write_records(verbose=verbose, file=None if log is None else Path(log))
     if ctx.invoked_subcommand is None:
         from benchconsole.console.cli.start import show_start_page
 

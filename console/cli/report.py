@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from benchconsole import __version__
 from benchconsole.console.cli.common import db_option, force_option, output_option, read_reported
 
 
@@ -27,14 +28,12 @@ def command(
 
     Without --format the ending of the file decides; without a file, text goes to standard output.
     """
-    from importlib.metadata import version
-
     from benchconsole.console.reports import FORMATS, ReportOptions, render, write
 
     named = next((name for name, known in FORMATS.items() if output and output.suffix == known.suffix), None)
     chosen = format_ or named or "text"
     view, record = read_reported(db, session)
-    options = ReportOptions(operator, version("benchconsole"), ascii_only, raw_csv=raw_csv, details=record)
+    options = ReportOptions(operator, __version__, ascii_only, raw_csv=raw_csv, details=record)
     if output is None or str(output) == "-":
         render(chosen, view, sys.stdout, options)
         return

@@ -1,9 +1,9 @@
 """Opens the start page, and then what was chosen on it."""
 
 import time
-from importlib.metadata import version
 from pathlib import Path
 
+from benchconsole import __version__
 from benchconsole.console.cli.demo import open_demo
 from benchconsole.console.cli.open import open_console
 from benchconsole.console.cli.sessions import read_sessions
@@ -27,7 +27,7 @@ def show_start_page() -> int:
 def _make_start_model() -> StartModel:
     found = list(reversed(read_sessions(default_path())))[:SHOWN]
     return StartModel(
-        version=version("benchconsole"),
+        version=__version__,
         topologies=tuple(_list_topologies()),
         sessions=tuple(_make_past(each) for each in found),
         interrupted=next((_make_interrupted(each) for each in found if each.state.value == "interrupted"), None),

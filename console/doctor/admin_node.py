@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchconsole import __version__
 from benchconsole.console.doctor.diagnosis import DiagnosisLine, Grade, fold_lines, sample_nodes
 from benchconsole.topology.units import counted as count
 
@@ -20,7 +21,7 @@ _AT_ONCE = 8
 
 def describe_program() -> Iterator[DiagnosisLine]:
     """What runs here."""
-    text = f"benchconsole {version('benchconsole')}, Python {platform.python_version()}, asyncssh {version('asyncssh')}"
+    text = f"benchconsole {__version__}, Python {platform.python_version()}, asyncssh {version('asyncssh')}"
     yield DiagnosisLine("this machine", Grade.FINE, text)
 
 

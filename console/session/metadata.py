@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 
+from benchconsole import __version__
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.model import NewSession
@@ -42,7 +42,7 @@ def name_judgement(fabric: Fabric) -> str:
     criteria = [(replace(each, nodes=frozenset()), sorted(each.nodes)) for each in fabric.criteria]
     declared = [(node.id, sorted(node.hardware.facts.items())) for node in fabric.nodes.values()]
     digits = hashlib.sha256(repr((criteria, declared)).encode()).hexdigest()[:12]
-    return f"benchconsole {version('benchconsole')}, criteria {digits}"
+    return f"benchconsole {__version__}, criteria {digits}"
 
 
 def make_new_session(fabric: Fabric, choice: SessionChoice, now: float) -> NewSession:
@@ -57,5 +57,5 @@ def make_new_session(fabric: Fabric, choice: SessionChoice, now: float) -> NewSe
         selection=fold(choice.nodes) if choice.nodes is not None else "",
         options={**choice.options, **choice.policy.options()},
         simulated=fabric.simulated,
-        program=version("benchconsole"),
+        program=__version__,
     )
