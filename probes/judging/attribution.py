@@ -180,6 +180,7 @@ class _Explanation:
             missing = sum(self._missing[index] for index in sorted(found))
             heapq.heappush(self._heap, (-len(found), -missing, sorted(found), found))
         self._ways[found].add(way)
+        self._trials.pop(found, None)  # tried without this link, it would be named without it
 
     def _remove(self, way: int) -> _Places:
         found = self._sets.pop(way)

@@ -73,6 +73,7 @@ def test_a_link_that_was_full_is_not_the_cause(load: float, blamed: bool) -> Non
     assert ("n2 in" in finding.where) is blamed
 
 
+@pytest.mark.parametrize("headers", [False, True])
 @pytest.mark.parametrize(
     ("second", "causes"),
     [
@@ -81,8 +82,8 @@ def test_a_link_that_was_full_is_not_the_cause(load: float, blamed: bool) -> Non
         (0.481, 1),
     ],
 )
-def test_what_a_lost_link_explains_is_put_under_it(second: float, causes: int) -> None:
-    described = star()
+def test_what_a_lost_link_explains_is_put_under_it(second: float, causes: int, headers: bool) -> None:
+    described = star(headers=headers)
     low = [close(described, number, flow("n1", f"n{number + 1}", 0.60)) for number in (1, 2, 3)]
     found = find(described, *low, close(described, 4, flow("n1", "n5", second)))
     assert len([finding for finding in found if finding.suspect is Suspect.NIC]) == causes
@@ -95,6 +96,45 @@ def test_what_is_put_under_a_lost_link_reaches_three_quarters_of_what_it_gives(s
     low = [close(described, number, flow("n1", f"n{number + 1}", 0.40)) for number in (1, 2, 3)]
     found = find(described, *low, close(described, 4, flow("n1", "n5", second)))
     assert len([finding for finding in found if finding.suspect is Suspect.NIC]) == causes
+
+
+@pytest.mark.parametrize(("third", "where"), [(0.527, {"n1 out", "n5 in"}), (0.528, {"n1 out"}), (0.529, {"n1 out"})])
+@pytest.mark.parametrize("rates", [(0.60, 0.66), (0.66, 0.60)])
+def test_a_lost_link_carries_the_most_that_was_seen_over_it(
+    rates: tuple[float, float], third: float, where: set[str]
+) -> None:
+    """66 % at most, so that a third flow should give 80 % of that: 52.8 %."""
+    described = star()
+    low = [close(described, number, flow("n1", f"n{number + 1}", rate)) for number, rate in enumerate(rates, 1)]
+    found = {each.where: each for each in find(described, *low, close(described, 3, flow("n1", "n5", third)))}
+    assert found.keys() == where
+    assert found["n1 out"].value == 0.66 * RATE
+
+
+def test_of_two_links_that_share_an_observation_the_one_that_drags_more_down_explains_it() -> None:
+    """n1 out at 60 % explains two and drags three down; n8 in explains three, one of which is n1's."""
+    described = star()
+    pairs = [("n1", "n2", 0.6), ("n1", "n3", 0.6), *(("n1", sink, 0.5) for sink in ("n6", "n7", "n8"))]
+    pairs += [("n4", "n8", 0.5), ("n5", "n8", 0.5)]
+    found = find(described, *(close(described, number, flow(*pair)) for number, pair in enumerate(pairs, 1)))
+    assert {each.where: len(each.tests) for each in found} == {"n1 out": 5, "n8 in": 2}
+
+
+@pytest.mark.parametrize(
+    ("out", "into", "where"),
+    [
+        (0.50, 0.51, {"n1 out", "n4 out or n8 in"}),
+        (0.50, 0.50, {"n1 out", "n4 out or n8 in"}),  # the one that was seen first
+        (0.51, 0.50, {"n8 in", "n1 out or n2 in"}),
+    ],
+)
+def test_of_two_links_that_explain_as_many_the_one_with_more_missing_is_named(
+    out: float, into: float, where: set[str]
+) -> None:
+    described = star()
+    pairs = ("n1", "n2", out), ("n1", "n8", 0.5), ("n4", "n8", into)
+    found = find(described, *(close(described, number, flow(*pair)) for number, pair in enumerate(pairs, 1)))
+    assert {each.where for each in found} == where
 
 
 # -- what links are known to have carried: both ways of a test, each by its first measurement
@@ -123,13 +163,17 @@ def test_only_the_first_number_of_each_way_shows_what_links_carry(direction: str
     assert " or " in finding.where
 
 
+@pytest.mark.parametrize("lengths", [(10.0, 10.0), (10.0, 20.0), (20.0, 10.0)])  # the shortest one counts
 @pytest.mark.parametrize(
     ("apart", "where"),
     [(0.0, "n2 in"), (10.0, "n2 in"), (10.1, "n1 out or n2 in")],  # half of their time together: 45 %
 )
-def test_flows_prove_their_sum_for_the_time_that_they_ran_together(apart: float, where: str) -> None:
+def test_flows_prove_their_sum_for_the_time_that_they_ran_together(
+    apart: float, where: str, lengths: tuple[float, float]
+) -> None:
     """Two flows out of n1 gave 90 % of its cable: that clears n1 of a later 39 % unless they hardly overlapped."""
     described = star("at_least: 40 %")
-    sent = [flow("n1", sink, 0.45, "out", at=at, ran=10.0) for sink, at in (("n3", 0.0), ("n4", apart))]
+    first, second = lengths
+    sent = flow("n1", "n3", 0.45, "out", ran=first), flow("n1", "n4", 0.45, "out", at=apart, ran=second)
     low = close(described, 2, flow("n1", "n2", 0.39))
     assert [each.where for each in find(described, close(described, 1, *sent), low)] == [where]

@@ -1,8 +1,10 @@
 """Designs: who sends to whom, what is refused, and how even a sample is."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from benchconsole.probes.model.measuring import FULL, Round
 from benchconsole.probes.planning.designs import DESIGNS
 from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Fabric, Flow, NodeId
+from benchconsole.topology.model.fabric import Caps, Fabric, Flow, NodeId
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import SMALL, are_connected, fabric
 from tests.probes.planning.suites import Both, clos, planned
@@ -207,6 +209,16 @@ def test_a_storage_system_is_stressed_by_its_clients(tmp_path: Path) -> None:
     fill, flows = found[name]
     assert fill >= FULL
     assert {flow.partition(">")[2] for flow in flows} == {"st1"}
+
+
+@pytest.mark.parametrize(("caps", "rounds"), [({}, 1), ({"fs": 1e9}, 2)])
+def test_bundles_that_ask_one_capped_storage_system_are_in_rounds_of_their_own(
+    tmp_path: Path, caps: dict[str, float], rounds: int
+) -> None:
+    """What is written to it and what is read from it share no link, but its cap."""
+    text = SMALL.replace("links:", 'storage: {fs: {servers: "st1"}}\nlinks:')
+    described = replace(fabric(tmp_path, text), caps=Caps(None, MappingProxyType(caps)))
+    assert len(planned(described, "stress", share="fs")) == rounds
 
 
 def test_an_element_that_no_flow_crosses_is_said_to_be_so(tmp_path: Path) -> None:

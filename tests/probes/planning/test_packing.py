@@ -81,6 +81,7 @@ def test_no_schedule_needs_fewer_rounds_than_the_bound(jobs: list[list[tuple[str
 
 def test_the_bound_counts_what_fits_and_not_only_how_much() -> None:
     assert uses([[("link", 0.4)]] * 6).bound() == (3, "link")
+    assert uses([[("link", 0.4)]] * 10).bound() == (5, "link")  # two fit at once, though all are only 4 links full
     assert uses([[("link", 0.6)], [("link", 0.6)], [("link", 0.1)]]).bound() == (2, "link")
     assert uses([[("link", 0.25)]] * 8 + [[("node", 1.0)]] * 3).bound() == (3, "node")
     assert uses([[("link", weight)] for weight in (0.51, 0.52, 0.53)]).bound() == (3, "link")  # no two of them fit

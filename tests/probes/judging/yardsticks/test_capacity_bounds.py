@@ -79,6 +79,22 @@ def test_a_sum_is_watched_if_it_meets_the_target_only_for_less_time(apart: float
     assert pair(star("at_least: 50 %, target: 80 %"), (0.5, 0.5), apart=apart, ran=8.0).level is level
 
 
+@pytest.mark.parametrize(("apart", "level"), [(1.99, Level.PASS), (2.0, Level.PASS), (2.01, Level.UNKNOWN)])
+@pytest.mark.parametrize("lengths", [(8.0, 16.0), (16.0, 8.0)])
+def test_flows_of_unequal_length_ran_together_for_a_share_of_the_shorter_one(
+    lengths: tuple[float, float], apart: float, level: Level
+) -> None:
+    """As above: 80 % of the shorter one is asked, whichever flow it is of."""
+    described = star()
+    bundle = Bundle("into n3", (into(described, "n3"),))
+    sent = [
+        flow(source, "n3", 0.5, "into n3", at=at, ran=ran)
+        for source, at, ran in zip(("n1", "n2"), (0.0, apart), lengths, strict=True)
+    ]
+    (verdict,) = judge(described, close(described, 1, *sent, bundles=(bundle,)))
+    assert verdict.level is level
+
+
 @pytest.mark.parametrize(("rate", "filled"), [(0.919, False), (0.92, True), (0.921, True)])
 def test_a_bundle_fills_its_link_from_92_per_cent_on(rate: float, filled: bool) -> None:
     """Flows held to a rate of their own: what they leave free may be lost unseen."""
@@ -88,6 +104,29 @@ def test_a_bundle_fills_its_link_from_92_per_cent_on(rate: float, filled: bool) 
     (verdict,) = judge(described, close(described, 1, sent, bundles=(bundle,)))
     assert verdict.level is Level.PASS
     assert ("a loss of the rest is not seen" not in verdict.because) is filled
+
+
+@pytest.mark.parametrize(("rate", "level"), [(0.919, Level.UNKNOWN), (0.92, Level.PASS), (0.921, Level.PASS)])
+def test_a_bundle_of_two_links_is_as_full_as_the_emptier_one(rate: float, level: Level) -> None:
+    """The first link is full; a loss of what is left free of the second would be seen in neither."""
+    described = star()
+    bundle = Bundle("both out", (out_of(described, "n1"), out_of(described, "n2")))
+    full = Sent("n1", "n3", (("out", RATE),), "both out")
+    held = Sent("n2", "n4", (("out", rate * RATE),), "both out", sending=Sending(rate=rate * RATE))
+    (verdict,) = judge(described, close(described, 1, full, held, bundles=(bundle,)))
+    assert verdict.level is level
+    assert ("a loss of the rest is not seen" in verdict.because) is (level is Level.UNKNOWN)
+
+
+@pytest.mark.parametrize(("fill", "level"), [(0.919, Level.WATCH), (0.92, Level.UNKNOWN), (0.921, Level.UNKNOWN)])
+def test_a_watched_bundle_that_lost_the_tests_to_fill_it_is_not_known(fill: float, level: Level) -> None:
+    """Its flows can load half of the link; one that was never meant to be filled stays as it was judged."""
+    described = star("at_least: 80 %, target: 90 %")
+    bundle = Bundle("n1 out", (out_of(described, "n1"),), fill=fill)
+    sent = Sent("n1", "n2", (("out", 0.85 * 0.5 * RATE),), "n1 out", sending=Sending(rate=0.5 * RATE))
+    (verdict,) = judge(described, close(described, 1, sent, bundles=(bundle,)))
+    assert verdict.level is level
+    assert "a loss of the rest is not seen" in verdict.because
 
 
 def test_a_part_of_a_bundle_that_is_low_is_not_known_to_be() -> None:
@@ -100,6 +139,20 @@ def test_a_part_of_a_bundle_that_is_low_is_not_known_to_be() -> None:
     part = next(iter(judge(described, close(described, 1, whole[0], other, bundles=(bundle,)))))
     assert part.level is Level.UNKNOWN
     assert "1 of the 2 flows" in part.because
+
+
+@pytest.mark.parametrize(("rate", "level"), [(0.794, Level.FAIL), (0.795, Level.PASS), (0.796, Level.PASS)])
+def test_a_share_of_what_is_expected_is_rounded_as_the_file_says(rate: float, level: Level) -> None:
+    described = star("at_least: 80 %, round: 1 %")
+    (verdict,) = judge(described, close(described, 1, flow("n1", "n2", rate)))
+    assert verdict.level is level
+
+
+def test_the_bound_of_a_verdict_is_in_the_unit_of_its_value() -> None:
+    """Half of the cable of n3 is what each of two flows can get; 80 % of it is asked."""
+    described = star()
+    verdicts = judge(described, close(described, 1, flow("n1", "n3", 0.5), flow("n2", "n3", 0.5)))
+    assert [(each.expected, each.required) for each in verdicts] == [(0.5 * RATE, 0.4 * RATE)] * 2
 
 
 def test_each_way_of_a_test_counts_once_whatever_parts_of_it_are_measured_too() -> None:
@@ -118,6 +171,9 @@ def test_each_way_of_a_test_counts_once_whatever_parts_of_it_are_measured_too() 
         (FailedAt.LOST, "n2", 0.5, Level.UNKNOWN),  # below the bound, beside a test in trouble on the same cable
         (FailedAt.TIMEOUT, "n2", 0.85, Level.UNKNOWN),  # between bound and target
         (FailedAt.LOST, "n2", 0.95, Level.PASS),
+        (FailedAt.FLOODED, "n2", 0.5, Level.UNKNOWN),
+        (FailedAt.TOOL, "n2", 0.5, Level.UNKNOWN),
+        (FailedAt.OUTPUT, "n2", 0.5, Level.UNKNOWN),
         (FailedAt.LOST, "n4", 0.5, Level.FAIL),  # the trouble is elsewhere
         (FailedAt.MISSING_TOOL, "n2", 0.5, Level.FAIL),  # that test never sent
     ],
