@@ -149,7 +149,7 @@ class _StagePlanner:
         for turn in list_turns(sweep):
             if turn.point not in made:
                 options = MappingProxyType({**self.given, **turn.options(self.probe.options)})
-                stage = Stage(self.stage.probe, self.stage.nodes, options)
+                stage = replace(self.stage, options=options, sweep=None)
                 clients = turn.clients(self.probe.options)
                 at = _StagePlanner(self.fabric, self.probe, stage, self.flow_classes, self.most, clients)
                 made[turn.point] = at.rounds(members, 1)
@@ -209,9 +209,8 @@ class _StagePlanner:
             pairs = [(sink, source) for source, sink in layout.pairs] if self._is_turned else layout.pairs
             jobs = [_Job((Target(nodes[here], nodes[there], options),), sending) for here, there in pairs]
             ledger.pairs(layout.pairs)
-        return self._numbered(
-            jobs, self._places(ledger, jobs, any_order=layout.any_order), title, layout.because, first
-        )
+        because = f"{layout.because}; {self.stage.because}" if self.stage.because else layout.because
+        return self._numbered(jobs, self._places(ledger, jobs, any_order=layout.any_order), title, because, first)
 
     def _job(self, flows: Sequence[Flow], port: int, bundle: Bundle | None = None) -> _Job:
         """The tests of flows that run together; with ``port`` each is one stream that is sent from it."""

@@ -4,10 +4,12 @@ They bring no criteria, which are the contract's and stand in the file.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.probes.planning.design_options import make_unknown_error
+from benchconsole.probes.planning.stream_counts import count_streams
 from benchconsole.topology.model.fabric import Fabric, NodeId, NodeRole, Stage, Suite
 from benchconsole.topology.model.sweep import Sweep, Value
 
@@ -19,6 +21,13 @@ def _stage(probe: str, nodes: Iterable[NodeId], sweep: Sweep | None = None, **op
     return Stage(probe, tuple(nodes), MappingProxyType(options), sweep)
 
 
+def _iperf3(fabric: Fabric, design: str, sweep: Sweep | None = None, **options: Value) -> Stage:
+    """A stage of iperf3 with as many streams as the hashes of the fabric need for this design."""
+    count = count_streams(fabric, trunks=design != "neighbours")
+    stage = _stage("iperf3", fabric.nodes, sweep, design=design, streams=count.streams, **options)
+    return replace(stage, because=count.because)
+
+
 def _of(fabric: Fabric, *roles: NodeRole) -> tuple[NodeId, ...]:
     """The nodes of these roles; everybody where none has one of them."""
     found = tuple(node.id for node in fabric.nodes.values() if node.role in roles)
@@ -26,8 +35,8 @@ def _of(fabric: Fabric, *roles: NodeRole) -> tuple[NodeId, ...]:
 
 
 def _default(fabric: Fabric) -> Iterator[Stage]:
-    yield _stage("iperf3", fabric.nodes, design="neighbours")
-    yield _stage("iperf3", fabric.nodes, design="trunks", streams=8)
+    yield _iperf3(fabric, "neighbours")
+    yield _iperf3(fabric, "trunks")
 
 
 def _paths(fabric: Fabric) -> Stage:
@@ -37,16 +46,16 @@ def _paths(fabric: Fabric) -> Stage:
 
 def _quick(fabric: Fabric) -> Iterator[Stage]:
     yield _paths(fabric)
-    yield _stage("iperf3", fabric.nodes, design="neighbours", seconds=3)
+    yield _iperf3(fabric, "neighbours", seconds=3)
     yield _stage("fio", _of(fabric, NodeRole.COMPUTE, NodeRole.STORAGE), size="16 MiB", seconds=1)
 
 
 def _network(fabric: Fabric) -> Iterator[Stage]:
     yield _paths(fabric)
     yield _stage("sockperf", fabric.nodes, design="neighbours")
-    yield _stage("iperf3", fabric.nodes, design="neighbours", seconds=10)
-    yield _stage("iperf3", fabric.nodes, design="trunks", streams=8, seconds=10)
-    yield _stage("iperf3", fabric.nodes, design="permutation", seconds=10)
+    yield _iperf3(fabric, "neighbours", seconds=10)
+    yield _iperf3(fabric, "trunks", seconds=10)
+    yield _iperf3(fabric, "permutation", seconds=10)
     yield _stage("nuttcp", fabric.nodes, design="neighbours", mode="burst")
 
 
@@ -55,7 +64,7 @@ def _storage(fabric: Fabric) -> Iterator[Stage]:
     yield _stage("dd", own, size="2 GiB", block="1 MiB")
     yield _stage("fio", own, size="1 GiB", seconds=20)
     yield _stage("fio", own, size="1 GiB", seconds=20, jobs=4)
-    yield _stage("iperf3", fabric.nodes, design="trunks", streams=8)
+    yield _iperf3(fabric, "trunks")
 
 
 def _acceptance(fabric: Fabric) -> Iterator[Stage]:
@@ -65,9 +74,9 @@ def _acceptance(fabric: Fabric) -> Iterator[Stage]:
     yield _stage("hpl", compute, size=1, memory=0.5)
     yield _stage("stream", compute)
     if any(node.role is NodeRole.MANAGEMENT for node in fabric.nodes.values()):
-        yield _stage("iperf3", fabric.nodes, design="star", seconds=10)
-    yield _stage("iperf3", fabric.nodes, design="neighbours", seconds=10)
-    yield _stage("iperf3", fabric.nodes, design="trunks", streams=8, seconds=10)
+        yield _iperf3(fabric, "star", seconds=10)
+    yield _iperf3(fabric, "neighbours", seconds=10)
+    yield _iperf3(fabric, "trunks", seconds=10)
     yield _stage("nuttcp", fabric.nodes, design="neighbours", mode="udp", bitrate="1 Gb/s")
     yield _stage("nuttcp", fabric.nodes, design="neighbours", mode="burst")
     yield _stage("dd", compute, size="2 GiB", block="1 MiB")
@@ -80,7 +89,7 @@ def _burn_in(fabric: Fabric) -> Iterator[Stage]:
     yield _stage("hpl", compute, thrice, size=1, memory=0.8, seconds=3600)
     yield _stage("stream", compute, thrice)
     yield _stage("fio", compute, thrice, size="1 GiB", seconds=60)
-    yield _stage("iperf3", fabric.nodes, thrice, design="trunks", streams=8, seconds=60)
+    yield _iperf3(fabric, "trunks", thrice, seconds=60)
     yield _stage(INVENTORY, fabric.nodes)
 
 

@@ -325,12 +325,16 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of a suite: a probe, the nodes it runs on, its options as written, and what it varies."""
+    """One step of a suite: a probe, the nodes it runs on, its options as written, and what it varies.
+
+    ``because`` is why it has these options, where they were computed; plans say it.
+    """
 
     probe: str
     nodes: tuple[NodeId, ...]
     options: Mapping[str, str | int | float]
     sweep: Sweep | None = None
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)
