@@ -11,6 +11,7 @@ from benchconsole.console.view.run_view import LinkView, RunView, State
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.link_state import read_links
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Bundle
 from benchconsole.topology.description.resolve import load_text
@@ -77,6 +78,39 @@ def test_only_a_finding_fails_a_link() -> None:
     assert [link_of(view, node).state for node in ("n1", "n2", "n3")] == [State.FAIL, State.PASS, State.PASS]
     assert (link_of(view, "n1").measured, link_of(view, "n1").expected) == (0.5 * RATE, RATE)
     assert view.nodes[described.links_at["n1"][0].a].state is State.FAIL  # type: ignore[index]
+
+
+LEGS = """\
+schema: 1
+fabric: legs
+network: {mtu: 9000}
+networks: {gige: {mtu: 1500}, elan: {goodput: 90 %}}
+switches: {"leaf[1-2]": {role: leaf}, maintenance: {role: leaf}, fast: {role: leaf}}
+nodes: {"n[1-5]": {}}
+links:
+  - {from: "n[1-4]", to: maintenance, speed: 1 Gb/s, network: gige}
+  - {from: "n[1-2,5]", to: "leaf[1-2]", speed: 10 Gb/s, bond: active-backup}
+  - {from: "leaf1", to: "leaf2", speed: 10 Gb/s}
+  - {from: "n[3-4]", to: fast, speed: 10 Gb/s, network: elan}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ends", "legs"),
+    [
+        (("n1", "n2"), {"n1--leaf1", "n2--leaf1"}),  # both networks are common: that of the data carries it
+        (("n1", "n5"), {"n1--leaf1", "n5--leaf1"}),  # n5 is in one network only
+        (("n3", "n1"), {"n3--maintenance", "n1--maintenance"}),
+        (("n3", "n4"), {"n3--maintenance", "n4--maintenance"}),  # the first common one, where none is that of the data
+    ],
+)
+def test_a_lone_flow_speaks_of_the_legs_that_it_can_use(ends: tuple[str, str], legs: set[str]) -> None:
+    """Never of a standby leg, which carries nothing."""
+    described = load_text(LEGS, "legs.yaml")
+    closed = close(described, 1, flow(*ends, 0.1))
+    (verdict,) = judge_round(JudgingContext(described, METRICS), closed)
+    links, _ = read_links(described, {}, closed.results[0], verdict)
+    assert set(links) == legs
 
 
 LAG = """\

@@ -63,6 +63,17 @@ def test_a_candidate_carried_three_quarters_of_what_is_missing(
     assert (finding.suspect, finding.where) == (suspect, where)
 
 
+@pytest.mark.parametrize("much", [0.33, 0.6])
+def test_what_one_flow_has_too_much_is_nothing_that_another_lacks(much: float) -> None:
+    """Of 50 % that are missing into n4, n2 lacks 30 and n3 20: neither is the cause, whatever n1 sends."""
+    described = star()
+    bundle = Bundle("into n4", (into(described, "n4"),))
+    rates = ("n1", much), ("n2", 1 / 3 - 0.3), ("n3", 1 / 3 - 0.2)
+    sent = [flow(source, "n4", rate, "into n4") for source, rate in rates]
+    (finding,) = find(described, close(described, 1, *sent, bundles=(bundle,)))
+    assert finding.where == "n4 in"
+
+
 @pytest.mark.parametrize(("load", "blamed"), [(0.919, True), (0.92, False), (0.921, False)])
 def test_a_link_that_was_full_is_not_the_cause(load: float, blamed: bool) -> None:
     """What n2 receives of two fills its cable from 92 % on: then only the senders can be at fault."""

@@ -9,11 +9,12 @@ from benchconsole.probes.api import Output, Probe, Shape
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect
+from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Level, Suspect, Verdict, Yardstick
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId
 from tests.fabrics import METRICS, SMALL, fabric, play
+from tests.probes.judging.rounds import close, flow, star
 
 
 class _Pair(Probe):
@@ -103,3 +104,82 @@ def test_a_bundle_that_lost_its_flows_is_unknown_and_not_passed(tmp_path: Path) 
     levels = {verdict.subject: verdict.level for verdict in verdicts}
     assert levels["leaf1 to spine1"] is Level.UNKNOWN
     assert levels["leaf2 to spine2"] is Level.PASS
+
+
+# -- which verdicts count, and in which order findings come
+
+
+def judged(described: Fabric, closed: ClosedRound) -> ClosedRound:
+    return replace(closed, verdicts=judge_round(JudgingContext(described, METRICS), closed))
+
+
+def listed(described: Fabric, *rounds: ClosedRound) -> list[tuple[Level, str]]:
+    found = list_findings(JudgingContext(described, METRICS), [judged(described, each) for each in rounds])
+    return [(each.level, each.where) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("rate", "found"),
+    [
+        (0.799, [(Level.FAIL, "n1 out or n2 in")]),
+        (0.8, [(Level.WATCH, "n1 out or n2 in")]),
+        (0.899, [(Level.WATCH, "n1 out or n2 in")]),
+        (0.9, []),
+    ],
+)
+def test_what_is_watched_has_a_finding_too(rate: float, found: list[tuple[Level, str]]) -> None:
+    described = star("at_least: 80 %, target: 90 %")
+    assert listed(described, close(described, 1, flow("n1", "n2", rate))) == found
+
+
+def test_what_fails_comes_before_what_is_watched() -> None:
+    described = star("at_least: 80 %, target: 90 %")
+    watched = [close(described, number, flow("n1", f"n{number + 1}", 0.85)) for number in (1, 2, 3)]
+    failed = close(described, 4, flow("n7", "n8", 0.5))
+    assert listed(described, *watched, failed) == [(Level.FAIL, "n7 out or n8 in"), (Level.WATCH, "n1 out")]
+
+
+def test_of_findings_of_one_level_that_with_more_nodes_comes_first() -> None:
+    described = star()
+    one = [close(described, number, flow("n1", f"n{number + 1}", 0.5)) for number in (1, 2, 3)]
+    two = close(described, 4, flow("n5", "n6", 0.5))
+    assert [where for _, where in listed(described, *one, two)] == ["n5 out or n6 in", "n1 out"]
+
+
+def verdict(name: str, level: Level, kind: Yardstick, **other: str) -> Verdict:
+    """One of round 1 on a node."""
+    made = Verdict("t1", 1, "fio", name, (name,), "fio.read", (), level, kind, "")
+    return replace(made, **other)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("levels", "found"),
+    [
+        ((Level.FAIL, Level.PASS), 1),
+        ((Level.PASS, Level.FAIL), 1),
+        ((Level.FAIL, Level.FAIL), 1),
+        ((Level.PASS, Level.PASS), 0),
+        ((Level.UNKNOWN, Level.PASS), 0),
+    ],
+)
+def test_of_two_numbers_of_one_round_the_second_does_not_take_the_first_back(
+    levels: tuple[Level, Level], found: int
+) -> None:
+    described = star()
+    closed = close(described, 1, flow("n1", "n2", 0.9))
+    verdicts = tuple(verdict("n1", level, Yardstick.CRITERION) for level in levels)
+    assert len(list_findings(JudgingContext(described, METRICS), [replace(closed, verdicts=verdicts)])) == found
+
+
+@pytest.mark.parametrize(("declared", "found"), [(("2", "2"), [("n1", "n2")]), (("2", "4"), [("n1",), ("n2",)])])
+def test_nodes_that_report_the_same_are_one_finding_only_if_they_were_declared_the_same(
+    declared: tuple[str, str], found: list[tuple[str, ...]]
+) -> None:
+    described = star()
+    closed = close(described, 1, flow("n1", "n2", 0.9))
+    verdicts = tuple(
+        verdict(name, Level.FAIL, Yardstick.HARDWARE, metric="cpu.sockets", text="1", expected_text=wanted)
+        for name, wanted in zip(("n1", "n2"), declared, strict=True)
+    )
+    findings = list_findings(JudgingContext(described, METRICS), [replace(closed, verdicts=verdicts)])
+    assert [each.nodes for each in findings] == found

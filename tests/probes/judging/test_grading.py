@@ -2,9 +2,12 @@
 
 import pytest
 
-from benchconsole.probes.judging.grading import grade, grade_range, rounded
+from benchconsole.probes.judging.grading import DEFAULT, grade, grade_range, matching, rounded
 from benchconsole.probes.model.judgement import Level
-from benchconsole.topology.model.fabric import Comparator
+from benchconsole.probes.model.sending import Sending
+from benchconsole.topology.model.fabric import Comparator, Criterion, NodeId
+from benchconsole.topology.units import Unit
+from tests.probes.judging.rounds import Sent, close, star
 
 
 @pytest.mark.parametrize(
@@ -48,3 +51,27 @@ def test_a_range_passes_at_its_least_and_fails_at_its_most(
     value: tuple[float, float], required: tuple[float, float], level: Level
 ) -> None:
     assert grade_range(value, required) is level
+
+
+@pytest.mark.parametrize(
+    ("source", "bulk", "nodes", "where", "meant"),
+    [
+        (DEFAULT, True, (), (), True),
+        (DEFAULT, False, (), (), False),  # requests and answers: their throughput says nothing of links
+        ("4.1", False, (), (), True),
+        ("4.1", True, ("n1", "n3"), (), True),
+        ("4.1", True, ("n2", "n3"), (), False),  # n2 is only the peer
+        ("4.1", True, (), (("direction", "out"),), True),
+        ("4.1", True, (), (("direction", "in"),), False),
+        ("4.1", True, (), (("direction", "out"), ("point", "1")), False),
+    ],
+)
+def test_which_measurements_a_criterion_means(
+    source: str, bulk: bool, nodes: tuple[str, ...], where: tuple[tuple[str, str], ...], meant: bool
+) -> None:
+    (result,) = close(star(), 1, Sent("n1", "n2", (("out", 1.0),), sending=Sending(bulk=bulk))).results
+    named = frozenset(NodeId(name) for name in nodes)
+    criterion = Criterion(
+        "iperf3.throughput", Comparator.AT_LEAST, 0.8, Unit.ONE, where=where, nodes=named, source=source
+    )
+    assert matching(criterion, result) == (result.measurements if meant else ())

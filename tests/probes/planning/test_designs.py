@@ -19,6 +19,7 @@ from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Caps, Fabric, Flow, NodeId
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import SMALL, are_connected, fabric
+from tests.probes.judging.rounds import star
 from tests.probes.planning.suites import Both, clos, planned
 
 TWO_TO_ONE = SMALL.replace(
@@ -57,10 +58,28 @@ def test_a_star_serves_as_many_at_once_as_the_links_of_the_server_carry(tmp_path
     assert len(rounds) == 2
 
 
+@pytest.mark.parametrize(("fit", "at_once"), [(0.99, 1), (1.99, 1), (2.0, 2), (2.01, 2), (3.0, 3)])
+def test_a_star_serves_as_many_at_once_as_the_cap_of_the_storage_system_allows(
+    tmp_path: Path, fit: float, at_once: int
+) -> None:
+    """``fit`` nodes at their full rate, whether they read or write: none is slowed down for another one."""
+    text = SMALL.replace("links:", 'storage: {fs: {servers: "st1"}}\nlinks:')
+    plain = fabric(tmp_path, text)
+    rate = plain.payload(plain.links_at["n1"][0])
+    rounds = planned(replace(plain, caps=Caps(None, MappingProxyType({"fs": fit * rate}))), "star", servers="st1")
+    assert max(len(each.tests) for each in rounds) == at_once
+
+
 def test_a_permutation_at_two_to_one_takes_two_rounds(tmp_path: Path) -> None:
     rounds = planned(fabric(tmp_path, TWO_TO_ONE), "permutation", shift=4, nodes=[f"n{i}" for i in range(1, 9)])
     assert [len(each.tests) for each in rounds] == [4, 4]
     assert set(pairs(rounds)) == {(f"n{i}", f"n{(i + 3) % 8 + 1}") for i in range(1, 9)}
+
+
+@pytest.mark.parametrize(("most", "sizes"), [(7, [7, 1]), (8, [8]), (9, [8])])
+def test_a_round_has_as_many_tests_as_are_made_ready_at_once(most: int, sizes: list[int]) -> None:
+    rounds = planned(star(), "permutation", shift=1, most=most)
+    assert sorted((len(each.tests) for each in rounds), reverse=True) == sizes
 
 
 def test_a_drawn_permutation_is_drawn_again_alike_and_leaves_nobody_alone(tmp_path: Path) -> None:

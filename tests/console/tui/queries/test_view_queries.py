@@ -76,3 +76,22 @@ def test_a_link_that_a_finding_is_about_keeps_its_own_load() -> None:
     found = load(seen)
     assert found.total == pytest.approx(2.0 * FULL)
     assert list(found.links.values()) == pytest.approx([0.2 * FULL, 0.6 * FULL, 0.6 * FULL, 0.6 * FULL])
+
+
+@pytest.mark.parametrize(
+    ("total", "blamed", "others"),
+    [
+        (3.20, 0.2, 1.0),  # all that is left fills the other three: the bound
+        (3.23, 0.2, 1.0),  # they carry no more than they can, whatever the sum says
+        (3.17, 0.2, 0.99),
+        (0.93, 0.9, 0.01),
+        (0.90, 0.9, 0.0),
+        (0.87, 0.9, 0.0),  # and no less than nothing
+    ],
+)
+def test_what_the_others_carry_is_between_nothing_and_all_they_can(total: float, blamed: float, others: float) -> None:
+    """The sum and the link of the finding were measured in different rounds."""
+    blame = Finding(Suspect.LINK, UPLINKS[0], "", "", Level.FAIL, Confidence.LIKELY, (), ())
+    seen = shared(4.0, total)
+    seen[UPLINKS[0]] = LinkView(State.FAIL, blamed * FULL, FULL, finding=blame)
+    assert list(load(seen).links.values()) == pytest.approx([blamed * FULL, *[others * FULL] * 3])

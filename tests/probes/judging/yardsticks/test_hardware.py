@@ -1,8 +1,18 @@
 """How near a reported fact is to a declared one: at each bound, one step below it, one above it."""
 
+from collections.abc import Sequence
+from types import MappingProxyType
+
 import pytest
 
+from benchconsole.probes.api import Target
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.yardsticks.hardware import is_as_declared
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
+from benchconsole.probes.model.measuring import Fact, Result, Round, Test
+from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
+from tests.probes.judging.rounds import star
 
 GIB = 2.0**30
 
@@ -31,3 +41,42 @@ def test_a_fact_is_as_declared_within_what_rounding_and_the_kernel_take(
     name: str, reported: str | float, declared: str | float, alike: bool
 ) -> None:
     assert is_as_declared(name, reported, declared) is alike
+
+
+TEN, ONE = 1.25e9, 0.125e9
+FIRST, SECOND = (("nic", "eth0"),), (("nic", "eth1"),)
+HERE = Fact("nic.address", "192.0.2.7", labels=SECOND)
+
+
+@pytest.mark.parametrize(
+    ("facts", "level"),
+    [
+        ([Fact("nic.speed", TEN, labels=FIRST)], Level.PASS),
+        ([Fact("nic.speed", ONE, labels=FIRST)], Level.FAIL),
+        ([Fact("nic.speed", ONE, labels=FIRST), Fact("nic.speed", TEN, labels=SECOND)], Level.PASS),  # one of them is
+        ([Fact("nic.speed", ONE, labels=FIRST), Fact("nic.speed", TEN, labels=SECOND), HERE], Level.PASS),
+        ([Fact("nic.speed", TEN, labels=FIRST), Fact("nic.speed", ONE, labels=SECOND), HERE], Level.FAIL),
+        ([Fact("nic.speed", TEN, labels=FIRST), HERE], Level.PASS),  # the port of the tests told no speed
+        ([Fact("nic.speed", TEN, labels=(*FIRST, ("nominal", "yes")))], Level.UNKNOWN),  # the port is virtual
+        ([Fact("nic.speed", TEN, labels=(*FIRST, ("nominal", "no")))], Level.PASS),
+        ([Fact("cpu.sockets", 2.0)], Level.UNKNOWN),
+    ],
+)
+def test_the_port_that_carries_the_tests_is_the_one_that_was_declared(facts: Sequence[Fact], level: Level) -> None:
+    hardware = Hardware("b", MappingProxyType({"nic.speed": TEN}))
+    node = Node(NodeId("n1"), NodeRole.COMPUTE, hardware, "192.0.2.1", "192.0.2.7")
+    test = Test("t", "inventory", Target(node), 1)
+    each = Round(1, "inventory", "inventory", (test,), 1.0, "")
+    closed = ClosedRound(each, (Result(test, facts=tuple(facts)),), CloseReason.COMPLETE, 0.0, 1.0)
+    (verdict,) = judge_round(JudgingContext(star(), {}), closed)
+    assert verdict.level is level
+
+
+@pytest.mark.parametrize(("fact", "verdicts"), [("inventory.seconds", 0), ("nic.speed", 1)])
+def test_a_node_that_told_nothing_of_its_hardware_is_not_held_against_it(fact: str, verdicts: int) -> None:
+    hardware = Hardware("b", MappingProxyType({"nic.speed": TEN}))
+    node = Node(NodeId("n1"), NodeRole.COMPUTE, hardware, "192.0.2.1", "192.0.2.7")
+    test = Test("t", "inventory", Target(node), 1)
+    each = Round(1, "inventory", "inventory", (test,), 1.0, "")
+    closed = ClosedRound(each, (Result(test, facts=(Fact(fact, TEN),)),), CloseReason.COMPLETE, 0.0, 1.0)
+    assert len(judge_round(JudgingContext(star(), {}), closed)) == verdicts
