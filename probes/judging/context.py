@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from benchconsole.probes.judging.grading import DEFAULT
+from benchconsole.probes.judging.grading import DefaultCriterion
 from benchconsole.probes.judging.round_flows import FlowReader
 from benchconsole.probes.model.measuring import Against, Metric
+from benchconsole.topology.analysis.storage_ceilings import GroupCeilings, compute_ceilings
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Fabric
 from benchconsole.topology.routing.routes import Routes
 from benchconsole.topology.units import Shown, Unit
 
 CAPACITY_SHARE = 0.8
-"""Share of the computed capacity that is asked when a file declares no criterion of its own."""
+"""Share of the computed capacity that is asked of flows of which no criterion of the file asks a share of it."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,28 @@ class JudgingContext:
         return FlowReader(self.routes)
 
     @cached_property
+    def ceilings(self) -> tuple[GroupCeilings, ...]:
+        """What each storage system allows each set of its clients."""
+        return compute_ceilings(self.fabric)
+
+    @cached_property
     def criteria(self) -> tuple[Criterion, ...]:
         """The file's criteria, and the default share of capacity for each metric that a probe declares for it.
 
-        The default is left out where the file has a criterion of its own on the metric.
+        The default stands beside every other criterion. It is left out where the file asks for a share of capacity
+        itself, of all nodes and labels; where that speaks of some only, ``capacity`` holds the rest to the default.
         """
-        own = {criterion.metric for criterion in self.fabric.criteria}
+        own = {each.metric for each in self.fabric.criteria if _asks_capacity(each) and not (each.where or each.nodes)}
         defaults = (
-            Criterion(metric.name, Comparator.AT_LEAST, CAPACITY_SHARE, Unit.ONE, Basis.CAPACITY, source=DEFAULT)
+            DefaultCriterion(metric.name, Comparator.AT_LEAST, CAPACITY_SHARE, Unit.ONE, Basis.CAPACITY)
             for metric in self.metrics.values()
             if metric.against is Against.FABRIC and metric.name not in own
         )
         return (*self.fabric.criteria, *defaults)
+
+    def capacity_criteria_of_file(self, metric: str) -> tuple[Criterion, ...]:
+        """The criteria of the file that ask for a share of capacity in place of the default."""
+        return tuple(each for each in self.fabric.criteria if each.metric == metric and _asks_capacity(each))
 
     def capacity_criteria(self, probe: str) -> tuple[Criterion, ...]:
         """The criteria that hold the metrics of a probe against the fabric."""
@@ -54,3 +65,7 @@ class JudgingContext:
         """How values of ``metric`` are written."""
         declared = self.metrics.get(metric)
         return declared.shown if declared else Shown.PLAIN
+
+
+def _asks_capacity(criterion: Criterion) -> bool:
+    return criterion.basis is Basis.CAPACITY and criterion.comparator is Comparator.AT_LEAST

@@ -1,6 +1,7 @@
 """The comparison of numbers with bounds, and which measurements a criterion means. Equal to the bound is good."""
 
 import math
+from dataclasses import dataclass
 
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Reading, Result
@@ -11,8 +12,9 @@ POSSIBLE = 1.05
 is wrong; less may be bursts and rounding."""
 
 
-DEFAULT = "default"
-"""The source of a criterion that no file declares: it speaks of tests that send in bulk only."""
+@dataclass(frozen=True, slots=True)
+class DefaultCriterion(Criterion):
+    """A criterion that no file declares: it speaks of tests that send in bulk only."""
 
 
 def rounded(value: float, step: float) -> float:
@@ -54,7 +56,7 @@ def matching(criterion: Criterion, result: Result) -> tuple[Reading, ...]:
     """The measurements of ``result`` that ``criterion`` speaks of."""
     if criterion.nodes and result.test.target.node.id not in criterion.nodes:
         return ()
-    if criterion.source == DEFAULT and not result.test.sending.bulk:
+    if isinstance(criterion, DefaultCriterion) and not result.test.sending.bulk:
         return ()
     return tuple(
         measurement

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchconsole.probes.judging.grading import POSSIBLE
-from benchconsole.probes.model.judgement import Level, Verdict
+from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, Result
 from benchconsole.topology.model.fabric import Fabric, Link, LinkId, Node
 
@@ -23,10 +23,11 @@ def read_links(
     """The links that a verdict on throughput speaks of, and the level that it gives each of them.
 
     Those of the bundle of its test, or the NICs of a lone flow (as slow as the slower one: filled). The level is pass
-    for a link that was filled and whose number is known, else unknown; only a finding fails a link.
+    for a link that was filled and whose number is known, else unknown; only a finding fails a link. A verdict against
+    a fixed number of the file tells no share of what a link carries: none.
     """
     target = result.test.target
-    if verdict.share is None or target.peer is None:
+    if verdict.kind is not Yardstick.CAPACITY or verdict.share is None or target.peer is None:
         return (), Level.UNKNOWN
     filled = True
     if result.test.bundle:

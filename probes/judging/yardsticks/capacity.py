@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import POSSIBLE, grade, matching
+from benchconsole.probes.judging.grading import POSSIBLE, DefaultCriterion, grade, matching
 from benchconsole.probes.judging.round_flows import MeasuredFlow, read_flow
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Test
@@ -74,9 +74,36 @@ def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verd
         everyone = replace(criterion, where=(), nodes=frozenset())
         started = Counter(result.test.bundle for result in closed.results if matching(everyone, result))
         measured = context.flows.read(closed, criterion.metric).measured(criterion)
-        for name, flows in group_by_key((_name_subject(each), each) for each in measured).items():
-            subject = FlowSubject(context, criterion, flows, bundles.get(name), started[name], disturbed)
+        own = _find_own(context, closed, criterion)
+        for name, flows in group_by_key((name_subject(each), each) for each in measured).items():
+            if all(_identify(each) in own for each in flows):
+                continue
+            asked = _mix_shares(criterion, flows, own)
+            subject = FlowSubject(context, asked, flows, bundles.get(name), started[name], disturbed)
             yield _make_verdict(name, subject, tests.get(name, ()))
+
+
+def _identify(each: MeasuredFlow) -> tuple[str, str]:
+    return each.result.test.id, each.flow.source
+
+
+def _find_own(context: JudgingContext, closed: ClosedRound, criterion: Criterion) -> Mapping[tuple[str, str], float]:
+    """The flows that the default leaves to the file, with the highest share of their capacity that it asks."""
+    own: dict[tuple[str, str], float] = {}
+    if isinstance(criterion, DefaultCriterion):
+        flows = context.flows.read(closed, criterion.metric)
+        for one in context.capacity_criteria_of_file(criterion.metric):
+            for each in flows.measured(one):
+                own[_identify(each)] = max(own.get(_identify(each), 0.0), one.required)
+    return own
+
+
+def _mix_shares(criterion: Criterion, flows: Sequence[MeasuredFlow], own: Mapping[tuple[str, str], float]) -> Criterion:
+    """The default for a bundle of which the file speaks in part: of each flow what is asked of it, by its size."""
+    if not any(_identify(each) in own for each in flows):
+        return criterion
+    asked = sum(own.get(_identify(each), criterion.required) * each.expected.value for each in flows)
+    return replace(criterion, required=asked / sum(each.expected.value for each in flows))
 
 
 def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> Verdict:
@@ -167,15 +194,9 @@ def excuse_disturbed(subject: FlowSubject) -> None:
 
 def refuse_impossible(subject: FlowSubject) -> None:
     """No link carries more than its wire does: then the measurement or the description is wrong, and nothing passes."""
-    graph, fabric = subject.context.routes.graph, subject.context.fabric
-    possible = POSSIBLE if len(subject.flows) == 1 else POSSIBLE_SUM
-    for way, value in _sum_loads(subject.flows, [each.value for each in subject.flows]).items():
-        wire = graph.links[way >> 1].capacity
-        if value * subject.together > possible * wire:
-            where = direction_name(fabric, graph.direction(way))
-            carried = f"{network_rate(value)} over {where}, which carries {network_rate(wire)} as described"
-            subject.rule(Level.UNKNOWN, f"{carried}: the number or the description is wrong")
-            return
+    overload = describe_overload(subject.context, subject.flows)
+    if overload:
+        subject.rule(Level.UNKNOWN, overload)
 
 
 def excuse_part(subject: FlowSubject) -> None:
@@ -239,7 +260,20 @@ def overlap(flows: Sequence[MeasuredFlow]) -> float:
     return length / (length + max(ends) - min(ends)) if length > 0 else 1.0
 
 
-def _name_subject(each: MeasuredFlow) -> str:
+def describe_overload(context: JudgingContext, flows: Sequence[MeasuredFlow]) -> str:
+    """The first link that was seen to carry more than its wire can, in words; empty where there is none."""
+    graph, together = context.routes.graph, overlap(flows)
+    possible = POSSIBLE if len(flows) == 1 else POSSIBLE_SUM
+    for way, value in _sum_loads(flows, [each.value for each in flows]).items():
+        wire = graph.links[way >> 1].capacity
+        if value * together > possible * wire:
+            where = direction_name(context.fabric, graph.direction(way))
+            carried = f"{network_rate(value)} over {where}, which carries {network_rate(wire)} as described"
+            return f"{carried}: the number or the description is wrong"
+    return ""
+
+
+def name_subject(each: MeasuredFlow) -> str:
     """The bundle of a flow, or the flow alone."""
     test = each.result.test
     # Of a test that sends both ways each is judged by itself, or one would make up for the other.

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.grading import POSSIBLE, grade, matching, rounded
+from benchconsole.probes.judging.grading import grade, matching, rounded
+from benchconsole.probes.judging.physical_limits import Impossible, find_impossible
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Reading, Result
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
@@ -12,15 +13,24 @@ from benchconsole.topology.units import percent, show
 
 def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
     """One verdict for each measurement and each criterion that speaks of it."""
+    own = f"{closed.round.probe}."
+    asked = [each for each in context.criteria if each.basis is not Basis.CAPACITY and each.metric.startswith(own)]
+    impossible = {name: find_impossible(context, closed, name) for name in dict.fromkeys(each.metric for each in asked)}
     for result in closed.results:
-        for criterion in context.criteria:
-            if criterion.basis is not Basis.CAPACITY:
-                for measurement in matching(criterion, result):
-                    yield _judge(context, criterion, result, measurement)
+        for criterion in asked:
+            for measurement in matching(criterion, result):
+                yield _judge(context, criterion, result, measurement, impossible[criterion.metric])
 
 
-def _judge(context: JudgingContext, criterion: Criterion, result: Result, measurement: Reading) -> Verdict:
+def _judge(
+    context: JudgingContext, criterion: Criterion, result: Result, measurement: Reading, impossible: Impossible
+) -> Verdict:
     level, required, because = _grade(context, criterion, result, measurement.value)
+    alone, together = (why.get(measurement.id, "") for why in (impossible.alone, impossible.together))
+    if alone:
+        level, because = Level.UNKNOWN, alone
+    elif together and level in (Level.PASS, Level.WATCH):
+        level, because = Level.UNKNOWN, f"{because}, but with the others of its bundle {together}"
     test = result.test
     return Verdict(
         test=test.id,
@@ -56,8 +66,6 @@ def _grade(
         bases = "; ".join(dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes))
         whose = f"the peaks of {len(nodes)} nodes" if len(nodes) > 1 else "peak"
         scale, basis = sum(known), f" of {whose} ({bases})"
-        if value > POSSIBLE * scale:
-            return Level.UNKNOWN, None, f"{percent(value / scale)}{basis}: the number or the stated peak is wrong"
     required = criterion.required * scale
     target = None if criterion.target is None else criterion.target * scale
     level = grade(value, required, comparator=criterion.comparator, target=target, step=criterion.step(scale))

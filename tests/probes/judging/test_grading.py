@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchconsole.probes.judging.grading import DEFAULT, grade, grade_range, matching, rounded
+from benchconsole.probes.judging.grading import DefaultCriterion, grade, grade_range, matching, rounded
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.sending import Sending
 from benchconsole.topology.model.fabric import Comparator, Criterion, NodeId
@@ -54,24 +54,22 @@ def test_a_range_passes_at_its_least_and_fails_at_its_most(
 
 
 @pytest.mark.parametrize(
-    ("source", "bulk", "nodes", "where", "meant"),
+    ("kind", "bulk", "nodes", "where", "meant"),
     [
-        (DEFAULT, True, (), (), True),
-        (DEFAULT, False, (), (), False),  # requests and answers: their throughput says nothing of links
-        ("4.1", False, (), (), True),
-        ("4.1", True, ("n1", "n3"), (), True),
-        ("4.1", True, ("n2", "n3"), (), False),  # n2 is only the peer
-        ("4.1", True, (), (("direction", "out"),), True),
-        ("4.1", True, (), (("direction", "in"),), False),
-        ("4.1", True, (), (("direction", "out"), ("point", "1")), False),
+        (DefaultCriterion, True, (), (), True),
+        (DefaultCriterion, False, (), (), False),  # requests and answers: their throughput says nothing of links
+        (Criterion, False, (), (), True),
+        (Criterion, True, ("n1", "n3"), (), True),
+        (Criterion, True, ("n2", "n3"), (), False),  # n2 is only the peer
+        (Criterion, True, (), (("direction", "out"),), True),
+        (Criterion, True, (), (("direction", "in"),), False),
+        (Criterion, True, (), (("direction", "out"), ("point", "1")), False),
     ],
 )
 def test_which_measurements_a_criterion_means(
-    source: str, bulk: bool, nodes: tuple[str, ...], where: tuple[tuple[str, str], ...], meant: bool
+    kind: type[Criterion], bulk: bool, nodes: tuple[str, ...], where: tuple[tuple[str, str], ...], meant: bool
 ) -> None:
     (result,) = close(star(), 1, Sent("n1", "n2", (("out", 1.0),), sending=Sending(bulk=bulk))).results
     named = frozenset(NodeId(name) for name in nodes)
-    criterion = Criterion(
-        "iperf3.throughput", Comparator.AT_LEAST, 0.8, Unit.ONE, where=where, nodes=named, source=source
-    )
+    criterion = kind("iperf3.throughput", Comparator.AT_LEAST, 0.8, Unit.ONE, where=where, nodes=named)
     assert matching(criterion, result) == (result.measurements if meant else ())

@@ -1,0 +1,106 @@
+"""Measurements above what a wire, processor or storage system as described can give: unknown, whatever is asked.
+
+A rate above what a link of its way carries, a sum of flows above what their link carries, arithmetic above the
+stated peaks of all nodes of a test, bytes above the ceiling of the storage system that the test was told to use.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.grading import POSSIBLE
+from benchconsole.probes.judging.yardsticks.capacity import describe_overload, name_subject
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import Against, Reading, Result
+from benchconsole.topology.analysis.fan_in import list_port_rates
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.units import Unit, percent, storage_rate
+
+_WRONG = "the number or the description is wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """Why measurements of a round cannot be right, by their id.
+
+    ``alone``: the number by itself is too high. ``together``: it may be right, but not those of its bundle in sum.
+    """
+
+    alone: Mapping[str, str] = field(default_factory=dict)
+    together: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_impossible(context: JudgingContext, closed: ClosedRound, metric: str) -> Impossible:
+    """The measurements of one metric that are above a physical limit."""
+    declared = context.metrics.get(metric)
+    if declared is not None and declared.against is Against.FABRIC:
+        return _find_above_wire(context, closed, metric)
+    alone: dict[str, str] = {}
+    for result in closed.results:
+        for reading in result.measurements:
+            if reading.metric == metric and (why := _describe_excess(context, result, reading)):
+                alone[reading.id] = why
+    return Impossible(alone)
+
+
+def _find_above_wire(context: JudgingContext, closed: ClosedRound, metric: str) -> Impossible:
+    flows = context.flows.read(closed, metric)
+    every = flows.find_measured([reading.id for readings in flows.measurements for reading in readings])
+    alone = {each.measurement.id: why for each in every if (why := describe_overload(context, (each,)))}
+    first = flows.find_measured([readings[0].id for readings in flows.measurements])
+    bundles = group_by_key((name_subject(each), each) for each in first if each.result.test.bundle)
+    together = {
+        each.measurement.id: why
+        for bundle in bundles.values()
+        if len(bundle) > 1 and (why := describe_overload(context, bundle))
+        for each in bundle
+    }
+    return Impossible(alone, together)
+
+
+def _describe_excess(context: JudgingContext, result: Result, reading: Reading) -> str:
+    """Why a number is higher than the nodes of its test allow; empty where it is not, or nothing is stated."""
+    if reading.unit is Unit.FLOP_RATE:
+        return _describe_above_peak(result, reading.value)
+    if reading.unit is Unit.BYTE_RATE:
+        return min(_list_storage_limits(context, result, reading), default=(0.0, ""))[1]
+    return ""
+
+
+def _describe_above_peak(result: Result, value: float) -> str:
+    nodes = result.test.target.nodes
+    known = [node.hardware.peak for node in nodes if node.hardware.peak is not None]
+    if len(known) < len(nodes) or value <= POSSIBLE * sum(known):
+        return ""
+    bases = "; ".join(dict.fromkeys(node.hardware.peak_basis or "basis not stated" for node in nodes))
+    whose = f"the peaks of {len(nodes)} nodes" if len(nodes) > 1 else "peak"
+    return f"{percent(value / sum(known))} of {whose} ({bases}): the number or the stated peak is wrong"
+
+
+def _list_storage_limits(context: JudgingContext, result: Result, reading: Reading) -> Iterator[tuple[float, str]]:
+    """Each limit that a rate to or from a shared storage system is above: byte/s, and the reason in words."""
+    system = context.fabric.storage.get(str(result.test.target.options.get("shared") or ""))
+    nodes = [str(node.id) for node in result.test.target.nodes]
+    if system is None or set(nodes) & set(system.servers):
+        return
+    limits = []
+    ports = list_port_rates(context.fabric, nodes)
+    if all(ports):
+        limits.append((sum(ports), f"the ports of {'its node' if len(nodes) == 1 else f'its {len(nodes)} nodes'}"))
+    operation = _name_operation(reading)
+    for group in context.ceilings:
+        clients = next((each for each in system.clients if each.name == group.clients), None)
+        if group.storage == system.name and clients is not None and set(nodes) <= set(clients.nodes):
+            slowest = group.of(operation).limiting if operation else None
+            if slowest is not None:
+                limits.append((slowest.rate, f"{system.name} ({slowest.name})"))
+    for rate, what in limits:
+        if reading.value > POSSIBLE * rate:
+            carried = f"{storage_rate(reading.value)}, and {what} can carry {storage_rate(rate)} as described"
+            yield rate, f"{carried}: a cache, or {_WRONG}"
+
+
+def _name_operation(reading: Reading) -> str:
+    """``read`` or ``write`` where the label or the name of the metric says so, else empty."""
+    said = dict(reading.labels).get("operation", reading.metric.partition(".")[2])
+    return said if said in ("read", "write") else ""
