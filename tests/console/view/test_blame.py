@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.view.blame import Blame
+from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict, Yardstick
 
 LAG = Finding(
@@ -42,3 +43,45 @@ def test_a_verdict_is_affected_by_an_element_that_it_does_not_name(
 
 def test_a_finding_on_the_subject_goes_before_one_elsewhere() -> None:
     assert Blame((LAG, NIC)).affected_by(PAIR) == ""
+
+
+@pytest.mark.parametrize(
+    ("findings", "node", "verdict", "state"),
+    [
+        ((), "n1", PAIR, State.FAIL),
+        ((LAG,), "n1", PAIR, State.AFFECTED),
+        ((LAG,), "n5", PAIR, State.AFFECTED),
+        ((LAG,), "n1", replace(PAIR, level=Level.WATCH), State.AFFECTED),
+        ((LAG,), "n1", replace(PAIR, level=Level.UNKNOWN), State.UNKNOWN),
+        ((LAG,), "n1", replace(PAIR, level=Level.PASS), State.PASS),
+        ((LAG,), "n1", replace(PAIR, test="t2"), State.FAIL),
+        ((NIC,), "n1", PAIR, State.FAIL),  # its own
+        ((NIC,), "n5", PAIR, State.AFFECTED),
+        ((LAG, NIC), "n1", PAIR, State.FAIL),
+        ((NIC, LAG), "n5", PAIR, State.AFFECTED),
+        ((replace(NIC, suspect=Suspect.STORAGE),), "n1", PAIR, State.FAIL),
+        ((replace(NIC, suspect=Suspect.NODE),), "n1", PAIR, State.FAIL),
+        ((replace(NIC, suspect=Suspect.SWITCH),), "n1", PAIR, State.AFFECTED),
+    ],
+)
+def test_a_node_is_affected_by_a_low_value_that_is_not_its_own_fault(
+    findings: tuple[Finding, ...], node: str, verdict: Verdict, state: State
+) -> None:
+    assert Blame(findings).state(node, verdict) is state
+
+
+@pytest.mark.parametrize(
+    ("findings", "node", "verdict", "concerned"),
+    [
+        ((), "n5", PAIR, True),
+        ((LAG,), "n1", PAIR, True),
+        ((LAG,), "n5", PAIR, False),  # it is not among those behind the LAG
+        ((NIC,), "n1", PAIR, True),
+        ((NIC,), "n5", PAIR, False),
+        ((NIC,), "n5", replace(PAIR, level=Level.PASS), True),
+    ],
+)
+def test_a_partner_of_the_node_at_fault_is_not_concerned(
+    findings: tuple[Finding, ...], node: str, verdict: Verdict, concerned: bool
+) -> None:
+    assert Blame(findings).concerns(node, verdict) is concerned

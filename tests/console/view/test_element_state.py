@@ -7,15 +7,24 @@ import pytest
 
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import advance, opened
-from benchconsole.console.view.run_view import LinkView, RunView, State
+from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.link_state import read_links
-from benchconsole.probes.model.judgement import ClosedRound
-from benchconsole.probes.model.measuring import Bundle
+from benchconsole.probes.model.judgement import (
+    ClosedRound,
+    Confidence,
+    Finding,
+    Level,
+    Suspect,
+    Verdict,
+    Yardstick,
+)
+from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure
+from benchconsole.probes.model.sending import Sending
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Fabric, LinkId
+from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, into, out_of, star, way
 
@@ -51,6 +60,15 @@ def test_a_link_keeps_the_lowest_share(rates: Sequence[float], kept: float) -> N
     rounds = [close(described, number, flow("n1", f"n{number + 1}", rate)) for number, rate in enumerate(rates, 1)]
     seen = link_of(watch(described, *rounds), "n1")
     assert (seen.state, seen.measured, seen.expected) == (State.PASS, kept * RATE, RATE)
+
+
+@pytest.mark.parametrize(("second", "kept"), [(0.449, 0.449), (0.45, 0.9), (0.451, 0.9)])
+def test_of_two_alike_shares_a_link_keeps_the_first(second: float, kept: float) -> None:
+    """The second flow is held to half of the link: 45 % of it is 90 % of what is expected, as at first."""
+    described = star()
+    held = Sent("n1", "n3", (("out", second * RATE),), sending=Sending(rate=0.5 * RATE))
+    seen = link_of(watch(described, close(described, 1, flow("n1", "n2", 0.9)), close(described, 2, held)), "n1")
+    assert seen.measured == kept * RATE
 
 
 @pytest.mark.parametrize(("fill", "state"), [(0.919, State.UNKNOWN), (0.92, State.PASS), (0.921, State.PASS)])
@@ -153,3 +171,86 @@ def test_members_of_a_lag_are_counted_if_a_whole_number_of_them_carries_that(
     (finding,) = view.findings
     assert words in finding.what
     assert view.links[LinkId("leaf1--spine")].members_up == members
+
+
+# -- nodes
+
+
+def node_of(view: RunView, name: str) -> NodeView:
+    return view.nodes[NodeId(name)]
+
+
+def told(described: Fabric, closed: ClosedRound, *findings: Finding, level: Level | None = None) -> RunView:
+    """The view after one round with these findings; ``level`` is that of a verdict on each test, None for none."""
+    verdicts = tuple(
+        Verdict(
+            test=test.id, round=1, probe="iperf3", subject=test.target.key,
+            nodes=tuple(node.id for node in test.target.nodes), metric="iperf3.throughput", labels=(), level=level,
+            kind=Yardstick.CAPACITY, because="",
+        )
+        for test in closed.round.tests
+        if level is not None
+    )  # fmt: skip
+    view = opened(SessionOpened("s", "", described, "default", (closed.round,), 0.0, True))
+    return advance(view, replace(closed, verdicts=verdicts, findings=findings))
+
+
+NIC = Finding(Suspect.NIC, "n1", "n1 out", "half", Level.FAIL, Confidence.CERTAIN, ("n1",), ("1/0",))
+LINK = replace(NIC, suspect=Suspect.LINK, element="leaf1--spine", where="leaf1 to spine", nodes=("n1", "n2"))
+
+
+@pytest.mark.parametrize(
+    ("findings", "level", "states"),
+    [
+        ((), Level.PASS, (State.PASS, State.PASS)),
+        ((), Level.WATCH, (State.WATCH, State.WATCH)),
+        ((), Level.FAIL, (State.FAIL, State.FAIL)),
+        ((), Level.UNKNOWN, (State.UNKNOWN, State.UNKNOWN)),
+        ((), None, (State.MEASURED, State.MEASURED)),
+        ((NIC,), Level.FAIL, (State.FAIL, State.MEASURED)),  # what n1 explains says nothing of its partner
+        ((replace(NIC, level=Level.WATCH),), Level.WATCH, (State.WATCH, State.MEASURED)),
+        ((replace(NIC, tests=()),), Level.FAIL, (State.FAIL, State.FAIL)),
+        ((NIC,), Level.UNKNOWN, (State.FAIL, State.UNKNOWN)),
+        ((NIC,), Level.PASS, (State.FAIL, State.PASS)),
+        ((LINK,), Level.FAIL, (State.AFFECTED, State.AFFECTED)),
+        ((LINK,), Level.UNKNOWN, (State.UNKNOWN, State.UNKNOWN)),
+        ((LINK, NIC), Level.FAIL, (State.FAIL, State.AFFECTED)),
+        ((NIC, LINK), Level.FAIL, (State.FAIL, State.AFFECTED)),
+    ],
+)
+def test_a_node_has_the_worst_state_of_what_is_its_own(
+    findings: tuple[Finding, ...], level: Level | None, states: tuple[State, State]
+) -> None:
+    described = star()
+    view = told(described, close(described, 1, flow("n1", "n2", 0.5)), *findings, level=level)
+    assert (node_of(view, "n1").state, node_of(view, "n2").state) == states
+    blamed = next((each for each in findings if each.suspect is Suspect.NIC), next(iter(findings), None))
+    assert node_of(view, "n1").finding is blamed
+
+
+@pytest.mark.parametrize(
+    ("stage", "states"),
+    [
+        (FailedAt.UNREACHABLE, (State.UNKNOWN, State.UNREACHABLE)),
+        (FailedAt.IN_USE, (State.UNKNOWN, State.HELD)),
+        (FailedAt.TIMEOUT, (State.UNKNOWN, State.UNKNOWN)),
+    ],
+)
+def test_a_failure_is_that_of_the_node_where_it_was(stage: FailedAt, states: tuple[State, State]) -> None:
+    """Its partner has no number, for a reason that is elsewhere."""
+    described = star()
+    closed = close(described, 1, flow("n1", "n2", 0.5))
+    failed = replace(closed.results[0], measurements=(), failure=Failure(stage, "gone", NodeId("n2")))
+    view = told(described, replace(closed, results=(failed,)))
+    assert (node_of(view, "n1").state, node_of(view, "n2").state) == states
+    assert [len(node_of(view, name).failures) for name in ("n1", "n2")] == [0, 1]
+
+
+@pytest.mark.parametrize(("value", "expected", "share"), [(0.5, 1.0, 0.5), (1.0, 2.0, 0.5)])
+def test_the_number_of_a_finding_goes_before_what_was_carried(value: float, expected: float, share: float) -> None:
+    described = star()
+    link = described.links_at["n1"][0].id
+    finding = replace(NIC, links=(link,), value=value * RATE, expected=expected * RATE, members_up=3)
+    seen = link_of(told(described, close(described, 1, flow("n1", "n2", 0.9)), finding), "n1")
+    assert (seen.state, seen.measured, seen.expected) == (State.FAIL, value * RATE, expected * RATE)
+    assert (seen.share, seen.members_up) == (share, 3)
