@@ -27,12 +27,13 @@ def format_event(event: events.Event, view: RunView) -> Iterator[str]:
         tests = sum(len(each.tests) for each in event.plan)
         simulated = "  SIMULATED" if event.fabric.simulated else ""
         name = event.session or "new"
-        yield f"{_format_clock(event.at)}  session {name}: {len(event.plan)} rounds, {tests:,} tests{simulated}"
+        planned = f"{count(len(event.plan), 'round')}, {count(tests, 'test')}"
+        yield f"{_format_clock(event.at)}  session {name}: {planned}{simulated}"
     elif isinstance(event, events.RoundStarted):
         left = eta(view, event.at)
         words = f", {duration(left[0])} to {duration(left[1])} left" if left else ""
         each = event.round
-        what = f"{each.stage}, {len(each.tests):,} tests{words}"
+        what = f"{each.stage}, {count(len(each.tests), 'test')}{words}"
         yield f"{_format_clock(event.at)}  round {each.number} of {len(view.plan)}: {what}"
     elif isinstance(event, Result) and event.failure:
         target, failure = event.test.target.key, event.failure

@@ -1,7 +1,7 @@
 """Shows the host keys that nodes offer and, with consent, adds them to known_hosts."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,10 +9,13 @@ import click
 
 from benchconsole.console.cli.common import exclude_option, nodes_option, read_topology, topology_argument
 from benchconsole.console.exits import Exit, complain
+from benchconsole.console.text.name_sets import fold_names, group_alike
 from benchconsole.probes.model.errors import ProbeError
+from benchconsole.probes.model.remote import RemoteError
 from benchconsole.store.files.paths import trusted_hosts_path
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
+from benchconsole.topology.units import counted
 
 if TYPE_CHECKING:
     from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
@@ -33,30 +36,38 @@ def command(topology: Path, nodes: str | None, exclude: str | None, yes: bool) -
     fabric = read_topology(topology)
     path = Path(fabric.access.known_hosts) if fabric.access.known_hosts else trusted_hosts_path()
     offers, silent = asyncio.run(_ask_host_keys(fabric, select(fabric, nodes, exclude)))
+    for reason, names in group_alike(silent.items()):
+        complain(f"{fold_names(names)}: {reason}")
     for offer in offers:
         click.echo(f"{offer.name}  {offer.kind}  {offer.fingerprint}")
-    if offers and (yes or click.confirm(f"trust these {len(offers)} keys in {path}?", default=False)):
+    if offers and (yes or click.confirm(f"trust {_format_these(len(offers))} in {path}?", default=False)):
         from benchconsole.probes.reach.ssh.known_hosts import add_keys
 
-        click.echo(f"{add_keys(path, offers)} new keys in {path}")
+        click.echo(f"{counted(add_keys(path, offers), 'new key')} in {path}")
     raise click.exceptions.Exit(Exit.UNTESTED if silent else Exit.PASSED)
 
 
-async def _ask_host_keys(fabric: Fabric, names: Sequence[NodeId]) -> "tuple[list[OfferedKey], int]":
-    """What the nodes offer, and how many gave nothing (each is complained about)."""
+def _format_these(number: int) -> str:
+    return "this key" if number == 1 else f"these {number:,} keys"
+
+
+async def _ask_host_keys(fabric: Fabric, names: Sequence[NodeId]) -> "tuple[list[OfferedKey], Mapping[NodeId, str]]":
+    """What the nodes offer, and why those that gave nothing did not, both in the order of ``names``."""
     from benchconsole.probes.reach.ssh import SshReach
 
     reach = SshReach(fabric.access, "trust")
 
-    async def ask(name: NodeId) -> "tuple[OfferedKey, ...] | None":
+    async def ask(name: NodeId) -> "tuple[OfferedKey, ...] | str":
         try:
             return await reach.list_host_keys(fabric.nodes[name])
+        except RemoteError as error:
+            return f"{error.failure.stage}: {error.failure.detail}"
         except ProbeError as error:
-            complain(str(error))
-            return None
+            return str(error)
 
     try:
         asked = await asyncio.gather(*(ask(name) for name in names))
     finally:
         await reach.close()
-    return [offer for each in asked if each for offer in each], sum(each is None for each in asked)
+    offers = [offer for each in asked if not isinstance(each, str) for offer in each]
+    return offers, {name: each for name, each in zip(names, asked, strict=True) if isinstance(each, str)}

@@ -13,6 +13,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Protocol
 
+from benchconsole.console.text.name_sets import anonymize
 from benchconsole.probes.hygiene.leftover_proof import AT_ONCE
 from benchconsole.probes.hygiene.prerequisites import RESERVE, Health, Needs, Sudo, examine, short_of
 from benchconsole.probes.leftovers import Leftovers, find_leftovers
@@ -83,7 +84,6 @@ NAMED = 5
 """Fingerprints, leftovers and slow nodes that are named before the rest is counted."""
 
 _FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/=]+")
-_ADDRESS = re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b")
 _WEAK = re.compile(r"cbc|3des|arcfour|md5|sha1(?!\d)|ssh-dss|\bssh-rsa\b")
 _IPERF3 = (3, 19, 1)
 
@@ -172,7 +172,7 @@ def _check_login(answers: Sequence[NodeAnswer], healthy: _Healthy) -> Iterator[D
     failed = [each.failure for each in answers if each.failure is not None and each.failure.stage not in keys]
     fine = sum(each.failure is None for each in answers)
     yield DiagnosisLine("login", Grade.FINE, f"{fine:,} of {count(len(answers), 'node')} let us in")
-    reasons = ((_anonymize(f"{each.stage}: {each.detail}", each.node), each.node) for each in failed)
+    reasons = ((anonymize(f"{each.stage}: {each.detail}", each.node), each.node) for each in failed)
     yield from fold_lines("login", Grade.BAD, reasons)
     unread = ((f"no answer that can be read: {each.complaint}", each.node) for each in answers if each.complaint)
     yield from fold_lines("login", Grade.BAD, unread)
@@ -183,11 +183,6 @@ def _check_login(answers: Sequence[NodeAnswer], healthy: _Healthy) -> Iterator[D
         if name != "server" and _WEAK.search(value)
     )
     yield from fold_lines("login", Grade.NOTE, weak)
-
-
-def _anonymize(words: str, node: NodeId) -> str:
-    """The reason without the node's name and address, so that nodes with the same reason fold."""
-    return _ADDRESS.sub("ADDRESS", re.sub(rf"\b{re.escape(node)}\b", "NODE", words))
 
 
 def _check_privileges(healthy: _Healthy, needs: Mapping[NodeId, Needs]) -> Iterator[DiagnosisLine]:

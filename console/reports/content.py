@@ -179,7 +179,8 @@ def list_coverage(view: RunView) -> tuple[CoverageLine, ...]:
     if idle:
         named = ", ".join(sanitize(link_name(view.fabric, link)) for link in idle[:NAMED])
         more = f" and {len(idle) - NAMED:,} more" if len(idle) > NAMED else ""
-        lines.append(CoverageLine("links not crossed", len(idle), f"no test sends over {named}{more}"))
+        name = "link not crossed" if len(idle) == 1 else "links not crossed"
+        lines.append(CoverageLine(name, len(idle), f"no test sends over {named}{more}"))
     return tuple(lines)
 
 

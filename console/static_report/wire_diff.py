@@ -10,6 +10,7 @@ from types import MappingProxyType
 from benchconsole.console.exits import Exit
 from benchconsole.console.static_report.json_values import Record, encode_record
 from benchconsole.console.text.cells import wrap_text
+from benchconsole.console.text.name_sets import group_alike
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.text.table import Column, Table, format_body, words
 from benchconsole.console.view.run_view import RunView, superseding
@@ -214,10 +215,9 @@ def format_comparison(found: WireComparison, width: int) -> Iterator[str]:
     rest = _group_not_compared(found)
     if rest:
         yield from ("", "not compared")
-        for (what, why), those in rest.items():
-            yield from wrap_text(
-                f"{fold(those)}: {what}" + (f", {sanitize(why)}" if why else ""), width, "  ", indent="    "
-            )
+        said = ((node, f"{what}, {why}" if why else what) for (what, why), those in rest.items() for node in those)
+        for reason, those in group_alike(said):
+            yield from wrap_text(f"{fold(those)}: {sanitize(reason)}", width, "  ", indent="    ")
     if report.strangers:
         yield from ("", "heard, and not in the file")
         for stranger in report.strangers:

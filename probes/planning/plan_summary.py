@@ -313,7 +313,7 @@ def _list_left_nodes(
             found["in no test: not selected, or none that it could be in"].append(node)
         elif sending and node not in sending:
             cabled = classes.find_side(node) is not None
-            why = "no test between nodes has a partner for it" if cabled else "not cabled, so nothing can be sent to it"
+            why = "without a partner in a test between nodes" if cabled else "not cabled, so nothing can be sent to it"
             found[why].append(node)
     return tuple(LeftOut(tuple(nodes), why) for why, nodes in found.items())
 
@@ -329,7 +329,7 @@ def _count_pairs(
     stages = ", ".join(dict.fromkeys(each.stage for each in rounds if any(test.target.peer for test in each.tests)))
     left = [
         (every - among, "one of the two is in no test between nodes"),
-        (without, "there is no path between them"),
+        (without, "no path between them, or only one that goes down to a switch and up again"),
         (among - without - len(flows), f"not among those that {stages} chooses"),
     ]
     return PairCoverage(len(flows), every, tuple((count, why) for count, why in left if count > 0))

@@ -214,6 +214,19 @@ async def test_a_node_that_the_session_did_not_ask_is_not_compared(tmp_path: Pat
 # -- text and JSON
 
 
+def test_nodes_with_the_same_trouble_are_told_once_and_one_alone_by_its_own_words(tmp_path: Path) -> None:
+    described = fabric(tmp_path, TWO)
+    refused = {node: f"unreachable: {node} at 127.0.0.{at} refused" for at, node in enumerate(("n1", "n2", "n3"), 1)}
+    lost = {"n4": "unreachable: n4 at 127.0.0.4 is away"}
+    silent = NodeObservations(dict.fromkeys(described.nodes), {**refused, **lost})
+    lines = list(format_comparison(compare_wire(described, silent), 120))
+    assert lines[2:5] == [
+        "not compared",
+        "  n[1-3]: no answer, unreachable: NODE at ADDRESS refused",
+        "  n4: no answer, unreachable: n4 at 127.0.0.4 is away",
+    ]
+
+
 def told(**says: str) -> NodeObservations:
     """What nodes say, by their output of lldpctl."""
     return NodeObservations({node: read_observed(SOURCES["lldpctl"](text)) for node, text in says.items()})

@@ -142,7 +142,7 @@ class FabricScreen(Page):
             return
         fault = self.faults[self.fault]
         lead, rest = clauses(sanitize(fault.where), sanitize(fault.what))
-        aside = f"finding {self.fault + 1} of {len(self.faults)}"
+        aside = f"fault {self.fault + 1} of {len(self.faults)}"
         self.headline.show(view_queries.state_of_fault(fault), lead, rest, why=sanitize(fault.means), aside=aside)
 
     def step(self, rows: int) -> None:

@@ -31,10 +31,8 @@ class Headline(CellWidget):
         if self.state is not None:
             line.extend((sign(self.state),)).put(" ")
         room = line.room - 1
-        aside = self.aside if width >= 100 else self.aside.removeprefix("finding ")
-        aside = (
-            aside.replace(" of ", "/") if width < 100 and re.fullmatch(r"(finding )?[\d,]+ of [\d,]+", aside) else aside
-        )
+        aside = self.aside if width >= 100 else re.sub("^(finding|fault) ", "", self.aside)
+        aside = aside.replace(" of ", "/") if width < 100 and re.fullmatch(r"[\d,]+ of [\d,]+", aside) else aside
         room -= measure_width(aside) + 2 if aside else 0
         text = self.lead + self.what
         first, rest = _broken(text, max(room, 8)) if height > 1 else (clip_text(text, max(room, 8)), "")

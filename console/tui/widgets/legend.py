@@ -49,10 +49,12 @@ class Legend(CellWidget):
     def draw(self, width: int, height: int) -> list[Row]:
         line = CellLine(width).to(1).put("legend", MUTED).to(10)
         groups = self._steps() if self.values else self._states()
+        gap = ""
         for group in (*groups, *self._links()):
-            if row_width(group) + 1 > line.room:
+            if len(gap) + row_width(group) + 1 > line.room:
                 break
-            line.extend(group).put("   ", TEXT)
+            line.put(gap, TEXT).extend(group)
+            gap = "   "
         return [(), line.row()]
 
     def _states(self) -> list[Row]:

@@ -74,10 +74,13 @@ def failure(error: BaseException, attempt: ConnectionAttempt) -> Failure:
 
 
 def make_host_key_failure(error: asyncssh.HostKeyNotVerifiable, attempt: ConnectionAttempt) -> Failure:
-    """Tell a key that was never seen from one that contradicts what is known; ``HostKeyState`` opens the detail."""
+    """Tell a key that was never seen from one that contradicts what is known.
+
+    ``HostKeyState`` opens the detail where the stage does not say the same.
+    """
     state, words = _host_key(error, attempt)
     stage = FailedAt.HOST_KEY_UNKNOWN if state is HostKeyState.UNKNOWN else FailedAt.HOST_KEY_CHANGED
-    return Failure(stage, f"{state}: {words}", attempt.node)
+    return Failure(stage, words if state.value == stage.value else f"{state}: {words}", attempt.node)
 
 
 def _host_key(error: asyncssh.HostKeyNotVerifiable, attempt: ConnectionAttempt) -> tuple[HostKeyState, str]:

@@ -17,7 +17,7 @@ async def test_the_headline_names_the_first_finding_with_both_numbers() -> None:
         finding = faulty().findings[0]
         assert finding.where in look.lines[3]
         assert "118.8 of 158.4 Gb/s" in look.lines[3]
-        assert "finding 1 of 6" in look.lines[3]
+        assert "fault 1 of 6" in look.lines[3]
 
 
 async def test_a_lost_member_is_one_red_slot_and_hollow_nodes() -> None:

@@ -1,0 +1,63 @@
+"""The command trust, in process: played nodes that offer keys or give none."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from benchconsole.console.exits import Exit
+from benchconsole.probes.model.measuring import FailedAt, Failure
+from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.reach.ssh import SshReach
+from benchconsole.probes.reach.ssh.known_hosts import OfferedKey
+from benchconsole.topology.model.fabric import Node
+from tests.console.test_cli import run
+
+NODES = """
+schema: 1
+fabric: small
+ssh: {known_hosts: KNOWN}
+switches: {leaf1: {}}
+nodes: {"n[1-4]": {}}
+links: [{from: "n[1-4]", to: leaf1, speed: 25G}]
+"""
+
+
+@pytest.fixture
+def topology(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    async def list_host_keys(reach: SshReach, node: Node) -> tuple[OfferedKey, ...]:
+        if node.id in ("n3", "n4"):
+            raise RemoteError(Failure(FailedAt.UNREACHABLE, f"the name {node.id} cannot be resolved", node.id))
+        return (OfferedKey(node.id, "ssh-ed25519", f"AAAA{node.id}", f"SHA256:{node.id}"),)
+
+    monkeypatch.setattr(SshReach, "list_host_keys", list_host_keys)
+    path = tmp_path / "small.yaml"
+    path.write_text(NODES.replace("KNOWN", str(tmp_path / "known_hosts")))
+    return path
+
+
+def test_silent_nodes_are_told_once_and_keys_in_the_order_of_the_file(
+    topology: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "trust", topology, "--yes") == Exit.UNTESTED
+    said = capsys.readouterr()
+    assert said.err == "n[3-4]: unreachable: the name NODE cannot be resolved\n"
+    assert said.out.splitlines() == [
+        "n1  ssh-ed25519  SHA256:n1",
+        "n2  ssh-ed25519  SHA256:n2",
+        f"2 new keys in {topology.with_name('known_hosts')}",
+    ]
+
+
+@pytest.mark.parametrize(("nodes", "asked"), [("n1", "trust this key in"), ("n[1-2]", "trust these 2 keys in")])
+def test_nothing_is_trusted_without_consent(
+    topology: Path,
+    nodes: str,
+    asked: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert run(monkeypatch, "trust", topology, "-w", nodes) == Exit.PASSED
+    assert asked in capsys.readouterr().out
+    assert not topology.with_name("known_hosts").exists()
