@@ -80,6 +80,7 @@ def test_a_permutation_at_two_to_one_takes_two_rounds(tmp_path: Path) -> None:
 def test_a_round_has_as_many_tests_as_are_made_ready_at_once(most: int, sizes: list[int]) -> None:
     rounds = planned(star(), "permutation", shift=1, most=most)
     assert sorted((len(each.tests) for each in rounds), reverse=True) == sizes
+    assert set(pairs(rounds)) == {(f"n{place}", f"n{place % 8 + 1}") for place in range(1, 9)}
 
 
 def test_a_drawn_permutation_is_drawn_again_alike_and_leaves_nobody_alone(tmp_path: Path) -> None:
@@ -206,6 +207,12 @@ def test_stress_fills_what_it_names_and_no_other_link_between_switches(
     found = stressed(fabric(tmp_path, TWO_TO_ONE), share)
     assert list(found) == names
     assert all(fill >= FULL for fill, _ in found.values())
+
+
+def test_stress_out_of_a_switch_fills_the_ways_that_begin_there(tmp_path: Path) -> None:
+    (each,) = planned(fabric(tmp_path, TWO_TO_ONE), "stress", share="leaf1")
+    sources = {bundle.name: {way.source for way in bundle.elements} for bundle in each.bundles}
+    assert sources == {"leaf1 out": {"leaf1"}, "leaf1 in": {"spine1", "spine2"}}
 
 
 def test_stress_offers_more_than_the_element_carries_where_there_are_senders(tmp_path: Path) -> None:
