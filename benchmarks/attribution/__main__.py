@@ -1,9 +1,11 @@
 """How true findings are: planted faults against what the product says of them.
 
-    python -m benchmarks.attribution [--runs N] [--fabric F] [--suite S] [--truth T] [--faults KIND] [--seed N] [--full]
+    python -m benchmarks.attribution [--runs N] [--fabric F] [--suite S] [--truth T] [--faults KIND] [--seed N]
+                                     [--full] [--short] [--tell]
 
 Cables are simulated one by one by code of this folder alone; the product plans, judges and finds. Without a choice a
-list of conditions that tell most is run (about five minutes); with any, every combination of what is chosen.
+list of conditions that tell most is run (about five minutes); with any, every combination of what is chosen. Only the
+sums are printed with ``--short``, every fault with what was found with ``--tell``.
 
 By fault: ``exact`` element and part named alone; ``or LAG`` counts a LAG named with the right number of members too;
 ``node/LAG`` the right node or LAG, not which part; ``tie`` only among others; ``other`` another element that shares a
@@ -19,9 +21,9 @@ from itertools import product
 
 from benchmarks.attribution.cable_simulator import TRUTHS
 from benchmarks.attribution.described import FABRICS, SUITES
-from benchmarks.attribution.examination import Examination
-from benchmarks.attribution.faults import FaultKind
-from benchmarks.attribution.scoring import score
+from benchmarks.attribution.examination import Examination, Outcome
+from benchmarks.attribution.faults import Fault, FaultKind
+from benchmarks.attribution.scoring import Score, score
 from benchmarks.attribution.tables import (
     Condition,
     ScoredRun,
@@ -39,7 +41,7 @@ CONDITIONS = (
     Condition("default", "ideal", "jetstream"),
     Condition("default", "stream-hash", "jetstream"),
     Condition("default", "spread", "jetstream"),
-    Condition("default-16", "stream-hash", "jetstream"),
+    Condition("default-4", "stream-hash", "jetstream"),
     Condition("default", "ideal", "jetstream-as-shipped"),
     Condition("steered-2", "stream-hash", "jetstream"),
     Condition("steered-4", "stream-hash", "jetstream"),
@@ -65,8 +67,21 @@ def examine(condition: Condition, options: argparse.Namespace) -> list[ScoredRun
         faults = examination.faults.draw(random.Random(f"{options.seed}/{number}"), count, possible)
         outcome = examination.run(truth, faults, options.seed * 100_003 + number)
         told = score(examination.fabric, faults, outcome.findings)
+        if options.tell:
+            tell_run(number, faults, told, outcome)
         found.append(ScoredRun(tuple(fault.kind for fault in faults), told, outcome.seconds / 60))
     return found
+
+
+def tell_run(number: int, faults: Sequence[Fault], told: Score, outcome: Outcome) -> None:
+    """Print the faults of a run with their grades, and all findings."""
+    print(f"run {number}")
+    for fault, grade in zip(faults, told.grades, strict=True):
+        cables = ", ".join(f"{link} member {member + 1}" for link, member in sorted(fault.cables)[:2])
+        print(f"  {grade.name:7} {fault.kind} {fault.element}: {cables}" + (" ..." if len(fault.cables) > 2 else ""))
+    for each in outcome.findings:
+        up = "" if each.members_up is None else f", {each.members_up} up"
+        print(f"          found {each.confidence} {each.suspect} {each.element}, {each.where}{up}: {each.cannot_tell}")
 
 
 def list_conditions(options: argparse.Namespace) -> Sequence[Condition]:
@@ -82,6 +97,8 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, help=f"faulty runs of each condition ({RUNS})")
     parser.add_argument("--healthy", type=int, help=f"healthy runs of each condition ({HEALTHY})")
     parser.add_argument("--full", action="store_true", help=f"{FULL_RUNS} faulty and {FULL_HEALTHY} healthy runs")
+    parser.add_argument("--short", action="store_true", help="print only the sums")
+    parser.add_argument("--tell", action="store_true", help="print every run with its faults and findings")
     parser.add_argument("--seed", type=int, default=1)
     for name, values in (("suite", SUITES), ("truth", TRUTHS), ("fabric", FABRICS), ("faults", KINDS)):
         parser.add_argument(f"--{name}", action="append", choices=list(values), help="may be given several times")
@@ -101,7 +118,9 @@ def main() -> None:
         by_fault += list(list_fault_rows(condition, runs))
         in_sum.append(make_sum_row(condition, runs))
         print(f"{', '.join(condition)}: {len(runs)} runs", flush=True)
-    print(f"\n{format_fault_table(by_fault)}\n\n{format_sum_table(in_sum)}")
+    if by_fault and not options.short:
+        print(f"\n{format_fault_table(by_fault)}")
+    print(f"\n{format_sum_table(in_sum)}")
 
 
 if __name__ == "__main__":

@@ -242,8 +242,10 @@ class HashedStream:
         self._hashes, self._ends, self._stream, self._lost = hashes, ends, stream, lost
 
     def __call__(self, fork: Fork) -> int:
-        whole = list_whole(fork, self._lost)
         key = self._ends if fork.policy in {HashPolicy.L2, HashPolicy.L3} else self._stream
+        if not self._lost:
+            return self._hashes.apply(fork, key, len(fork.ways))
+        whole = list_whole(fork, self._lost)
         return whole[self._hashes.apply(fork, key, len(whole))]
 
 
