@@ -12,6 +12,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, eta, state_of
 from benchconsole.console.view.wording import SIGNS, format_expected, format_measured
 from benchconsole.probes.model.judgement import ClosedRound, Level
+from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.model.measuring import Proof, Result
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import duration
@@ -70,7 +71,7 @@ def _format_below(event: ClosedRound) -> Iterator[str]:
     for verdict in event.verdicts:
         if verdict.level is not Level.PASS:
             sign = SIGNS[state_of(verdict)].glyph
-            labels = " ".join(value for _, value in verdict.labels)
+            labels = " ".join(tell_labels(verdict.labels))
             what = f"{verdict.subject} {verdict.metric} {labels}".strip()
             numbers = f"{format_measured(verdict)}, expected {format_expected(verdict)}"
             yield f"{sign} {sanitize(what)}: {numbers}: {sanitize(verdict.because)}"

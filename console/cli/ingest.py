@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from benchconsole.console.cli import common
-from benchconsole.console.exits import BadInput
-from benchconsole.console.session.ingest import CapturedOutput, ingest, ingest_into
+from benchconsole.console.exits import BadInput, complain
+from benchconsole.console.session.ingest import CapturedOutput, find_ending, ingest, ingest_into
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.view.totals import exit_code
 from benchconsole.probes.api import Output, Probe
@@ -67,6 +67,9 @@ def command(
         except PlanError as error:
             raise BadInput(str(error)) from None
         view = common.read_stored_view(store, key, probes)
+    for each in found:
+        if ending := find_ending(probes[probe], each.output):
+            complain(f"{each.source}: {ending}")
     render("text", view, sys.stdout, ReportOptions())
     raise click.exceptions.Exit(exit_code(view))
 

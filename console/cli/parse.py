@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,7 +14,10 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.api import Probe
 from benchconsole.probes.model.errors import ProbeOutputError
 from benchconsole.probes.model.measuring import Fact, Output, Reading
+from benchconsole.probes.model.probe_names import INVENTORY
+from benchconsole.probes.plugins.captured_output import Ending, read_captured
 from benchconsole.probes.plugins.probe_output import read_output
+from benchconsole.probes.readers.reasons import find_reason
 from benchconsole.probes.tools.inventory.sources import SOURCES
 from benchconsole.topology.errors import find_near
 
@@ -29,7 +33,10 @@ from benchconsole.topology.errors import find_near
 def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status: int, as_json: bool) -> None:
     """Read what PROBE printed from each FILE (- is standard input) and print its measurements.
 
-    Output that cannot be trusted gives exit code 2 and one line on standard error.
+    PROBE is one of `benchconsole probes`, or a tool that the inventory asks, such as lscpu, ethtool or dmidecode
+    (inventory reads the output of all of them, as its own script makes it). Output that cannot be trusted gives
+    exit code 2 and one line on standard error. A last line without its end is read if its own grammar lets it be
+    whole. It is told on standard error, with whether it was read, and in JSON of several files as "unended".
     """
     probes = load_installed_probes()
     known = [*probes, *SOURCES]
@@ -41,14 +48,18 @@ def command(probe: str, files: tuple[str, ...], stderr: Path | None, exit_status
     failed = False
     for name in files:
         try:
-            items = _read_items(probes, probe, _read_output(probe, name, error_text, exit_status))
+            output = _read_output(probe, name, error_text, exit_status)
+            items, ending = _read_items(probes, probe, output)
         except BadInput as error:
             failed = True
             if as_json and len(files) > 1:
                 click.echo(json.dumps({"file": name, "error": str(error)}))
             complain(f"{name}: {error}")
             continue
-        _print_result(name, list(map(_make_record, items)), as_json=as_json, several=len(files) > 1)
+        if ending:
+            complain(f"{name}: {ending}")
+        records = list(map(_make_record, items))
+        _print_result(name, records, ending, as_json=as_json, several=len(files) > 1)
     if failed:
         raise click.exceptions.Exit(Exit.BAD_INPUT)
 
@@ -61,17 +72,33 @@ def _read_output(probe: str, name: str, error_text: bytes, exit_status: int) -> 
     return Output((probe,), text, error_text, exit_status)
 
 
-def _read_items(probes: Mapping[str, Probe], name: str, output: Output) -> list[Reading | Fact]:
-    """What the parser of a probe, or of a source of the inventory, reads; BadInput where it refuses."""
+def _read_items(probes: Mapping[str, Probe], name: str, output: Output) -> tuple[list[Reading | Fact], Ending | None]:
+    """What the parser of a probe, or of a source of the inventory, reads, and a last line without its end.
+
+    BadInput where it refuses.
+    """
+    reader = partial(_read_probe, probes[name]) if name in probes else partial(_read_source, name)
     try:
-        if name in probes:
-            readings, facts = read_output(probes[name], output)
-            return [*readings, *facts]
-        if (output.exit_status or 0) not in SOURCES[name].answered:
-            raise ProbeOutputError(f"exit status {output.exit_status}", "one with which its words can be trusted")
-        return list(SOURCES[name](output.text))
+        return read_captured(reader, output)
     except ProbeOutputError as error:
-        raise BadInput(f"found {error.found}, expected {error.expected}") from None
+        hint = ""
+        if name == INVENTORY:
+            hint = f"; the output of one tool is read under its own name, one of {', '.join(SOURCES)}"
+        raise BadInput(f"found {error.found}, expected {error.expected}{hint}") from None
+
+
+def _read_probe(probe: Probe, output: Output) -> list[Reading | Fact]:
+    readings, facts = read_output(probe, output)
+    return [*readings, *facts]
+
+
+def _read_source(name: str, output: Output) -> list[Reading | Fact]:
+    if (output.exit_status or 0) not in SOURCES[name].answered:
+        said = find_reason(output)
+        raise ProbeOutputError(
+            f"exit status {output.exit_status}{f': {said}' if said else ''}", "one with which its words can be trusted"
+        )
+    return list(SOURCES[name](output.text))
 
 
 def _make_record(item: Reading | Fact) -> dict[str, object]:
@@ -82,9 +109,12 @@ def _make_record(item: Reading | Fact) -> dict[str, object]:
     return {"metric": item.metric, "value": item.value, "unit": unit, "labels": labels, "raw": item.raw}
 
 
-def _print_result(name: str, found: list[dict[str, object]], *, as_json: bool, several: bool) -> None:
+def _print_result(
+    name: str, found: list[dict[str, object]], ending: Ending | None, *, as_json: bool, several: bool
+) -> None:
     if as_json and several:
-        click.echo(json.dumps({"file": name, "measurements": found}, allow_nan=False))
+        note = {"unended": {"line": ending.line, "was_read": ending.was_read}} if ending else {}
+        click.echo(json.dumps({"file": name, "measurements": found, **note}, allow_nan=False))
     elif as_json:
         print_json(found)
     else:

@@ -7,6 +7,7 @@ from benchconsole.console.curves.curve_model import COUNTS, Chart, Curve, Knee, 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.run_view import State
 from benchconsole.console.view.wording import format_quantity
+from benchconsole.probes.model.labels import tell_labels
 from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import percent
 
@@ -26,10 +27,8 @@ class PointRow(NamedTuple):
 
 def format_chart_name(chart: Chart) -> str:
     """The metric with what tells it apart, and the axes that are held."""
-    # A label is told by its value alone, where that does not look like any number.
-    labels = (f"{name}={value}" if value[:1].isdigit() else value for name, value in chart.labels)
     held = (f"{name}={value}" for name, value in chart.held)
-    return " ".join(map(sanitize, (chart.metric or "nothing measured yet", *labels, *held)))
+    return " ".join(map(sanitize, (chart.metric or "nothing measured yet", *tell_labels(chart.labels), *held)))
 
 
 def format_cohort_name(chart: Chart, curve: Curve) -> str:

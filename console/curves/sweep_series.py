@@ -16,7 +16,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.round_cache import RoundCache
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, worst
 from benchconsole.probes.model.judgement import Verdict
-from benchconsole.probes.model.labels import ASKED
+from benchconsole.probes.model.labels import ASKED, CHOSEN
 from benchconsole.probes.model.measuring import Labels, Round, Swept
 from benchconsole.probes.planning.sweeps import REPETITION
 from benchconsole.topology.grouping import group_by_key
@@ -127,6 +127,7 @@ def make_charts(line: SweepLine) -> Iterator[Chart]:
     metrics = dict.fromkeys((key.metric, key.unit) for *_, found in line for key in found.numbers)
     for metric, unit in metrics:
         names = _find_numbering(line, metric)
+        names |= _find_following(line, metric, names)
         every = dict.fromkeys(
             _drop_labels(key.labels, names) for *_, found in line for key in found.numbers if key.metric == metric
         )
@@ -294,6 +295,26 @@ def _find_numbering(line: SweepLine, metric: str) -> frozenset[str]:
         if len({frozenset(each) for each in sets.values()}) > 1
         and all(parse_number(value) is not None for each in sets.values() for value in each)
     )
+
+
+def _find_following(line: SweepLine, metric: str, pooled: frozenset[str]) -> frozenset[str]:
+    """Labels of what the tool chose by itself that follow from the point: one value at each, another at others.
+
+    An engine that is another one from a depth of 2 on tells no two numbers of a point apart.
+    """
+    found: set[str] = set()
+    for name in CHOSEN - pooled:
+        values: dict[Labels, dict[str, set[str]]] = {}
+        for _, where, each in line:
+            for key in each.numbers:
+                if key.metric == metric:
+                    others = _drop_labels(key.labels, pooled | {name})
+                    points = values.setdefault(others, {})
+                    points.setdefault(where.point[-1][1], set()).add(dict(key.labels).get(name, ""))
+        is_one = all(len(each) == 1 for points in values.values() for each in points.values())
+        if is_one and any(len(set().union(*points.values())) > 1 for points in values.values()):
+            found.add(name)
+    return frozenset(found)
 
 
 def _drop_labels(labels: Labels, names: frozenset[str]) -> Labels:

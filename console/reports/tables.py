@@ -21,6 +21,7 @@ from benchconsole.console.view.result_rows import (
 from benchconsole.console.view.run_view import RunView, State, state_of_level, superseding, worst
 from benchconsole.console.view.wording import NOT_MEASURED, format_fact, format_quantity
 from benchconsole.probes.model.judgement import Verdict, Yardstick
+from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
@@ -33,7 +34,7 @@ LABEL_SETS = 40
 
 
 class MetricSpread(NamedTuple):
-    """The numbers of one metric with one set of labels as words; ``values`` are the labels without their names."""
+    """The numbers of one metric with one set of labels as words; ``values`` are the labels as a sentence tells them."""
 
     labels: str
     values: str
@@ -115,7 +116,7 @@ def _make_spread(labels: str, members: list[ResultRow]) -> MetricSpread:
     expected = {COLUMNS_BY_NAME["expected"].shown(row) for row in members if row.verdict}
     return MetricSpread(
         labels=shorten_text(labels, 120),
-        values=shorten_text(" ".join(value for _, value in told), 60),
+        values=shorten_text(" ".join(tell_labels(told)), 60),
         number=len(values),
         lowest=format_quantity(min(values), unit, shown) if values else NOT_MEASURED,
         middle=format_quantity(median(values), unit, shown) if values else NOT_MEASURED,

@@ -4,7 +4,9 @@ They are planned, read by their probe, judged and stored like every other result
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from benchconsole.probes.model.errors import PlanError, ProbeOutputError
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import FailedAt, Failure, Result, Round, Test
 from benchconsole.probes.planning.plan_rounds import make_test_id
+from benchconsole.probes.plugins.captured_output import Ending, read_captured
 from benchconsole.probes.plugins.probe_output import read_output
 from benchconsole.store.model import SessionState
 from benchconsole.topology.model.fabric import Fabric, NodeId
@@ -70,12 +73,19 @@ def make_round(fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], nu
 def read_result(probe: Probe, test: Test, output: Output, at: float) -> Result:
     """What the probe reads in an output, or why nothing of it can be trusted. ``at`` is when it was measured."""
     try:
-        readings, facts = read_output(probe, output)
+        (readings, facts), _ = read_captured(partial(read_output, probe), output)
     except ProbeOutputError as error:
         stage = FailedAt.OUTPUT if output.exit_status == 0 else FailedAt.TOOL
         return Result(test, (output,), failure=Failure(stage, str(error)[:500], test.target.node.id), started=at)
     measurements = (replace(reading, id=f"{test.id}#{index}", at=at) for index, reading in enumerate(readings))
     return Result(test, (output,), tuple(measurements), facts, started=at)
+
+
+def find_ending(probe: Probe, output: Output) -> Ending | None:
+    """The last line of an output where that has no end; None where it has one, and where nothing can be read."""
+    with suppress(ProbeOutputError):
+        return read_captured(partial(read_output, probe), output)[1]
+    return None
 
 
 async def ingest(

@@ -5,6 +5,7 @@ no measurement of the point that was asked for.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from benchconsole.probes.model.errors import ProbeOutputError
@@ -16,6 +17,9 @@ ASKED = "asked "
 
 OWN = "own "
 """Before the name of a parser's label that is something else than a label of its test has that name for."""
+
+CHOSEN = frozenset(("ioengine",))
+"""Labels of what a tool, or its probe, chose by itself for the options that it was given."""
 
 _ALIKE = 1e-6
 
@@ -29,6 +33,12 @@ def add_labels(reading: Reading, target: Target) -> Reading:
     the parser says another number than the tool was told.
     """
     return replace(reading, labels=_join_labels(reading, target)) if target.labels else reading
+
+
+def tell_labels(labels: Labels) -> Iterator[str]:
+    """Each label in a sentence: by its value alone where that is a word, with its name where it looks like a number."""
+    for name, value in labels:
+        yield f"{name}={value}" if value[:1].isdigit() else value
 
 
 def _join_labels(reading: Reading, target: Target) -> Labels:

@@ -94,12 +94,12 @@ class Output:
 
     @property
     def text(self) -> str:
-        """Standard output decoded; bytes that are not UTF-8 become U+FFFD."""
-        return self.stdout.decode("utf-8", errors="replace")
+        """Standard output decoded, without a byte-order mark; bytes that are not UTF-8 become U+FFFD."""
+        return self.stdout.decode("utf-8-sig", errors="replace")
 
     @property
     def error_text(self) -> str:
-        return self.stderr.decode("utf-8", errors="replace")
+        return self.stderr.decode("utf-8-sig", errors="replace")
 
 
 class KeptOutputs(Sequence[Output], ABC):

@@ -15,6 +15,7 @@ from benchconsole.probes.model.labels import add_labels
 from benchconsole.probes.model.measuring import Fact, FailedAt, Failure, Metric, Output, Reading, Target
 from benchconsole.probes.plugins.probe_call import ProbeCodeError, format_error
 from benchconsole.probes.plugins.probe_validation import is_number
+from benchconsole.probes.readers.reasons import find_reason
 from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.units import Unit
 
@@ -68,19 +69,15 @@ def read_outputs(probe: Probe, outputs: Sequence[Output], target: Target) -> Rea
 
 
 def _explain_tool_failure(probe: Probe, output: Output) -> ProbeOutputError:
-    """Why a tool failed: in its parser's words where that knows them, else by its exit status and first line."""
+    """Why a tool failed: in its parser's words where that knows them, else by its exit status and own words."""
     with suppress(Exception):  # a parser need not understand what a tool that failed has left
         try:
             list(islice(probe.parse(output), MOST_ITEMS))
         except ProbeOutputError as error:
             return error
-    line = _first_line(output.error_text) or _first_line(output.text) or "no message"
+    line = find_reason(output) or "no message"
     how = f"signal {output.signal}" if output.signal else f"exit status {output.exit_status}"
     return ProbeOutputError(f"{how}: {line}", "a tool that ends with exit status 0")
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip()[:300] for line in text.splitlines() if line.strip()), "")
 
 
 def _check(item: object, declared: Mapping[str, Metric], probe: str) -> None:

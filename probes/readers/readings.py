@@ -5,16 +5,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from benchconsole.probes.api import Labels, Output, ProbeOutputError, Reading, labels
-from benchconsole.probes.readers.lines import shorten
+from benchconsole.probes.readers.reasons import find_reason
 
 
 def refuse_failed(output: Output, tool: str) -> None:
-    """Raise ProbeOutputError if the command failed: its output is then no measurement."""
+    """Raise ProbeOutputError in the tool's own words if it failed: its output is then no measurement."""
     if output.signal is None and output.exit_status in (0, None):
         return
     how = f"signal {output.signal}" if output.signal else f"exit status {output.exit_status}"
-    last = [line for line in output.error_text.splitlines() if line.strip()][-1:]
-    detail = f": {shorten(last[0])}" if last else ""
+    said = find_reason(output)
+    detail = f": {said}" if said else ""
     raise ProbeOutputError(f"{how}{detail}", f"{tool} to end with exit status 0")
 
 

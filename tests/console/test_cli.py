@@ -97,6 +97,36 @@ def test_parse_gives_base_units_and_refuses_what_was_cut(
     assert [set(line) for line in lines] == [{"file", "measurements"}, {"file", "error"}]
 
 
+def test_parse_tells_a_last_line_without_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = (TRANSCRIPT / "ping/comma-20190709.txt").read_bytes().rstrip(b"\n")
+    kept, cut = tmp_path / "kept.txt", tmp_path / "cut.txt"
+    kept.write_bytes(b"\xef\xbb\xbf" + whole)
+    cut.write_bytes(whole[: whole.rindex(b"rtt") + 20])
+    assert run(monkeypatch, "parse", "ping", kept) == Exit.PASSED
+    said = capsys.readouterr()
+    assert "ping.rtt" in said.out
+    assert f"{kept}: its last line has no end and was read as it is: rtt min/avg" in said.err
+    assert run(monkeypatch, "parse", "ping", kept, cut, "--json") == Exit.PASSED
+    said = capsys.readouterr()
+    assert [json.loads(line)["unended"]["was_read"] for line in said.out.splitlines()] == [True, False]
+    assert f"{cut}: its last line has no end and gave nothing, so the result may be partial: rtt min" in said.err
+
+
+def test_parse_names_the_tools_that_the_inventory_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = tmp_path / "lscpu.txt"
+    alone.write_bytes((TRANSCRIPT / "inventory/lscpu-2.38.txt").read_bytes())
+    assert run(monkeypatch, "parse", "inventory", alone) == Exit.BAD_INPUT
+    assert "the output of one tool is read under its own name, one of " in capsys.readouterr().err
+    assert run(monkeypatch, "parse", "lscpu", alone) == Exit.PASSED
+    capsys.readouterr()
+    assert run(monkeypatch, "parse", "--help") == Exit.PASSED
+    assert "a tool that the inventory asks, such as lscpu" in " ".join(capsys.readouterr().out.split())
+
+
 def test_the_console_needs_a_terminal(
     topology: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,7 @@ from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import NodeView, State, state_of
 from benchconsole.console.view.wording import format_expected, format_measured
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
+from benchconsole.probes.model.labels import tell_labels
 from benchconsole.topology.units import counted as count
 
 
@@ -69,4 +70,4 @@ class InventoryView(CellWidget):
 
 
 def _name(verdict: Verdict) -> str:
-    return sanitize(" ".join([verdict.metric, *(value for _, value in verdict.labels)]))
+    return sanitize(" ".join([verdict.metric, *tell_labels(verdict.labels)]))

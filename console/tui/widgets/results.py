@@ -12,6 +12,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import NodeView, RunView, State, state_of_failure
 from benchconsole.console.view.wording import SIGNS, format_expected, format_measured, format_share
 from benchconsole.probes.model.judgement import Level, Verdict, Yardstick
+from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.model.measuring import Result
 from benchconsole.topology.model.fabric import NodeId
 
@@ -50,7 +51,7 @@ def list_node_results(view: RunView, node: NodeView) -> tuple[NodeResult, ...]:
 
 def _of_verdict(view: RunView, name: str, verdict: Verdict, blame: Blame) -> NodeResult:
     words = [verdict.metric.rsplit(".", 1)[-1].replace("_", " "), *_company(view, name, verdict)]
-    words += [value for _, value in verdict.labels]
+    words += tell_labels(verdict.labels)
     finding = blame.elsewhere(name, verdict)
     state = blame.state(name, verdict)
     words_on_it = SIGNS[state].word

@@ -8,7 +8,11 @@ It prints "All clients" when it believes that all have reported, and believes so
 or a short job ended before another began. So a sum counts only where it is that of the jobs beside it, and an option
 only where all hosts certainly had it.
 
-Source: fio 2.2.10, 3.0 and 3.33, ``stat.c``, ``client.c`` and HOWTO.
+fio lists the options that it was given, and none of its defaults: a job without ``direct`` goes through the page cache,
+one of reads and writes is half of each, and ``iodepth`` is what was asked for, which a synchronous engine caps at 1.
+These conditions are labels, too, where the list of options is certainly whole.
+
+Source: fio 2.2.10, 3.0 and 3.33, ``stat.c``, ``client.c``, ``os/os.h`` and HOWTO.
 """
 
 import itertools
@@ -36,9 +40,21 @@ _OWN = re.compile(r"(?:sequential|random)-(?:read|write|mixed)")
 _PERCENTILES = {50.0: "p50", 99.0: "p99"}
 _SPREAD_SIZES = ("bsrange", "blocksize_range", "bssplit")
 _SIZE = re.compile(r"([0-9]+)\s*(k|m|g|t)?(i)?(b)?", re.IGNORECASE)
+_SPREAD = re.compile(r"[0-9]+\s*[kmgt]?i?b?(?=[-:/,]|$)|(?<=/)[0-9]*", re.IGNORECASE)
+"""The sizes of a range (``4k-64k``), and the shares of ``bssplit`` (``4k/30:64k/70``), which are none."""
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _TIME = re.compile(r"([0-9]+)\s*(ms|us|s|m|h)?")
 _SECONDS = {None: 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0}
+_CACHED, _DIRECT = (("direct", "0"), ("buffered", "1")), (("direct", "1"), ("buffered", "0"), ("atomic", "1"))
+_FLUSHES = ("fsync", "fdatasync", "sync", "end_fsync", "fsync_on_close")
+_MIXED = ("rw", "readwrite", "randrw")
+_HALF = "50"
+"""Per cent of reads in a mixed job that is not told otherwise."""
+_ENGINE, _ENGINE_SINCE = "psync", 3
+"""The engine of a job that names none, on anything but Windows, and the version since which that is certain."""
+_VERSION = re.compile(r"fio-([0-9]{1,3})\.")
+_SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "ftruncate", "falloc")
+_DEEP = re.compile(r"(?:>=)?([0-9]{1,5})")
 _TOTAL = "All clients"
 _GLOBAL = re.compile(r"\"global options\"\s*:\s*(?=\{)")
 _MOST_GLOBALS = 64
@@ -47,21 +63,38 @@ _LONGEST_HOST = 120
 """Letters of a host's name; a Unix socket's path has at most 107 bytes."""
 
 
-def _parse_size(text: str) -> int | None:
-    """Bytes of a size as fio reads it: ``4k``, ``4KB`` and ``4Ki`` are 4096, but ``4KiB`` is 4000 (its kb_base)."""
+def _parse_size(text: str, kilo: str = "1024") -> int | None:
+    """Bytes of a size as fio reads it: ``4k``, ``4KB`` and ``4Ki`` are 4096, but ``4KiB`` is 4000.
+
+    With ``kilo``, its option ``kb_base``, of 1000 it is the other way round.
+    """
     match = _SIZE.fullmatch(text.strip()[:20])
     if match is None:
         return None
-    base = 1000 if match[3] and match[4] else 1024
+    base = 1000 if bool(match[3] and match[4]) is (kilo == "1024") else 1024
     return int(match[1]) * int(base ** _POWERS[(match[2] or "").lower()])
+
+
+def _format_block(size: int) -> str:
+    """``4096`` as ``4KiB``: every byte told, since blocks may differ by few."""
+    for letter, factor in (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
+        if size >= factor and size % factor == 0:
+            return f"{size // factor}{letter}B"
+    return f"{size}B"
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One entry of a list of jobs, with the options that it has for itself or shares with all."""
+    """One entry of a list of jobs, with the options that it has for itself or shares with all.
+
+    ``whole`` says that these are certainly all, so that any other is at its default.
+    """
 
     entry: Document
     options: Document
+    whole: bool = False
+    version: int = 0
+    """The major one of fio; 0 where it is not told."""
 
     @property
     def name(self) -> str:
@@ -100,39 +133,79 @@ class _Job:
 
     def block_size(self, way: str) -> int | None:
         """Bytes of every block of one direction, of ``4k,64k`` one of both; None where they differ or are not told."""
-        if any(key in self.options for key in _SPREAD_SIZES) or self.option("kb_base", default="1024") != "1024":
+        if any(key in self.options for key in _SPREAD_SIZES):
             return None
         parts = self.blocks.split(",")
-        return _parse_size(parts[1] if way == "write" and len(parts) > 1 and parts[1] else parts[0])
+        return self._parse_bytes(parts[1] if way == "write" and len(parts) > 1 and parts[1] else parts[0])
+
+    def _parse_bytes(self, text: str) -> int | None:
+        return _parse_size(text, self.option("kb_base", default="1024"))
 
     def format_block(self, way: str) -> str:
-        """``4k`` as ``4KiB``; sizes of which one is drawn, and those that cannot be told, as they were given."""
+        """``4k`` as ``4KiB``; of sizes of which one is drawn, each in its place; text that is no size as it is."""
         size = self.block_size(way)
-        if size is None:
-            return shorten(self.option(*_SPREAD_SIZES, default=self.blocks), 20)
-        for letter, factor in (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
-            if size >= factor and size % factor == 0:
-                return f"{size // factor}{letter}B"
-        return f"{size}B"
+        if size is not None:
+            return _format_block(size)
+        drawn = shorten(self.option(*_SPREAD_SIZES, default=self.blocks), 40)
+        return _SPREAD.sub(lambda match: self._write_size(match[0]), drawn)
+
+    def _write_size(self, text: str) -> str:
+        size = None if text.isdigit() and int(text) <= 100 else self._parse_bytes(text)
+        return text if size is None else _format_block(size)
 
     def marks(self, way: str) -> dict[str, object]:
-        """Pattern and block as its options say; a job that is not ours carries its name as well."""
+        """Pattern, block and the other conditions; a job that is not ours carries its name as well."""
         found: dict[str, object] = {}
         if self.kind:
             found["pattern"] = "random" if self.kind.startswith("rand") else "sequential"
             found["block"] = self.format_block(way)
-        if self.options.get("direct") == "0":
-            found["direct"] = 0
-        for key, label in (("rwmixread", "mix"), ("verify", "verify")):
-            if key in self.options:
-                found[label] = shorten(str(self.options[key]), 20)
-        if (depth := _parse_size(self.option("iodepth", default="1")) or 1) > 1:
-            found["depth"] = depth
+        found |= self._find_conditions()
+        if "verify" in self.options:
+            found["verify"] = shorten(str(self.options["verify"]), 20)
         if not _OWN.fullmatch(self.name):
             found["job"] = self.name
         if self.client:
             found["client"] = self.client
         return found
+
+    def _find_conditions(self) -> dict[str, object]:
+        """What the numbers were measured under: as the options say, else fio's default where it is certain."""
+        found: dict[str, object] = {}
+        if any(self.options.get(name) == value for name, value in _DIRECT):
+            found["direct"] = 1
+        elif self.whole or any(self.options.get(name) == value for name, value in _CACHED):
+            found["direct"] = 0
+        if engine := self.option("ioengine", default=_ENGINE if self.whole and self.version >= _ENGINE_SINCE else ""):
+            found["ioengine"] = shorten(engine, 40)
+        if self.kind in _MIXED and (mix := self._find_mix()):
+            found["mix"] = shorten(mix, 20)
+        if depth := self._find_depth():
+            found["depth"] = depth
+        if self.kind in _MIXED or "write" in self.kind:
+            given = ((name, self.option(name, default="0").strip()) for name in _FLUSHES)
+            found |= {name: shorten(value, 20) for name, value in given if value not in ("0", "none", "")}
+        return found
+
+    def _find_mix(self) -> str:
+        """Per cent of reads; empty where it is not certain."""
+        written = _parse_size(self.option("rwmixwrite"))
+        if "rwmixread" not in self.options and written is not None and written <= 100:
+            return str(100 - written)
+        return self.option("rwmixread", default=_HALF if self.whole else "")
+
+    def _find_depth(self) -> int | None:
+        """The requests under way: those asked for if most began with as many, else with how many most began.
+
+        fio counts in steps (1, 2, 4 ... 64 and more), of which the lower end is told. None where nothing tells.
+        """
+        asked = _parse_size(self.option("iodepth", default="1" if self.whole else ""))
+        levels = read_mapping(self.entry.get("iodepth_level"))
+        begun = {int(match[1]): read_number(levels[name]) or 0.0 for name in levels if (match := _DEEP.fullmatch(name))}
+        if not any(begun.values()):
+            return 1 if self.option("ioengine", default=_ENGINE) in _SYNCHRONOUS and asked else asked
+        most = max(begun, key=lambda step: (begun[step], step))
+        fits = asked is not None and most == max((step for step in begun if step <= asked), default=0)
+        return asked if fits else most
 
     def has_finished(self, listed: int) -> bool:
         """Whether it had reached what its options ask for; where they do not tell, its ``eta`` does.
@@ -149,7 +222,7 @@ class _Job:
         done = sum(read_number(part.get("total_ios")) or 0.0 for part in parts)
         if (count := _parse_size(self.option("number_ios"))) and done >= count * jobs:
             return True
-        size = _parse_size(self.option("io_size", "size", "filesize"))
+        size = self._parse_bytes(self.option("io_size", "size", "filesize"))
         asked = size * (_parse_size(self.option("loops", default="1")) or 1) * jobs if size else 0
         # what is verified is written, then read again
         verified = "verify" in self.options and all(self._has_moved([part], asked) for part in parts)
@@ -163,7 +236,7 @@ class _Job:
         """Whether the bytes moved come to ``size`` but for a last block. fio 2 counts ``io_bytes`` in KiB."""
         factor = 1.0 if any("bw_bytes" in part or "io_kbytes" in part for part in parts) else _KIB
         moved = factor * sum(read_number(part.get("io_bytes")) or 0.0 for part in parts)
-        over = max(_parse_size(block) or 0 for block in self.blocks.split(",")) * self.clones
+        over = max(self._parse_bytes(block) or 0 for block in self.blocks.split(",")) * self.clones
         return 0.999 * size < moved < size + max(over, 1)
 
 
@@ -180,7 +253,7 @@ def readings(text: str, errors: str = "") -> Sequence[Reading]:
             found.extend(_read_hosts(document, text))
         else:
             shared = read_mapping(document.get("global options"))
-            found.extend(_read_jobs(_list_jobs(read_array(document.get("jobs")), shared)))
+            found.extend(_read_jobs(_list_jobs(document, read_array(document.get("jobs")), shared, told=True)))
     if not found and (people := _FOR_PEOPLE.search(text)):
         raise ProbeOutputError(shorten(people[0]), "fio --output-format=json: its text rounds and its terse lines vary")
     if not found:
@@ -195,9 +268,20 @@ def find_complaint(text: str) -> str:
     return shorten(found[0]) if found else ""
 
 
-def _list_jobs(entries: Sequence[object], shared: Document) -> Sequence[_Job]:
+def _list_jobs(document: Document, entries: Sequence[object], shared: Document, *, told: bool) -> Sequence[_Job]:
+    """``entries`` of ``document`` with their options; ``told`` says that all its jobs have in common was printed."""
+    match = _VERSION.match(str(document.get("fio version", "")))
+    version = int(match[1]) if match else 0
     jobs = map(read_mapping, entries)
-    return [_Job(job, {**shared, **read_mapping(job.get("job options"))}) for job in jobs]
+    return [
+        _Job(
+            job,
+            {**shared, **read_mapping(job.get("job options"))},
+            told and ("job options" in job or "global options" in document),  # an empty list is left out
+            version,
+        )
+        for job in jobs
+    ]
 
 
 def _read_hosts(document: Document, text: str) -> Iterator[Reading]:
@@ -209,7 +293,8 @@ def _read_hosts(document: Document, text: str) -> Iterator[Reading]:
     shared = _find_shared(document, listed, text)
     named = _name_hosts(listed)
     # without them, what a job leaves to the global options is not known, and what it has itself is not all
-    jobs = [_Job(job, {}) for job in named] if shared is None else _list_jobs(named, shared)
+    told = "global options" in document
+    jobs = [_Job(job, {}) for job in named] if shared is None else _list_jobs(document, named, shared, told=told)
     totals = [_Job(entry, {}) for entry in entries if entry.get("jobname") == _TOTAL]
     _refuse_errors(totals)
     yield from _read_jobs(jobs)
@@ -317,6 +402,8 @@ def _read_job(job: _Job, number: int | None) -> Iterator[Reading]:
         elif job.clones > 1:  # one entry for all of them: group_reporting
             marks["clients"] = job.clones
         yield from _read_direction(way, job.part(way), labels(**marks), job.name)
+        if way == "write":
+            yield from _read_times("sync", job.part("sync"), ("lat_ns", 1e-9), labels(**marks), f"{job.name} sync")
 
 
 def _refuse_several(job: _Job) -> None:
@@ -370,16 +457,23 @@ def _read_direction(way: str, got: Document, marks: Labels, job: str) -> Iterato
         operations = require_positive(got["iops"], f"iops of {where}")
         yield Reading(f"fio.{way}_iops", operations, Unit.PER_SECOND, marks, f"{where} iops {got['iops']}")
     for key, factor in (("clat_ns", 1e-9), ("clat", 1e-6)):
-        spread = read_mapping(got.get(key))
-        if mean := read_number(spread.get("mean")):
-            latency = require_positive(mean, f"{key} of {where}") * factor
-            yield Reading(f"fio.{way}_latency", latency, Unit.SECOND, marks, f"{where} {key} mean {mean}")
-            # versions fill the list of percentiles up with zeros
-            for share, value in read_mapping(spread.get("percentile")).items():
-                word = _PERCENTILES.get(parse_decimal(share) or 0.0)
-                if word and value != 0:
-                    every = labels(**dict(marks), statistic=word)
-                    time = require_positive(value, f"{where} {key} {share}") * factor
-                    raw = f"{where} {key} percentile {share} {value}"
-                    yield Reading(f"fio.{way}_percentile", time, Unit.SECOND, every, raw)
+        if read_number(read_mapping(got.get(key)).get("mean")):
+            yield from _read_times(way, got, (key, factor), marks, where)
             return
+
+
+def _read_times(what: str, got: Document, key: tuple[str, float], marks: Labels, where: str) -> Iterator[Reading]:
+    """The mean and the percentiles of ``got[key]``, whose unit is that many seconds, as times of ``what``."""
+    name, factor = key
+    spread = read_mapping(got.get(name))
+    if mean := read_number(spread.get("mean")):
+        latency = require_positive(mean, f"{name} of {where}") * factor
+        yield Reading(f"fio.{what}_latency", latency, Unit.SECOND, marks, f"{where} {name} mean {mean}")
+        # versions fill the list of percentiles up with zeros
+        for share, value in read_mapping(spread.get("percentile")).items():
+            word = _PERCENTILES.get(parse_decimal(share) or 0.0)
+            if word and value != 0:
+                every = labels(**dict(marks), statistic=word)
+                time = require_positive(value, f"{where} {name} {share}") * factor
+                raw = f"{where} {name} percentile {share} {value}"
+                yield Reading(f"fio.{what}_percentile", time, Unit.SECOND, every, raw)

@@ -80,6 +80,8 @@ class Fio(ScratchProbe):
         Metric("fio.write_latency", Unit.SECOND, "mean time of one write"),
         Metric("fio.read_percentile", Unit.SECOND, "time in which half, or 99 of 100 reads were done"),
         Metric("fio.write_percentile", Unit.SECOND, "time in which half, or 99 of 100 writes were done"),
+        Metric("fio.sync_latency", Unit.SECOND, "mean time of one fsync or fdatasync between the writes"),
+        Metric("fio.sync_percentile", Unit.SECOND, "time in which half, or 99 of 100 of these were done"),
     )
     tools = MappingProxyType({"fio": "fio"})
     options = MappingProxyType(

@@ -46,7 +46,7 @@ class Imb(MpiMessages):
 
     def parse(self, output: Output) -> Sequence[Reading]:
         refuse_died(output, "IMB")
-        return text_reader.parse_text(output.text, self.name)
+        return text_reader.parse_text(output.text, output.error_text, self.name)
 
     def _sizes(self, options: Mapping[str, str | int | float]) -> int:
         """The logarithm of the greatest size: IMB knows powers of two."""

@@ -16,7 +16,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit
-from benchconsole.probes.readers.lines import refuse_lines, search_lines, shorten, strip_lines
+from benchconsole.probes.readers.lines import refuse_lines, search_lines, shorten, split_lines, strip_lines
 from benchconsole.probes.readers.numbers import multiply_spans, overlap, parse_count, parse_decimal, parse_span
 from benchconsole.probes.tools.mpi.message_tables import Row, SizeTable, is_mean_between, number_tables
 
@@ -35,6 +35,8 @@ _GROUPS = re.compile(r"# \( \d+ groups of (\d{1,7}) processes each running simul
 _MODE = re.compile(r"#\s+MODE: ((?:NON-)?AGGREGATE)")
 _LARGEST = re.compile(r"# Maximum message length in bytes:\s*(\d{1,12})")
 _COMPLAINT = re.compile(r"(?i)invalid|not found|unknown|need|error")
+_UNKNOWN = re.compile(r"Invalid benchmark name\b|^EXCEPTION: ")
+"""IMB goes on without the benchmark that it does not know, and with all of its own where it knows none."""
 _WRONG = re.compile(r"Got invalid buffer|Application error code \d+ occurred")
 _END = "# All processes entering MPI_Finalize"
 
@@ -77,9 +79,14 @@ class _ImbTable(SizeTable):
         return {"benchmark": self.benchmark, "processes": self.processes, "mode": self.mode.lower()}
 
 
-def parse_text(text: str, probe: str = "imb") -> Sequence[Reading]:
-    """Every time and every rate whose unit is certain, in base units; ProbeOutputError when there is none."""
+def parse_text(text: str, errors: str = "", probe: str = "imb") -> Sequence[Reading]:
+    """Every time and every rate whose unit is certain, in base units; ProbeOutputError when there is none.
+
+    ``errors`` is standard error, where some versions say that they do not know a benchmark: then the tables are
+    of others than were asked for, and none is read.
+    """
     lines = strip_lines(text)
+    refuse_lines(_UNKNOWN, split_lines(f"{text}\n{errors}"), "benchmarks that IMB knows")
     refuse_lines(_WRONG, lines, "data that arrive as they were sent")
     tables = list(number_tables(_read_tables(lines)))
     found = [one for table in tables if table.processes > 1 for one in _make_readings(table, probe)]
@@ -190,7 +197,8 @@ def _make_readings(table: _ImbTable, probe: str) -> Iterator[Reading]:
             yield Reading(f"{probe}.bandwidth", rate * unit, Unit.BYTE_RATE, marks, raw)
             rates.append((rate * unit, raw))
         if messages:
-            yield Reading(f"{probe}.message_rate", messages, Unit.PER_SECOND, table.make_labels(row), raw)
+            marks = table.make_labels(row, direction="both" if both else None)
+            yield Reading(f"{probe}.message_rate", messages, Unit.PER_SECOND, marks, raw)
     if rates and _has_every_size(table) and table.benchmark in _MESSAGES_OF:
         yield table.make_peak(probe, rates, both=both)
 

@@ -38,7 +38,7 @@ class Source:
 
     def __call__(self, text: str) -> Sequence[Fact]:
         """The facts in ``text``; ProbeOutputError when there are none."""
-        facts = keep_first(self.find_facts(strip_colours(text.removeprefix("\ufeff"))))
+        facts = keep_first(self.find_facts(strip_colours(text)))
         if not facts:
             raise ProbeOutputError("nothing that could be read", self.expected)
         return facts

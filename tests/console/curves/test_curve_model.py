@@ -337,6 +337,14 @@ def test_a_number_that_is_the_same_at_all_points_tells_charts_apart() -> None:
     assert [format_chart_name(chart) for chart in found] == ["ior.write size=8", "ior.write size=16"]
 
 
+def test_an_engine_that_the_tool_chose_for_a_point_does_not_split_its_curve() -> None:
+    one, more, other = (labels(ioengine=name, direct=1) for name in ("psync", "libaio", "null"))
+    (chart,) = ChartCache().compute(with_readings({"1": [(1.0, one)], "2": [(3.0, more)], "4": [(4.0, more)]}))
+    assert (format_chart_name(chart), medians(chart)) == ("ior.write", {"1": 1.0, "2": 3.0, "4": 4.0})
+    both = ChartCache().compute(with_readings({"1": [(1.0, one), (9.0, other)], "2": [(3.0, more), (9.0, other)]}))
+    assert {format_chart_name(chart) for chart in both} == {"ior.write psync", "ior.write libaio", "ior.write null"}
+
+
 # -- what is said
 
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import pytest
 
 from benchconsole.probes.api import ProbeOutputError, Reading, Target, Unit, labels
-from benchconsole.probes.model.labels import add_labels
+from benchconsole.probes.model.labels import add_labels, tell_labels
 from benchconsole.probes.testing import a_node
 
 ASKED = Target(
@@ -67,3 +67,7 @@ def test_what_the_tool_was_not_told_keeps_its_name() -> None:
     of_set = replace(asked(clients="8"), members=(a_node("n1"), a_node("n2")))
     with pytest.raises(ProbeOutputError, match="clients=4"):
         read(of_set, clients=4)
+
+
+def test_a_label_that_looks_like_a_number_is_told_with_its_name() -> None:
+    assert list(tell_labels(labels(block="4KiB", direct=0, pattern="random"))) == ["block=4KiB", "direct=0", "random"]

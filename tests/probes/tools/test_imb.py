@@ -144,6 +144,24 @@ def test_what_is_no_result_is_refused_though_imb_ends_with_0(broken: str) -> Non
         Imb().parse(Output((), broken.encode()))
 
 
+@pytest.mark.parametrize("tag", ["", "[1,0]<stdout>:"])
+def test_tables_that_imb_ran_in_the_place_of_an_unknown_benchmark_are_refused(tag: str) -> None:
+    said_before = text(NEW).replace(
+        "# Benchmarking PingPong", f"{tag}Invalid benchmark name pngpng\n# Benchmarking PingPong"
+    )
+    for at_stdout, at_stderr in ((said_before, ""), (text(OLD), f"{tag}Invalid benchmark name pngpng\n")):
+        with pytest.raises(ProbeOutputError, match="Invalid benchmark name pngpng"):
+            Imb().parse(Output((), at_stdout.encode(), at_stderr.encode()))
+    with pytest.raises(ProbeOutputError, match="EXCEPTION: wrong value"):
+        Imb().parse(Output((), (text(NEW) + "EXCEPTION: wrong value of `thread_level' option\n").encode()))
+
+
+def test_message_rates_of_both_ways_say_so() -> None:
+    rates = [one for one in Imb().parse(output(BANDS)) if isinstance(one, Reading) and one.metric == "imb.message_rate"]
+    ways = {(dict(one.labels)["benchmark"], dict(one.labels).get("direction")) for one in rates}
+    assert ways == {("Uniband", None), ("Biband", "both")}
+
+
 def test_a_second_run_is_told_by_its_number() -> None:
     once = said(Imb().parse(output(OLD)))
     twice = read(Imb(), 2 * text(OLD))
