@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import FailedAt, Proof, Result, Round
+from benchconsole.topology.model.fabric import Criterion
 
 Options = Mapping[str, str | int | float]
 
@@ -101,6 +102,18 @@ class SessionNote:
 
     kind: str
     text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenCriteria:
+    """The criteria that a session is judged with from ``at`` (UTC seconds) on: those of the file ``source``.
+
+    None: those of the file that the session was begun with.
+    """
+
+    criteria: tuple[Criterion, ...] | None
+    source: str
     at: float
 
 

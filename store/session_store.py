@@ -8,7 +8,7 @@ from benchconsole.probes.model.checklist import Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import ChangeMark, SessionChanges
+from benchconsole.store.model import ChangeMark, ChosenCriteria, SessionChanges, SessionNote
 from benchconsole.store.reading.changes import ChangeReader
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_reading import SessionReader
@@ -84,11 +84,14 @@ class SessionStore(SessionReader):
         *,
         judged_by: str,
         findings: Sequence[Finding] | None = None,
+        chosen: ChosenCriteria | None = None,
+        notes: Sequence[SessionNote] = (),
     ) -> None:
         """Write a new judgement of stored rounds, in one transaction; from now on it counts.
 
         ``verdicts`` is keyed by (round, attempt). ``findings`` hold over all judged rounds of the session with
-        these verdicts (None: not computed). It needs no claim. ConflictError when
+        these verdicts (None: not computed). ``chosen`` are the criteria that were used, from now on those of the
+        session (None: as before), ``notes`` what is to be said of that. It needs no claim. ConflictError when
         ``judged_by`` has judged one of them before, or one of them is not stored.
         """
 
@@ -100,6 +103,10 @@ class SessionStore(SessionReader):
                 session_rows.append_verdicts(cache, stored, judged, judged_by=judged_by, at=at)
             if findings is not None:
                 session_rows.append_findings(cache.connection, session, findings)
+            if chosen is not None:
+                session_rows.append_criteria(cache.connection, session, chosen)
+            for note in notes:
+                session_rows.append_note(cache.connection, session, note.kind, note.text, note.at)
 
         await self._writer.run(append)
 

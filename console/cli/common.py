@@ -138,12 +138,12 @@ def read_reported(db: Path | None, name: str) -> "tuple[RunView, SessionDetails]
     """A stored session, and what its record says besides plan and results: how it was started, what was noted."""
     from benchconsole.console.reports.content import SessionDetails
     from benchconsole.console.view.plan_text import format_left_out
-    from benchconsole.probes.planning.plan_summary import summarise
+    from benchconsole.probes.planning.plan_summary import find_coverage
 
     with open_store(db, create=False) as store:
         probes = load_installed_probes()
         view = read_stored_view(store, name, probes)
-        uncovered = tuple(format_left_out(view.fabric, summarise(view.fabric, view.plan, probes))) if view.plan else ()
+        uncovered = tuple(format_left_out(view.fabric, find_coverage(view.fabric, view.plan))) if view.plan else ()
         stored = store.session(view.session)
         options = stored.describe().new.options
         return view, SessionDetails(options, stored.read_notes(), uncovered, stored.read_checklists())

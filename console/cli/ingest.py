@@ -12,12 +12,12 @@ import click
 from benchconsole.console.cli import common
 from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.session.ingest import CapturedOutput, find_ending, ingest, ingest_into
+from benchconsole.console.session.judged_rounds import load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.view.totals import exit_code
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.store import Store
-from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
 
@@ -82,7 +82,7 @@ async def _ingest_into(
     new = store.session(key).describe().new
     if new.fabric != fabric.name:
         raise BadInput(f"session {name} is of fabric {new.fabric}, the topology describes {fabric.name}")
-    await ingest_into(store, key, load_text(new.topology, new.topology_path), probe, found, at=at)
+    await ingest_into(store, key, load_judged_fabric(store.session(key)), probe, found, at=at)
     return key
 
 

@@ -7,7 +7,10 @@ from pathlib import Path
 import click
 
 from benchconsole.console.cli import common
+from benchconsole.console.cli.session_options import find_operator
+from benchconsole.console.exits import BadInput
 from benchconsole.console.view.totals import exit_code
+from benchconsole.probes.model.errors import PlanError
 
 
 @click.command("judge")
@@ -23,16 +26,21 @@ from benchconsole.console.view.totals import exit_code
 def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fmt: skip
     """Judge the stored measurements of SESSION again. No node is touched.
 
-    The earlier verdicts stay in the database; the new ones count from now on. The exit codes
-    are those of run.
+    The earlier verdicts stay in the database; the new ones, and the criteria that made them, count from
+    now on, and every report says what they ask otherwise than the file of the session. Without --criteria
+    those of that file count again. The exit codes are those of run.
     """
     from benchconsole.console.reports import ReportOptions, render
     from benchconsole.console.session.judged_rounds import judge_again
 
     probes = common.load_installed_probes()
+    chosen = common.read_topology(criteria, probes) if criteria else None
     with common.open_store(db, create=False) as store:
         key = store.find_session(session)
-        asyncio.run(judge_again(store, key, probes, common.read_topology(criteria, probes) if criteria else None))
-        view = common.read_stored_view(store, key, probes)
-    render("text", view, sys.stdout, ReportOptions())
+        try:
+            asyncio.run(judge_again(store, key, probes, chosen, who=find_operator()))
+        except PlanError as error:
+            raise BadInput(str(error)) from None
+    view, record = common.read_reported(db, key)
+    render("text", view, sys.stdout, ReportOptions(details=record))
     raise click.exceptions.Exit(exit_code(view))

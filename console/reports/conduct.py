@@ -1,4 +1,4 @@
-"""The conduct of a session in every report: what was overridden, what was stopped, what is left on nodes.
+"""The conduct of a session in every report: what was overridden, repeated or stopped, and what is left on nodes.
 
 All text is sanitized. Nodes that were not searched are named, never counted as clean.
 """
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from benchconsole.console.reports.content import SessionDetails
+from benchconsole.console.reports.repeats import list_replaced_failures
 from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.run_view import RunView, State
@@ -17,6 +18,8 @@ from benchconsole.topology.units import counted as count
 
 EXCEPTIONS = 40
 """Kinds of exceptions that reports for people list; what is beyond is counted."""
+REPEATED = 20
+"""Failures that a repeat replaced and that are told in full; what is beyond is counted."""
 NOT_SEARCHED = "The nodes were not searched for anything of ours."
 
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -52,7 +55,7 @@ class LeftoverGroup(NamedTuple):
 
 
 def list_conduct(view: RunView, details: SessionDetails) -> Iterator[ConductLine]:
-    """Options, notes, stopped rounds, and the tests that the plan leaves out, in that order."""
+    """Options, notes, failures that were repeated, stopped rounds, and what the plan leaves out, in that order."""
     for name, value in details.options.items():
         known = _WORDS.get(name)
         if known is None:
@@ -61,6 +64,7 @@ def list_conduct(view: RunView, details: SessionDetails) -> Iterator[ConductLine
             yield ConductLine(known[0], shorten_text(known[1].format(value=value)))
     for note in details.notes:
         yield ConductLine(shorten_text(note.kind, 40), shorten_text(note.text), format_moment(note.at))
+    yield from _list_repeated(view)
     stages = {each.number: each.stage for each in view.plan}
     for number, because in sorted(view.stopped.items()):
         stage = f" ({sanitize(stages[number])})" if number in stages else ""
@@ -68,6 +72,13 @@ def list_conduct(view: RunView, details: SessionDetails) -> Iterator[ConductLine
     yield from (ConductLine("not covered", shorten_text(text)) for text in details.uncovered)
     if view.held:
         yield ConductLine("held", shorten_text(view.held))
+
+
+def _list_repeated(view: RunView) -> Iterator[ConductLine]:
+    lines = list(list_replaced_failures(view))
+    yield from (ConductLine("repeated", shorten_text(text, 400)) for text in lines[:REPEATED])
+    if len(lines) > REPEATED:
+        yield ConductLine("repeated", f"and {count(len(lines) - REPEATED, 'more failure')} that a repeat replaced")
 
 
 def format_cleanliness(proofs: Iterable[Proof]) -> str:

@@ -27,6 +27,7 @@ from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.checklist import Checked, CheckedList
 from benchconsole.probes.model.judgement import Finding, Verdict
 from benchconsole.probes.model.measuring import Fact, Failure, Proof, Reading, Result, Round, Test
+from benchconsole.topology.model.fabric import Criterion
 
 SCHEMA = 1
 
@@ -49,6 +50,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_member(out, "program", "benchconsole")
     _write_member(out, "session", make_session_record(view, options))
     _write_member(out, "conduct", make_conduct_record(view, options.details))
+    _write_items(out, "criteria", map(make_criterion_record, view.fabric.criteria))
     _write_member(out, "coverage", make_coverage_record(compute_totals(view).covered))
     _write_items(out, "findings", map(make_finding_record, sort_findings(view.findings)))
     _write_items(out, "not_judged", map(make_not_judged_record, compute_totals(view).reasons))
@@ -195,6 +197,19 @@ def make_conduct_record(view: RunView, details: SessionDetails) -> Record:
             "notes": [_select(note, "kind", "text", "at") for note in details.notes],
             "stopped": [{"round": each, "because": because} for each, because in sorted(view.stopped.items())],
             "not_covered": details.uncovered,
+        }
+    )
+
+
+def make_criterion_record(criterion: Criterion) -> Record:
+    """One criterion that the session is judged with; numbers in ``unit``, or shares of ``basis``."""
+    return _make_record(
+        {
+            **_select(criterion, "metric", "comparator", "required", "target", "unit", "basis"),
+            **_select(criterion, "rounding", "rounds_share"),
+            "where": dict(criterion.where),
+            "nodes": sorted(criterion.nodes),
+            "source": criterion.source,
         }
     )
 

@@ -7,13 +7,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from benchconsole.console.session.judged_rounds import JudgedRounds
+from benchconsole.console.session.judged_rounds import JudgedRounds, load_judged_fabric
 from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, SessionEnded, SessionOpened
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
 from benchconsole.store.model import ChangeMark, SessionChanges, SessionState, StoredSession
-from benchconsole.topology.description.resolve import load_text
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
@@ -33,7 +32,7 @@ class FollowedSession:
 
     def __init__(self, session: "SessionStore", stored: StoredSession, probes: "Mapping[str, Probe]") -> None:
         self.id = stored.id
-        self.fabric = load_text(stored.new.topology, stored.new.topology_path)
+        self.fabric = load_judged_fabric(session)
         self.probes = probes
         self.plan: tuple[Round, ...] = ()
         self.running = False
@@ -60,6 +59,7 @@ class FollowedSession:
             news = await asyncio.to_thread(self._session.read_changes, self.fabric, self._mark)
             if news.judged:
                 # Findings from nothing: verdicts that are stored already were replaced by newer ones.
+                self.fabric = await asyncio.to_thread(load_judged_fabric, self._session)
                 self._judged = JudgedRounds(self.fabric, self.probes)
                 self._again = await asyncio.to_thread(lambda: list(self._session.read_rounds(self.fabric)))
             for event in self._told(news):
@@ -69,7 +69,7 @@ class FollowedSession:
 
     def _told(self, news: SessionChanges) -> Iterator[Event]:
         began = self._mark is None
-        if news.planned or began:
+        if news.planned or news.judged or began:
             self.plan = (*self.plan, *news.planned)
             yield self._opened(live=news.state is SessionState.RUNNING)
         for stored in self._again if news.judged else news.closed:

@@ -5,17 +5,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchconsole.console.session.criteria_changes import describe_choice
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Metric
+from benchconsole.store.model import ChosenCriteria, SessionNote
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.selection import fold
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
+    from benchconsole.store.session_store import SessionStore
     from benchconsole.store.store import Store
 
 
@@ -65,27 +70,59 @@ class JudgedRounds:
         return replace(judged, findings=self.findings)
 
 
+def load_judged_fabric(session: "SessionStore") -> Fabric:
+    """The fabric of a stored session, with the criteria that it is judged with now."""
+    new = session.describe().new
+    described = load_text(new.topology, new.topology_path)
+    chosen = session.read_criteria()
+    return described if chosen is None or chosen.criteria is None else replace(described, criteria=chosen.criteria)
+
+
 async def judge_again(
     store: "Store",
     key: str,
     probes: Mapping[str, "Probe"],
     criteria_from: Fabric | None = None,
     *,
+    who: str = "",
     clock: Callable[[], float] = time.time,
 ) -> None:
     """Judge every stored round of a session again; ``criteria_from`` replaces the criteria of its own file.
 
-    Touches no node. The new verdicts are stored beside the old ones and count from now on.
+    Touches no node. The new verdicts are stored beside the old ones and count from now on, and the criteria with
+    them, together with what differs from the file and ``who`` asked for it. Nothing is stored unless the findings
+    over all rounds could be made. PlanError for criteria that name nodes that the session does not have.
     """
-    new = store.session(key).describe().new
+    session = store.session(key)
+    new = session.describe().new
     described = load_text(new.topology, new.topology_path)
-    fabric = described if criteria_from is None else replace(described, criteria=criteria_from.criteria)
+    fabric = described
+    if criteria_from is not None:
+        _refuse_strangers(described, criteria_from)
+        fabric = replace(described, criteria=criteria_from.criteria)
     judged = JudgedRounds(fabric, probes)
     verdicts = {}
-    for stored in store.session(key).read_rounds(described):
+    for stored in session.read_rounds(described):
         again = judged.judge(stored)
         verdicts[stored.round.number, stored.attempt] = again.verdicts
         judged.restore(again)
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock()))
-    judged_by = f"{name_judgement(fabric)}, again {stamp}"
-    await store.session(key).append_verdicts(verdicts, judged_by=judged_by, findings=judged.findings)
+    findings, now = judged.findings, clock()
+    source = criteria_from.file if criteria_from is not None else ""
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+    await session.append_verdicts(
+        verdicts,
+        judged_by=f"{name_judgement(fabric)}, again {stamp}",
+        findings=findings,
+        chosen=ChosenCriteria(None if criteria_from is None else fabric.criteria, source, now),
+        notes=[SessionNote("criteria", text, now) for text in describe_choice(described, criteria_from, who)],
+    )
+
+
+def _refuse_strangers(described: Fabric, criteria_from: Fabric) -> None:
+    for each in criteria_from.criteria:
+        strangers = sorted(each.nodes - described.nodes.keys())
+        if strangers:
+            raise PlanError(
+                f"{criteria_from.file}: the criterion on {each.metric} names {fold(strangers)}, "
+                f"expected nodes of {described.name}, which the session is of"
+            )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.execution import Execution, RunControls
-from benchconsole.console.session.judged_rounds import JudgedRounds
+from benchconsole.console.session.judged_rounds import JudgedRounds, load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice, make_new_session
 from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
@@ -22,7 +22,6 @@ from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.store.model import SessionState
-from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ class Session:
         """A session of the store, with everything that is known of it; it can be resumed."""
         key = store.find_session(name)
         stored = store.session(key).describe()
-        fabric = load_text(stored.new.topology, stored.new.topology_path)
+        fabric = load_judged_fabric(store.session(key))
         choice = SessionChoice(stored.new.suite, None, stored.new.label, stored.new.options)
         session = cls(fabric, probes, store, choice, make_reach=make_reach)
         session.id = key

@@ -8,7 +8,13 @@ from itertools import groupby
 
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.planning.plan_summary import HeaviestLoad, PlanSummary, StageSummary, SweepSummary
+from benchconsole.probes.planning.plan_summary import (
+    HeaviestLoad,
+    PlanCoverage,
+    PlanSummary,
+    StageSummary,
+    SweepSummary,
+)
 from benchconsole.topology.element_names import link_name
 from benchconsole.topology.model.fabric import Fabric, LinkId
 from benchconsole.topology.selection import fold
@@ -76,7 +82,7 @@ def _format_heaviest(found: HeaviestLoad) -> str:
     return f"{sanitize(found.element)}, {percent(found.share)} in round {found.round}"
 
 
-def format_left_out(fabric: Fabric, summary: PlanSummary) -> Iterator[str]:
+def format_left_out(fabric: Fabric, summary: PlanCoverage) -> Iterator[str]:
     """What the plan does not reach, and why."""
     for nodes in summary.nodes:
         yield f"not covered: {count(len(nodes.what), 'node')}, {sanitize(fold(nodes.what))}: {nodes.why}"

@@ -106,7 +106,8 @@ def _opened_again(view: RunView, event: SessionOpened) -> RunView:
     if event.session != view.session:
         return opened(event)
     repeats = view.repeats if event.plan == view.plan else repeats_of(event.plan)
-    return replace(view, plan=event.plan, repeats=repeats, live=event.live, ended=None, proofs=())
+    now = replace(view, fabric=event.fabric, plan=event.plan, repeats=repeats, live=event.live)
+    return replace(now, ended=None, proofs=())
 
 
 def _round_started(view: RunView, event: RoundStarted) -> RunView:

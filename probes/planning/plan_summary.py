@@ -96,14 +96,20 @@ class PairCoverage:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanSummary:
-    """A plan summed up. ``nodes`` and ``links`` are those that it leaves out, ``pairs`` says how many meet."""
+class PlanCoverage:
+    """The nodes and links that a plan leaves out, and how many pairs meet in it."""
 
-    stages: tuple[StageSummary, ...]
-    total: StageSummary
     nodes: tuple[LeftOut, ...]
     links: tuple[LeftOut, ...]
     pairs: PairCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSummary(PlanCoverage):
+    """A plan summed up, with what it leaves out."""
+
+    stages: tuple[StageSummary, ...]
+    total: StageSummary
 
 
 def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Probe]) -> PlanSummary:
@@ -118,10 +124,18 @@ def summarise(fabric: Fabric, rounds: Sequence[Round], probes: Mapping[str, Prob
         sums = [_StageSums(fabric, classes, own, probes.get(own[0].probe)) for own in parts.values()]
         points = [each.summary() for each in sums]
         stages.append(replace(points[0] if len(points) == 1 else _total(stage, points), sweep=_sweep(sums)))
+    covered = _cover(fabric, classes, rounds)
+    return PlanSummary(covered.nodes, covered.links, covered.pairs, tuple(stages), _total("in all", stages))
+
+
+def find_coverage(fabric: Fabric, rounds: Sequence[Round]) -> PlanCoverage:
+    """What ``rounds`` leave out. Asks no probe, so that it can be told of tests that were run elsewhere, too."""
+    return _cover(fabric, FlowClasses(Routes(fabric)), rounds)
+
+
+def _cover(fabric: Fabric, classes: FlowClasses, rounds: Sequence[Round]) -> PlanCoverage:
     pairs = {(flow.source, flow.sink) for each in rounds for flow in each.flows}
-    return PlanSummary(
-        stages=tuple(stages),
-        total=_total("in all", stages),
+    return PlanCoverage(
         nodes=_list_left_nodes(fabric, classes, rounds, pairs),
         links=_list_idle_links(fabric, classes, pairs),
         pairs=_count_pairs(fabric, classes, rounds, pairs),

@@ -5,7 +5,8 @@ A row is a named tuple whose fields are columns of its table. Reading raises Val
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -43,7 +44,7 @@ from benchconsole.store.codec.values import (
 )
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.model import NewSession
-from benchconsole.topology.model.fabric import Fabric, Node, NodeId
+from benchconsole.topology.model.fabric import Criterion, Fabric, Node, NodeId
 from benchconsole.topology.units import Shown, Unit
 
 _LEVELS, _UNITS = members_by_value(Level), members_by_value(Unit)
@@ -430,3 +431,18 @@ def make_proof_row(proof: Proof) -> ProofRow:
 def parse_proof(row: ProofRow) -> Proof:
     """The proof of a row."""
     return Proof(NodeId(row.node), bool(row.asked), parse_strings(row.remains), row.ended, row.detail)
+
+
+# -- criteria
+
+
+def dump_criteria(criteria: Sequence[Criterion]) -> str:
+    """Criteria as JSON; RefusedError for NaN and infinity."""
+    written = [{**asdict(each), "nodes": sorted(each.nodes)} for each in criteria]
+    return dump_json(written, "a criterion")
+
+
+def parse_criteria(dumped: str) -> tuple[Criterion, ...]:
+    """The criteria of ``dump_criteria``; ValueError for anything else."""
+    kind: type[tuple[Criterion, ...]] = tuple[Criterion, ...]
+    return parse_document(kind, dumped)

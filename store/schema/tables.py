@@ -302,7 +302,18 @@ def _make_tables(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-STEPS: tuple[Step, ...] = (_make_tables,)
+def _add_criteria(connection: sqlite3.Connection) -> None:
+    connection.execute("""CREATE TABLE criteria (  -- what sessions are judged with; the last row of a session counts
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        at REAL NOT NULL,
+        source TEXT NOT NULL,             -- the file that they were taken from; empty: that of the session
+        content TEXT                      -- JSON array of criteria; NULL: those of its own file
+    )""")
+    connection.execute("CREATE INDEX criteria_of ON criteria (session_id, id)")
+
+
+STEPS: tuple[Step, ...] = (_make_tables, _add_criteria)
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 
 

@@ -21,6 +21,7 @@ from benchconsole.store.codec.rows import (
     SessionRow,
     TestRow,
     VerdictRow,
+    dump_criteria,
     make_proof_row,
     make_round_row,
     make_test_row,
@@ -28,7 +29,7 @@ from benchconsole.store.codec.rows import (
 )
 from benchconsole.store.codec.values import dump_document, dump_json, make_row, replace_surrogates, require_finite
 from benchconsole.store.errors import ConflictError, RefusedError
-from benchconsole.store.model import NewSession
+from benchconsole.store.model import ChosenCriteria, NewSession
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING
 from benchconsole.store.writing.bulk_insert import insert_rows, insert_values
 from benchconsole.store.writing.write_cache import WriteCache
@@ -164,6 +165,15 @@ def find_closed_attempt(connection: sqlite3.Connection, session: int, round_numb
             f"attempt {attempt} at round {round_number} is not stored", "judge what list_closed_rounds names"
         )
     return int(row[0])
+
+
+def append_criteria(connection: sqlite3.Connection, session: int, chosen: ChosenCriteria) -> None:
+    """Write what a session is judged with from now on."""
+    content = None if chosen.criteria is None else dump_criteria(chosen.criteria)
+    connection.execute(
+        "INSERT INTO criteria (session_id, at, source, content) VALUES (?, ?, ?, ?)",
+        (session, require_finite(chosen.at, "the time of criteria"), replace_surrogates(chosen.source), content),
+    )
 
 
 # -- findings

@@ -32,6 +32,7 @@ def _add_index(db: sqlite3.Connection) -> None:
 
 
 LATER = (*STEPS, _add_note, _add_index)
+NOW = newest()
 
 
 def _dump(path: Path) -> list[str]:
@@ -105,10 +106,10 @@ def test_killed_at_random_instants_of_an_upgrade(tmp_path: Path) -> None:
         ended(pid)
         shape = _shape(path)[0]  # SQLite rolls back what was begun
         done += shape == newest(LATER)
-        assert shape in (FIRST, newest(LATER))
-        assert shape != FIRST or _dump(path) == old
+        assert shape in (NOW, newest(LATER))
+        assert shape != NOW or _dump(path) == old
         assert _shape(path)[1] == "ok"
-        for backup in tmp_path.glob(f"{kill}.db.v{FIRST}*.backup"):
+        for backup in tmp_path.glob(f"{kill}.db.v{NOW}*.backup"):
             assert sorted(_dump(backup)) == sorted(old)
         assert Database.open(path, steps=LATER).facts.shape == newest(LATER)
         assert not list(tmp_path.glob(f"{kill}.db*.part"))
@@ -120,7 +121,7 @@ async def test_an_upgrade_keeps_everything_and_a_copy(tmp_path: Path) -> None:
     key = await _fill(path)
     old = _dump(path)
     Database.open(path, steps=LATER)
-    backup = tmp_path / f"s.db.v{FIRST}.backup"
+    backup = tmp_path / f"s.db.v{NOW}.backup"
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     assert sorted(_dump(backup)) == sorted(old)  # a copy lists indexes by kind, the original by age
     assert _shape(path) == (newest(LATER), "ok")
@@ -135,10 +136,10 @@ async def test_an_older_copy_is_never_replaced(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     await _fill(path)
     old = _dump(path)
-    (tmp_path / f"s.db.v{FIRST}.backup").write_text("an older one")
+    (tmp_path / f"s.db.v{NOW}.backup").write_text("an older one")
     Database.open(path, steps=LATER)
-    assert sorted(_dump(tmp_path / f"s.db.v{FIRST}-2.backup")) == sorted(old)
-    assert (tmp_path / f"s.db.v{FIRST}.backup").read_text() == "an older one"
+    assert sorted(_dump(tmp_path / f"s.db.v{NOW}-2.backup")) == sorted(old)
+    assert (tmp_path / f"s.db.v{NOW}.backup").read_text() == "an older one"
 
 
 async def test_a_step_that_fails_leaves_the_old_shape(tmp_path: Path) -> None:
@@ -189,13 +190,13 @@ def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
 
     ended(fork(lambda: Database.open(path, steps=(*STEPS, die))))
     assert path.exists()
-    assert Database.open(path).facts.shape == FIRST
+    assert Database.open(path).facts.shape == NOW
 
 
 def test_killed_while_the_copy_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.db"
     Database.open(path)
-    name = tmp_path / f"s.db.v{FIRST}.backup"
+    name = tmp_path / f"s.db.v{NOW}.backup"
 
     def die_in_fsync(_: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -205,7 +206,7 @@ def test_killed_while_the_copy_is_made(tmp_path: Path, monkeypatch: pytest.Monke
         Database.open(path, steps=LATER)
 
     ended(fork(work))
-    assert _shape(path)[0] == FIRST
+    assert _shape(path)[0] == NOW
     assert [each for each in names(tmp_path) if each.endswith(".part")] != []
     assert not name.exists()  # no half copy stands under the name
     Database.open(path, steps=LATER)
@@ -229,9 +230,9 @@ def test_killed_as_the_copy_takes_its_name(tmp_path: Path, monkeypatch: pytest.M
 
     ended(fork(work))
     first, part, *_ = [each for each in names(tmp_path) if "backup" in each]
-    assert (first, part.endswith(".part")) == (f"s.db.v{FIRST}.backup", True)
+    assert (first, part.endswith(".part")) == (f"s.db.v{NOW}.backup", True)
     Database.open(path, steps=LATER)
-    assert [each for each in names(tmp_path) if "backup" in each] == [f"s.db.v{FIRST}-2.backup", first]
+    assert [each for each in names(tmp_path) if "backup" in each] == [f"s.db.v{NOW}-2.backup", first]
 
 
 async def test_what_a_newer_program_wrote_is_looked_at_only(tmp_path: Path) -> None:
@@ -260,7 +261,7 @@ async def test_an_upgrade_under_a_running_console_waits_for_its_end(tmp_path: Pa
             Database.open(path, steps=LATER)
         assert not [name for name in names(tmp_path) if "backup" in name]
     Database.open(path, steps=LATER)
-    assert [name for name in names(tmp_path) if "backup" in name] == [f"s.db.v{FIRST}.backup"]
+    assert [name for name in names(tmp_path) if "backup" in name] == [f"s.db.v{NOW}.backup"]
 
 
 async def test_a_console_that_was_upgraded_under_stops_writing(tmp_path: Path) -> None:

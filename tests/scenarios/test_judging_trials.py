@@ -1,0 +1,205 @@
+"""Ways to be told "passed" where nothing passed: from a topology file and outputs of tools to the sentence.
+
+Each goes through the real command line: ``ingest``, ``judge``, ``show``, ``report``, ``check``.
+"""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from benchconsole.console.cli import command as benchconsole
+from benchconsole.console.exits import BadInput, Exit
+from benchconsole.topology.errors import TopologyError
+
+TRANSCRIPTS = Path("tests/probes/tools/transcripts")
+FABRIC = """\
+schema: 1
+fabric: toy
+switches: {leaf: {role: leaf}}
+nodes: {"n[1-4]": {}}
+links: [{from: "n[1-4]", to: leaf, speed: 10 Gb/s}]
+"""
+
+
+class Site:
+    """A folder with a topology file and a database, and the commands on them."""
+
+    def __init__(self, folder: Path, criteria: Sequence[str] = (), text: str = FABRIC) -> None:
+        self.folder = folder
+        self.topology = self.write("site.yaml", criteria, text)
+
+    def write(self, name: str, criteria: Sequence[str] = (), text: str = FABRIC) -> Path:
+        path = self.folder / name
+        path.write_text(
+            text + "".join(["criteria:\n", *(f"  - {{{each}}}\n" for each in criteria)] if criteria else [])
+        )
+        return path
+
+    def call(self, *arguments: str | Path) -> tuple[int, str]:
+        """The exit code, and everything that was said; also of errors that the entry point words."""
+        db = ["--db", str(self.folder / "s.db")] if arguments[0] != "check" else []
+        done = CliRunner().invoke(benchconsole, [*map(str, arguments), *db])
+        if isinstance(done.exception, (BadInput, TopologyError)):
+            return Exit.BAD_INPUT, str(done.exception)
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return done.exit_code, " ".join(done.output.split())
+
+    def ingest(self, probe: str, text: str, *options: str) -> tuple[int, str]:
+        path = self.folder / "output.txt"
+        path.write_text(text)
+        return self.call("ingest", self.topology, probe, path, *options)
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        """The verdicts of the last session, from its JSON report."""
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        (self.folder / "out").mkdir()
+        code, said = self.call("report", "-o", self.folder / "out" / "r.json")
+        assert code == 0, said
+        found: list[dict[str, Any]] = json.loads((self.folder / "out" / "r.json").read_text())["verdicts"]
+        return found
+
+
+def stream(triad: float) -> str:
+    """What STREAM prints; ``triad`` in GB/s."""
+    printed = (TRANSCRIPTS / "stream" / "5.10-24-threads.txt").read_text()
+    least = 3 * 80_000_000 * 8 / (triad * 1e9)
+    times = f"{least * 1.01:.6f}     {least:.6f}     {least * 1.02:.6f}"
+    return printed.replace("112293.1     0.017312     0.017098     0.017655", f"{triad * 1e3:.1f}     {times}")
+
+
+def iperf3(rate: float) -> str:
+    """What iperf3 prints of one stream of so many Gb/s, in one second."""
+    printed = (TRANSCRIPTS / "iperf3" / "tcp1-3.12.txt").read_text()
+    moved = rate / 8 * 1e9 / 2**30
+    return printed.replace("18.7 Gbits", f"{rate:.2f} Gbits").replace("2.18 GBytes", f"{moved:.2f} GBytes")
+
+
+TRIAD = "metric: stream.triad, at_least: 65 GB/s, source: 4.1.1"
+WEAK = "metric: stream.triad, at_least: 40 GB/s, source: 4.1.1"
+OWN_CRITERION = "metric: iperf3.throughput, at_least: 1 Mb/s, source: 5.1.1"
+
+
+def test_a_judgement_with_other_criteria_prints_them_and_says_so(tmp_path: Path) -> None:
+    """W1: 50 GB/s, of which the file asks 65, judged by a file that asks 40."""
+    site = Site(tmp_path, [TRIAD])
+    assert site.ingest("stream", stream(50.0), "--node", "n1")[0] == Exit.BELOW
+    weak = site.write("weak.yaml", [WEAK])
+    code, said = site.call("judge", "last", "--criteria", weak)
+    assert code == Exit.PASSED
+    _, shown = site.call("show")
+    report = site.folder / "r.md"
+    site.call("report", "-o", report)
+    for text in (said, shown, " ".join(report.read_text().replace("\\", "").split())):
+        assert "with the criteria of weak.yaml, which are not those of the file of the session" in text
+        assert "stream.triad: at least 40.0 GB/s, not as the file: at least 65.0 GB/s" in text
+    assert "at least 40.0 GB/s" in report.read_text().partition("criteria")[2]
+    assert [(row["level"], row["required"]) for row in site.verdicts() if row["metric"] == "stream.triad"] == [
+        ("pass", 40e9)
+    ]
+    code, said = site.call("judge", "last")
+    assert code == Exit.BELOW
+    assert "with the criteria of the file of the session" in said
+    assert [(row["level"], row["required"]) for row in site.verdicts() if row["metric"] == "stream.triad"] == [
+        ("fail", 65e9)
+    ]
+
+
+def test_what_is_measured_after_a_judgement_is_held_against_its_criteria(tmp_path: Path) -> None:
+    site = Site(tmp_path, [TRIAD])
+    site.ingest("stream", stream(50.0), "--node", "n1")
+    site.call("judge", "last", "--criteria", site.write("weak.yaml", [WEAK]))
+    code, _ = site.ingest("stream", stream(45.0), "--node", "n2", "--session", "last")
+    assert code == Exit.PASSED
+    assert [row["required"] for row in site.verdicts() if row["metric"] == "stream.triad"] == [40e9, 40e9]
+
+
+def test_criteria_that_name_nodes_of_another_machine_are_refused(tmp_path: Path) -> None:
+    site = Site(tmp_path, [TRIAD])
+    site.ingest("stream", stream(70.0), "--node", "n1")
+    other = site.write("other.yaml", [f"{WEAK}, nodes: m1"], FABRIC.replace("n[1-4]", "m[1-4]"))
+    code, said = site.call("judge", "last", "--criteria", other)
+    assert code == Exit.BAD_INPUT
+    assert "names m1, expected nodes of toy" in said
+    assert site.call("show")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ([OWN_CRITERION], ["metric: iperf3.throughput, at_least: 80 %, of: capacity"]),
+        ([], ["metric: iperf3.throughput, at_least: 95 %, of: capacity"]),
+        (["metric: iperf3.throughput, at_least: 80 %, of: capacity"], [OWN_CRITERION]),
+    ],
+)
+def test_a_judgement_by_capacity_leaves_a_session_that_can_be_shown(
+    tmp_path: Path, own: Sequence[str], other: Sequence[str]
+) -> None:
+    """C1: it ended with ValueError, and so did every later command on that session."""
+    site = Site(tmp_path, own)
+    site.ingest("iperf3", iperf3(5.0), "--node", "n1", "--peer", "n2")
+    code, said = site.call("judge", "last", "--criteria", site.write("other.yaml", other))
+    assert code == Exit.BELOW, said
+    for command in ("show", "report", "judge"):
+        assert site.call(command)[0] in (Exit.PASSED, Exit.BELOW)
+
+
+def test_what_no_node_could_run_here_is_shown_all_the_same(tmp_path: Path) -> None:
+    """C2: outputs of another time, on nodes whose addresses no launcher would take."""
+    shutil.copy("topology/examples/llnl.yaml", tmp_path / "llnl.yaml")
+    site = Site(tmp_path)
+    site.topology = tmp_path / "llnl.yaml"
+    text = (TRANSCRIPTS / "ior" / "3.3.0.txt").read_text()
+    site.ingest("ior", text, "--members", "alc[001-004]")
+    code, said = site.call("show")
+    assert code == 0
+    assert "ior.throughput" in said
+    assert site.call("report")[0] == 0
+
+
+_IMPOSSIBLE = "80.0 Gb/s over n1 out, which carries 10.0 Gb/s as described: the number or the description is wrong"
+
+
+@pytest.mark.parametrize(
+    ("criteria", "rate", "code", "levels", "because"),
+    [
+        pytest.param([OWN_CRITERION], 80.0, Exit.UNTESTED, ["unknown", "unknown"], _IMPOSSIBLE, id="W7"),
+        pytest.param(
+            [f"{OWN_CRITERION}, where: {{protocol: udp}}"], 3.0, Exit.BELOW, ["fail"], "below 80 %", id="W8-udp"
+        ),
+        pytest.param([f"{OWN_CRITERION}, nodes: n4"], 3.0, Exit.BELOW, ["fail"], "below 80 %", id="W8-n4"),
+        pytest.param([OWN_CRITERION], 3.0, Exit.BELOW, ["pass", "fail"], "32 % of expected, below 80 %", id="W9"),
+        pytest.param([OWN_CRITERION], 9.3, Exit.PASSED, ["pass", "pass"], "99 % of expected", id="W9-whole"),
+    ],
+)
+def test_no_criterion_hides_what_the_fabric_says(
+    tmp_path: Path, criteria: Sequence[str], rate: float, code: int, levels: Sequence[str], because: str
+) -> None:
+    """W7: 80 Gb/s over a port of 10. W8: a criterion on other tests. W9: a weak criterion beside a low flow."""
+    site = Site(tmp_path, criteria)
+    found, said = site.ingest("iperf3", iperf3(rate), "--node", "n1", "--peer", "n2")
+    assert found == code, said
+    assert ("Everything judged passed" in said) is (code == Exit.PASSED)
+    rows = [row for row in site.verdicts() if row["metric"] == "iperf3.throughput"]
+    assert [row["level"] for row in rows] == levels
+    assert because in rows[-1]["reason"]
+
+
+def test_a_failure_that_was_repeated_stays_in_the_report(tmp_path: Path) -> None:
+    """W10: 50 GB/s, then 100 GB/s, in one session."""
+    site = Site(tmp_path, [TRIAD])
+    site.ingest("stream", stream(50.0), "--node", "n1", "--at", "2026-11-21T10:02:00Z")
+    code, _ = site.ingest("stream", stream(100.0), "--node", "n1", "--session", "last", "--at", "2026-11-21T10:40:00Z")
+    assert code == Exit.PASSED
+    _, shown = site.call("show")
+    sentence = "50.0 GB/s failed at 2026-11-21 10:02:00 UTC, then 100 GB/s passed at 2026-11-21 10:40:00 UTC"
+    assert f"n1 stream.triad threads=24: {sentence}" in shown
+    report = site.folder / "r.md"
+    site.call("report", "-o", report)
+    assert sentence in report.read_text()
+    levels = [(row["superseded"], row["level"]) for row in site.verdicts() if row["metric"] == "stream.triad"]
+    assert levels == [(True, "fail"), (False, "pass")]
