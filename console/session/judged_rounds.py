@@ -14,6 +14,7 @@ from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.measuring import Metric
 from benchconsole.store.model import ChosenCriteria, SessionNote
+from benchconsole.store.reading.criteria_reading import read_criteria
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.selection import fold
@@ -74,7 +75,7 @@ def load_judged_fabric(session: "SessionStore") -> Fabric:
     """The fabric of a stored session, with the criteria that it is judged with now."""
     new = session.describe().new
     described = load_text(new.topology, new.topology_path)
-    chosen = session.read_criteria()
+    chosen = read_criteria(session)
     return described if chosen is None or chosen.criteria is None else replace(described, criteria=chosen.criteria)
 
 

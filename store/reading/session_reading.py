@@ -19,7 +19,6 @@ from benchconsole.store.codec.rows import (
     RoundRow,
     TestRow,
     VerdictRow,
-    parse_criteria,
     parse_failure,
     parse_labels,
     parse_measurement,
@@ -31,7 +30,7 @@ from benchconsole.store.codec.rows import (
 from benchconsole.store.codec.values import members_by_value, parse_document, parse_strings
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import ChosenCriteria, OpenRound, ProbeOutcome, ProofSet, SessionNote, StoredSession
+from benchconsole.store.model import OpenRound, ProbeOutcome, ProofSet, SessionNote, StoredSession
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_list import asking_session, read_session
 from benchconsole.topology.model.fabric import Fabric
@@ -75,17 +74,6 @@ class SessionReader:
                 return None
             contents = dict(connection.execute("SELECT id, content FROM finding WHERE session_id = ?", (session,)))
             return tuple(parse_document(Finding, contents[number]) for number in json.loads(row[0]))
-
-    def read_criteria(self) -> ChosenCriteria | None:
-        """What it is judged with since its last judgement by hand; None where there was none."""
-        with asking_session(self.database, self.id) as (connection, session):
-            row = connection.execute(
-                "SELECT content, source, at FROM criteria WHERE session_id = ? ORDER BY id DESC LIMIT 1", (session,)
-            ).fetchone()
-            if row is None:
-                return None
-            content, source, at = row
-            return ChosenCriteria(None if content is None else parse_criteria(content), source, at)
 
     def list_closed_rounds(self) -> frozenset[tuple[int, int]]:
         """(round, attempt) of everything that was closed and stored."""

@@ -6,6 +6,7 @@ import pytest
 
 from benchconsole.store.errors import ConflictError
 from benchconsole.store.model import ChosenCriteria, SessionNote
+from benchconsole.store.reading.criteria_reading import read_criteria
 from benchconsole.store.store import Store
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, NodeId
 from benchconsole.topology.units import Unit
@@ -32,13 +33,13 @@ async def test_what_was_chosen_last_counts(tmp_path: Path, criteria: tuple[Crite
     each = planned(1)
     with Store.open(tmp_path / "s.db") as store:
         session = store.session(await store.create_session(new(), [each]))
-        assert session.read_criteria() is None
+        assert read_criteria(session) is None
         await append_round(session, closed(each), verdicts(each), judged_by="j")
         first, last = ChosenCriteria((PLAIN,), "/tmp/a.yaml", 1.0), ChosenCriteria(criteria, "b.yaml", 2.0)
         notes = [SessionNote("criteria", "others", 1.0)]
         await session.append_verdicts({(1, 1): ()}, judged_by="k", chosen=first, notes=notes)
         await session.append_verdicts({(1, 1): ()}, judged_by="l", chosen=last)
-        assert session.read_criteria() == last
+        assert read_criteria(session) == last
         assert [(note.kind, note.text) for note in session.read_notes()] == [("criteria", "others")]
 
 
@@ -50,6 +51,6 @@ async def test_a_judgement_that_is_refused_chooses_nothing(tmp_path: Path) -> No
         chosen, notes = ChosenCriteria((PLAIN,), "a.yaml", 1.0), [SessionNote("criteria", "others", 1.0)]
         with pytest.raises(ConflictError, match="was judged by j before"):
             await session.append_verdicts({(1, 1): ()}, judged_by="j", findings=(), chosen=chosen, notes=notes)
-        assert session.read_criteria() is None
+        assert read_criteria(session) is None
         assert session.read_notes() == ()
         assert next(session.read_rounds(FABRIC)).judged_by == "j"
