@@ -26,6 +26,7 @@ from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit, lab
 from benchconsole.probes.readers.documents import Document, find_documents, read_array, read_mapping
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.numbers import parse_decimal, read_number, require_positive
+from benchconsole.probes.tools.fio.job_options import JobOptions, parse_size
 
 _FIRST = "fio version|timestamp|timestamp_ms|time|global options|jobs"
 _COMPLAINT = re.compile(
@@ -38,23 +39,9 @@ _FOR_PEOPLE = re.compile(r"^(?:<[^>\n]*> )?\S+: \(groupid=\d+, jobs=\d+\): err=|
 _KIB = 1024.0
 _OWN = re.compile(r"(?:sequential|random)-(?:read|write|mixed)")
 _PERCENTILES = {50.0: "p50", 99.0: "p99"}
-_SPREAD_SIZES = ("bsrange", "blocksize_range", "bssplit")
-_SIZE = re.compile(r"([0-9]+)\s*(k|m|g|t)?(i)?(b)?", re.IGNORECASE)
-_SPREAD = re.compile(r"[0-9]+\s*[kmgt]?i?b?(?=[-:/,]|$)|(?<=/)[0-9]*", re.IGNORECASE)
-"""The sizes of a range (``4k-64k``), and the shares of ``bssplit`` (``4k/30:64k/70``), which are none."""
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _TIME = re.compile(r"([0-9]+)\s*(ms|us|s|m|h)?")
 _SECONDS = {None: 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0}
-_CACHED, _DIRECT = (("direct", "0"), ("buffered", "1")), (("direct", "1"), ("buffered", "0"), ("atomic", "1"))
-_FLUSHES = ("fsync", "fdatasync", "sync", "end_fsync", "fsync_on_close")
-_MIXED = ("rw", "readwrite", "randrw")
-_HALF = "50"
-"""Per cent of reads in a mixed job that is not told otherwise."""
-_ENGINE, _ENGINE_SINCE = "psync", 3
-"""The engine of a job that names none, on anything but Windows, and the version since which that is certain."""
 _VERSION = re.compile(r"fio-([0-9]{1,3})\.")
-_SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "ftruncate", "falloc")
-_DEEP = re.compile(r"(?:>=)?([0-9]{1,5})")
 _TOTAL = "All clients"
 _GLOBAL = re.compile(r"\"global options\"\s*:\s*(?=\{)")
 _MOST_GLOBALS = 64
@@ -63,38 +50,12 @@ _LONGEST_HOST = 120
 """Letters of a host's name; a Unix socket's path has at most 107 bytes."""
 
 
-def _parse_size(text: str, kilo: str = "1024") -> int | None:
-    """Bytes of a size as fio reads it: ``4k``, ``4KB`` and ``4Ki`` are 4096, but ``4KiB`` is 4000.
-
-    With ``kilo``, its option ``kb_base``, of 1000 it is the other way round.
-    """
-    match = _SIZE.fullmatch(text.strip()[:20])
-    if match is None:
-        return None
-    base = 1000 if bool(match[3] and match[4]) is (kilo == "1024") else 1024
-    return int(match[1]) * int(base ** _POWERS[(match[2] or "").lower()])
-
-
-def _format_block(size: int) -> str:
-    """``4096`` as ``4KiB``: every byte told, since blocks may differ by few."""
-    for letter, factor in (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
-        if size >= factor and size % factor == 0:
-            return f"{size // factor}{letter}B"
-    return f"{size}B"
-
-
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One entry of a list of jobs, with the options that it has for itself or shares with all.
-
-    ``whole`` says that these are certainly all, so that any other is at its default.
-    """
+    """One entry of a list of jobs, with the options that it has for itself or shares with all."""
 
     entry: Document
-    options: Document
-    whole: bool = False
-    version: int = 0
-    """The major one of fio; 0 where it is not told."""
+    options: JobOptions
 
     @property
     def name(self) -> str:
@@ -115,97 +76,22 @@ class _Job:
         moved = [(way, got) for way, got in parts if {"bw", "bw_bytes"} & got.keys()]
         return [way for way, got in moved if not got.get("bw") == got.get("bw_bytes", 0) == 0]
 
-    def option(self, *names: str, default: str = "") -> str:
-        """The first of the options ``names`` that it has."""
-        return next((str(self.options[name]) for name in names if name in self.options), default)
-
-    @property
-    def kind(self) -> str:
-        return self.option("rw", "readwrite").partition(":")[0]
-
-    @property
-    def clones(self) -> int:
-        return _parse_size(self.option("numjobs", default="1")) or 1
-
-    @property
-    def blocks(self) -> str:
-        return self.option("bs", "blocksize", default="4k")
-
-    def block_size(self, way: str) -> int | None:
-        """Bytes of every block of one direction, of ``4k,64k`` one of both; None where they differ or are not told."""
-        if any(key in self.options for key in _SPREAD_SIZES):
-            return None
-        parts = self.blocks.split(",")
-        return self._parse_bytes(parts[1] if way == "write" and len(parts) > 1 and parts[1] else parts[0])
-
-    def _parse_bytes(self, text: str) -> int | None:
-        return _parse_size(text, self.option("kb_base", default="1024"))
-
-    def format_block(self, way: str) -> str:
-        """``4k`` as ``4KiB``; of sizes of which one is drawn, each in its place; text that is no size as it is."""
-        size = self.block_size(way)
-        if size is not None:
-            return _format_block(size)
-        drawn = shorten(self.option(*_SPREAD_SIZES, default=self.blocks), 40)
-        return _SPREAD.sub(lambda match: self._write_size(match[0]), drawn)
-
-    def _write_size(self, text: str) -> str:
-        size = None if text.isdigit() and int(text) <= 100 else self._parse_bytes(text)
-        return text if size is None else _format_block(size)
-
     def marks(self, way: str) -> dict[str, object]:
         """Pattern, block and the other conditions; a job that is not ours carries its name as well."""
         found: dict[str, object] = {}
-        if self.kind:
-            found["pattern"] = "random" if self.kind.startswith("rand") else "sequential"
-            found["block"] = self.format_block(way)
-        found |= self._find_conditions()
-        if "verify" in self.options:
-            found["verify"] = shorten(str(self.options["verify"]), 20)
+        if kind := self.options.kind:
+            found["pattern"] = "random" if kind.startswith("rand") else "sequential"
+            found["block"] = self.options.format_block(way)
+        found |= self.options.find_conditions()
+        if depth := self.options.find_depth(read_mapping(self.entry.get("iodepth_level"))):
+            found["depth"] = depth
+        if verify := self.options.get("verify"):
+            found["verify"] = shorten(verify, 20)
         if not _OWN.fullmatch(self.name):
             found["job"] = self.name
         if self.client:
             found["client"] = self.client
         return found
-
-    def _find_conditions(self) -> dict[str, object]:
-        """What the numbers were measured under: as the options say, else fio's default where it is certain."""
-        found: dict[str, object] = {}
-        if any(self.options.get(name) == value for name, value in _DIRECT):
-            found["direct"] = 1
-        elif self.whole or any(self.options.get(name) == value for name, value in _CACHED):
-            found["direct"] = 0
-        if engine := self.option("ioengine", default=_ENGINE if self.whole and self.version >= _ENGINE_SINCE else ""):
-            found["ioengine"] = shorten(engine, 40)
-        if self.kind in _MIXED and (mix := self._find_mix()):
-            found["mix"] = shorten(mix, 20)
-        if depth := self._find_depth():
-            found["depth"] = depth
-        if self.kind in _MIXED or "write" in self.kind:
-            given = ((name, self.option(name, default="0").strip()) for name in _FLUSHES)
-            found |= {name: shorten(value, 20) for name, value in given if value not in ("0", "none", "")}
-        return found
-
-    def _find_mix(self) -> str:
-        """Per cent of reads; empty where it is not certain."""
-        written = _parse_size(self.option("rwmixwrite"))
-        if "rwmixread" not in self.options and written is not None and written <= 100:
-            return str(100 - written)
-        return self.option("rwmixread", default=_HALF if self.whole else "")
-
-    def _find_depth(self) -> int | None:
-        """The requests under way: those asked for if most began with as many, else with how many most began.
-
-        fio counts in steps (1, 2, 4 ... 64 and more), of which the lower end is told. None where nothing tells.
-        """
-        asked = _parse_size(self.option("iodepth", default="1" if self.whole else ""))
-        levels = read_mapping(self.entry.get("iodepth_level"))
-        begun = {int(match[1]): read_number(levels[name]) or 0.0 for name in levels if (match := _DEEP.fullmatch(name))}
-        if not any(begun.values()):
-            return 1 if self.option("ioengine", default=_ENGINE) in _SYNCHRONOUS and asked else asked
-        most = max(begun, key=lambda step: (begun[step], step))
-        fits = asked is not None and most == max((step for step in begun if step <= asked), default=0)
-        return asked if fits else most
 
     def has_finished(self, listed: int) -> bool:
         """Whether it had reached what its options ask for; where they do not tell, its ``eta`` does.
@@ -215,17 +101,17 @@ class _Job:
         """
         parts = [self.part(way) for way in ("read", "write")]
         ran = max(read_number(part.get("runtime")) or 0.0 for part in parts) * 1e-3
-        limit = _TIME.fullmatch(self.option("runtime")[:20])
+        limit = _TIME.fullmatch(self.options.get("runtime")[:20])
         if limit is not None and ran >= 0.99 * float(limit[1]) * _SECONDS[limit[2]]:
             return True
-        jobs = 1 if listed == self.clones else self.clones
+        jobs = 1 if listed == self.options.clones else self.options.clones
         done = sum(read_number(part.get("total_ios")) or 0.0 for part in parts)
-        if (count := _parse_size(self.option("number_ios"))) and done >= count * jobs:
+        if (count := parse_size(self.options.get("number_ios"))) and done >= count * jobs:
             return True
-        size = self._parse_bytes(self.option("io_size", "size", "filesize"))
-        asked = size * (_parse_size(self.option("loops", default="1")) or 1) * jobs if size else 0
+        size = self.options.parse_bytes(self.options.get("io_size", "size", "filesize"))
+        asked = size * (parse_size(self.options.get("loops", default="1")) or 1) * jobs if size else 0
         # what is verified is written, then read again
-        verified = "verify" in self.options and all(self._has_moved([part], asked) for part in parts)
+        verified = self.options.has("verify") and all(self._has_moved([part], asked) for part in parts)
         if asked and (self._has_moved(parts, asked) or verified):
             return True
         if asked and limit is not None and ran and any("io_bytes" in part for part in parts):
@@ -236,7 +122,9 @@ class _Job:
         """Whether the bytes moved come to ``size`` but for a last block. fio 2 counts ``io_bytes`` in KiB."""
         factor = 1.0 if any("bw_bytes" in part or "io_kbytes" in part for part in parts) else _KIB
         moved = factor * sum(read_number(part.get("io_bytes")) or 0.0 for part in parts)
-        over = max(self._parse_bytes(block) or 0 for block in self.blocks.split(",")) * self.clones
+        over = (
+            max(self.options.parse_bytes(block) or 0 for block in self.options.blocks.split(",")) * self.options.clones
+        )
         return 0.999 * size < moved < size + max(over, 1)
 
 
@@ -276,9 +164,11 @@ def _list_jobs(document: Document, entries: Sequence[object], shared: Document, 
     return [
         _Job(
             job,
-            {**shared, **read_mapping(job.get("job options"))},
-            told and ("job options" in job or "global options" in document),  # an empty list is left out
-            version,
+            JobOptions(
+                {**shared, **read_mapping(job.get("job options"))},
+                told and ("job options" in job or "global options" in document),  # an empty list is left out
+                version,
+            ),
         )
         for job in jobs
     ]
@@ -294,8 +184,12 @@ def _read_hosts(document: Document, text: str) -> Iterator[Reading]:
     named = _name_hosts(listed)
     # without them, what a job leaves to the global options is not known, and what it has itself is not all
     told = "global options" in document
-    jobs = [_Job(job, {}) for job in named] if shared is None else _list_jobs(document, named, shared, told=told)
-    totals = [_Job(entry, {}) for entry in entries if entry.get("jobname") == _TOTAL]
+    jobs = (
+        [_Job(job, JobOptions({})) for job in named]
+        if shared is None
+        else _list_jobs(document, named, shared, told=told)
+    )
+    totals = [_Job(entry, JobOptions({})) for entry in entries if entry.get("jobname") == _TOTAL]
     _refuse_errors(totals)
     yield from _read_jobs(jobs)
     alike = Counter((job.name, job.client) for job in jobs)
@@ -383,7 +277,7 @@ def _refuse_errors(jobs: Sequence[_Job]) -> None:
 def _read_total(total: _Job, jobs: Sequence[_Job], alike: Counter[tuple[str, str]]) -> Iterator[Reading]:
     """fio's sum over all hosts, with the labels that all jobs have in common."""
     # one entry for all clones of a job (group_reporting) stands for as many
-    clients = sum(1 if alike[job.name, job.client] > 1 else job.clones for job in jobs)
+    clients = sum(1 if alike[job.name, job.client] > 1 else job.options.clones for job in jobs)
     for way in total.ways:
         marks = [job.marks(way) for job in jobs]
         common = {name: value for name, value in marks[0].items() if all(each.get(name) == value for each in marks)}
@@ -393,14 +287,14 @@ def _read_total(total: _Job, jobs: Sequence[_Job], alike: Counter[tuple[str, str
 
 def _read_job(job: _Job, number: int | None) -> Iterator[Reading]:
     _refuse_several(job)
-    if not job.ways and not job.option("rw").startswith(("trim", "randtrim")):
+    if not job.ways and not job.options.get("rw").startswith(("trim", "randtrim")):
         raise ProbeOutputError(f"job {job.name} with zero bytes", "a job that read or wrote")
     for way in job.ways:
         marks = job.marks(way)
         if number is not None:
             marks["number"] = number
-        elif job.clones > 1:  # one entry for all of them: group_reporting
-            marks["clients"] = job.clones
+        elif job.options.clones > 1:  # one entry for all of them: group_reporting
+            marks["clients"] = job.options.clones
         yield from _read_direction(way, job.part(way), labels(**marks), job.name)
         if way == "write":
             yield from _read_times("sync", job.part("sync"), ("lat_ns", 1e-9), labels(**marks), f"{job.name} sync")
@@ -410,14 +304,14 @@ def _refuse_several(job: _Job) -> None:
     """Refuse a group of different jobs in one entry (``group_reporting``): it has the name of its first job and the
     options of its last, so that its numbers would get labels of a job that did not reach them.
     """
-    kind, ways = job.kind.removeprefix("rand"), job.ways
-    others = {"read": ["write"], "write": [] if "verify" in job.options else ["read"]}.get(kind, [])
-    several = job.options.get("name", job.name) != job.name or any(way in ways for way in others)
+    kind, ways = job.options.kind.removeprefix("rand"), job.ways
+    others = {"read": ["write"], "write": [] if job.options.has("verify") else ["read"]}.get(kind, [])
+    several = job.options.get("name", default=job.name) != job.name or any(way in ways for way in others)
     for way in ways:
-        got, size = job.part(way), job.block_size(way)
+        got, size = job.part(way), job.options.block_size(way)
         moved, count = read_number(got.get("io_bytes")), read_number(got.get("total_ios"))
         if kind and size and moved and count and "bw_bytes" in got and got.get("short_ios") == 0:
-            spare = 0.01 * moved + size * job.clones
+            spare = 0.01 * moved + size * job.options.clones
             several = several or abs(moved - count * size) > spare
     if several:
         raise ProbeOutputError(
@@ -428,7 +322,7 @@ def _refuse_several(job: _Job) -> None:
 def _read_clones(jobs: Sequence[_Job]) -> Iterator[Reading]:
     """The sum over all clones of one job: their bytes and operations in the time of the longest."""
     first = jobs[0]
-    if not 1 < len(jobs) == first.clones or not all(job.has_finished(len(jobs)) for job in jobs):
+    if not 1 < len(jobs) == first.options.clones or not all(job.has_finished(len(jobs)) for job in jobs):
         return
     for way in first.ways:
         parts = [job.part(way) for job in jobs]
