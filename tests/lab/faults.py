@@ -155,6 +155,56 @@ class MemberSlow(Fault):
 
 
 @dataclass(frozen=True)
+class SlowSwitch(Fault):
+    """Every port of a switch carries less, both ways."""
+
+    switch: str
+    percent: int
+    kind: ClassVar[str] = "slow_switch"
+
+    def apply(self, site: Site) -> None:
+        self._shape(site, _share(self.percent))
+
+    def undo(self, site: Site) -> None:
+        self._shape(site, 1)
+
+    def _shape(self, site: Site, share: float) -> None:
+        members, nodes = site.plan.members_of(self.switch), site.plan.nodes_on(self.switch)
+        own = [network.shape(member.port(self.switch), member.mbit * share) for member in members]
+        site.switch(self.switch).tc([*own, *(network.shape(node.name, node.mbit * share) for node in nodes)])
+        for member in members:
+            far = member.far(self.switch)
+            site.switch(far).tc([network.shape(member.port(far), member.mbit * share)])
+        for node in nodes:
+            site.space(node.name).tc([network.shape("eth0", node.mbit * share)])
+
+
+@dataclass(frozen=True)
+class CableLoss(Fault):
+    """A node's data cable loses packets by chance, both ways.
+
+    A packet here is up to 64 KiB: what a sender hands over in one piece is lost in one piece.
+    """
+
+    node: str
+    percent: int
+    kind: ClassVar[str] = "cable_loss"
+
+    def apply(self, site: Site) -> None:
+        _share(self.percent)
+        for space, port in self._ends(site):
+            space.lose(port, self.percent)
+
+    def undo(self, site: Site) -> None:
+        for space, port in self._ends(site):
+            space.keep(port)
+
+    def _ends(self, site: Site) -> tuple[tuple[network.Space, str], ...]:
+        plan = site.plan.node(self.node)
+        return (site.space(self.node), "eth0"), (site.switch(plan.switch), plan.name)
+
+
+@dataclass(frozen=True)
 class SilentSshd(Fault):
     """Port 22 accepts connections (the kernel does) and never says a word."""
 
@@ -314,6 +364,8 @@ _ALL: tuple[type[Fault], ...] = (
     NicDown,
     MemberDown,
     MemberSlow,
+    SlowSwitch,
+    CableLoss,
     SilentSshd,
     ChangeHostKey,
     RemoveTool,

@@ -7,18 +7,14 @@ Refused here: anything about what is in it.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.lab import launchers, slurm
 from tests.lab.host import LabInUseError, obstacles
 from tests.lab.lab import Lab
-from tests.lab.spec import SPECS, LabSpec, in_slot
-
-_SLOTS = 6  # sessions on one machine that may each have a laboratory at the same time
+from tests.lab.spec import SPECS, LabSpec
 
 
 def require_lab() -> None:
@@ -36,17 +32,11 @@ def _require(gap: str, found: list[str]) -> None:
 
 
 def build_somewhere(spec: LabSpec) -> Lab:
-    """A laboratory in the first free slot; its files lie outside of pytest's own
-    directories, which later sessions delete although a killed one may have left it running."""
-    refusals: list[str] = []
-    for slot in range(_SLOTS):
-        state = Path(tempfile.mkdtemp(prefix="benchlab-"))
-        try:
-            return Lab.up(in_slot(spec, slot), state)
-        except LabInUseError as error:
-            refusals.append(str(error))
-            state.rmdir()
-    pytest.fail("every laboratory slot is taken: " + "; ".join(refusals), pytrace=False)
+    """A laboratory in the first free slot; where all are taken the test fails."""
+    try:
+        return Lab.up_somewhere(spec)
+    except LabInUseError as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.fixture(scope="session")

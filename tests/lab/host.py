@@ -29,6 +29,7 @@ ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C.UTF-8", "TERM": "dumb"}
 PACKAGES = {
     "ip": "iproute2",
     "tc": "iproute2",
+    "nft": "nftables",
     "unshare": "util-linux",
     "nsenter": "util-linux",
     "losetup": "util-linux",

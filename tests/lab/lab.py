@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -15,13 +16,16 @@ from types import TracebackType
 
 from tests.lab import faults, lldp, slurm
 from tests.lab.faults import KINDS, Fault
-from tests.lab.host import LabError, attempt, obstacles
+from tests.lab.host import LabError, LabInUseError, attempt, obstacles
 from tests.lab.observe import Counter, Listener, Process, counters_between, listeners_of, processes_of
 from tests.lab.plan import Plan
 from tests.lab.site import Site, build, claim
-from tests.lab.spec import LabSpec
+from tests.lab.spec import LabSpec, in_slot
 from tests.lab.state import StateDirectory, write_json
 from tests.lab.teardown import tear_down
+
+SLOTS = 6
+"""Laboratories that may exist on one machine at the same time."""
 
 
 class Injected:
@@ -69,6 +73,23 @@ class Lab:
             raise
         notes = tuple(f"this kernel has no net.ipv4.{name}" for name in lacking)
         return cls(site, notes)
+
+    @classmethod
+    def up_somewhere(cls, spec: LabSpec) -> Lab:
+        """Build one in the first free slot; LabInUseError names who has them all.
+
+        Its files lie outside of pytest's own directories, which later sessions delete although a killed one may
+        have left it running.
+        """
+        refusals: list[str] = []
+        for slot in range(SLOTS):
+            state = Path(tempfile.mkdtemp(prefix="benchlab-"))
+            try:
+                return cls.up(in_slot(spec, slot), state)
+            except LabInUseError as error:
+                refusals.append(str(error))
+                state.rmdir()
+        raise LabInUseError("every laboratory slot is taken: " + "; ".join(refusals))
 
     @classmethod
     def attach(cls, state: Path) -> Lab:
@@ -185,6 +206,14 @@ class Lab:
     def member_slow(self, switch_a: str, switch_b: str, member: int, percent: int) -> Injected:
         """Give one cable of a trunk a share of its rate."""
         return self.inject(faults.MemberSlow(switch_a, switch_b, member, percent))
+
+    def slow_switch(self, switch: str, percent: int) -> Injected:
+        """Give every port of a switch a share of its rate."""
+        return self.inject(faults.SlowSwitch(switch, percent))
+
+    def cable_loss(self, node: str, percent: int) -> Injected:
+        """Let a node's data cable lose a share of its packets."""
+        return self.inject(faults.CableLoss(node, percent))
 
     def silent_sshd(self, node: str) -> Injected:
         """Let port 22 accept and never speak."""

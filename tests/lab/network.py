@@ -69,10 +69,24 @@ class Space:
         """Lines for `tc`, in one process."""
         run(self.argv("tc", "-batch", "-"), stdin="\n".join(lines) + "\n")
 
+    def lose(self, port: str, percent: int) -> None:
+        """Drop this share of what arrives at a port, by chance (netem is rarer in kernels than netfilter)."""
+        hook = f"type filter hook ingress device {port} priority 0"
+        rules = f"chain arriving {{ {hook}; policy accept; numgen random mod 100 < {percent} drop; }}"
+        run(self.argv("nft", "-f", "-"), stdin=f"table netdev {_loss(port)} {{\n{rules}\n}}\n")
+
+    def keep(self, port: str) -> None:
+        """Drop nothing more at a port; one that loses nothing is no error."""
+        attempt(self.argv("nft", "delete", "table", "netdev", _loss(port)))
+
     def ports(self) -> dict[str, bool]:
         """Every port and whether the kernel's readers see a carrier on it."""
         links = json.loads(run(self.argv("ip", "-j", "link", "show")))
         return {link["ifname"]: "LOWER_UP" in link["flags"] for link in links}
+
+
+def _loss(port: str) -> str:
+    return f"loss_{port}"
 
 
 def shape(port: str, mbit: float) -> str:

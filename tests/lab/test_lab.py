@@ -7,6 +7,7 @@ own tests say how well.
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -238,6 +239,29 @@ def test_member_slow_carries_less(healthy_lab: Lab) -> None:
     )
 
     assert slow < sound / 4
+
+
+def test_slow_switch_is_slow_at_every_port_both_ways(healthy_lab: Lab) -> None:
+    with healthy_lab.slow_switch("leaf1", 50):
+        assert mbit(healthy_lab, "n1 n2") == pytest.approx(47, rel=0.15)
+        assert mbit(healthy_lab, "n5 n1") == pytest.approx(47, rel=0.15)
+        assert mbit(healthy_lab, "n5 n6") == pytest.approx(95, rel=0.15)
+
+    assert mbit(healthy_lab, "n1 n2") == pytest.approx(95, rel=0.15)
+
+
+def test_cable_loss_loses_both_ways_and_only_there(healthy_lab: Lab) -> None:
+    def lost(command: str) -> float:
+        said = healthy_lab.ssh("n1", f"ping -q -i 0.005 -c 200 -W 1 {command}").stdout
+        found = re.search(r"([0-9.]+)% packet loss", said)
+        assert found is not None, said
+        return float(found[1])
+
+    with healthy_lab.cable_loss("n2", 30):
+        assert lost(healthy_lab.plan.node("n2").data) == pytest.approx(51, abs=15)  # 70 % of 70 % come back
+        assert lost(healthy_lab.plan.node("n3").data) == 0
+
+    assert lost(healthy_lab.plan.node("n2").data) == 0
 
 
 def test_nic_down_leaves_management(healthy_lab: Lab) -> None:

@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from benchconsole.console.cli import report as stored
-from tests.lab import wait_for
+from tests.lab import Lab, wait_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +63,15 @@ def report(db: Path, session: str = "last") -> dict[str, Any]:
     assert done.exit_code == 0, done.output
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+@contextmanager
+def written(lab: Lab, name: str, text: str) -> Iterator[Path]:
+    """The laboratory's file with this as its end, beside the SSH files that it names."""
+    whole = lab.topology.read_text()
+    path = lab.topology.with_name(name)
+    path.write_text(whole[: whole.index(text[: text.index(":") + 1])] + text)
+    try:
+        yield path
+    finally:
+        path.unlink()

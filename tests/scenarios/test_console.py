@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Lab, wait_for
-from tests.scenarios.commands import benchconsole, report
+from tests.scenarios.commands import benchconsole, report, written
 from tests.scenarios.terminal import Terminal
-from tests.scenarios.test_laboratory import QUICK, SHORT_TESTS, marked, short, written
+from tests.scenarios.test_laboratory import QUICK, SHORT_TESTS, marked, short
 
 __all__ = ["short"]
 

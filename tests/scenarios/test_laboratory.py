@@ -3,7 +3,6 @@
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab, wait_for
-from tests.scenarios.commands import argv, await_while, benchconsole, report
+from tests.scenarios.commands import argv, await_while, benchconsole, report, written
 
 pytestmark = pytest.mark.lab
 
@@ -59,18 +58,6 @@ suites:
     - {probe: iperf3, design: trunks, streams: 8, seconds: 1, omit: 0, nodes: "n[2-8],@storage"}
     - {probe: fio, nodes: st2, scratch: /scratch, size: 4 MiB, seconds: 1}
 """
-
-
-@contextmanager
-def written(lab: Lab, name: str, text: str) -> Iterator[Path]:
-    """The laboratory's file with this as its end, beside the SSH files that it names."""
-    whole = lab.topology.read_text()
-    path = lab.topology.with_name(name)
-    path.write_text(whole[: whole.index(text[: text.index(":") + 1])] + text)
-    try:
-        yield path
-    finally:
-        path.unlink()
 
 
 @pytest.fixture
