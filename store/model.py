@@ -42,13 +42,27 @@ class NewSession:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredVerdict:
+    """The verdict on a whole session, as whoever judged it words it: in a word, in a sentence, and what is missing.
+
+    ``rules`` is the number of the rules by which it was made.
+    """
+
+    rules: int
+    outcome: str
+    sentence: str
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSummary:
     """One line of the list of sessions.
 
     ``planned`` counts tests; ``tested``, ``failed``, ``unreachable`` and ``skipped`` (cancelled, or of a closed round
     without a result) count them by the last attempt at their round, and what is missing to ``planned`` is still to
     come. ``fails``, ``watches`` and ``unknowns`` count verdicts of the last judgement of those attempts. ``ended`` is
-    None while running and when the console died; ``because`` says why it ended.
+    None while running and when the console died; ``because`` says why it ended. ``verdict`` is None where none was
+    stored since something of the session was run, judged, planned or checked.
     """
 
     id: str
@@ -71,6 +85,7 @@ class SessionSummary:
     watches: int
     unknowns: int
     passes: int
+    verdict: StoredVerdict | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from benchconsole.probes.model.checklist import Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
 from benchconsole.probes.model.measuring import Proof, Result, Round
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import ChangeMark, ChosenCriteria, SessionChanges, SessionNote
+from benchconsole.store.model import ChangeMark, ChosenCriteria, SessionChanges, SessionNote, StoredVerdict
 from benchconsole.store.reading.changes import ChangeReader
 from benchconsole.store.reading.lazy_parts import ResultAddress, StoredFacts, StoredOutputs
 from benchconsole.store.reading.session_reading import SessionReader
@@ -146,17 +146,25 @@ class SessionStore(SessionReader):
         )
 
     async def end(
-        self, *, at: float, complete: bool, because: str = "", findings: Sequence[Finding] | None = None
+        self,
+        *,
+        at: float,
+        complete: bool,
+        because: str = "",
+        findings: Sequence[Finding] | None = None,
+        verdict: StoredVerdict | None = None,
     ) -> None:
         """Note that nothing more will come, and let go of the session. ``at`` is UTC seconds.
 
-        ``findings`` hold over all judged rounds of the session (None: not computed).
+        ``findings`` hold over all judged rounds of the session, and so does ``verdict`` (None: not computed).
         """
 
         def end(cache: WriteCache) -> None:
             session = cache.require_driven(self.id)
             if findings is not None:
                 session_rows.append_findings(cache.connection, session, findings)
+            if verdict is not None:
+                session_rows.append_session_verdict(cache.connection, session, verdict)
             cache.release(self.id, at=at, complete=complete, because=because)
 
         await self._writer.run(end)

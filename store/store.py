@@ -14,7 +14,7 @@ from benchconsole.store.errors import StoreError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.connection import BUSY_SECONDS
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import NewSession, SessionSummary, SpoolImport
+from benchconsole.store.model import NewSession, SessionSummary, SpoolImport, StoredVerdict
 from benchconsole.store.reading import session_list
 from benchconsole.store.session_store import SessionStore
 from benchconsole.store.spool import spool_import
@@ -88,6 +88,12 @@ class Store:
 
         await self._writer.run(create)
         return id
+
+    async def append_verdict(self, id: str, verdict: StoredVerdict) -> None:
+        """Write the verdict on a whole session as it stands; it holds until something else is stored. No claim."""
+        await self._writer.run(
+            lambda cache: session_rows.append_session_verdict(cache.connection, cache.find_session(id), verdict)
+        )
 
     async def import_spool(self, spool: Spool | Path) -> SpoolImport:
         """Bring back everything that a spool keeps, each record once; its files go when everything is committed.

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchconsole.console.cli.common import can_show_unicode, db_option, open_store, read_topology
+from benchconsole.console.cli.common import (
+    can_show_unicode,
+    db_option,
+    load_installed_probes,
+    open_store,
+    read_stored_view,
+    read_topology,
+)
 from benchconsole.console.cli.session_options import find_operator
 from benchconsole.console.exits import BadInput, Exit
 from benchconsole.console.text.sanitize import sanitize
@@ -54,6 +61,8 @@ def command(
     """
     from benchconsole.console.reports.checklist_section import find_state
     from benchconsole.console.session.checklist_file import read_checklist_file
+    from benchconsole.console.session.stored_verdict import keep_verdict
+    from benchconsole.console.view.session_verdict import decide
 
     found = read_checklist_file(file)
     _refuse_unclear(session, label, step, state, run_=run_, shows=(note.strip(), attach), fetches=(fetch, output))
@@ -82,6 +91,7 @@ def command(
                 raise BadInput("benchconsole: --by: found nothing, expected a name")
             said = Mark(StepState(state.replace("-", " ")), operator, time.time(), note.strip())
             asyncio.run(store.session(key).mark_step(found.checklist.name, chosen.id, said, evidence))
+        asyncio.run(keep_verdict(store, key, decide(read_stored_view(store, key, load_installed_probes()))))
         kept = next(each for each in store.session(key).read_checklists() if each.name == found.checklist.name)
     for line in _format_checklist(kept):
         click.echo(line)

@@ -145,8 +145,7 @@ def read_reported(db: Path | None, name: str) -> "tuple[RunView, SessionDetails]
         view = read_stored_view(store, name, probes)
         uncovered = tuple(format_left_out(view.fabric, find_coverage(view.fabric, view.plan))) if view.plan else ()
         stored = store.session(view.session)
-        options = stored.describe().new.options
-        return view, SessionDetails(options, stored.read_notes(), uncovered, stored.read_checklists())
+        return view, SessionDetails(stored.describe().new.options, stored.read_notes(), uncovered)
 
 
 def print_json(record: object) -> None:

@@ -14,7 +14,7 @@ from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.session.ingest import CapturedOutput, find_ending, ingest, ingest_into
 from benchconsole.console.session.judged_rounds import load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice
-from benchconsole.console.view.totals import exit_code
+from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Output, Probe
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.store.store import Store
@@ -47,6 +47,7 @@ def command(
     several tests. Nothing is asked of any node. The exit codes are those of run.
     """
     from benchconsole.console.reports import ReportOptions, render
+    from benchconsole.console.session.stored_verdict import keep_verdict
 
     probes = common.load_installed_probes()
     if probe not in probes:
@@ -67,11 +68,13 @@ def command(
         except PlanError as error:
             raise BadInput(str(error)) from None
         view = common.read_stored_view(store, key, probes)
+        verdict = decide(view)
+        asyncio.run(keep_verdict(store, key, verdict))
     for each in found:
         if ending := find_ending(probes[probe], each.output):
             complain(f"{each.source}: {ending}")
     render("text", view, sys.stdout, ReportOptions())
-    raise click.exceptions.Exit(exit_code(view))
+    raise click.exceptions.Exit(verdict.exit_code())
 
 
 async def _ingest_into(

@@ -9,7 +9,7 @@ import click
 from benchconsole.console.cli import common
 from benchconsole.console.cli.session_options import find_operator
 from benchconsole.console.exits import BadInput
-from benchconsole.console.view.totals import exit_code
+from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.model.errors import PlanError
 
 
@@ -32,6 +32,7 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
     """
     from benchconsole.console.reports import ReportOptions, render
     from benchconsole.console.session.judged_rounds import judge_again
+    from benchconsole.console.session.stored_verdict import keep_verdict
 
     probes = common.load_installed_probes()
     chosen = common.read_topology(criteria, probes) if criteria else None
@@ -42,5 +43,8 @@ def command(session: str, criteria: Path | None, db: Path | None) -> None:  # fm
         except PlanError as error:
             raise BadInput(str(error)) from None
     view, record = common.read_reported(db, key)
+    verdict = decide(view)
+    with common.open_store(db, create=False) as store:
+        asyncio.run(keep_verdict(store, key, verdict))
     render("text", view, sys.stdout, ReportOptions(details=record))
-    raise click.exceptions.Exit(exit_code(view))
+    raise click.exceptions.Exit(verdict.exit_code())

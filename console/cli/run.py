@@ -15,10 +15,10 @@ from benchconsole.console.exits import BadInput, Exit, complain
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import InUseError
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.console.view.events import SessionEnded
+from benchconsole.console.view.events import LEFT_OUT, SessionEnded
 from benchconsole.console.view.reducer import advance
 from benchconsole.console.view.run_view import RunView
-from benchconsole.console.view.totals import exit_code
+from benchconsole.console.view.session_verdict import decide
 from benchconsole.probes.api import Probe
 from benchconsole.probes.blank_devices import list_confirmations
 from benchconsole.probes.hygiene.leftover_proof import touched
@@ -76,9 +76,9 @@ def command(
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
-    Exit codes: 0 everything judged passed, 1 something is below its threshold, 2 bad input and
-    nothing was started, 3 not everything was tested, 4 internal error, 129 130 143 ended by a
-    signal. 1 wins over 3.
+    Exit codes: 0 everything was tested, judged and passed, 1 something is below its threshold, 2 bad
+    input and nothing was started, 3 not everything was tested and judged, 4 internal error, 129 130
+    143 ended by a signal. 1 wins over 3.
     """
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
@@ -118,8 +118,7 @@ def command(
         if resume and not rounds:
             complain(f"session {session.id}: nothing is left to run")
         code = run_session(session, rounds, jsonl=jsonl, quiet=quiet, allow_untested=allow_untested)
-        if code == Exit.PASSED and not allow_untested and _complain_left_out(store, session.id):
-            code = Exit.UNTESTED
+        _complain_left_out(store, session.id)
     raise click.exceptions.Exit(code)
 
 
@@ -147,14 +146,11 @@ def _refuse_in_use(session: "Session", rounds: Sequence[Round]) -> None:
         ) from error
 
 
-def _complain_left_out(store: Store, session: str) -> bool:
-    """Whether the record says of a session that some of its suite was not run; each is complained about."""
-    from benchconsole.console.session.session import LEFT_OUT
-
-    found = [note.text for note in store.session(session).read_notes() if note.kind == LEFT_OUT]
-    for words in found:
-        complain(f"{LEFT_OUT}: {sanitize(words)}")
-    return bool(found)
+def _complain_left_out(store: Store, session: str) -> None:
+    """Say what of its suite a session did not run, by its record."""
+    for note in store.session(session).read_notes():
+        if note.kind == LEFT_OUT:
+            complain(f"{LEFT_OUT}: {sanitize(note.text)}")
 
 
 def _confirm_disks(
@@ -195,7 +191,6 @@ def _open_events(jsonl: Path | None) -> TextIO | None:
 
 
 def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
-    from benchconsole.console.session.session import LEFT_OUT
     from benchconsole.console.view.plan_text import format_plan
     from benchconsole.probes.planning.plan_summary import summarise
 
@@ -242,7 +237,7 @@ def print_summary(view: RunView, ended_by: int | None, *, allow_untested: bool, 
             f"ended by {signal.Signals(ended_by).name}; finish it with: benchconsole run ... --resume {view.session}"
         )
         return common.ENDINGS[signal.Signals(ended_by)]
-    return exit_code(view, allow_untested=allow_untested)
+    return decide(view).exit_code(allow_untested=allow_untested)
 
 
 async def follow_session(

@@ -1,6 +1,7 @@
 """Lists the stored sessions. Imports nothing heavy: it answers at once, on any terminal."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import click
 from benchconsole.console.cli.common import db_option, json_option, print_json
 
 if TYPE_CHECKING:
+    from benchconsole.console.view.stored_verdict import ListedVerdict
     from benchconsole.store.model import SessionSummary
 
 
@@ -35,9 +37,10 @@ def command(db: Path | None, as_json: bool) -> None:
     for each in reversed(found):
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.started))
         tested = f"{each.tested:,} of {each.planned:,}"
+        state = "" if each.state.value != "interrupted" else "  (interrupted)"
         badge = "  SIMULATED" if each.simulated else ""
         names = f"{_fit_text(each.label, 16)} {_fit_text(each.fabric, 12)}"
-        click.echo(f"{each.id:8}  {names} {when} {tested:>13}  {_format_verdict(each)}{badge}")
+        click.echo(f"{each.id:8}  {names} {when} {tested:>13}  {_make_plain(list_verdict(each).words)}{state}{badge}")
 
 
 def read_sessions(path: Path) -> "tuple[SessionSummary, ...]":
@@ -48,14 +51,30 @@ def read_sessions(path: Path) -> "tuple[SessionSummary, ...]":
     return list_sessions(Database.open(path), time.time()) if path.exists() else ()
 
 
+def _make_plain(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def _fit_text(text: str, width: int) -> str:
-    clean = "".join(letter if letter.isprintable() else "?" for letter in text)
+    clean = _make_plain(text)
     return clean[: width - 1].ljust(width - 1) + ("…" if len(clean) >= width else " ")
 
 
-def _format_verdict(each: "SessionSummary") -> str:
-    counts = (each.fails, each.watches, each.unknowns, each.unreachable, each.failed, each.skipped)
-    names = ("below", "watched", "unknown", "unreachable", "failed", "skipped")
-    words = [f"{number:,} {name}" for number, name in zip(counts, names, strict=True) if number]
-    said = ", ".join(words) or ("all passed" if each.passes else "nothing judged")
-    return said if each.state.value == "complete" else f"{said} ({each.state.value})"
+def list_verdict(session: "SessionSummary") -> "ListedVerdict":
+    """The verdict of a session in a list: one that was stored by these rules and still holds, or that it is unknown."""
+    from benchconsole.console.view.stored_verdict import NOT_KNOWN, RULES, ListedVerdict, Outcome
+
+    if session.state.value == "running":
+        return ListedVerdict(Outcome.RUNNING, Outcome.RUNNING)
+    stored = session.verdict
+    if stored is None or stored.rules != RULES:
+        return ListedVerdict(None, NOT_KNOWN)
+    counts = ((session.fails, "below"), (session.watches, "to watch"), (session.unknowns, "unknown"))
+    words = [stored.outcome, *(f"{number:,} {name}" for number, name in counts if number)]
+    return ListedVerdict(Outcome(stored.outcome), ", ".join(words) + _format_gaps(stored.missing))
+
+
+def _format_gaps(missing: Sequence[str]) -> str:
+    """``; missing: 3 tests not run: n[1-3], and 2 more``."""
+    more = f", and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+    return f"; missing: {missing[0]}{more}" if missing else ""

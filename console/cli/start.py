@@ -6,7 +6,7 @@ from pathlib import Path
 from benchconsole import __version__
 from benchconsole.console.cli.demo import open_demo
 from benchconsole.console.cli.open import open_console
-from benchconsole.console.cli.sessions import read_sessions
+from benchconsole.console.cli.sessions import list_verdict, read_sessions
 from benchconsole.console.tui.app.start_app import run_start
 from benchconsole.console.tui.start_model import Interrupted, Past, Start, StartModel
 from benchconsole.store.files.paths import default_path
@@ -61,7 +61,5 @@ def _make_past(each: SessionSummary) -> Past:
         when=time.strftime("%d %b %H:%M", time.localtime(each.started)),
         tested=each.tested,
         total=each.planned,
-        fails=each.fails,
-        watches=each.watches,
-        untested=each.tested < each.planned,
+        verdict=list_verdict(each),
     )

@@ -6,14 +6,11 @@ All text is sanitized. An attachment is named with its size and SHA-256, never s
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from benchconsole.console.availability.evaluation import EVERY
-from benchconsole.console.reports import content
-from benchconsole.console.reports.content import SessionDetails, VerdictSummary
 from benchconsole.console.text.sanitize import sanitize, shorten_text
-from benchconsole.console.view.run_view import RunView, State, worst
+from benchconsole.console.view.run_view import State
+from benchconsole.console.view.session_verdict import format_steps
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment
 from benchconsole.probes.model.checklist import Attachment, Checked, CheckedList, StepState
-from benchconsole.topology.units import counted as count
 from benchconsole.topology.units import disk_size
 
 _STATES = {
@@ -22,9 +19,7 @@ _STATES = {
     StepState.NOT_APPLICABLE: State.SKIPPED,
     StepState.PASS: State.PASS,
 }
-SAMPLES = "What the samples of a watch add up to is said by: benchconsole availability."
 NOT_DONE = "What was not done is not counted as passed."
-_WORST_FIRST = (StepState.FAIL, StepState.NOT_DONE, StepState.PASS, StepState.NOT_APPLICABLE)
 
 
 class ChecklistLine(NamedTuple):
@@ -74,25 +69,6 @@ def find_state(checklist: CheckedList) -> State:
     if checklist.count(StepState.NOT_DONE) or not checklist.count(StepState.PASS):
         return State.UNKNOWN
     return State.PASS
-
-
-def format_steps(checklist: CheckedList) -> str:
-    """``14 steps: 1 fail, 10 not done, 3 pass``."""
-    parts = [f"{number:,} {state}" for state in _WORST_FIRST if (number := checklist.count(state))]
-    return f"{count(len(checklist.steps), 'step')}: {', '.join(parts)}"
-
-
-def summarize(view: RunView, details: SessionDetails) -> VerdictSummary:
-    """The verdict on the tests with what they do not say: the worse of both counts, and both are details."""
-    said = content.summarize(view)
-    state, sentence = said.state, said.sentence
-    if details.checklists:
-        parts = "; ".join(f"{shorten_text(each.name, 80)}, {format_steps(each)}" for each in details.checklists)
-        state = worst((state, *map(find_state, details.checklists)))
-        sentence = f"{sentence} Checked by hand or by script: {parts}."
-    if EVERY in details.options:
-        state, sentence = worst((state, State.UNKNOWN)), f"{sentence} {SAMPLES}"
-    return VerdictSummary(state, sentence)
 
 
 def _make_line(each: Checked) -> ChecklistLine:

@@ -11,11 +11,9 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from benchconsole.console.text.sanitize import sanitize, shorten_text
-from benchconsole.console.view import run_view as picture
-from benchconsole.console.view.run_view import Coverage, RunView, State
+from benchconsole.console.view.run_view import Coverage, RunView
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment, format_quantity
-from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.probes.planning.plan_summary import list_uncrossed_links
 from benchconsole.topology.element_names import link_name
@@ -41,7 +39,6 @@ class SessionDetails:
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     notes: Sequence[TimedNote] = ()
     uncovered: tuple[str, ...] = ()
-    checklists: tuple[CheckedList, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,36 +118,6 @@ def describe_fabric(view: RunView) -> tuple[str, ...]:
         count(sum(link.count for link in fabric.links.values()), "cable"),
         count(sum(link.is_lag for link in fabric.links.values()), "LAG"),
     )
-
-
-class VerdictSummary(NamedTuple):
-    """The whole session in one sentence, with the state that colours it."""
-
-    state: State
-    sentence: str
-
-
-def summarize(view: RunView) -> VerdictSummary:
-    """The verdict in one sentence. What was not tested is never counted as passed."""
-    covered = compute_totals(view).covered
-    verdicts = [verdict for test in picture.superseding(view) for verdict in view.verdicts.get(test, ())]
-    findings = Counter(finding.level for finding in view.findings)
-    levels = Counter(verdict.level for verdict in verdicts)
-    fails, unknown = findings[Level.FAIL] or levels[Level.FAIL], levels[Level.UNKNOWN]
-    tested = f"{covered.tested:,} of {count(covered.planned, 'planned test')} gave a result"
-    if fails:
-        noun = "finding" if findings[Level.FAIL] else "result"
-        return VerdictSummary(State.FAIL, f"Below its threshold: {count(fails, noun)}; {tested}.")
-    if not covered.tested:
-        return VerdictSummary(State.SKIPPED, "No data: no test gave a result. This is neither passed nor failed.")
-    if not covered.complete or unknown or not view.complete:
-        judged = " Nothing that was judged is below its threshold." if verdicts else " Nothing was judged."
-        rest = f" {count(unknown, 'result')} could not be judged." if unknown else ""
-        return VerdictSummary(State.UNKNOWN, f"Not everything was tested: {tested}.{rest}{judged}")
-    if findings[Level.WATCH]:
-        watched = count(findings[Level.WATCH], "finding")
-        return VerdictSummary(State.WATCH, f"Everything judged is above its threshold; {watched} to watch; {tested}.")
-    return VerdictSummary(State.PASS, f"Everything judged passed: {tested}.")
 
 
 class CoverageLine(NamedTuple):

@@ -23,6 +23,7 @@ from benchconsole.console.reports.content import (
 from benchconsole.console.reports.evidence import CommandExcerpt, list_commands
 from benchconsole.console.view.result_rows import RowOutcome, list_rows
 from benchconsole.console.view.run_view import Coverage, NotJudged, RunView, State, state_of
+from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.checklist import Checked, CheckedList
 from benchconsole.probes.model.judgement import Finding, Verdict
@@ -62,7 +63,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_items(out, "facts", (make_fact_record(each, fact) for each in results for fact in each.facts))
     _write_items(out, "failures", failures)
     _write_items(out, "proofs", map(make_proof_record, view.proofs))
-    _write_items(out, "checklists", map(make_checklist_record, options.details.checklists))
+    _write_items(out, "checklists", map(make_checklist_record, view.checklists))
     out.write("\n}\n")
 
 
@@ -170,7 +171,7 @@ def make_not_judged_record(reason: NotJudged) -> Record:
 
 def make_session_record(view: RunView, options: ReportOptions) -> Record:
     """The session and its fabric, by whom and when; moments are seconds since 1970, UTC."""
-    summary = checklist_section.summarize(view, options.details)
+    verdict = decide(view)
     return _make_record(
         {
             "id": view.session,
@@ -183,8 +184,13 @@ def make_session_record(view: RunView, options: ReportOptions) -> Record:
             **_select(view, "ended", "complete", "because"),
             "operator": options.operator,
             "version": find_version(options),
-            "state": summary.state,
-            "summary": summary.sentence,
+            "state": verdict.state,
+            "summary": verdict.sentence,
+            "verdict": {
+                "outcome": verdict.outcome,
+                "missing": verdict.missing,
+                "exit_code": verdict.exit_code(allow_untested=bool(options.details.options.get("allow_untested"))),
+            },
         }
     )
 

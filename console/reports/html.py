@@ -16,6 +16,7 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.result_rows import ResultColumn, ResultRow, select_columns, state_word
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
+from benchconsole.console.view.session_verdict import NAMED, decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, SIGNS
 from benchconsole.topology.units import counted as count
@@ -93,7 +94,8 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         view=view,
         title=content.make_title(view, options),
         name=content.find_name(view),
-        summary=checklist_section.summarize(view, options.details),
+        summary=decide(view),
+        named=NAMED,
         conduct=list(conduct.list_conduct(view, options.details)),
         coverage=lines,
         bar=make_bar(lines),
@@ -121,7 +123,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         held=held,
         unlike=unlike,
         strange=tables.find_unlike_class(view),
-        checklists=checklist_section.make_sections(options.details.checklists),
+        checklists=checklist_section.make_sections(view.checklists),
         not_done=checklist_section.NOT_DONE,
         searched=bool(view.proofs or view.ended),
         left_sentence=conduct.format_cleanliness(view.proofs),

@@ -13,6 +13,7 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view.result_rows import select_columns
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
+from benchconsole.console.view.session_verdict import NAMED, decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.judgement import Finding
@@ -43,7 +44,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         _list_inventory(view),
         _list_criteria(view),
         _list_oversubscription(view),
-        _list_checklists(options),
+        _list_checklists(view),
         _list_leftovers(view),
     ):
         for block in blocks:
@@ -94,8 +95,10 @@ def _list_head(view: RunView, options: ReportOptions) -> Iterator[str]:
     yield f"# Acceptance test report: {make_inline(view.fabric.name)}, {make_inline(content.find_name(view))}"
     if view.fabric.simulated:
         yield "**SIMULATED: no real cluster was measured.**"
-    summary = checklist_section.summarize(view, options.details)
-    yield f"**{SIGNS[summary.state].glyph} {make_inline(summary.sentence)}**"
+    verdict = decide(view)
+    yield f"**{SIGNS[verdict.state].glyph} {make_inline(verdict.sentence)}**"
+    if len(verdict.missing) > NAMED:
+        yield "\n".join(f"- {make_inline(gap)}" for gap in verdict.missing)
     yield _make_table(("", ""), content.make_title(view, options))
 
 
@@ -122,9 +125,9 @@ def _list_sweeps(view: RunView) -> Iterator[str]:
         yield left
 
 
-def _list_checklists(options: ReportOptions) -> Iterator[str]:
+def _list_checklists(view: RunView) -> Iterator[str]:
     headings = ("clause", "step", "state", "who", "when", "note", "attached")
-    for section in checklist_section.make_sections(options.details.checklists):
+    for section in checklist_section.make_sections(view.checklists):
         yield f"## Checklist: {make_inline(section.title)}"
         yield f"{_sign(section.state, make_inline(section.tally))}. {checklist_section.NOT_DONE}"
         rows = (

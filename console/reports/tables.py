@@ -20,7 +20,8 @@ from benchconsole.console.view.result_rows import (
 )
 from benchconsole.console.view.run_view import RunView, State, state_of_level, superseding, worst
 from benchconsole.console.view.wording import NOT_MEASURED, format_fact, format_quantity
-from benchconsole.probes.model.judgement import Verdict, Yardstick
+from benchconsole.probes.judging.criterion_scope import is_held_against
+from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.labels import tell_labels
 from benchconsole.probes.model.probe_names import INVENTORY
 from benchconsole.topology.grouping import group_by_key
@@ -153,23 +154,9 @@ def list_criteria(view: RunView) -> tuple[CriterionLine, ...]:
     return tuple(_describe_criterion(criterion, by_metric) for criterion in view.fabric.criteria)
 
 
-def _is_held_against(criterion: Criterion, verdict: Verdict) -> bool:
-    """Whether this verdict was made with this criterion; one of capacity names its model, not the clause."""
-    if criterion.basis is Basis.CAPACITY:
-        made = verdict.kind is Yardstick.CAPACITY
-    else:
-        sources = (criterion.source or "criterion", criterion.source)
-        made = verdict.kind is Yardstick.CRITERION and verdict.source in sources
-    return (
-        made
-        and set(criterion.where) <= set(verdict.labels)
-        and (not criterion.nodes or bool(criterion.nodes.intersection(verdict.nodes)))
-    )
-
-
 def _describe_criterion(criterion: Criterion, by_metric: Mapping[str, list[Verdict]]) -> CriterionLine:
     verdicts = by_metric.get(criterion.metric, [])
-    held = [verdict for verdict in verdicts if _is_held_against(criterion, verdict)]
+    held = [verdict for verdict in verdicts if is_held_against(criterion, verdict)]
     shown = verdicts[0].shown if verdicts else Shown.PLAIN
     where = format_labels(criterion.where)
     nodes = fold_names(sorted(criterion.nodes)) if criterion.nodes else "all nodes"

@@ -14,6 +14,7 @@ from benchconsole.console.text.name_sets import fold_names
 from benchconsole.console.text.sanitize import sanitize, shorten_text
 from benchconsole.console.view import run_view as picture
 from benchconsole.console.view.run_view import RunView, State, state_of_failure, state_of_level
+from benchconsole.console.view.session_verdict import NAMED, decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import SIGNS
 from benchconsole.probes.model.checklist import StepState
@@ -29,6 +30,7 @@ FINDINGS = 20
 NODE_LINES = 12
 REASON_LINES = 20
 CONDUCT_LINES = 30
+GAPS = 30
 
 
 def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
@@ -39,14 +41,14 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
 
 
 def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
-    yield from _format_head(view, width, details)
+    yield from _format_head(view, width)
     sections = {
         "conduct": _format_conduct(view, width, details),
         "findings": _format_findings(view, width),
         "not judged": _format_not_judged(view, width),
         "nodes": _format_nodes(view, width),
         "results": _format_results(view, width),
-        "checklists": _format_checklists(details, width),
+        "checklists": _format_checklists(view, width),
         "left on nodes": _format_leftovers(view, width),
     }
     for name, lines in sections.items():
@@ -58,7 +60,7 @@ def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterato
     yield " " * 11 + content.UNTESTED
 
 
-def _format_head(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
+def _format_head(view: RunView, width: int) -> Iterator[str]:
     crumb = " › ".join(
         part for part in (sanitize(view.fabric.name), content.find_name(view), sanitize(view.suite)) if part
     )
@@ -67,8 +69,15 @@ def _format_head(view: RunView, width: int, details: SessionDetails) -> Iterator
     yield fit_text(clip_text(crumb, room - 2), room) + badge
     yield content.format_period(view)
     yield ""
-    summary = checklist_section.summarize(view, details)
-    yield from wrap_text(summary.sentence, width, f"{SIGNS[summary.state].glyph} ")
+    verdict = decide(view)
+    yield from wrap_text(verdict.sentence, width, f"{SIGNS[verdict.state].glyph} ")
+    if len(verdict.missing) > NAMED:
+        yield ""
+        yield "missing"
+        for gap in verdict.missing[:GAPS]:
+            yield from wrap_text(gap, width, f" {SIGNS[State.UNKNOWN].glyph} ")
+        if len(verdict.missing) > GAPS:
+            yield f"   and {count(len(verdict.missing) - GAPS, 'more gap')}"
 
 
 def _format_conduct(view: RunView, width: int, details: SessionDetails) -> Iterator[str]:
@@ -81,8 +90,8 @@ def _format_conduct(view: RunView, width: int, details: SessionDetails) -> Itera
         yield f"   and {count(len(lines) - CONDUCT_LINES, 'more line')}"
 
 
-def _format_checklists(details: SessionDetails, width: int) -> Iterator[str]:
-    for section in checklist_section.make_sections(details.checklists):
+def _format_checklists(view: RunView, width: int) -> Iterator[str]:
+    for section in checklist_section.make_sections(view.checklists):
         yield from wrap_text(f"{section.title}; {section.tally}", width, " ")
         for line in section.lines:
             head = f"{line.head}: {line.word}"

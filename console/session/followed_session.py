@@ -7,8 +7,17 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from benchconsole.console.availability.evaluation import EVERY
 from benchconsole.console.session.judged_rounds import JudgedRounds, load_judged_fabric
-from benchconsole.console.view.events import Event, NodesProven, Noticed, RoundStarted, SessionEnded, SessionOpened
+from benchconsole.console.view.events import (
+    LEFT_OUT,
+    Event,
+    NodesProven,
+    Noticed,
+    RoundStarted,
+    SessionEnded,
+    SessionOpened,
+)
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
@@ -79,14 +88,19 @@ class FollowedSession:
             if (begun.round.number, begun.attempt) not in over:
                 yield RoundStarted(begun.round, begun.started)
         yield from news.results
-        yield from (Noticed(f"{note.kind}: {note.text}", note.at) for note in news.notes)
+        for note in news.notes:
+            yield Noticed(f"{note.kind}: {note.text}", note.at, left_out=note.kind == LEFT_OUT)
         if news.proven:
             yield NodesProven(news.proven[-1].proofs, news.proven[-1].at)
         yield from self._ended(news)
 
     def _opened(self, *, live: bool) -> SessionOpened:
         new = self._stored.new
-        return SessionOpened(self._stored.id, new.label, self.fabric, new.suite, self.plan, new.started, live)
+        kept = self._session.read_checklists()
+        sampled = EVERY in new.options
+        return SessionOpened(
+            self._stored.id, new.label, self.fabric, new.suite, self.plan, new.started, live, kept, sampled
+        )
 
     def _ended(self, news: SessionChanges) -> Iterator[Event]:
         """Say that the other console has stopped, and that one is at it again."""

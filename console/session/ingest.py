@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchconsole.console.session.judged_rounds import make_judging_context
 from benchconsole.console.session.metadata import SessionChoice, make_new_session, name_judgement
+from benchconsole.console.view.run_view import INGESTED
 from benchconsole.probes.api import Output, Probe, Shape, Target
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError, ProbeOutputError
@@ -26,9 +27,6 @@ from benchconsole.topology.model.fabric import Fabric, NodeId
 if TYPE_CHECKING:
     from benchconsole.store.session_store import SessionStore
     from benchconsole.store.store import Store
-
-STAGE = "ingested"
-"""What the stage of such results ends with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ def make_round(fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], nu
         key = make_test_id(number, probe.name, index, target)
         tests.append(Test(key, probe.name, target, number, sending=probe.sending(target.options)))
     files = ", ".join(each.source for each in found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
-    return Round(number, f"{probe.name} {STAGE}", probe.name, tuple(tests), 0.0, f"read from {files}")
+    return Round(number, f"{probe.name} {INGESTED}", probe.name, tuple(tests), 0.0, f"read from {files}")
 
 
 def read_result(probe: Probe, test: Test, output: Output, at: float) -> Result:

@@ -14,6 +14,7 @@ from benchconsole.probes.model.judgement import ClosedRound, Finding
 from benchconsole.probes.model.log_records import ModuleLog
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.store.errors import StoreError
+from benchconsole.store.model import StoredVerdict
 
 if TYPE_CHECKING:
     from benchconsole.store.session_store import SessionStore
@@ -57,9 +58,19 @@ class DurableWriter:
     async def close(self, closed: ClosedRound) -> None:
         await self.keep(lambda target: target.close_round(closed))
 
-    async def end(self, at: float, because: str, *, complete: bool, findings: Sequence[Finding] | None) -> None:
-        """Keep that nothing more will come, and the findings; a spool that still holds something stays."""
-        await self.keep(lambda target: target.end(at=at, complete=complete, because=because, findings=findings))
+    async def end(
+        self,
+        at: float,
+        because: str,
+        *,
+        complete: bool,
+        findings: Sequence[Finding] | None,
+        verdict: StoredVerdict | None,
+    ) -> None:
+        """Keep that nothing more will come, findings and verdict; a spool that still holds something stays."""
+        await self.keep(
+            lambda target: target.end(at=at, complete=complete, because=because, findings=findings, verdict=verdict)
+        )
         self._store.on_trouble = lambda _: None
         if self._spool is not None:
             self._spool.close()

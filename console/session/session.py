@@ -7,29 +7,30 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchconsole.console.availability.evaluation import EVERY
 from benchconsole.console.session.execution import Execution, RunControls
 from benchconsole.console.session.judged_rounds import JudgedRounds, load_judged_fabric
 from benchconsole.console.session.metadata import SessionChoice, make_new_session
 from benchconsole.console.session.next_rounds import ProposedRounds, list_remaining_rounds, plan_repeats, plan_suite
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.persistence import DurableWriter
-from benchconsole.console.view.events import Event, NodesProven, Noticed, SessionEnded, SessionOpened
-from benchconsole.console.view.reducer import advance_all
+from benchconsole.console.session.stored_verdict import make_stored_verdict
+from benchconsole.console.view.events import LEFT_OUT, Event, NodesProven, Noticed, SessionEnded, SessionOpened
+from benchconsole.console.view.reducer import advance_all, read_judged
 from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.session_verdict import decide
+from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
-from benchconsole.store.model import SessionState
+from benchconsole.store.model import SessionState, StoredVerdict
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
     from benchconsole.probes.api import Probe
     from benchconsole.store.store import Store
-
-LEFT_OUT = "left out"
-"""The kind of note that says what of a suite was not run, and why."""
 
 LAST_CHANCE_SECONDS = 5.0
 """How long the end of a run waits for a database that refuses, before it leaves what was kept to the spool."""
@@ -71,6 +72,9 @@ class Session:
         self._controls = RunControls()
         self._interrupted: dict[int, tuple[int, Sequence[Result]]] = {}
         self._unsearched: tuple[Round, ...] = ()
+        self._checklists: tuple[CheckedList, ...] = ()
+        self._left_out: tuple[Noticed, ...] = ()
+        self._sampled = EVERY in self.choice.options
         self.replay: tuple[Event, ...] = ()
         """What is known of the session already, as the events that would have told it."""
         self._has_run = False
@@ -89,15 +93,19 @@ class Session:
         session.plan = store.session(key).read_plan(fabric)
         session._read_rounds(stored.new.started)
         session.complete = stored.state is SessionState.COMPLETE
-        ended = stored.ended if stored.ended is not None else session._clock()
-        because = stored.because or ("" if session.complete else "interrupted")
-        session.replay += (SessionEnded(ended, session.complete, because),)
+        if stored.state is not SessionState.RUNNING:
+            ended = stored.ended if stored.ended is not None else session._clock()
+            because = stored.because or ("" if session.complete else "interrupted")
+            session.replay += (SessionEnded(ended, session.complete, because),)
         return session
 
     def _read_rounds(self, started: float) -> None:
         """Take in the rounds that are stored; what is known of them makes the replay, up to its end."""
-        events: list[Event] = [self._make_opened(started, live=False)]
         session = self._store.session(self.id)
+        self._checklists = session.read_checklists()
+        left_out = (note for note in session.read_notes() if note.kind == LEFT_OUT)
+        self._left_out = tuple(Noticed(f"{LEFT_OUT}: {note.text}", note.at, left_out=True) for note in left_out)
+        events: list[Event] = [self._make_opened(started, live=False), *self._left_out]
         for stored in session.read_rounds(self.fabric):
             self._judged.restore(stored)
             events.append(stored)
@@ -215,7 +223,9 @@ class Session:
 
     def _make_opened(self, at: float, *, live: bool) -> SessionOpened:
         suite = self.choice.suite or find_suite(self.fabric, None).name
-        return SessionOpened(self.id, self.choice.label, self.fabric, suite, self.plan, at, live)
+        return SessionOpened(
+            self.id, self.choice.label, self.fabric, suite, self.plan, at, live, self._checklists, self._sampled
+        )
 
     async def _run(self, rounds: Sequence[Round]) -> None:
         because = ""
@@ -268,7 +278,9 @@ class Session:
         self._tell(self._make_opened(now, live=True))
         for words in self.proposed.left_out if fresh else ():
             await self._store.session(self.id).append_note(LEFT_OUT, words, now)
-            self._tell(Noticed(f"{LEFT_OUT}: {words}", now))
+            noticed = Noticed(f"{LEFT_OUT}: {words}", now, left_out=True)
+            self._left_out += (noticed,)
+            self._tell(noticed)
 
     async def _close(self, writer: DurableWriter | None, because: str) -> None:
         self.complete = not self.unfinished()
@@ -279,6 +291,16 @@ class Session:
                 if self._controls.abandoned:
                     left = "left at once; the nodes were not searched"
                     await writer.keep(lambda target: target.append_note("abandoned", left, now))
-                await writer.end(now, because, complete=self.complete, findings=self._judged.known_findings)
+                findings, verdict = self._judged.known_findings, self._decide(SessionEnded(now, self.complete, because))
+                await writer.end(now, because, complete=self.complete, findings=findings, verdict=verdict)
         finally:
             self._tell(SessionEnded(now, self.complete, because))
+
+    def _decide(self, ended: SessionEnded) -> StoredVerdict | None:
+        """The verdict to be stored with the session; none for one sample of a watch, which knows no other."""
+        if self._sampled:
+            return None
+        opened = self._make_opened(ended.at, live=False)
+        findings = self._judged.known_findings or ()
+        rounds = [self._judged.by_number[number] for number in sorted(self._judged.by_number)]
+        return make_stored_verdict(decide(read_judged(opened, (*self._left_out, *rounds), findings, ended)))

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from benchconsole.console.view.stored_verdict import ListedVerdict
+
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A session that can be opened. ``when`` is in words; ``untested`` says that some tests gave no number."""
+    """A session that can be opened. ``when`` is in words."""
 
     id: str
     label: str
@@ -14,9 +16,7 @@ class Past:
     when: str
     tested: int
     total: int
-    fails: int = 0
-    watches: int = 0
-    untested: bool = False
+    verdict: ListedVerdict
 
 
 @dataclass(frozen=True, slots=True)

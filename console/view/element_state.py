@@ -5,6 +5,7 @@ that findings speak of now or no longer; all others are the same objects as befo
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
 from benchconsole.console.view.persistent_map import LayeredMap, make_layered
 from benchconsole.console.view.run_view import (
@@ -12,6 +13,7 @@ from benchconsole.console.view.run_view import (
     NodeView,
     RunView,
     State,
+    owes_tests,
     state_of,
     state_of_failure,
     state_of_level,
@@ -19,7 +21,7 @@ from benchconsole.console.view.run_view import (
     worst,
 )
 from benchconsole.probes.judging.link_state import read_links
-from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Suspect, Verdict
+from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Suspect, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, Result
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import LinkId, Node, NodeId
@@ -50,8 +52,26 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
             standing = (result for result in known.results if result.test.id not in outdated)
             judged = (verdict for verdict in known.verdicts if verdict.test not in outdated)
             everything = (*standing, *results.get(name, ())), (*judged, *verdicts.get(name, ()))
-            changed[NodeId(name)] = _make_node_view(known.node, *everything, blamed.get(name), explained)
+            made = _make_node_view(known.node, *everything, blamed.get(name), explained)
+            if made.state is State.PASS and _only_reported(made) and owes_tests(view, made.node.id):
+                made = replace(made, state=State.SKIPPED)
+            changed[NodeId(name)] = made
     return make_layered(before.nodes).plus(changed)
+
+
+def _only_reported(seen: NodeView) -> bool:
+    """Whether all that was judged is what the node says of itself; nothing of it was measured."""
+    return all(verdict.kind is Yardstick.HARDWARE for verdict in seen.verdicts)
+
+
+def find_untested(view: RunView) -> Mapping[NodeId, NodeView]:
+    """The nodes when nothing more will come: none that a planned test is owed for is left as passed."""
+    untested = {
+        name: replace(seen, state=State.SKIPPED)
+        for name, seen in view.nodes.items()
+        if seen.state is State.PASS and owes_tests(view, name)
+    }
+    return make_layered(view.nodes).plus(untested) if untested else view.nodes
 
 
 def _find_changed(before: RunView, view: RunView) -> set[str]:

@@ -6,14 +6,21 @@ A ``Result`` tells that one test has ended: it is stored, and nothing is judged 
 
 from dataclasses import dataclass
 
+from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Proof, Result, Round, Test
 from benchconsole.topology.model.fabric import Fabric
 
+LEFT_OUT = "left out"
+"""The kind of note that says what of a suite was not run, and why; the text of its event begins with it."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened:
-    """A session is ready to run, to go on, or to be looked at. ``plan`` holds all its rounds."""
+    """A session is ready to run, to go on, or to be looked at. ``plan`` holds all its rounds.
+
+    ``checklists`` are those that are kept with it, as they stand; ``sampled`` says that it is a watch of days.
+    """
 
     session: str
     label: str
@@ -22,6 +29,8 @@ class SessionOpened:
     plan: tuple[Round, ...]
     at: float
     live: bool = True
+    checklists: tuple[CheckedList, ...] = ()
+    sampled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +80,14 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """Something that concerns the run and no single test: a canary that keeps still, a plugin that blocks."""
+    """Something that concerns the run and no single test: a canary that keeps still, a plugin that blocks.
+
+    ``left_out`` where it is a part of the suite that is not run.
+    """
 
     text: str
     at: float
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

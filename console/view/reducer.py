@@ -8,7 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from benchconsole.console.view.element_state import advance_nodes, apply_findings, read_round_links, read_session_links
+from benchconsole.console.view.element_state import (
+    advance_nodes,
+    apply_findings,
+    find_untested,
+    read_round_links,
+    read_session_links,
+)
 from benchconsole.console.view.events import (
     Event,
     Held,
@@ -32,11 +38,11 @@ from benchconsole.console.view.run_view import (
     test_key,
     worst,
 )
-from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Result, Round
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.units import counted as count
 
 LOG_LINES = 500
@@ -57,7 +63,10 @@ def opened(event: SessionOpened) -> RunView:
         links=links,
         carried=links,
         repeats=repeats_of(event.plan),
+        planned=_list_planned(event.plan),
         started=event.at,
+        checklists=event.checklists,
+        sampled=event.sampled,
     )
 
 
@@ -74,7 +83,8 @@ def advance(view: RunView, event: Event) -> RunView:
     if isinstance(event, (Held, Resumed)):
         return _held(view, event)
     if isinstance(event, Noticed):
-        return replace(view, log=_logged(view, Line(event.at, State.WATCH, event.text)))
+        left_out = (*view.left_out, event.text) if event.left_out else view.left_out
+        return replace(view, left_out=left_out, log=_logged(view, Line(event.at, State.WATCH, event.text)))
     if isinstance(event, NodesProven):
         return _proven(view, event)
     return _ended(view, event)
@@ -92,6 +102,41 @@ def advance_all(view: RunView, events: Iterable[Event]) -> RunView:
     return _tested(view, tests)
 
 
+def read_judged(
+    opened_as: SessionOpened, told: Iterable[ClosedRound | Noticed], findings: tuple[Finding, ...], ended: SessionEnded
+) -> RunView:
+    """What a session that is over has measured and judged, without its nodes, links and log: enough for its verdict."""
+    results: dict[str, Result] = {}
+    verdicts: dict[str, tuple[Verdict, ...]] = {}
+    left_out: list[str] = []
+    for event in told:
+        if isinstance(event, Noticed):
+            left_out += [event.text] * event.left_out
+            continue
+        results.update((result.test.id, result) for result in event.results)
+        verdicts.update((result.test.id, ()) for result in event.results)
+        found = group_by_key((verdict.test, verdict) for verdict in event.verdicts)
+        verdicts.update((test, tuple(judged)) for test, judged in found.items())
+    repeats = repeats_of(opened_as.plan)
+    return RunView(
+        fabric=opened_as.fabric,
+        session=opened_as.session,
+        plan=opened_as.plan,
+        repeats=repeats,
+        results=results,
+        verdicts=verdicts,
+        findings=findings,
+        replaced=frozenset(test for result in results for test in repeats.get(result, ())),
+        started=opened_as.at,
+        ended=ended.at,
+        complete=ended.complete,
+        because=ended.because,
+        left_out=tuple(left_out),
+        checklists=opened_as.checklists,
+        sampled=opened_as.sampled,
+    )
+
+
 def _tested(view: RunView, events: Sequence[TestStarted | Result]) -> RunView:
     if not events:
         return view
@@ -105,9 +150,24 @@ def _tested(view: RunView, events: Sequence[TestStarted | Result]) -> RunView:
 def _opened_again(view: RunView, event: SessionOpened) -> RunView:
     if event.session != view.session:
         return opened(event)
-    repeats = view.repeats if event.plan == view.plan else repeats_of(event.plan)
-    now = replace(view, fabric=event.fabric, plan=event.plan, repeats=repeats, live=event.live)
-    return replace(now, ended=None, proofs=())
+    known = event.plan == view.plan
+    return replace(
+        view,
+        fabric=event.fabric,
+        plan=event.plan,
+        repeats=view.repeats if known else repeats_of(event.plan),
+        planned=view.planned if known else _list_planned(event.plan),
+        live=event.live,
+        ended=None,
+        proofs=(),
+        checklists=event.checklists,
+    )
+
+
+def _list_planned(plan: Iterable[Round]) -> Mapping[NodeId, tuple[str, ...]]:
+    """The ids of the tests that each node takes part in."""
+    found = group_by_key((node.id, test.id) for each in plan for test in each.tests for node in test.target.nodes)
+    return MappingProxyType({node: tuple(tests) for node, tests in found.items()})
 
 
 def _round_started(view: RunView, event: RoundStarted) -> RunView:
@@ -173,6 +233,7 @@ def _ended(view: RunView, event: SessionEnded) -> RunView:
         complete=event.complete,
         because=event.because,
         live=False,
+        nodes=find_untested(view),
         log=_logged(view, Line(event.at, State.PASS if event.complete else State.HELD, words)),
     )
 

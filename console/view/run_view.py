@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Failure, Labels, Proof, Result, Round, Test
 from benchconsole.topology.analysis.static_finding import StaticFinding
@@ -147,8 +148,10 @@ class RunView:
     verdict, so nothing here counts it. ``held`` says why the run waits; ``proofs`` are what the nodes
     showed when it was over, empty where they were not searched. ``stopped`` says why a rule ended rounds.
     ``carried`` are the links without what findings say of them; ``repeats`` leads from a test of the
-    plan to the earlier ones that it repeats. No mapping here ever changes; those that grow share what
-    they have in common with earlier views.
+    plan to the earlier ones that it repeats. ``planned`` are the ids of the tests of each node, in the order of
+    the plan. ``left_out`` says what of the suite is not run, ``checklists`` are kept with the session, ``sampled``
+    is a watch of days. No mapping here ever changes; those that grow share what they have in common with earlier
+    views.
     """
 
     fabric: Fabric
@@ -180,7 +183,14 @@ class RunView:
     proofs: tuple[Proof, ...] = ()
     carried: Mapping[LinkId, LinkView] = field(default_factory=lambda: MappingProxyType({}))
     repeats: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    planned: Mapping[NodeId, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    left_out: tuple[str, ...] = ()
+    checklists: tuple[CheckedList, ...] = ()
+    sampled: bool = False
 
+
+INGESTED = "ingested"
+"""What the stage of results that were measured elsewhere ends with: nobody has planned them."""
 
 TestKey = tuple[str, str, str, str, str, Labels]
 
@@ -199,6 +209,12 @@ def test_key(test: Test, stages: Mapping[int, str]) -> TestKey:
 def superseding(view: RunView) -> dict[str, Result]:
     """The newest result of each test: a repeat replaces what it repeats, better or worse."""
     return {test: result for test, result in view.results.items() if test not in view.replaced}
+
+
+def owes_tests(view: RunView, node: NodeId) -> bool:
+    """Whether a planned test of ``node`` has not run yet, and no later one stands for it."""
+    # From the end: while a session runs, the last one answers.
+    return any(test not in view.results and test not in view.replaced for test in reversed(view.planned.get(node, ())))
 
 
 def state_of_failure(stage: FailedAt) -> State:

@@ -1,5 +1,6 @@
 """Sums over a session: coverage, reasons, stages. Screens show them all the time: kept, not counted anew."""
 
+import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from benchconsole.console.view.run_view import (
     superseding,
     worst,
 )
+from benchconsole.console.view.session_verdict import SessionVerdict, decide
 from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import FailedAt, Result, Round
 
@@ -50,6 +52,14 @@ class TotalsCache:
     def __init__(self) -> None:
         self._cache = RoundCache(_sum_round)
         self._rounds: Mapping[int, _RoundSum] = {}
+        self._decided: tuple[tuple[object, ...], SessionVerdict] | None = None
+
+    def decide(self, view: RunView) -> SessionVerdict:
+        """The verdict on the session, worked out anew only where something that it rests on is new."""
+        basis = (view.results, view.verdicts, view.findings, view.plan, view.ended, view.left_out, view.checklists)
+        if self._decided is None or not all(map(operator.is_, basis, self._decided[0])):
+            self._decided = (basis, decide(view))
+        return self._decided[1]
 
     def compute(self, view: RunView) -> SessionTotals:
         self._rounds = self._cache.update(view, (each for each in view.plan if each.number in view.closed))
@@ -110,12 +120,3 @@ def _count_result(made: _RoundSum, result: Result) -> None:
 def compute_totals(view: RunView) -> SessionTotals:
     """The sums over a view that no other one follows."""
     return TotalsCache().compute(view)
-
-
-def exit_code(view: RunView, *, allow_untested: bool = False) -> int:
-    """0 everything judged passed, 1 something is below its threshold, 3 not everything was tested."""
-    levels = [verdict.level for test in superseding(view) for verdict in view.verdicts.get(test, ())]
-    if Level.FAIL in levels:
-        return 1
-    untested = not compute_totals(view).covered.complete or Level.UNKNOWN in levels
-    return 3 if untested and not allow_untested else 0

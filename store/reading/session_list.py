@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from benchconsole.store.codec.rows import SessionRow, parse_session
+from benchconsole.store.codec.values import parse_strings
 from benchconsole.store.errors import UnknownSessionError
 from benchconsole.store.files import ownership
 from benchconsole.store.files.database import Database
-from benchconsole.store.model import SessionState, SessionSummary, StoredSession
+from benchconsole.store.model import SessionState, SessionSummary, StoredSession, StoredVerdict
+from benchconsole.store.schema.tables import BASIS
 
 _LIST = "list them with: benchconsole sessions"
 _LAST = re.compile(r"last(?:-(?P<back>[0-9]+))?")
 
-_SUMMARIES = """
+_SUMMARIES = f"""
 WITH latest AS (SELECT max(id) AS id FROM attempt WHERE ended IS NOT NULL GROUP BY round_id),
 judged AS (SELECT max(id) AS id FROM judging GROUP BY attempt_id),
 drive AS (SELECT max(id) AS id FROM driver GROUP BY session_id),
@@ -34,16 +36,19 @@ done AS (
 SELECT session.key, label, fabric, suite, simulated, started, rounds, coalesce(closed, 0), tests,
     coalesce(tested, 0), coalesce(failed, 0), coalesce(unreachable, 0), coalesce(skipped, 0),
     coalesce(fails, 0), coalesce(watches, 0), coalesce(unknowns, 0), coalesce(passes, 0),
+    rules, outcome, sentence, missing,
     driver.id, host, pid, born, token, heartbeat, driver.ended, complete, because
 FROM session LEFT JOIN done ON done.session_id = session.id
 LEFT JOIN driver ON driver.session_id = session.id AND driver.id IN (SELECT id FROM drive)
+LEFT JOIN session_verdict ON session_verdict.id = (SELECT max(id) FROM session_verdict AS other
+    WHERE other.session_id = session.id) AND basis = {BASIS}
 ORDER BY session.id
-"""
+"""  # noqa: S608 - an expression of ours
 _COLUMNS = (
     *("id", "label", "fabric", "suite", "simulated", "started", "rounds", "rounds_closed", "planned"),
     *("tested", "failed", "unreachable", "skipped", "fails", "watches", "unknowns", "passes"),
 )
-"""The fields of ``SessionSummary`` that ``_SUMMARIES`` begins with, before the columns of the driver."""
+"""The fields of ``SessionSummary`` that ``_SUMMARIES`` begins with, before those of the verdict and of the driver."""
 
 
 def list_sessions(database: Database, now: float) -> tuple[SessionSummary, ...]:
@@ -53,7 +58,7 @@ def list_sessions(database: Database, now: float) -> tuple[SessionSummary, ...]:
 
 
 def _make_summary(row: tuple[Any, ...], now: float) -> SessionSummary:
-    columns, driver_row = row[: len(_COLUMNS)], row[len(_COLUMNS) :]
+    columns, verdict, driver_row = row[: len(_COLUMNS)], row[len(_COLUMNS) :][:4], row[len(_COLUMNS) + 4 :]
     driver = None if driver_row[0] is None else ownership.parse_driver(driver_row)
     fields = dict(zip(_COLUMNS, columns, strict=True))
     return SessionSummary(
@@ -61,7 +66,12 @@ def _make_summary(row: tuple[Any, ...], now: float) -> SessionSummary:
         ended=driver.ended if driver else None,
         state=driver.state(now) if driver else SessionState.INTERRUPTED,
         because=driver.because if driver else "",
+        verdict=None if verdict[0] is None else _make_verdict(*verdict),
     )
+
+
+def _make_verdict(rules: int, outcome: str, sentence: str, missing: str) -> StoredVerdict:
+    return StoredVerdict(rules, outcome, sentence, parse_strings(missing))
 
 
 def find_session(database: Database, name: str) -> str:

@@ -313,7 +313,35 @@ def _add_criteria(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX criteria_of ON criteria (session_id, id)")
 
 
-STEPS: tuple[Step, ...] = (_make_tables, _add_criteria)
+BASIS = """(SELECT coalesce(max(judging.id), 0) FROM round JOIN attempt ON attempt.round_id = round.id
+        JOIN judging ON judging.attempt_id = attempt.id WHERE round.session_id = session.id)
+    || ' ' || (SELECT coalesce(max(attempt.id), 0) FROM round JOIN attempt ON attempt.round_id = round.id
+        WHERE round.session_id = session.id)
+    || ' ' || (SELECT coalesce(max(id), 0) FROM driver WHERE session_id = session.id)
+    || ' ' || (SELECT coalesce(max(checklist.id), 0) || ' ' || coalesce(max(checklist_mark.id), 0) FROM checklist
+        LEFT JOIN checklist_step ON checklist_id = checklist.id
+        LEFT JOIN checklist_mark ON step_id = checklist_step.id WHERE session_id = session.id)
+    || ' ' || (SELECT coalesce(max(id), 0) FROM criteria WHERE session_id = session.id)
+    || ' ' || session.tests"""
+"""What the verdict on a row of ``session`` rests on, as text: it changes with all that may change the verdict."""
+
+
+def _add_session_verdict(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        """CREATE TABLE session_verdict (   -- the verdict on a whole session; the last row counts where its basis holds
+        id INTEGER PRIMARY KEY,
+        session_id INTEGER NOT NULL REFERENCES session (id),
+        rules INTEGER NOT NULL,           -- number of the rules that it was made by
+        outcome TEXT NOT NULL,
+        sentence TEXT NOT NULL,
+        missing TEXT NOT NULL,            -- JSON array of sentences
+        basis TEXT NOT NULL               -- BASIS when it was made
+    )"""
+    )
+    connection.execute("CREATE INDEX session_verdict_of ON session_verdict (session_id, id)")
+
+
+STEPS: tuple[Step, ...] = (_make_tables, _add_criteria, _add_session_verdict)
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 
 

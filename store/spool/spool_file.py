@@ -39,6 +39,7 @@ from benchconsole.store.codec.values import Count, Integer, replace_surrogates, 
 from benchconsole.store.errors import SpoolError
 from benchconsole.store.files.filesystem import make_directory, make_private
 from benchconsole.store.files.paths import spool_places
+from benchconsole.store.model import StoredVerdict
 from benchconsole.store.writing.round_rows import RoundEnd, make_round_end
 from benchconsole.store.writing.session_rows import Judgement, make_judgement
 from benchconsole.topology.units import Unit
@@ -229,9 +230,15 @@ class Spool:
         await self._keep(lambda: [ProofRecord(self._session, time_of_proof, tuple(map(make_proof_row, proofs)))])
 
     async def end(
-        self, *, at: float, complete: bool, because: str = "", findings: Sequence[Finding] | None = None
+        self,
+        *,
+        at: float,
+        complete: bool,
+        because: str = "",
+        findings: Sequence[Finding] | None = None,
+        verdict: StoredVerdict | None = None,
     ) -> None:
-        """Keep that this stretch of work ended. ``findings`` are not kept: they follow from the verdicts."""
+        """Keep that this stretch of work ended. ``findings`` and ``verdict`` are not: they follow from the rest."""
         ended = require_finite(at, "an end")
         await self._keep(lambda: [EndRecord(self._session, self._token, ended, complete, replace_surrogates(because))])
 

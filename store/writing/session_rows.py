@@ -29,8 +29,9 @@ from benchconsole.store.codec.rows import (
 )
 from benchconsole.store.codec.values import dump_document, dump_json, make_row, replace_surrogates, require_finite
 from benchconsole.store.errors import ConflictError, RefusedError
-from benchconsole.store.model import ChosenCriteria, NewSession
+from benchconsole.store.model import ChosenCriteria, NewSession, StoredVerdict
 from benchconsole.store.reading.session_reading import NEWEST_JUDGING
+from benchconsole.store.schema.tables import BASIS
 from benchconsole.store.writing.bulk_insert import insert_rows, insert_values
 from benchconsole.store.writing.write_cache import WriteCache
 
@@ -210,6 +211,16 @@ def _read_numbers(connection: sqlite3.Connection, session: int) -> dict[str, int
 
 
 # -- what happened beside the measuring
+
+
+def append_session_verdict(connection: sqlite3.Connection, session: int, verdict: StoredVerdict) -> None:
+    """Write the verdict on a session as it stands now; it holds until something that it rests on changes."""
+    words = map(replace_surrogates, (verdict.outcome, verdict.sentence))
+    connection.execute(
+        f"""INSERT INTO session_verdict (session_id, rules, outcome, sentence, missing, basis)
+        SELECT id, ?, ?, ?, ?, {BASIS} FROM session WHERE id = ?""",  # noqa: S608 - an expression of ours
+        (verdict.rules, *words, dump_json(list(verdict.missing), "a verdict"), session),
+    )
 
 
 def append_note(connection: sqlite3.Connection, session: int, kind: str, text: str, at: float) -> None:

@@ -75,7 +75,7 @@ def test_what_was_left_out_is_recorded_and_no_success(
 
 
 def test_a_suite_that_runs_whole_is_a_success(topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    topology.write_text(TEXT.replace("    - {probe: rude}\n", "") + CAPPED)
+    topology.write_text(TEXT.replace("    - {probe: rude}\n", "    - {probe: iperf3}\n"))
     assert run(monkeypatch, "run", topology, "--db", tmp_path / "s.db") == Exit.PASSED
 
 

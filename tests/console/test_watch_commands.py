@@ -105,8 +105,8 @@ def test_a_report_on_a_watch_passes_nothing_by_its_last_sample(on: Commands) -> 
     fails_from(on, 4, 9, "n1", "n2", "n3", "n4", "n5")
     on.watch()
     _, out, _ = on("report")
-    assert "? Everything judged passed" in out
-    assert "What the samples of a watch add up to is said by: benchconsole availability" in " ".join(out.split())
+    assert "○ Not judged, neither passed nor failed" in out
+    assert "what the samples of a watch add up to is said by: benchconsole availability" in " ".join(out.split())
 
 
 def test_a_reboot_is_named_where_outages_are_counted(on: Commands) -> None:

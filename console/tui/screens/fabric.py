@@ -276,10 +276,8 @@ def make_quiet_headline(view: RunView, sums: TotalsCache) -> tuple[State | None,
         done = len(view.closed)
         what = f" of {len(view.plan)}, {sanitize(view.current.stage)}: {sanitize(view.current.because)}"
         return State.RUNNING, f"Round {done + 1}", what
-    if not view.results:
+    if not view.results and view.ended is None:
         return None, "Nothing has run on this fabric yet.", "  R plans a run and shows it before anything is sent."
-    covered = sums.compute(view).covered
-    if covered.complete:
-        return State.PASS, "Everything that was planned was tested, and no fault was found.", ""
-    tested = f"{covered.tested:,} of {covered.planned:,} tests gave a number."
-    return State.UNKNOWN, "No fault was found,", f" but only {tested}"
+    verdict = sums.decide(view)
+    lead, colon, rest = verdict.sentence.partition(":")
+    return verdict.state, lead + colon, rest

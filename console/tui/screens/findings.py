@@ -58,11 +58,11 @@ class FindingsScreen(Page):
         self.unjudged = Unjudged()
         self.detail = FindingDetail()
         self.folded: bool | None = None
-        self._shown: tuple[object, object, object] = (None, None, None)
+        self._shown: tuple[object, ...] = (None, None, None, None)
         self.parts = (self.list, self.unjudged, self.detail)
 
     def paint(self, view: RunView) -> None:
-        shown = (view.results, view.static, self.folded)
+        shown = (view.results, view.ended, view.static, self.folded)
         if not all(map(operator.is_, shown, self._shown)):
             self._shown = shown
             sums = self.sums.compute(view)
@@ -70,8 +70,8 @@ class FindingsScreen(Page):
             self.unjudged.show(sums.reasons)
             self.crumb.show((sanitize(view.fabric.name), "findings", sanitize(view.label)), *_tallies(view, covered))
             nothing = "Nothing was measured yet.  R plans a run and shows it before anything is sent."
-            if view.results:
-                nothing = f"No fault was found in {covered.tested:,} of {covered.planned:,} planned tests."
+            if view.results or view.ended is not None:
+                nothing = self.sums.decide(view).sentence
             static = self._static(view)
             self.list.show(view.findings, nothing, static, _title(view.static, len(static)))
         self._select()

@@ -96,7 +96,7 @@ class RunScreen(Page):
         """Everything that changes by the second."""
         now = self.now() if view.live else view.ended or self.now()
         self.crumb.show((sanitize(view.fabric.name), sanitize(view.label or "run")), *_tallies(view, now))
-        state, lead, what, aside = _headline(view, now)
+        state, lead, what, aside = _headline(view, self.sums, now)
         digest = self._digest(view)
         self.headline.show(state, lead, what, why=_so_far(view, digest.sums.covered), aside=aside)
         self.stages.show(_timed(view, digest.sums.stages, now), digest.because, digest.results)
@@ -209,7 +209,7 @@ def _tallies(view: RunView, now: float) -> tuple[Row, ...]:
     )
 
 
-def _headline(view: RunView, now: float) -> tuple[State | None, str, str, str]:
+def _headline(view: RunView, sums: TotalsCache, now: float) -> tuple[State | None, str, str, str]:
     current = view.current
     if view.held:
         lead = "The run waits." if current is None else f"The run waits, round {current.number} is not over."
@@ -220,7 +220,8 @@ def _headline(view: RunView, now: float) -> tuple[State | None, str, str, str]:
         lead = f"Round {place:,} of {len(view.plan):,}, {sanitize(current.stage)}:"
         return State.RUNNING, lead, f" {sanitize(current.because)}", seconds
     if view.ended is not None and view.complete:
-        return (State.PASS if not view.findings else State.FAIL), "The run is complete.", _worst_words(view), ""
+        verdict = sums.decide(view)
+        return verdict.state, "The run is complete.", f" {_worst_words(view) or verdict.sentence}", ""
     if view.ended is not None or view.closed:
         left = len(view.plan) - len(view.closed)
         why = f" {sanitize(view.because)}." if view.because else ""
@@ -231,9 +232,9 @@ def _headline(view: RunView, now: float) -> tuple[State | None, str, str, str]:
 
 def _worst_words(view: RunView) -> str:
     if not view.findings:
-        return " No fault was found."
+        return ""
     first = view.findings[0]
-    return f" Worst: {''.join(clauses(sanitize(first.where), sanitize(first.what))[:1])}"
+    return f"Worst: {''.join(clauses(sanitize(first.where), sanitize(first.what))[:1])}"
 
 
 def _so_far(view: RunView, covered: Coverage) -> str:

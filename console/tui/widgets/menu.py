@@ -7,10 +7,11 @@ from enum import StrEnum
 from benchconsole.console.text.cells import clip_text, measure_width
 from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.tui.rows.text_rows import BLANK, CellLine, CellText, Row, sign
-from benchconsole.console.tui.rows.themes import BOLD, FAIL, KEY, MUTED, STRONG, TEXT, WATCH
+from benchconsole.console.tui.rows.themes import BOLD, KEY, MUTED, STRONG, TEXT
 from benchconsole.console.tui.start_model import Past, Start
 from benchconsole.console.tui.widgets.listing import Listing
-from benchconsole.console.view.run_view import State
+from benchconsole.console.view.session_verdict import STATES
+from benchconsole.console.view.stored_verdict import ListedVerdict
 
 
 class Opening(StrEnum):
@@ -102,17 +103,14 @@ class StartMenu(Listing[MenuEntry]):
         for text, wide in ((sanitize(past.fabric), fabric), (sanitize(past.when), when)):
             line.put(text, MUTED, wide).put("  " if wide else "")
         line.put(f"{past.tested:,} of {past.total:,}", TEXT, 16, ">").put("  ")
-        return line.extend(verdict_row(past)).row()
+        return line.extend(verdict_row(past.verdict, max(line.room - 4, 0))).row()
 
 
-def verdict_row(past: Past) -> Row:
-    """``✗ 4  ▲ 4  ∅`` in columns of their own."""
-    made: list[CellText] = []
-    for number, glyph, tone in ((past.fails, "✗", FAIL), (past.watches, "▲", WATCH)):
-        text = f"{glyph} {number}" if number else ""
-        made.append(CellText(f"{text:<5}", tone._replace(bold=True)))
-    if past.untested:
-        made.append(sign(State.UNREACHABLE))
-    elif not past.fails and not past.watches:
-        made = [CellText("· pass", MUTED)]
-    return tuple(made)
+def verdict_row(verdict: ListedVerdict, width: int) -> Row:
+    """``✗ fail, 4 below``: the verdict with its sign, without one where it is not known; a word where it is narrow."""
+    words = sanitize(verdict.words)
+    if measure_width(words) > width:
+        words = clip_text(verdict.outcome or words.partition(":")[0], width)
+    if verdict.outcome is None:
+        return (CellText(words, MUTED),)
+    return (sign(STATES[verdict.outcome]), CellText(f" {words}", TEXT))

@@ -112,7 +112,7 @@ def test_a_run_writes_its_connections_and_commands(
             code = run(monkeypatch, "--verbose", "--log", path, "run", cluster.topology_path, *arguments)
         finally:
             runner.run(cluster.__aexit__(None, None, None))
-    assert code == Exit.PASSED
+    assert code == Exit.UNTESTED  # criteria of the file speak of nodes that were not chosen
     text = path.read_text()
     for wanted in (
         "ssh_reach node=n001 test=- connected to 127.",

@@ -19,7 +19,8 @@ from benchconsole.console.view.events import Event, Noticed, SessionEnded
 from benchconsole.console.view.plan_text import format_plan
 from benchconsole.console.view.reducer import advance
 from benchconsole.console.view.run_view import RunView, State, superseding
-from benchconsole.console.view.totals import compute_totals, exit_code
+from benchconsole.console.view.session_verdict import decide
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.api import Target
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round
@@ -111,8 +112,8 @@ async def test_from_the_file_to_the_report(tmp_path: Path, store: Store) -> None
             compute_totals(shown).covered.skipped,
         ) == (24, 20, 4)
         assert shown.complete
-        assert exit_code(shown) == 3
-        assert exit_code(shown, allow_untested=True) == 0
+        assert decide(shown).exit_code() == 3
+        assert decide(shown).exit_code(allow_untested=True) == 0
         (why,) = compute_totals(shown).reasons
         assert (why.stage, why.tests) == (FailedAt.SKIPPED, 4)
         assert why.detail == "ended at tasks=16: ior.write gained less than 5 % since tasks=4"
@@ -142,7 +143,7 @@ async def test_one_point_that_fails_is_not_hidden_by_another(tmp_path: Path, sto
 
     running = session(tmp_path, store, SteppedReach(slow_at_four))
     view, _ = await follow(running, running.propose())
-    assert exit_code(view) == 1
+    assert decide(view).exit_code() == 1
     assert len(superseding(view)) == 24
     low = [v for test in superseding(view) for v in view.verdicts.get(test, ()) if v.level is Level.FAIL]
     assert len(low) == 2  # both repetitions, though later points pass

@@ -138,12 +138,17 @@ def poisoned(text: str) -> RunView:
         proofs=(Proof(NodeId(text), asked=False, left=(text,), detail=text),),
         held=text,
         stopped=MappingProxyType({1: text, 99: text}),
+        left_out=(text,),
+        checklists=(_poisoned_checklist(text),),
     )
+
+
+def _poisoned_checklist(text: str) -> CheckedList:
+    said = Mark(StepState.FAIL, text, 1.0, text)
+    step = Checked(Step(text, text, text, (text,)), said, (Attachment(text, 1, text),), 1)
+    return CheckedList(text, text, (step, Checked(Step(text, text))))
 
 
 def poisoned_told(text: str) -> SessionDetails:
     """What is told of a session with ``text`` in all of it."""
-    said = Mark(StepState.FAIL, text, 1.0, text)
-    step = Checked(Step(text, text, text, (text,)), said, (Attachment(text, 1, text),), 1)
-    checklist = CheckedList(text, text, (step, Checked(Step(text, text))))
-    return SessionDetails(MappingProxyType({text: text}), (SessionNote(text, text, 1.0),), (text,), (checklist,))
+    return SessionDetails(MappingProxyType({text: text}), (SessionNote(text, text, 1.0),), (text,))

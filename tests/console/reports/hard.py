@@ -68,6 +68,7 @@ def hard() -> RunView:
     story.round("clean up", "clean", ["m1"], because="nothing of ours left")
     view = story.view(
         (DECLARED, LAG, MEMORY),
+        checklists=(CHECKLIST,),
         complete=False,
         because="stopped by the operator",
         links=links({"leaf1-sp1": LinkView(State.FAIL, 14.9 * GBIT, 19.8 * GBIT, 1, LAG)}),
@@ -108,7 +109,6 @@ TOLD = SessionDetails(
         SessionNote("held", "the database was full for 12 s", START + 600.0),
     ),
     uncovered=("no test reaches m1 over sp2",),
-    checklists=(CHECKLIST,),
 )
 
 

@@ -8,10 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from benchconsole.console.availability.evaluation import EVERY
 from benchconsole.console.reports import ReportOptions, render
-from benchconsole.console.reports.checklist_section import find_state, make_sections, summarize
-from benchconsole.console.reports.content import SessionDetails
+from benchconsole.console.reports.checklist_section import find_state, make_sections
 from benchconsole.console.view.run_view import State
 from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step, StepState
 from tests.console.reports import fixture
@@ -46,34 +44,6 @@ PASS, FAIL, NOT_DONE, NOT_APPLICABLE = StepState.PASS, StepState.FAIL, StepState
 )
 def test_a_step_that_was_not_done_never_counts_as_passed(states: tuple[StepState | None, ...], expected: State) -> None:
     assert find_state(checklist(*states)) is expected
-
-
-@pytest.mark.parametrize(
-    ("states", "expected"),
-    [((PASS,), State.PASS), ((PASS, None), State.UNKNOWN), ((PASS, FAIL), State.FAIL)],
-)
-def test_the_headline_is_the_worse_of_tests_and_checklists(
-    states: tuple[StepState | None, ...], expected: State
-) -> None:
-    said = summarize(fixture.all_passed(), SessionDetails(checklists=(checklist(*states),)))
-    assert said.state is expected
-    assert "Everything judged passed" in said.sentence
-    assert f"Checked by hand or by script: cloud, {len(states)} step" in said.sentence
-
-
-def test_what_failed_in_tests_stays_failed() -> None:
-    assert summarize(fixture.all_below(), SessionDetails(checklists=(checklist(PASS),))).state is State.FAIL
-    assert summarize(fixture.empty(), SessionDetails(checklists=(checklist(PASS),))).state is State.SKIPPED
-
-
-def test_without_checklists_the_headline_is_that_of_the_tests() -> None:
-    said = summarize(fixture.all_passed(), SessionDetails())
-    assert (said.state, "hand" in said.sentence) == (State.PASS, False)
-
-
-def test_a_watch_is_not_passed_by_its_newest_sample() -> None:
-    said = summarize(fixture.all_passed(), SessionDetails(options={EVERY: 600.0}))
-    assert (said.state, "benchconsole availability" in said.sentence) == (State.UNKNOWN, True)
 
 
 def test_every_step_is_in_every_report_for_people() -> None:

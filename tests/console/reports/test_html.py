@@ -15,7 +15,25 @@ from tests.console.reports.parsing import Page, parsed
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 DOCUMENT = ("html", "head", "meta", "title", "style", "body", "section", "article", "header", "div", "span", "p", "pre")
-TEXT = ("h1", "h2", "h3", "h4", "dl", "dt", "dd", "ul", "li", "table", "thead", "tbody", "tr", "th", "td")
+TEXT = (
+    "br",
+    "strong",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "dl",
+    "dt",
+    "dd",
+    "ul",
+    "li",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+)
 ALLOWED = frozenset((*DOCUMENT, *TEXT, "svg", "rect", "path"))
 WORST = (
     fixture.HOSTILE,
@@ -106,6 +124,7 @@ def test_the_sections_are_there_in_order(hard: Page) -> None:
         "Criteria",
         "Oversubscription as built",
         "Inventory",
+        "Checklist: cloud: PEP 4.2",
         "Left on nodes",
         "Signatures",
         "Results",

@@ -37,7 +37,7 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
         write("text", fixture.empty(), path)
     assert path.read_text() == "mine"
     write("text", fixture.empty(), path, force=True)
-    assert "No data" in path.read_text()
+    assert "Not judged" in path.read_text()
 
 
 def test_a_planted_link_is_not_followed(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_file_system_without_hard_links(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(os, "link", refuse)
     write("text", fixture.empty(), tmp_path / "r")
-    assert "No data" in (tmp_path / "r").read_text()
+    assert "Not judged" in (tmp_path / "r").read_text()
 
 
 def test_an_unknown_format_offers_a_near_one() -> None:

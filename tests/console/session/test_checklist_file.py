@@ -253,7 +253,7 @@ def test_a_report_tells_of_every_step_and_its_verdict_counts_them(on: Commands) 
     on("--label", "accept", "--run", "--by", "ann")
     _, out, _ = on.run("report")
     text = " ".join(out.split())
-    assert "✗ No data: no test gave a result." in text
+    assert "✗ A check failed; no test was planned." in text
     assert "Checked by hand or by script: mine, 3 steps: 1 fail, 1 not done, 1 pass." in text
     assert "· answers: pass by ann, " in out
     assert "? log-in, 4.2: not done" in out

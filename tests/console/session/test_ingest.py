@@ -56,8 +56,8 @@ def document(db: Path) -> dict[str, object]:
 
 def test_a_capture_is_judged_against_the_described_path_and_kept_word_for_word(ingest: Ingest, db: Path) -> None:
     done = ingest("iperf3", SLOW, "--node", "n1", "--peer", "n2", "--label", "by hand")
-    assert done.exit_code == 0, done.output
-    assert "Everything judged passed" in done.stdout
+    assert done.exit_code == 3, done.output
+    assert "Missing: no test of n[3-4] (2 nodes of the file)." in " ".join(done.stdout.split())
     with Store.open(db) as store:
         (found,) = store.list_sessions()
         (number,) = [one for one in numbers(db) if one["metric"] == "iperf3.throughput"]
@@ -92,7 +92,10 @@ def test_files_are_of_the_nodes_that_they_are_named_after(ingest: Ingest, tmp_pa
     for name in ("n2.json", "n3.json"):
         (tmp_path / name).write_bytes(said)
     done = ingest("fio", tmp_path / "n2.json", tmp_path / "n3.json")
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 3, done.output
+    assert "Not judged, neither passed nor failed: nothing was held against a threshold" in " ".join(
+        done.stdout.split()
+    )
     assert {one["node"] for one in numbers(db)} == {"n2", "n3"}
 
 
@@ -100,9 +103,12 @@ def test_more_can_be_added_to_a_session_of_the_same_fabric(ingest: Ingest, db: P
     ingest("iperf3", SLOW, "--node", "n1", "--peer", "n2")
     done = ingest("iperf3", SLOW, "--node", "n3", "--peer", "n4", "--session", "last")
     assert done.exit_code == 0, done.output
+    assert "· Everything was judged and passed: 2 of 2 planned tests gave a result." in " ".join(done.stdout.split())
     with Store.open(db) as store:
         (found,) = store.list_sessions()
         assert (found.rounds_closed, found.tested, found.state.value) == (2, 2, "complete")
+        assert found.verdict is not None
+        assert found.verdict.outcome == "pass"
 
 
 def test_a_session_of_another_fabric_is_refused(ingest: Ingest, db: Path, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from benchconsole.console.session.session import Session
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance
 from benchconsole.console.view.run_view import RunView, State, tally
-from benchconsole.console.view.totals import compute_totals, exit_code
+from benchconsole.console.view.session_verdict import decide
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.judging.attribution import Attributor
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.model.judgement import ClosedRound
@@ -76,11 +77,11 @@ async def test_a_passing_fabric_gives_exit_code_0_and_a_slow_one_1(tmp_path: Pat
     lone = SUITE.replace("    - {probe: iperf3, design: trunks}\n", "")
     good = session(tmp_path, store, PlayedReach(), lone)
     view, _ = await follow(good, good.propose())
-    assert exit_code(view) == 0
+    assert decide(view).exit_code() == 0
     assert tally(view) == {State.PASS: 8, State.MEASURED: 2}
     bad = session(tmp_path, store, PlayedReach(rate=0.3e9), lone)
     view, _ = await follow(bad, bad.propose())
-    assert exit_code(view) == 1
+    assert decide(view).exit_code() == 1
     assert view.findings
 
 
@@ -88,8 +89,8 @@ async def test_unreachable_nodes_are_told_and_give_exit_code_3(tmp_path: Path, s
     lone = SUITE.replace("    - {probe: iperf3, design: trunks}\n", "")
     running = session(tmp_path, store, PlayedReach(unreachable=["n2"]), lone)
     view, _ = await follow(running, running.propose())
-    assert exit_code(view) == 3
-    assert exit_code(view, allow_untested=True) == 0
+    assert decide(view).exit_code() == 3
+    assert decide(view).exit_code(allow_untested=True) == 0
     assert view.nodes[next(iter(n for n in view.nodes if n == "n2"))].state is State.UNREACHABLE
     found = compute_totals(view).covered
     assert found.unreachable == 1 + 4
@@ -170,7 +171,7 @@ async def test_failed_tests_are_repeated_and_the_newest_counts(tmp_path: Path, s
         view = advance(view, event)
         if isinstance(event, SessionEnded):
             break
-    assert exit_code(view) == 0
+    assert decide(view).exit_code() == 0
     assert compute_totals(view).covered.complete
     assert compute_totals(view).covered.planned == sum(len(each.tests) for each in view.plan) - sum(
         len(each.tests) for each in again
@@ -181,10 +182,10 @@ async def test_judging_again_touches_no_node_and_counts_from_now_on(tmp_path: Pa
     lone = SUITE.replace("    - {probe: iperf3, design: trunks}\n", "")
     running = session(tmp_path, store, PlayedReach(rate=0.9e9), lone)
     view, _ = await follow(running, running.propose())
-    assert exit_code(view) == 1
+    assert decide(view).exit_code() == 1
     milder = fabric(tmp_path, lone.replace("at_least: 80 %", "at_least: 70 %"))
     await judge_again(store, running.id, PROBES, milder)
-    assert exit_code(Session.stored(store, "last", PROBES).view()) == 0
+    assert decide(Session.stored(store, "last", PROBES).view()).exit_code() == 0
 
 
 async def test_two_consoles_cannot_drive_one_session(tmp_path: Path, store: Store) -> None:

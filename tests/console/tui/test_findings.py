@@ -54,7 +54,7 @@ async def test_copied_findings_are_plain_text() -> None:
 async def test_no_finding_says_what_that_rests_on() -> None:
     async with looking(healthy()) as look:
         await look.press("4")
-        assert "No fault was found in 652 of 652 planned tests." in look.text
+        assert "Everything was judged and passed: 652 of 652 planned tests gave a result." in look.text
     async with looking(healthy(), until=1) as look:
         await look.press("4")
         assert "Nothing was measured yet.  R plans a run" in look.text

@@ -19,6 +19,7 @@ from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.tui.screens.raw import RawScreen
 from benchconsole.console.tui.screens.sweeps import SweepsScreen
 from benchconsole.console.tui.start_model import Interrupted, Past, StartModel
+from benchconsole.console.view.stored_verdict import ListedVerdict, Outcome
 from benchconsole.probes.blank_devices import Confirmation
 from benchconsole.topology.model.fabric import NodeId
 from tests.console.tui.fabrics import mini
@@ -189,7 +190,7 @@ async def test_enter_twice_opens_one_page() -> None:
 START = StartModel(
     "0.1",
     ("a.yaml", "b.yaml"),
-    (Past("s1", "acceptance", "mini", "yesterday", 4, 4),),
+    (Past("s1", "acceptance", "mini", "yesterday", 4, 4, ListedVerdict(Outcome.PASS, "pass")),),
     Interrupted("s2", "night", "half"),
     "4 nodes",
     ("lldp", "csv"),

@@ -8,7 +8,8 @@ import pytest
 from benchconsole.console.view.events import Event, SessionEnded, SessionOpened
 from benchconsole.console.view.reducer import advance, opened
 from benchconsole.console.view.run_view import RunView, State, eta, tally
-from benchconsole.console.view.totals import compute_totals, exit_code
+from benchconsole.console.view.session_verdict import decide
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.topology.model.fabric import SwitchRole
 from tests.console.tui.fabrics import Builder, mini
@@ -129,7 +130,7 @@ def test_its_sums_are_sums_and_nothing_is_divided_by_nothing(name: str) -> None:
     covered = compute_totals(view).covered
     assert covered.tested + covered.failed + covered.unreachable + covered.skipped <= covered.planned
     assert sum(tally(view).values()) == len(view.nodes)
-    assert exit_code(view) in (0, 1, 3)
+    assert decide(view).exit_code() in (0, 1, 3)
     assert all(each.left >= 0 for each in compute_totals(view).stages)
     assert eta(view, view.started + 1.0) is None or not view.closed
 
@@ -138,4 +139,4 @@ def test_no_data_is_never_a_pass() -> None:
     for name in ("all failed", "all timed out", "none reached"):
         view = folded(STORIES[name])
         assert State.PASS not in tally(view)
-        assert exit_code(view) == 3
+        assert decide(view).exit_code() == 3

@@ -5,11 +5,14 @@ import pytest
 from benchconsole.console.tui.app.start_app import StartApp
 from benchconsole.console.tui.rows.terminal import Terminal
 from benchconsole.console.tui.start_model import Interrupted, Past, Start, StartChoice, StartModel
+from benchconsole.console.view.stored_verdict import NOT_KNOWN, ListedVerdict, Outcome
 from tests.console.tui.looking import lines
 
 SESSIONS = (
-    Past("s14", "acceptance 14", "jetstream", "today 09:20", 347, 347, 0, 2),
-    Past("s12", "acceptance 12", "jetstream", "12 Nov 14:53", 344, 347, 4, 4, untested=True),
+    Past(
+        "s14", "acceptance 14", "jetstream", "today 09:20", 347, 347, ListedVerdict(Outcome.WATCH, "watch, 2 to watch")
+    ),
+    Past("s12", "acceptance 12", "jetstream", "12 Nov 14:53", 344, 347, ListedVerdict(Outcome.FAIL, "fail, 4 below")),
 )
 FULL = StartModel(
     "1.0",
@@ -50,8 +53,21 @@ async def test_the_page_promises_that_nothing_is_sent() -> None:
         await pilot.pause()
         text = "\n".join(lines(app))
         assert "Nothing is sent to any node before you press enter on a plan you have seen." in text
-        assert "344 of 347  ✗ 4  ▲ 4  ∅" in text
+        assert "344 of 347  ✗ fail  " in text
         assert "acceptance 15 stopped at round 31 of 96" in text
+
+
+async def test_a_verdict_that_is_not_known_has_no_sign() -> None:
+    past = Past("s1", "old", "jetstream", "1 Nov", 9, 9, ListedVerdict(None, NOT_KNOWN))
+    app = StartApp(StartModel("1.0", (), (past,)), Terminal())
+    async with app.run_test(size=(60, 24)) as pilot:
+        await pilot.pause()
+        (row,) = [line for line in lines(app) if "9 of 9" in line]
+        assert row.rstrip().endswith("9 of 9  not known")
+        await pilot.resize_terminal(100, 24)
+        await pilot.pause()
+        (row,) = [line for line in lines(app) if "9 of 9" in line]
+        assert row.rstrip().endswith("9 of 9  not known: show it")
 
 
 async def test_what_there_is_not_is_not_offered() -> None:
@@ -68,7 +84,7 @@ async def test_what_there_is_not_is_not_offered() -> None:
 
 @pytest.mark.parametrize("size", [(1, 1), (60, 15), (200, 60)])
 async def test_any_size_and_hostile_names(size: tuple[int, int]) -> None:
-    bad = Past("x", "[/]\x1b]0;x\x07", "\u202ename", "now", 1, 2, 3, 4, untested=True)
+    bad = Past("x", "[/]\x1b]0;x\x07", "\u202ename", "now", 1, 2, ListedVerdict(Outcome.FAIL, "fail; \u202e\x1b[2J"))
     app = StartApp(StartModel("1.0", ("[b].yaml",), (bad,)), Terminal(ascii=True))
     async with app.run_test(size=size) as pilot:
         await pilot.pause()

@@ -15,7 +15,8 @@ from benchconsole.console.tui.screens.node import NodeScreen
 from benchconsole.console.view.events import SessionOpened
 from benchconsole.console.view.reducer import LatestView
 from benchconsole.console.view.run_view import tally
-from benchconsole.console.view.totals import compute_totals, exit_code
+from benchconsole.console.view.session_verdict import decide
+from benchconsole.console.view.totals import compute_totals
 from benchconsole.topology.analysis.static_analysis import make_static_report
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId, SwitchId
@@ -178,9 +179,9 @@ def test_no_count_state_or_exit_code_rests_on_the_description() -> None:
     assert with_it is not None
     assert with_it.static
     assert replace(with_it, static=None) == view
-    assert (compute_totals(with_it).covered, exit_code(with_it), tally(with_it)) == (
+    assert (compute_totals(with_it).covered, decide(with_it).exit_code(), tally(with_it)) == (
         compute_totals(view).covered,
-        exit_code(view),
+        decide(view).exit_code(),
         tally(view),
     )
 

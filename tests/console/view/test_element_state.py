@@ -1,12 +1,12 @@
-"""The state of links: the lowest share counts, only filled links pass, members come from findings."""
+"""The state of links: the lowest share counts, only filled links pass, members come from findings; of nodes: tested."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from benchconsole.console.view.events import SessionOpened
-from benchconsole.console.view.reducer import advance, opened
+from benchconsole.console.view.events import SessionEnded, SessionOpened
+from benchconsole.console.view.reducer import advance, advance_all, opened
 from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings
@@ -14,6 +14,7 @@ from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.link_state import read_links
 from benchconsole.probes.model.judgement import (
     ClosedRound,
+    CloseReason,
     Confidence,
     Finding,
     Level,
@@ -21,7 +22,7 @@ from benchconsole.probes.model.judgement import (
     Verdict,
     Yardstick,
 )
-from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure
+from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Result, Round, Target, Test
 from benchconsole.probes.model.sending import Sending
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
@@ -254,3 +255,42 @@ def test_the_number_of_a_finding_goes_before_what_was_carried(value: float, expe
     seen = link_of(told(described, close(described, 1, flow("n1", "n2", 0.9)), finding), "n1")
     assert (seen.state, seen.measured, seen.expected) == (State.FAIL, value * RATE, expected * RATE)
     assert (seen.share, seen.members_up) == (share, 3)
+
+
+def reported(test: Test) -> Verdict:
+    """What a node says of itself, as declared."""
+    name = test.target.node.id
+    return Verdict(
+        test=test.id, round=test.round, probe=test.probe, subject=name, nodes=(name,), metric="cpu.model", labels=(),
+        level=Level.PASS, kind=Yardstick.HARDWARE, because="as declared",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rounds_run", "is_over", "states"),
+    [
+        (1, False, {"n1": State.SKIPPED, "n2": State.SKIPPED, "n3": State.PASS}),
+        (1, True, {"n1": State.SKIPPED, "n2": State.SKIPPED, "n3": State.PASS}),
+        (2, False, {"n1": State.PASS, "n2": State.PASS, "n3": State.PASS}),
+        (2, True, {"n1": State.SKIPPED, "n2": State.PASS, "n3": State.PASS}),
+        (3, True, {"n1": State.PASS, "n2": State.PASS, "n3": State.PASS}),
+    ],
+)
+def test_a_node_is_not_passed_by_its_inventory_while_its_tests_are_owed(
+    rounds_run: int, is_over: bool, states: dict[str, State]
+) -> None:
+    described = star()
+    nodes = [described.nodes[NodeId(name)] for name in ("n1", "n2", "n3")]
+    tests = tuple(Test(f"inventory/{node.id}", "inventory", Target(node), 1) for node in nodes)
+    first = Round(1, "inventory", "inventory", tests, 1.0, "")
+    told = ClosedRound(
+        first, tuple(map(Result, tests)), CloseReason.COMPLETE, 0.0, 1.0, verdicts=(*map(reported, tests),)
+    )
+    context = JudgingContext(described, METRICS)
+    sent = [close(described, 2, flow("n1", "n2", 0.95)), close(described, 3, flow("n1", "n4", 0.95))]
+    judged = [told, *(replace(each, verdicts=judge_round(context, each)) for each in sent)]
+    view = opened(SessionOpened("s", "", described, "default", tuple(each.round for each in judged), 0.0, True))
+    view = advance_all(view, judged[:rounds_run])
+    if is_over:
+        view = advance(view, SessionEnded(9.0, rounds_run == len(judged)))
+    assert {name: view.nodes[NodeId(name)].state for name in states} == states

@@ -1,0 +1,266 @@
+"""The verdict on a session: the one that exit codes, headlines, lists and reports give. Pure.
+
+A session passes where something was judged, every criterion of its file was held against every subject of its scope,
+every planned test gave its number and every verdict is known. What keeps it from that is named, sentence by sentence.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchconsole.console.text.name_sets import fold_names
+from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view.run_view import INGESTED, Coverage, RunView, State, superseding
+from benchconsole.console.view.stored_verdict import Outcome
+from benchconsole.probes.judging.criterion_scope import CriterionScope, list_scopes
+from benchconsole.probes.model.checklist import CheckedList, StepState
+from benchconsole.probes.model.judgement import Level, Verdict
+from benchconsole.probes.model.measuring import Result, TestOutcome
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Basis, Criterion
+from benchconsole.topology.units import counted as count
+
+SAMPLES = "what the samples of a watch add up to is said by: benchconsole availability"
+NAMED = 3
+"""Gaps that the sentence names; ``missing`` has them all."""
+
+_LONG = 160
+"""Characters of one gap."""
+
+
+STATES: Mapping[Outcome, State] = {
+    Outcome.FAIL: State.FAIL,
+    Outcome.INCOMPLETE: State.UNKNOWN,
+    Outcome.NOT_JUDGED: State.MEASURED,
+    Outcome.RUNNING: State.RUNNING,
+    Outcome.WATCH: State.WATCH,
+    Outcome.PASS: State.PASS,
+}
+"""How each verdict is drawn: its sign and its colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionVerdict:
+    """The verdict in a word, in a sentence, and ``missing``: what was not tested or judged, one sentence each.
+
+    All text is sanitized. ``missing`` may stand beside any outcome but pass and watch.
+    """
+
+    outcome: Outcome
+    sentence: str
+    missing: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> State:
+        """How it is drawn."""
+        return STATES[self.outcome]
+
+    def exit_code(self, *, allow_untested: bool = False) -> int:
+        """0 passed, 1 something is below its threshold, 3 not everything was tested and judged."""
+        if self.outcome is Outcome.FAIL:
+            return 1
+        if self.outcome in (Outcome.PASS, Outcome.WATCH) or (allow_untested and self.outcome is not Outcome.RUNNING):
+            return 0
+        return 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What counts of a session: the newest result of each test, and the verdicts on those."""
+
+    results: Mapping[str, Result]
+    verdicts: Sequence[Verdict]
+    covered: Coverage
+
+
+def decide(view: RunView) -> SessionVerdict:
+    """The verdict on a session as it stands."""
+    results = superseding(view)
+    outcomes = Counter(result.outcome.value for result in results.values())
+    planned = sum(len(each.tests) for each in view.plan) - len(view.repeats)
+    verdicts = [verdict for test in results for verdict in view.verdicts.get(test, ())]
+    judged = _Judged(results, verdicts, Coverage(planned, **outcomes))
+    if view.session and view.ended is None:
+        low = sum(verdict.level is Level.FAIL for verdict in verdicts)
+        below = f" {count(low, 'result')} below the threshold." if low else ""
+        return SessionVerdict(Outcome.RUNNING, f"Running: {_format_tested(judged.covered)} so far.{below}")
+    missing = tuple(_list_missing(view, judged))
+    outcome = _find_outcome(view, judged, missing)
+    parts = [_describe_outcome(view, judged, outcome), _name_gaps(missing), _format_checklists(view.checklists)]
+    return SessionVerdict(outcome, " ".join(filter(None, parts)), missing)
+
+
+def _find_outcome(view: RunView, judged: _Judged, missing: Sequence[str]) -> Outcome:
+    levels = {verdict.level for verdict in judged.verdicts} | {finding.level for finding in view.findings}
+    steps = {step.state for each in view.checklists for step in each.steps}
+    if Level.FAIL in levels or StepState.FAIL in steps:
+        return Outcome.FAIL
+    if not judged.verdicts and not steps & {StepState.PASS}:
+        return Outcome.NOT_JUDGED
+    if missing:
+        return Outcome.INCOMPLETE
+    return Outcome.WATCH if Level.WATCH in levels else Outcome.PASS
+
+
+def _describe_outcome(view: RunView, judged: _Judged, outcome: Outcome) -> str:
+    tested = _format_tested(judged.covered)
+    found, low = _count_level(view, judged, Level.FAIL)
+    if outcome is Outcome.FAIL:
+        return f"Below its threshold: {count(low, found)}; {tested}." if low else f"A check failed; {tested}."
+    if outcome is Outcome.NOT_JUDGED:
+        why = "nothing was held against a threshold" if judged.covered.tested else "nothing was measured"
+        return f"Not judged, neither passed nor failed: {why}; {tested}."
+    if outcome is Outcome.INCOMPLETE:
+        good = "Nothing that was judged is below its threshold" if judged.verdicts else "No value was judged"
+        return f"Not everything was tested and judged: {tested}. {good}."
+    if outcome is Outcome.WATCH:
+        found, watched = _count_level(view, judged, Level.WATCH)
+        return f"Everything is above its threshold, {count(watched, found)} to watch: {tested}."
+    return f"Everything was judged and passed: {tested}."
+
+
+def _count_level(view: RunView, judged: _Judged, level: Level) -> tuple[str, int]:
+    """How many causes are at ``level``, or else how many results, with the noun for them."""
+    findings = sum(finding.level is level for finding in view.findings)
+    if findings:
+        return "finding", findings
+    return "result", sum(verdict.level is level for verdict in judged.verdicts)
+
+
+def _format_tested(covered: Coverage) -> str:
+    if not covered.planned:
+        return "no test was planned"
+    return f"{covered.tested:,} of {count(covered.planned, 'planned test')} gave a result"
+
+
+def _name_gaps(missing: Sequence[str]) -> str:
+    if not missing:
+        return ""
+    more = f"; and {count(len(missing) - NAMED, 'more gap')}" if len(missing) > NAMED else ""
+    return f"Missing: {'; '.join(missing[:NAMED])}{more}."
+
+
+def _format_checklists(checklists: Sequence[CheckedList]) -> str:
+    if not checklists:
+        return ""
+    return f"Checked by hand or by script: {'; '.join(map(_format_checklist, checklists))}."
+
+
+def _format_checklist(each: CheckedList) -> str:
+    return f"{shorten_text(each.name, 80)}, {format_steps(each)}"
+
+
+_WORST_FIRST = (StepState.FAIL, StepState.NOT_DONE, StepState.PASS, StepState.NOT_APPLICABLE)
+
+
+def format_steps(checklist: CheckedList) -> str:
+    """``14 steps: 1 fail, 10 not done, 3 pass``."""
+    parts = [f"{number:,} {state}" for state in _WORST_FIRST if (number := checklist.count(state))]
+    return f"{count(len(checklist.steps), 'step')}: {', '.join(parts)}"
+
+
+# -- what is missing
+
+
+def _list_missing(view: RunView, judged: _Judged) -> Iterator[str]:
+    yield from _list_unmeasured(view, judged)
+    yield from (shorten_text(text, _LONG) for text in _list_left_nodes(view))
+    yield from (shorten_text(text, _LONG) for text in _list_criteria(view, judged))
+    unknown = [verdict for verdict in judged.verdicts if verdict.level is Level.UNKNOWN]
+    if unknown:
+        such = ", such as" if len({(each.subject, each.because) for each in unknown}) > 1 else ":"
+        first = f"{sanitize(unknown[0].subject)}, {shorten_text(unknown[0].because, _LONG)}"
+        yield f"{count(len(unknown), 'result')} could not be judged{such} {first}"
+    yield from (shorten_text(text, _LONG) for text in view.left_out)
+    for each in view.checklists:
+        if each.count(StepState.NOT_DONE):
+            yield f"checklist {shorten_text(each.name, 80)}: {count(each.count(StepState.NOT_DONE), 'step')} not done"
+        elif not each.count(StepState.PASS) and not each.count(StepState.FAIL):
+            yield f"checklist {shorten_text(each.name, 80)}: no step passed"
+    if view.sampled:
+        yield SAMPLES
+    if view.ended is not None and not view.complete:
+        because = f": {shorten_text(view.because, _LONG)}" if view.because else ""
+        yield f"the session did not come to its end{because}"
+
+
+_WITHOUT_NUMBER: Mapping[TestOutcome, str] = {
+    TestOutcome.UNREACHABLE: "could not reach the node",
+    TestOutcome.FAILED: "ran and gave no result",
+    TestOutcome.SKIPPED: "not started",
+}
+
+
+def _list_unmeasured(view: RunView, judged: _Judged) -> Iterator[str]:
+    """Planned tests without a number, by what became of them, with their nodes."""
+    failed = group_by_key(
+        (result.outcome, result.failure.node) for result in judged.results.values() if result.failure is not None
+    )
+    for outcome, words in _WITHOUT_NUMBER.items():
+        if outcome in failed:
+            nodes = failed[outcome]
+            yield f"{count(len(nodes), 'test')} {words}: {_fold(nodes)}"
+    left = judged.covered.planned - len(judged.results)
+    if left > 0:
+        owed = [
+            node.id
+            for each in view.plan
+            for test in each.tests
+            if test.id not in view.results and test.id not in view.replaced
+            for node in test.target.nodes
+        ]
+        yield f"{count(left, 'test')} not run: {_fold(owed)}"
+
+
+def _list_left_nodes(view: RunView) -> Iterator[str]:
+    """Nodes that the file asks for and no test is of, where nobody has planned: outputs that were brought in."""
+    tests = [test for each in view.plan for test in each.tests]
+    if not tests or not all(each.stage.endswith(INGESTED) for each in view.plan):
+        return
+    if all(test.target.members for test in tests):
+        return  # A set stands for the storage or the machine that it loads, not for its members.
+    criteria = view.fabric.criteria
+    named = {node for criterion in criteria for node in criterion.nodes}
+    asked = named if criteria and all(criterion.nodes for criterion in criteria) else set(view.fabric.nodes)
+    left = asked - {node.id for test in tests for node in test.target.nodes}
+    if left:
+        yield f"no test of {_fold(sorted(left))} ({count(len(left), 'node')} of the file)"
+
+
+def _list_criteria(view: RunView, judged: _Judged) -> Iterator[str]:
+    """Criteria of the file that were held against nothing, or not against all that they are asked of."""
+    tests = (test for each in view.plan for test in each.tests)
+    for scope in list_scopes(view.fabric.criteria, tests, judged.results, judged.verdicts):
+        name = _name_criterion(scope.criterion)
+        if not scope.met:
+            yield f"{name}: not tested, {_explain_untested(scope)}"
+        elif scope.missed:
+            yield f"{name}: not held against {_fold(scope.missed)}"
+
+
+def _name_criterion(criterion: Criterion) -> str:
+    where = " ".join(f"{name}={value}" for name, value in criterion.where)
+    metric = f"{criterion.metric} {where}".strip()
+    return f"criterion {criterion.source}, {metric}" if criterion.source else f"criterion {metric}"
+
+
+def _explain_untested(scope: CriterionScope) -> str:
+    criterion = scope.criterion
+    if not scope.planned:
+        return "no test that measures it was planned"
+    if not scope.measured:
+        return "no test gave such a value"
+    if criterion.where:
+        return "no value has these labels"
+    if criterion.basis is Basis.CAPACITY:
+        return "no value could be held against the capacity of links"
+    return "it speaks of no node that was measured"
+
+
+def _fold(names: Sequence[str]) -> str:
+    """Nodes as a set; pairs and bundles counted beyond the first."""
+    known = list(dict.fromkeys(names))
+    if any(">" in name or " " in name for name in known):
+        more = f" and {len(known) - 1:,} more" if len(known) > 1 else ""
+        return f"{shorten_text(known[0], 60)}{more}"
+    return shorten_text(fold_names(known), 60)

@@ -1,0 +1,28 @@
+"""The verdict on a session as the store keeps it, for lists that cannot read whole sessions. Light to import."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+RULES = 1
+"""The number of the rules by which sessions are judged. What was stored under another one is not known any more."""
+
+NOT_KNOWN = "not known: show it"
+"""Stands for a verdict where none is stored that still holds."""
+
+
+class Outcome(StrEnum):
+    """The verdict on a session in a word. ``INCOMPLETE``: nothing is low, and not everything was tested or judged."""
+
+    FAIL = "fail"
+    INCOMPLETE = "incomplete"
+    NOT_JUDGED = "not judged"
+    RUNNING = "running"
+    WATCH = "watch"
+    PASS = "pass"
+
+
+class ListedVerdict(NamedTuple):
+    """One session in a list; ``outcome`` is None where it is not known."""
+
+    outcome: Outcome | None
+    words: str

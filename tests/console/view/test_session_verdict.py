@@ -1,0 +1,188 @@
+"""The verdict on a session: a boundary table from what was planned, measured, judged and checked to word and exit code."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchconsole.console.cli.sessions import list_verdict
+from benchconsole.console.view.events import LEFT_OUT, Noticed, SessionEnded, SessionOpened
+from benchconsole.console.view.reducer import advance_all, opened
+from benchconsole.console.view.run_view import RunView
+from benchconsole.console.view.session_verdict import NAMED, decide
+from benchconsole.console.view.stored_verdict import NOT_KNOWN, RULES, Outcome
+from benchconsole.probes.model.checklist import Checked, CheckedList, Mark, Step, StepState
+from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
+from benchconsole.probes.model.measuring import Round
+from benchconsole.store.model import SessionState, SessionSummary, StoredVerdict
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, NodeId
+from benchconsole.topology.units import Unit
+from tests.probes.judging.rounds import close, flow, star
+
+PASS, WATCH, FAIL, UNKNOWN = Level.PASS, Level.WATCH, Level.FAIL, Level.UNKNOWN
+DONE, NOT_DONE, FAILED, APART = StepState.PASS, StepState.NOT_DONE, StepState.FAIL, StepState.NOT_APPLICABLE
+METRIC = "iperf3.throughput"
+CAPACITY = Criterion(METRIC, Comparator.AT_LEAST, 0.8, Unit.ONE, Basis.CAPACITY)
+
+
+def begin(
+    *levels: Level | None,
+    waiting: bool = False,
+    steps: tuple[StepState, ...] = (),
+    criteria: tuple[Criterion, ...] = (),
+) -> RunView:
+    """A session of one round with a test for each level (None: without a verdict), and maybe a round still to come."""
+    described = replace(star(), criteria=criteria)
+    closed = close(described, 1, *(flow("n1", f"n{place + 2}", 0.9) for place in range(len(levels))))
+    more: tuple[Round, ...] = (close(described, 2, flow("n3", "n4", 0.9)).round,) if waiting else ()
+    plan = (closed.round, *more) if levels else ()
+    marked = tuple(Checked(Step(str(place), "x"), Mark(each, "ann", 1.0)) for place, each in enumerate(steps))
+    kept = (CheckedList("cloud", "", marked),) if steps else ()
+    view = opened(SessionOpened("s", "", described, "default", plan, 0.0, True, kept))
+    return advance_all(view, [judge(closed, levels)] if levels else [])
+
+
+def judge(closed: ClosedRound, levels: tuple[Level | None, ...]) -> ClosedRound:
+    verdicts = tuple(
+        Verdict(
+            test=test.id, round=1, probe="iperf3", subject=test.target.key, nodes=("n1",), metric=METRIC,
+            labels=(), level=level, kind=Yardstick.CAPACITY, because="flows ended apart",
+        )
+        for test, level in zip(closed.round.tests, levels, strict=True)
+        if level is not None
+    )  # fmt: skip
+    return replace(closed, verdicts=verdicts, findings=())
+
+
+def end(view: RunView, *, complete: bool = True, because: str = "") -> RunView:
+    return advance_all(view, [SessionEnded(9.0, complete, because)])
+
+
+@pytest.mark.parametrize(
+    ("levels", "waiting", "steps", "outcome", "code", "allowed"),
+    [
+        ((PASS,), False, (), Outcome.PASS, 0, 0),
+        ((PASS, WATCH), False, (), Outcome.WATCH, 0, 0),
+        ((PASS, UNKNOWN), False, (), Outcome.INCOMPLETE, 3, 0),
+        ((UNKNOWN, UNKNOWN), False, (), Outcome.INCOMPLETE, 3, 0),
+        ((PASS, UNKNOWN, FAIL), False, (), Outcome.FAIL, 1, 1),
+        ((PASS,), True, (), Outcome.INCOMPLETE, 3, 0),
+        ((WATCH,), True, (), Outcome.INCOMPLETE, 3, 0),
+        ((FAIL,), True, (), Outcome.FAIL, 1, 1),
+        ((None, None), False, (), Outcome.NOT_JUDGED, 3, 0),
+        ((PASS, None), False, (), Outcome.PASS, 0, 0),
+        ((), False, (), Outcome.NOT_JUDGED, 3, 0),
+        ((), False, (NOT_DONE,), Outcome.NOT_JUDGED, 3, 0),
+        ((), False, (APART,), Outcome.NOT_JUDGED, 3, 0),
+        ((), False, (DONE,), Outcome.PASS, 0, 0),
+        ((), False, (DONE, NOT_DONE), Outcome.INCOMPLETE, 3, 0),
+        ((PASS,), False, (DONE,), Outcome.PASS, 0, 0),
+        ((PASS,), False, (NOT_DONE,), Outcome.INCOMPLETE, 3, 0),
+        ((PASS,), False, (APART,), Outcome.INCOMPLETE, 3, 0),
+        ((PASS,), False, (FAILED,), Outcome.FAIL, 1, 1),
+    ],
+)
+def test_word_and_exit_code(
+    levels: tuple[Level | None, ...],
+    waiting: bool,
+    steps: tuple[StepState, ...],
+    outcome: Outcome,
+    code: int,
+    allowed: int,
+) -> None:
+    verdict = decide(end(begin(*levels, waiting=waiting, steps=steps), complete=not waiting))
+    assert (verdict.outcome, verdict.exit_code(), verdict.exit_code(allow_untested=True)) == (outcome, code, allowed)
+    assert bool(verdict.missing) or outcome is not Outcome.INCOMPLETE
+    assert not verdict.missing or outcome not in (Outcome.PASS, Outcome.WATCH)
+    assert ("passed:" in verdict.sentence) is (outcome is Outcome.PASS)
+
+
+@pytest.mark.parametrize("levels", [(PASS,), (WATCH,), (FAIL,), (None,), ()])
+def test_a_session_that_is_not_over_is_running(levels: tuple[Level | None, ...]) -> None:
+    verdict = decide(begin(*levels))
+    assert (verdict.outcome, verdict.exit_code(), verdict.exit_code(allow_untested=True)) == (Outcome.RUNNING, 3, 3)
+    assert verdict.sentence.startswith("Running: ")
+    assert ("1 result below the threshold" in verdict.sentence) is (levels == (FAIL,))
+
+
+@pytest.mark.parametrize(
+    ("criterion", "gap"),
+    [
+        (CAPACITY, None),
+        (replace(CAPACITY, metric="stream.triad"), "criterion stream.triad: not tested, no test that measures it was planned"),
+        (replace(CAPACITY, metric="iperf3.jitter"), "criterion iperf3.jitter: not tested, no test gave such a value"),
+        (
+            replace(CAPACITY, where=(("protocol", "udp"),), source="4.2"),
+            "criterion 4.2, iperf3.throughput protocol=udp: not tested, no value has these labels",
+        ),
+        (
+            replace(CAPACITY, nodes=frozenset((NodeId("n4"),))),
+            "criterion iperf3.throughput: not tested, no value could be held against the capacity of links",
+        ),
+        (
+            replace(CAPACITY, nodes=frozenset((NodeId("n1"), NodeId("n4")))),
+            "criterion iperf3.throughput: not held against n4",
+        ),
+        (
+            replace(CAPACITY, basis=Basis.ABSOLUTE, unit=Unit.BYTE_RATE),
+            "criterion iperf3.throughput: not tested, it speaks of no node that was measured",
+        ),
+    ],
+)  # fmt: skip
+def test_a_criterion_that_met_not_all_it_asks_of_keeps_a_session_from_passing(
+    criterion: Criterion, gap: str | None
+) -> None:
+    verdict = decide(end(begin(PASS, PASS, criteria=(criterion,))))
+    assert verdict.missing == (() if gap is None else (gap,))
+    assert verdict.outcome is (Outcome.PASS if gap is None else Outcome.INCOMPLETE)
+
+
+def test_a_pair_that_no_verdict_is_on_is_named() -> None:
+    verdict = decide(end(begin(PASS, None, criteria=(CAPACITY,))))
+    assert verdict.missing == ("criterion iperf3.throughput: not held against n1>n3",)
+
+
+def test_what_was_left_out_a_watch_and_a_stop_are_gaps() -> None:
+    noticed = Noticed(f"{LEFT_OUT}: dd is not run", 1.0, left_out=True)
+    other = Noticed("a canary keeps still", 2.0)
+    assert decide(end(advance_all(begin(PASS), [noticed, other]))).missing == ("left out: dd is not run",)
+    assert decide(end(replace(begin(PASS), sampled=True))).missing == (
+        "what the samples of a watch add up to is said by: benchconsole availability",
+    )
+    assert decide(end(begin(PASS), complete=False, because="cancelled")).missing == (
+        "the session did not come to its end: cancelled",
+    )
+
+
+def test_the_sentence_names_some_gaps_and_counts_the_others() -> None:
+    criteria = tuple(replace(CAPACITY, metric=f"p{number}.m") for number in range(NAMED + 2))
+    verdict = decide(end(begin(PASS, criteria=criteria)))
+    assert len(verdict.missing) == NAMED + 2
+    assert all((gap in verdict.sentence) is (place < NAMED) for place, gap in enumerate(verdict.missing))
+    assert verdict.sentence.endswith("; and 2 more gaps.")
+
+
+SUMMARY = SessionSummary(
+    "s1", "", "f", "default", False, 0.0, 9.0, SessionState.COMPLETE, "", 1, 1, 4, 4, 0, 0, 0, 2, 1, 0, 1
+)
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict", "outcome", "words"),
+    [
+        (SessionState.COMPLETE, None, None, NOT_KNOWN),
+        (SessionState.INTERRUPTED, None, None, NOT_KNOWN),
+        (SessionState.RUNNING, None, Outcome.RUNNING, "running"),
+        (SessionState.RUNNING, StoredVerdict(RULES, "pass", "x"), Outcome.RUNNING, "running"),
+        (SessionState.COMPLETE, StoredVerdict(RULES - 1, "pass", "x"), None, NOT_KNOWN),
+        (SessionState.COMPLETE, StoredVerdict(RULES + 1, "pass", "x"), None, NOT_KNOWN),
+        (SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x"), Outcome.FAIL, "fail, 2 below, 1 to watch"),
+        (
+            SessionState.COMPLETE, StoredVerdict(RULES, "fail", "x", ("a", "b")),
+            Outcome.FAIL, "fail, 2 below, 1 to watch; missing: a, and 1 more",
+        ),
+    ],
+)  # fmt: skip
+def test_lists_show_what_is_stored_as_long_as_it_holds(
+    state: SessionState, verdict: StoredVerdict | None, outcome: Outcome | None, words: str
+) -> None:
+    assert list_verdict(replace(SUMMARY, state=state, verdict=verdict)) == (outcome, words)
