@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchconsole.probes.judging.grading import DefaultCriterion
+from benchconsole.probes.judging.hash_interval import HashIntervals
 from benchconsole.probes.judging.round_flows import FlowReader
 from benchconsole.probes.model.measuring import Against, Metric
 from benchconsole.topology.analysis.storage_ceilings import GroupCeilings, compute_ceilings
@@ -30,6 +31,10 @@ class JudgingContext:
     @cached_property
     def flows(self) -> FlowReader:
         return FlowReader(self.routes)
+
+    @cached_property
+    def hash_intervals(self) -> HashIntervals:
+        return HashIntervals(self.routes)
 
     @cached_property
     def ceilings(self) -> tuple[GroupCeilings, ...]:

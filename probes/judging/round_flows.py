@@ -13,7 +13,7 @@ from benchconsole.probes.judging.grading import matching
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import INWARD, Reading, Result, Test
 from benchconsole.probes.model.sending import Directions
-from benchconsole.probes.planning.stream_placement import StreamPaths, compute_fastest_stream
+from benchconsole.probes.planning.stream_placement import StreamPaths, compute_most
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
 from benchconsole.topology.capacity.flow_streams import Model
@@ -169,7 +169,7 @@ def read_flow(routes: Routes, test: Test, measurement: Reading | None = None) ->
     """The flow of a test between two nodes that ``measurement`` is of (None: the first); None for other tests.
 
     Its demand is the rate that it is held to, or what its streams can reach at most: each
-    is on one member of every LAG on its way.
+    is on one member of every LAG on its way, and all on the same where the hash sees addresses only.
     """
     if not test.flows:
         return None
@@ -178,7 +178,7 @@ def read_flow(routes: Routes, test: Test, measurement: Reading | None = None) ->
         _, peer = test.target.nodes
         flow = Flow(peer.id, test.target.node.id, flow.demand)
     fabric, shares = routes.fabric, routes.shares_of(flow)
-    most = test.sending.streams * compute_fastest_stream(fabric, shares)
+    most = compute_most(fabric, shares, test.sending.streams)
     least = min(fabric.payload(fabric.links[way.link]) / share for way, share in shares.items())
     demands = [] if flow.demand is None else [flow.demand]
     if most < least * (1 - 1e-9):

@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from benchconsole.probes.planning.stream_placement import compute_fastest_stream
+from benchconsole.probes.planning.stream_placement import compute_most
 from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
@@ -166,7 +166,7 @@ class FlowClasses:
         nominal = min(float((capacity / path.shares).min()), *(self._caps.storage[name] for name in systems), inf)
         if self.streams is not None and self.streams * self._member[path.ways].min() < nominal:
             shares = self.routes.shares_of(path.flow)
-            nominal = min(nominal, self.streams * compute_fastest_stream(self.routes.fabric, shares))
+            nominal = min(nominal, compute_most(self.routes.fabric, shares, self.streams))
         load = nominal * path.shares / capacity
         forked = self._hashed[path.ways] | (path.shares < 1 - 1e-9)
         return FlowClass(

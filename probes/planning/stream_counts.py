@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchconsole.topology.element_names import link_name
-from benchconsole.topology.model.fabric import Fabric, HashPolicy, Link
+from benchconsole.topology.model.fabric import Fabric, Link
 
 PER_MEMBER = 8
 """Streams for each member of the widest LAG."""
@@ -21,9 +21,6 @@ LEAST_FILLING = 8
 
 MOST = 64
 """More streams cost the processors of a node more than the spread gains; iperf3 itself takes 128."""
-
-_ADDRESSES_ONLY = (HashPolicy.L2, HashPolicy.L3)
-"""Policies by which all streams of a pair take one way: there more of them help nothing."""
 
 
 class StreamCount(NamedTuple):
@@ -74,5 +71,5 @@ def _list_forks(fabric: Fabric, *, trunks: bool) -> Iterator[_Fork]:
 
 
 def _count_choices(link: Link) -> int:
-    """Ways of one link among which a hash that sees ports chooses; 0 where the hash does not see them."""
-    return 0 if link.hash in _ADDRESSES_ONLY else max(link.count, len(link.channels))
+    """Ways of one link that parallel streams can divide over; none where the hash sees addresses only."""
+    return max(link.count, len(link.channels)) if link.hash.sees_ports else 0

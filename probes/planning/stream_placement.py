@@ -17,15 +17,21 @@ FIRST_PORT, LAST_PORT = 10_000, 19_999
 """Source ports that tests use: above the registered services, below those that servers of ours and Linux hand out."""
 
 
-def compute_fastest_stream(fabric: Fabric, shares: Shares) -> float:
-    """The most that one stream of a flow with these ``shares`` can reach, in byte/s of payload.
+def compute_most(fabric: Fabric, shares: Shares, streams: int) -> float:
+    """The most that so many streams of a flow with these ``shares`` can reach, in byte/s of payload.
 
-    Where all of the flow leaves a device, or enters one, the stream is on one of the cables there.
+    Where all of the flow leaves a device, or enters one, each stream is on one of the cables there, and all are on the
+    same one where the hash sees addresses only.
     """
     leaving = group_by_key((way.source, way) for way in shares)
     entering = group_by_key((fabric.links[way.link].other(way.source), way) for way in shares)
     stages = (ways for ways in (*leaving.values(), *entering.values()) if sum(map(shares.__getitem__, ways)) > 1 - 1e-9)
-    return min((max(fabric.member_payload(fabric.links[way.link]) for way in ways) for ways in stages), default=inf)
+    return min((max(_compute_most_of(fabric, way, streams) for way in ways) for ways in stages), default=inf)
+
+
+def _compute_most_of(fabric: Fabric, way: Direction, streams: int) -> float:
+    link = fabric.links[way.link]
+    return fabric.member_payload(link) * (streams if link.hash.sees_ports else 1)
 
 
 class PortForks:

@@ -114,6 +114,11 @@ class HashPolicy(StrEnum):
     STEERED = "steered"
     UNKNOWN = "unknown"
 
+    @property
+    def sees_ports(self) -> bool:
+        """Whether streams of one pair of nodes may take different ways; so it is taken where nobody described it."""
+        return self not in (HashPolicy.L2, HashPolicy.L3)
+
 
 class Bond(StrEnum):
     """How the legs of a node that is cabled to several switches are used."""

@@ -106,7 +106,7 @@ class Hashed:
     def __call__(self, choice: HashChoice) -> int:
         if choice.policy is HashPolicy.STEERED:
             return self._in_turn(choice)
-        key = choice.key.ends if choice.policy in (HashPolicy.L2, HashPolicy.L3) else choice.key.stream
+        key = choice.key.stream if choice.policy.sees_ports else choice.key.ends
         salt = 0 if self._polarised else _hash_text(choice.device, choice.stage)
         return mix_bits(key ^ mix_bits(salt ^ self._seed)) % len(choice.among)
 

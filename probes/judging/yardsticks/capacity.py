@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, DefaultCriterion, grade, matching
+from benchconsole.probes.judging.hash_interval import HashInterval, sum_crossing
 from benchconsole.probes.judging.round_flows import MeasuredFlow, read_flow
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Test
@@ -18,7 +19,7 @@ from benchconsole.probes.model.sending import Directions
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion
-from benchconsole.topology.units import network_rate, percent
+from benchconsole.topology.units import counted, network_rate, percent
 
 APART = 0.95
 """Flows of a bundle that ran together for less than this share of their time are said to have done so."""
@@ -36,7 +37,8 @@ class FlowSubject:
 
     ``started`` is how many flows gave a number for the whole bundle, whichever of them the criterion speaks of.
     ``disturbed`` are links, by their number, whose load is not known, each with the target of the test in trouble.
-    ``value`` and ``expected`` are the sums over the flows, in byte/s.
+    ``value`` is the sum over the flows and ``expected`` what it should be, in byte/s; ``hashed`` is the interval of it
+    over placements, None where the members are known.
     """
 
     context: JudgingContext
@@ -46,6 +48,7 @@ class FlowSubject:
     started: int
     disturbed: Mapping[int, str]
     value: float = field(init=False)
+    hashed: HashInterval | None = field(init=False)
     expected: float = field(init=False)
     together: float = field(init=False)
     level: Level = field(init=False)
@@ -53,7 +56,9 @@ class FlowSubject:
 
     def __post_init__(self) -> None:
         self.value = sum(each.value for each in self.flows)
-        self.expected = sum(each.expected.value for each in self.flows)
+        self.hashed = self.context.hash_intervals.find(self.flows)
+        fluid = sum(each.expected.value for each in self.flows)
+        self.expected = fluid if self.hashed is None else self.hashed.expected
         self.together = overlap(self.flows)
 
     @property
@@ -181,6 +186,28 @@ def weigh_overlap(subject: FlowSubject) -> None:
         subject.because += f"; {note}"
 
 
+def weigh_hash(subject: FlowSubject) -> None:
+    """Low, but not lower than an unlucky hash makes it: then nothing is known, and more streams would tell."""
+    criterion, hashed = subject.criterion, subject.hashed
+    if subject.level is not Level.FAIL or hashed is None or not hashed.excuses(criterion.required):
+        return
+    least, most = (percent(each / subject.expected) for each in (hashed.least, hashed.most))
+    placed = counted(hashed.placed, "stream" if hashed.by_stream else "pair")
+    step = criterion.step(subject.expected)
+    if grade(subject.value, criterion.required * hashed.least, step=step) is Level.FAIL:
+        subject.because += f"; {placed} over {hashed.ways} {hashed.called} give no less than {least} by the hash alone"
+        return
+    enough = subject.context.hash_intervals.find_enough(subject.flows, criterion.required)
+    if not hashed.by_stream:
+        advice = "repeat with other pairs, for all streams of one take one way"
+    elif enough is None:
+        advice = "repeat it, for every run is placed anew"
+    else:
+        advice = f"repeat with {enough} streams"
+    given = f"where the hash decides, {placed} over {hashed.ways} {hashed.called} give between {least} and {most}"
+    subject.rule(Level.UNKNOWN, f"{percent(subject.share)} of expected; {given} (99 of 100 placements): {advice}")
+
+
 def excuse_disturbed(subject: FlowSubject) -> None:
     """Low beside a test that ran into trouble on the same link: how much that one sent is not known."""
     if subject.level not in (Level.WATCH, Level.FAIL):
@@ -235,6 +262,7 @@ def note_rate_limit(subject: FlowSubject) -> None:
 RULES: tuple[Callable[[FlowSubject], None], ...] = (
     grade_share,
     weigh_overlap,
+    weigh_hash,
     excuse_disturbed,
     refuse_impossible,
     excuse_part,
@@ -261,13 +289,17 @@ def overlap(flows: Sequence[MeasuredFlow]) -> float:
 
 
 def describe_overload(context: JudgingContext, flows: Sequence[MeasuredFlow]) -> str:
-    """The first link that was seen to carry more than its wire can, in words; empty where there is none."""
+    """The first link, or parallel links, seen to carry more than their wire can, in words; empty without one."""
+    if all(each.value <= each.expected.value for each in flows):
+        return ""
     graph, together = context.routes.graph, overlap(flows)
     possible = POSSIBLE if len(flows) == 1 else POSSIBLE_SUM
-    for way, value in _sum_loads(flows, [each.value for each in flows]).items():
-        wire = graph.links[way >> 1].capacity
+    cuts = [context.hash_intervals.find_cuts(each) for each in flows]
+    for ways, value in sum_crossing(cuts, [each.value for each in flows]).items():
+        wire = sum(graph.links[way >> 1].capacity for way in ways)
         if value * together > possible * wire:
-            where = direction_name(context.fabric, graph.direction(way))
+            where = direction_name(context.fabric, graph.direction(min(ways)))
+            where += f" and {len(ways) - 1} more" if len(ways) > 1 else ""
             carried = f"{network_rate(value)} over {where}, which carries {network_rate(wire)} as described"
             return f"{carried}: the number or the description is wrong"
     return ""

@@ -143,7 +143,7 @@ links:
   - {from: "n[5-8]", to: leaf2, speed: 8 Gb/s, network: flat}
   - {from: "n[9-12]", to: leaf3, speed: 8 Gb/s, network: flat}
   - {from: "leaf[1-3]", to: spine, speed: 8 Gb/s, count: 4, network: flat}
-criteria: [{metric: iperf3.throughput, at_least: 99 %, of: capacity}]
+criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]
 """
 
 
@@ -164,8 +164,9 @@ def test_members_of_a_lag_are_counted_if_a_whole_number_of_them_carries_that(
     """The flows from leaf3 clear the nodes of leaf2 and its LAG, those within leaf1 its nodes: its own LAG is left."""
     described = load_text(LAG, "lag.yaml")
     well = [flow(f"n{place + 8}", f"n{place + 4}", 1.0) for place in (1, 2, 3, 4)]
-    within = [Sent(*ends, (("out", RATE), ("in", RATE)), sending=BOTH_WAYS) for ends in (("n1", "n2"), ("n3", "n4"))]
-    low = [flow(f"n{place}", f"n{place + 4}", carried / 4, "leaf1 out") for place in (1, 2, 3, 4)]
+    within = [Sent(*each, (("out", RATE), ("in", RATE)), sending=BOTH_WAYS) for each in (("n1", "n2"), ("n3", "n4"))]
+    ends = [(f"n{place}", f"n{place + 4}") for place in (1, 2, 3, 4)]
+    low = [Sent(*each, (("out", carried / 4 * RATE),), "leaf1 out", sending=Sending(64)) for each in ends]
     bundle = Bundle("leaf1 out", (way("leaf1--spine", "leaf1"),))
     cleared = close(described, 1, *well, *within)
     view = watch(described, cleared, close(described, 2, *low, bundles=(bundle,)))

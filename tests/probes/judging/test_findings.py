@@ -1,11 +1,12 @@
 """From planted faults to findings: the right element, once, and nothing else."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchconsole.probes.api import Output, Probe, Shape
+from benchconsole.probes.api import Output, Probe, Sending, Shape
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
@@ -23,6 +24,9 @@ class _Pair(Probe):
     name = "iperf3"
     summary = "throughput"
     shape = Shape.PAIR
+
+    def sending(self, options: Mapping[str, str | int | float]) -> Sending:
+        return Sending(streams=32)
 
     def parse(self, output: Output) -> tuple[()]:
         return ()

@@ -1,6 +1,6 @@
 """Findings kept up to date are those made anew: whatever the order, the repeats and the number of rounds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.probes.api import Output, Probe, Shape
+from benchconsole.probes.api import Output, Probe, Sending, Shape
 from benchconsole.probes.judging.attribution import Attributor, LinkLoads
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings, list_findings
@@ -31,6 +31,9 @@ class _Pair(Probe):
     name = "iperf3"
     summary = "throughput"
     shape = Shape.PAIR
+
+    def sending(self, options: Mapping[str, str | int | float]) -> Sending:
+        return Sending(streams=32)
 
     def parse(self, output: Output) -> tuple[()]:
         return ()

@@ -1,0 +1,235 @@
+"""The interval of rates that flows may have where the hashes of the described devices decide.
+
+With ``l2`` and ``l3`` the hash sees addresses: all streams of a pair take one way at each fork. With ``l3l4``, and
+where nobody described the hash, each stream takes its own. The low end is what the unluckiest likely placement gives,
+the high end that of the luckiest. Of steered streams the members are known, so they have no interval.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchconsole.probes.judging.round_flows import MeasuredFlow
+from benchconsole.topology.capacity.flow_streams import Model
+from benchconsole.topology.capacity.placements import (
+    UNLUCKY,
+    Paths,
+    RateRange,
+    Spread,
+    compute_paths,
+    compute_spread,
+)
+from benchconsole.topology.capacity.route_forks import Cut, RouteForks, read_forks, simplify_forks
+from benchconsole.topology.model.fabric import Flow, NodeId, SwitchId
+from benchconsole.topology.routing.attachment import Legs
+from benchconsole.topology.routing.routes import Routes
+
+NEAR = 0.98
+"""From this share of the expectation on the low end changes neither a level nor a word."""
+
+SPARE = 0.95
+"""A placement excuses nothing that would meet the bound even with this share of its rate: the rest is for bursts."""
+
+PER_WAY = 8
+"""Streams of a lone flow for each way that are advised at least."""
+
+MOST_STREAMS = 128
+"""No more streams of a pair are advised: iperf3 takes no more."""
+
+_MOST_OF_SUM = 0.5
+"""Ways that less than this share of a bundle crosses are left out: what is lost there is little of its sum."""
+
+_SAME = 1e-9
+"""Relative difference up to which two rates are one: rounding."""
+
+_WHOLE = 1 - 1e-9
+"""A share from which a flow crosses a link whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class HashInterval:
+    """What flows reach together, in byte/s of payload: ``least`` in the unluckiest likely placement, ``most`` at best.
+
+    ``expected`` is the number to hold them against, from ``least`` to ``most``. So many ``placed`` streams (pairs of
+    nodes, where the hash does not see ``by_stream``) are put on ``ways``, ``called`` legs, members or paths.
+    """
+
+    least: float
+    expected: float
+    most: float
+    placed: int = 1
+    ways: int = 1
+    called: str = "paths"
+    by_stream: bool = True
+
+    def excuses(self, required: float) -> bool:
+        """Whether an unlucky placement alone may bring the flows below the share ``required`` of what is expected."""
+        return self.least < NEAR * self.expected and SPARE * self.least < required * self.expected
+
+
+@dataclass(frozen=True, slots=True)
+class _Lone:
+    """A flow by itself: ``fluid`` and ``most`` byte/s, the rates over placements, and the cut that decides."""
+
+    cuts: tuple[Cut, ...]
+    fluid: float
+    most: float
+    rates: RateRange
+    decisive: Cut | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """The flows of a bundle (by their places) that cross the same parallel ways, which are one cut of the first."""
+
+    flows: tuple[int, ...]
+    cut: Cut
+
+
+class HashIntervals:
+    """The intervals of flows over one fabric; flows between nodes that are cabled alike share their forks."""
+
+    def __init__(self, routes: Routes) -> None:
+        self._routes = routes
+        self._is_channelled = any(link.channels for link in routes.graph.links)
+        self._ends: dict[NodeId, int] = {}
+        self._alike: dict[Hashable, int] = {}
+        self._forks: dict[Hashable, RouteForks] = {}
+        self._lone: dict[Hashable, _Lone] = {}
+
+    def find(self, flows: Sequence[MeasuredFlow], times: int = 1) -> HashInterval | None:
+        """The interval of a lone flow, or of the sum of several; None where members are known.
+
+        With ``times`` that of so many times their streams.
+        """
+        if any(each.model == Model.STEERED.value for each in flows):
+            return None
+        return self._find_of_one(flows[0], times) if len(flows) == 1 else self._find_of_sum(flows, times)
+
+    def find_cuts(self, each: MeasuredFlow) -> list[frozenset[int]]:
+        """Sets of directed links, by number: all of the flow crosses each, over any link of it or over several."""
+        ways: list[int] = each.route.ways.tolist()
+        cuts = () if each.model == Model.STEERED.value else self._find_lone(each).cuts
+        if cuts:
+            return [frozenset(ways[place] for place in cut.places) for cut in cuts]
+        return [
+            frozenset((way,)) for way, share in zip(ways, each.route.shares.tolist(), strict=True) if share > _WHOLE
+        ]
+
+    def find_enough(self, flows: Sequence[MeasuredFlow], required: float) -> int | None:
+        """How many streams of a pair, doubled as often as it takes, leave no excuse below the share ``required``.
+
+        None where the most that a tool sends do not.
+        """
+        streams, times = max(each.result.test.sending.streams for each in flows), 2
+        while streams * times <= MOST_STREAMS:
+            found = self.find(flows, times)
+            least = PER_WAY * found.ways if found is not None and len(flows) == 1 else 0
+            if found is not None and streams * times >= least and not found.excuses(required):
+                return streams * times
+            times *= 2
+        return None
+
+    # -- a flow by itself
+
+    def _find_of_one(self, each: MeasuredFlow, times: int) -> HashInterval:
+        lone, expected = self._find_lone(each, times), each.expected.value
+        if lone.most > lone.fluid * (1 + _SAME):
+            expected = min(lone.most, expected * lone.most / lone.fluid)
+        least, most = min(expected, lone.rates.least), max(expected, lone.most)
+        if lone.decisive is None:
+            return HashInterval(expected, expected, most)
+        cut = lone.decisive
+        placed = times * each.result.test.sending.streams if cut.by_stream else 1
+        return HashInterval(least, expected, most, placed, len(cut.chance), cut.called, cut.by_stream)
+
+    def _find_lone(self, each: MeasuredFlow, times: int = 1) -> _Lone:
+        alike = self._identify_class(each.flow)
+        key = (alike, each.flow.demand, times * each.result.test.sending.streams)
+        if key not in self._lone:
+            if alike not in self._forks:
+                self._forks[alike] = read_forks(self._routes, each.flow, each.route)
+            self._lone[key] = _weigh_alone(self._forks[alike], each, key[2])
+        return self._lone[key]
+
+    def _identify_class(self, flow: Flow) -> Hashable:
+        """What flows have in common that have the same forks: the cabling of both ends, and the VLAN."""
+        vlan = self._routes.attachments.vlan(flow) if self._is_channelled else None
+        return (self._find_end(flow.source), self._find_end(flow.sink), vlan)
+
+    def _find_end(self, node: NodeId) -> int:
+        """The number of what ``node`` has in common with the nodes that are cabled alike."""
+        if node not in self._ends:
+            described = self._describe_end(self._routes.attachments.legs(node))
+            self._ends[node] = self._alike.setdefault(described, len(self._alike))
+        return self._ends[node]
+
+    def _describe_end(self, legs: Legs) -> Hashable:
+        switches = self._routes.fabric.switches
+        to_nodes = any(SwitchId(each) not in switches for each in legs.attachment.devices)
+        if to_nodes or legs.device in self._routes.graph.vertex:
+            return legs.device
+        return (legs.attachment, tuple((link.speed, link.mixed, link.hash) for link in legs.links))
+
+    # -- the flows of a bundle
+
+    def _find_of_sum(self, flows: Sequence[MeasuredFlow], times: int) -> HashInterval:
+        lone = [self._find_lone(each, times) for each in flows]
+        streams = [times * each.result.test.sending.streams for each in flows]
+        fluid = [each.expected.value for each in flows]
+        expected = most = sum(fluid)
+        alone = sum(each.most for each in lone)
+        worst: tuple[float, int, Cut] | None = None
+        shared = [
+            each
+            for each in self._list_shared(flows, lone)
+            if len(each.cut.chance) > 1 and sum(fluid[place] for place in each.flows) >= _MOST_OF_SUM * expected
+        ]
+        for each in shared:
+            count = sum(streams[place] for place in each.flows) if each.cut.by_stream else len(each.flows)
+            offered = sum(lone[place].rates.mean for place in each.flows)
+            beside = expected - sum(fluid[place] for place in each.flows)
+            if each.cut.is_unequal and offered > each.cut.fluid:
+                most = max(most, min(alone, each.cut.total + beside))
+            spread = Spread(count, offered / count, each.cut.capacity, each.cut.chance, UNLUCKY / len(shared))
+            found = compute_spread(spread).least + beside
+            if worst is None or found < worst[0]:
+                worst = (found, count, each.cut)
+        if worst is None:
+            return HashInterval(expected, expected, most)
+        found, count, cut = worst
+        return HashInterval(min(found, most), most, most, count, len(cut.chance), cut.called, cut.by_stream)
+
+    def _list_shared(self, flows: Sequence[MeasuredFlow], lone: Sequence[_Lone]) -> list[_Shared]:
+        found: dict[frozenset[int], tuple[list[int], Cut]] = {}
+        for place, (each, own) in enumerate(zip(flows, lone, strict=True)):
+            for ways, cut in zip(self.find_cuts(each), own.cuts, strict=True):
+                found.setdefault(ways, ([], cut))[0].append(place)
+        return [_Shared(tuple(places), cut) for places, cut in found.values()]
+
+
+def _weigh_alone(read: RouteForks, each: MeasuredFlow, streams: int) -> _Lone:
+    """What a flow of so many streams reaches alone. Without forks that were read its expectation stands."""
+    asked = each.flow.demand
+    limits = [] if asked is None else [asked]
+    fluid = min([*(cut.fluid for cut in read.cuts), *limits], default=each.expected.value)
+    most = min([*(cut.compute_most(streams) for cut in read.cuts), *limits], default=each.expected.value)
+    rates = compute_paths(Paths(streams, most, simplify_forks(read.forks, most)))
+    open_ = [cut for cut in read.cuts if len(cut.chance) > 1 and min(cut.capacity) < most * (1 - _SAME)]
+    return _Lone(read.cuts, fluid, most, rates, min(open_, key=lambda cut: min(cut.capacity), default=None))
+
+
+def sum_crossing(cuts: Sequence[Sequence[frozenset[int]]], rates: Sequence[float]) -> Mapping[frozenset[int], float]:
+    """byte/s that certainly crossed each set of directed links: all of every flow that had no other way."""
+    places: dict[frozenset[int], set[int]] = {}
+    for place, own in enumerate(cuts):
+        for ways in own:
+            places.setdefault(ways, set()).add(place)
+    touching: dict[int, list[frozenset[int]]] = {}
+    for ways in places:
+        for way in ways:
+            touching.setdefault(way, []).append(ways)
+    sums: dict[frozenset[int], float] = {}
+    for ways in places:
+        inside = {each for way in ways for each in touching[way] if each <= ways}
+        sums[ways] = sum(rates[place] for place in set().union(*(places[each] for each in inside)))
+    return sums
