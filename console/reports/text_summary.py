@@ -27,6 +27,8 @@ NUMBER = 13
 NUMBERS_FROM = 76
 """Columns of a number, and from which width on there is room for three of them."""
 FINDINGS = 20
+KIND = 8
+"""Columns of the kind of a suspect at least."""
 NODE_LINES = 12
 REASON_LINES = 20
 CONDUCT_LINES = 30
@@ -121,9 +123,10 @@ def _format_findings(view: RunView, width: int) -> Iterator[str]:
     findings = everything[:FINDINGS]
     places = [shorten_text(finding.where or finding.element, 60) for finding in findings]
     where = min(max((measure_width(place) for place in places), default=0), 24)
+    kind = max((KIND, *(len(finding.suspect) for finding in findings)))
     for finding, place in zip(findings, places, strict=True):
         glyph = SIGNS[state_of_level(finding.level)].glyph
-        head = f" {glyph} {finding.suspect:<8} {fit_text(place, where)}  "
+        head = f" {glyph} {fit_text(finding.suspect, kind)} {fit_text(place, where)}  "
         yield from wrap_text(shorten_text(finding.what), width, head)
         counts = f"{count(len(finding.nodes), 'node')}, {finding.confidence}, {count(len(finding.tests), 'test')}"
         yield from wrap_text(counts, width, " " * 12)

@@ -1,81 +1,136 @@
-"""Names the directed links that explain low throughput, from what links were seen to carry.
+"""Names the components of a fabric that explain low throughput, from what its parts were seen to carry.
 
-A link is a candidate for a low observation when it carried all or most of what was missing,
-was not simply full, and never carried clearly more in any round: whatever a link once
-carried, it can carry. The link that explains most is taken first, its capacity is set to what
-it was seen to carry, and what that explains is put aside (max-min model in the loop). Links
-that explain exactly the same observations cannot be told apart and are named together.
-Observations that share no link are explained apart from each other. A low observation without a
-candidate stays unexplained.
+A part is a candidate for a low observation when it carried all or most of what was missing, was not simply full, and
+never carried clearly more in any round: whatever a part once carried, it can carry. Of a single cable one more thing
+is known: a flow that another cable holds back is slower there than the fastest flow, and who shares the bottleneck is
+not (max-min fairness: D. Bertsekas and R. Gallager, Data Networks, 1992, section 6.5.2). A LAG that slows one of
+several flows has a bad member, and is no candidate as a whole.
+
+A component covers what its parts are candidates for. One of several parts must have failed as a whole: nearly all of
+its parts that were loaded gave less than they should. The component that covers most is taken first, or a smaller
+one in it that covers nearly as much; what it explains is put aside (max-min model in the loop). Components that
+cover exactly the same observations cannot be told apart and are named together. A low observation without a candidate
+stays unexplained.
 """
 
-import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from benchconsole.probes.judging.components import Component, ComponentKind, Components
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.round_flows import MeasuredFlow, RoundFlows
+from benchconsole.probes.judging.parts import Parts
+from benchconsole.probes.judging.round_flows import WHOLE, MeasuredFlow, RoundFlows
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import FULL
 from benchconsole.topology.arrays import Floats, Indices
 from benchconsole.topology.capacity.expect import expect
+from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction
-from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.tables.graph_algorithms import find_components
 
 PROVEN = 1.15
-"""A link that once carried this much more than in a low observation is not its cause."""
-
-TRIED = 16
-"""Sets of observations that are tried as the next cause, those with most observations first."""
+"""A part that once carried this much more than in a low observation is not its cause."""
 
 PART = 0.75
 """Share of what is missing that has to have crossed a candidate."""
 
+FAIR = 0.75
+"""A flow that is slower than this share of the fastest one over a single cable is held back elsewhere."""
+
+OFFERED = 0.6
+"""Share of its payload capacity from which a part was loaded far enough to tell whether it is sound."""
+
+SOUND = 0.85
+"""Share of what it was offered that a sound part carried at least."""
+
+SPARED = 0.1
+"""Share of the loaded parts of a failed component that may be sound, and of the flows over a failed switch."""
+
+NEARLY = 0.05
+"""Share of what a component covers that a smaller one in it may leave, to be named instead."""
+
+FEWEST = {ComponentKind.SWITCH: 3}
+"""Parts that must be low before a whole component is blamed, also beside its worst part; 2 of every other kind."""
+
+_LAGS = frozenset({ComponentKind.MEMBER, ComponentKind.LINK, ComponentKind.UPLINKS})
+
 LowVerdict = tuple[Verdict, tuple[MeasuredFlow, ...]]
 """An observation: a low verdict on throughput, with the flows that it speaks of."""
 
-Cause = tuple[Mapping[Direction, float], tuple[LowVerdict, ...]]
-"""Links that explain the same observations, with what each was seen to carry at most (byte/s of payload), and these.
 
-One of the links is at fault. The observations that it was named for come first, then those that it drags down too.
-"""
+@dataclass(frozen=True, slots=True, eq=False)
+class Cause:
+    """Components that explain the same observations: one of them is at fault.
 
-
-class LinkLoads:
-    """The most that each directed link was seen to carry so far: ``proven``, byte/s of payload, by its number.
-
-    How a split load divided is an assumption as long as there was room to divide it otherwise: it proves nothing
-    unless it filled the link.
+    ``carried`` is what each of their parts was seen to carry at most, byte/s of payload; parts that nothing loaded are
+    not in it. ``seen`` are the observations: those that it was named for come first, then those that it drags down.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self.capacity = graph.payload
-        self.proven: Floats = np.zeros(len(self.capacity))
+    components: tuple[Component, ...]
+    carried: Mapping[int, float]
+    seen: tuple[LowVerdict, ...]
+
+
+class PartLoads:
+    """The most that each part was seen to carry so far (``proven``), and was to carry (``offered``); byte/s of payload.
+
+    ``crossed`` counts the flows over each by their shares, ``slow`` those of them that were slow.
+    How a split load divided is an assumption as long as there was room to divide it otherwise: it proves nothing
+    unless it filled the part.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.capacity = parts.capacity
+        self.proven: Floats = np.zeros(parts.size)
+        self.offered: Floats = np.zeros(parts.size)
+        self.crossed: Floats = np.zeros(parts.size)
+        self.slow: Floats = np.zeros(parts.size)
 
     def add(self, flows: RoundFlows) -> None:
-        """Take in what the flows of one more round carried: those that cross a link whole, or a load that filled it."""
+        """Take in what the flows of one more round carried: those that cross a part whole, or a load that filled it."""
         if not flows.flows:
             return
         crossed, size = flows.crossings, len(self.proven)
-        whole = crossed.share > 1 - 1e-9
-        way, owner = crossed.way[whole], crossed.owner[whole]
-        sums = np.bincount(way, flows.values[owner], minlength=size) * _share_of_time(way, owner, flows, size)
+        whole = crossed.share > WHOLE
+        part, owner = crossed.part[whole], crossed.owner[whole]
+        sums = np.bincount(part, flows.values[owner], minlength=size) * _share_of_time(part, owner, flows, size)
         filled = np.where(flows.loads >= FULL * self.capacity, flows.loads, 0.0)
         np.maximum(self.proven, np.maximum(sums, filled), out=self.proven)
+        np.maximum(self.offered, flows.offered, out=self.offered)
+        self.crossed += np.bincount(crossed.part, crossed.share, minlength=size)
+        self.slow += np.bincount(crossed.part, crossed.share * flows.slow[crossed.owner], minlength=size)
+
+    def clear(self) -> None:
+        """Forget every round."""
+        for each in (self.proven, self.offered, self.crossed, self.slow):
+            each[:] = 0.0
+
+    def read_state(self, parts: Indices) -> bytes:
+        """All that is known of these parts, to see whether it changed."""
+        return b"".join(each[parts].tobytes() for each in (self.proven, self.offered, self.crossed, self.slow))
+
+    def compute_slow_share(self, parts: Collection[int]) -> float:
+        """The share of the flows over these parts that were slow; 0 where none crossed them."""
+        chosen = np.fromiter(parts, np.intp)
+        crossed = float(self.crossed[chosen].sum())
+        return float(self.slow[chosen].sum()) / crossed if crossed else 0.0
+
+    def is_sound(self, part: int) -> bool:
+        """Whether it was loaded far enough to tell, and carried what it should."""
+        offered = min(float(self.offered[part]), float(self.capacity[part]))
+        return offered >= OFFERED * float(self.capacity[part]) and float(self.proven[part]) >= SOUND * offered
 
 
-def _share_of_time(way: Indices, owner: Indices, flows: RoundFlows, size: int) -> Floats:
-    """The least share of their time that the flows over each link ran together (``capacity.overlap``)."""
+def _share_of_time(part: Indices, owner: Indices, flows: RoundFlows, size: int) -> Floats:
+    """The least share of their time that the flows over each part ran together (``capacity.overlap``)."""
     ends = np.array([group[0].at for group in flows.measurements])[owner]
     lengths = np.array([result.ran for result in flows.results])[owner]
     last, first, shortest = np.full(size, -np.inf), np.full(size, np.inf), np.full(size, np.inf)
-    np.maximum.at(last, way, ends)
-    np.minimum.at(first, way, ends)
-    np.minimum.at(shortest, way, lengths)
+    np.maximum.at(last, part, ends)
+    np.minimum.at(first, part, ends)
+    np.minimum.at(shortest, part, lengths)
     used = np.isfinite(shortest) & (shortest > 0)
     shares = np.ones(size)
     shares[used] = shortest[used] / (shortest[used] + last[used] - first[used])
@@ -86,142 +141,207 @@ class Attributor:
     """Explains the low observations of a session, and remembers what of it has not changed since.
 
     What was explained together is explained anew only when an observation joined or left it, or
-    when a link of it was seen to carry more: a pure function of these, so remembering changes nothing.
+    when a part of it was seen to carry more: a pure function of these, so remembering changes nothing.
     """
 
-    def __init__(self, context: JudgingContext, loads: LinkLoads) -> None:
+    def __init__(self, context: JudgingContext, loads: PartLoads) -> None:
         self._context = context
         self._loads = loads
+        self.components = Components(context.parts)
         self._known: dict[tuple[tuple[int, ...], bytes], tuple[list[LowVerdict], _Explanation]] = {}
 
     def explain(self, low: Sequence[LowVerdict]) -> tuple[list[Cause], list[LowVerdict]]:
-        """Causes over all that the links have carried so far, and the observations that none explains."""
+        """Causes over all that the parts have carried so far, and the observations that none explains."""
         known, self._known = self._known, {}
         none = np.empty(0, np.intp)
-        crossed = [np.concatenate([none, *(each.route.ways for each in flows)]) for _, flows in low]
-        for group in _group_dependent(crossed):
+        crossed = [np.concatenate([none, *(each.parts for each in flows)]) for _, flows in low]
+        for group in _group_dependent(self._context.parts, crossed):
             together = [low[index] for index in group]
-            ways = np.unique(np.concatenate([crossed[index] for index in group]))
-            key = (tuple(id(verdict) for verdict, _ in together), self._loads.proven[ways].tobytes())
+            parts = np.unique(np.concatenate([crossed[index] for index in group]))
+            key = (tuple(id(verdict) for verdict, _ in together), self._loads.read_state(parts))
             # The verdicts are kept beside the answer, so that no other can get their ids.
-            self._known[key] = known.get(key) or (together, _Explanation(self._context, together, self._loads))
+            made = known.get(key)
+            if made is None:
+                made = (together, _Explanation(self._context, self.components, together, self._loads))
+            self._known[key] = made
         explained = [explanation for _, explanation in self._known.values()]
         return [each for part in explained for each in part.causes], [each for part in explained for each in part.rest]
 
 
-def _group_dependent(crossed: Sequence[Indices]) -> list[list[int]]:
-    """The places of observations that have directed links in common, over more than one step too."""
+def _group_dependent(parts: Parts, crossed: Sequence[Indices]) -> list[list[int]]:
+    """The places of observations that have a device in common, over more than one step too."""
     if not crossed:
         return []
-    owner = np.repeat(np.arange(len(crossed)), [len(ways) for ways in crossed])
-    _, first, place = np.unique(np.concatenate(crossed), return_index=True, return_inverse=True)
-    labels = find_components(len(crossed), owner[first][place], owner).tolist()
+    numbers: dict[str, int] = {}
+    devices: list[int] = []
+    owner: list[int] = []
+    ends = [(link.a, link.b) for link in parts.graph.links]
+    for index, own in enumerate(crossed):
+        links = {parts.way(part) >> 1 for part in own.tolist()}
+        met = {device for link in links for device in ends[link]}
+        devices += (numbers.setdefault(device, len(numbers)) for device in sorted(met))
+        owner += [index] * len(met)
+    _, first, place = np.unique(np.array(devices, np.intp), return_index=True, return_inverse=True)
+    owners = np.array(owner, np.intp)
+    labels = find_components(len(crossed), owners[first][place], owners).tolist()
     return list(group_by_key((label, index) for index, label in enumerate(labels)).values())
-
-
-_Places = frozenset[int]
-"""Observations by their place."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """What follows if the links that explain ``found`` are at fault: what they carry, what else that explains."""
-
-    found: _Places
-    carried: Mapping[int, float]
-    covered: _Places
 
 
 class _Explanation:
     """Takes one cause after the other, until no open observation has a candidate: ``causes`` in order, and the rest."""
 
-    def __init__(self, context: JudgingContext, low: Sequence[LowVerdict], loads: LinkLoads) -> None:
+    def __init__(
+        self, context: JudgingContext, components: Components, low: Sequence[LowVerdict], loads: PartLoads
+    ) -> None:
         self._context = context
         self._low = low
         self._loads = loads
         self._load: list[dict[int, float]] = [{} for _ in low]
-        self._short: list[dict[int, float]] = [{} for _ in low]
         self._missing = [sum(each.missing for each in flows) for _, flows in low]
-        for (_, flows), load, short in zip(low, self._load, self._short, strict=True):
-            for each in flows:
-                for way, carried in zip(each.route.ways.tolist(), each.loads.tolist(), strict=True):
-                    load[way] = carried
-                    short[way] = short.get(way, 0.0) + each.missing
-        self._crossing = group_by_key((way, index) for index, load in enumerate(self._load) for way in load)
+        self._candidates = [self._find_candidates(index) for index in range(len(low))]
+        self._crossing = group_by_key((part, index) for index, load in enumerate(self._load) for part in load)
+        self._blamed = group_by_key((part, index) for index, parts in enumerate(self._candidates) for part in parts)
+        held = dict.fromkeys(component for part in self._blamed for component in components.holding(part))
+        self._covered = {
+            component: {index for part in component.parts for index in self._blamed.get(part, ())}
+            for component in held
+            if self._has_failed(component)
+        }
         self._open = set(range(len(low)))
         self._lost: dict[int, float] = {}
-        self._sets: dict[int, _Places] = {}
-        self._ways: dict[_Places, set[int]] = {}
-        self._heap: list[tuple[int, float, list[int], _Places]] = []
-        self._trials: dict[_Places, _Trial] = {}
-        explains = group_by_key((way, index) for index in range(len(low)) for way in self._candidates(index))
-        for way, found in explains.items():
-            self._put(way, frozenset(found))
         self.causes: list[Cause] = []
-        while best := self._best():
-            self._take(best)
+        while chosen := self._choose():
+            self._take(chosen)
         self.rest = [low[index] for index in sorted(self._open)]
 
-    def _candidates(self, index: int) -> list[int]:
-        load = self._load[index]
+    def _find_candidates(self, index: int) -> list[int]:
+        """The parts that can be the cause of one observation."""
+        _, flows = self._low[index]
+        load, missing = self._load[index], self._missing[index]
+        lost: dict[int, float] = {}
+        best: dict[int, float] = {}
+        fastest: dict[int, float] = {}
+        spared: set[int] = set()
+        for each in flows:
+            spared.update(each.parts[each.spared].tolist())
+            rates = zip(*(column.tolist() for column in (each.parts, each.loads, each.fastest)), strict=True)
+            for part, carried, most in rates:
+                load[part], fastest[part] = carried, most
+                lost[part] = lost.get(part, 0.0) + each.missing
+                best[part] = max(best.get(part, 0.0), each.value)
         return [
-            way
-            for way, missing in self._short[index].items()
-            if missing >= PART * self._missing[index]
-            and load[way] < FULL * self._loads.capacity[way]
-            and self._loads.proven[way] <= PROVEN * load[way]
+            part
+            for part, missed in lost.items()
+            if missed >= PART * missing
+            and max(load[part], self._loads.proven[part]) < FULL * self._loads.capacity[part]
+            and self._loads.proven[part] <= PROVEN * load[part]
+            and (part not in spared if self._is_lag(part) else best[part] >= FAIR * fastest[part])
         ]
 
-    def _put(self, way: int, found: _Places) -> None:
-        """Note that ``way`` explains ``found`` now."""
-        self._sets[way] = found
-        if found not in self._ways:
-            self._ways[found] = set()
-            missing = sum(self._missing[index] for index in sorted(found))
-            heapq.heappush(self._heap, (-len(found), -missing, sorted(found), found))
-        self._ways[found].add(way)
-        self._trials.pop(found, None)  # tried without this link, it would be named without it
+    def _is_lag(self, part: int) -> bool:
+        parts = self._context.parts
+        return part < parts.ways and parts.graph.links[part >> 1].is_lag
 
-    def _remove(self, way: int) -> _Places:
-        found = self._sets.pop(way)
-        self._ways[found].discard(way)
-        if not self._ways[found]:
-            del self._ways[found]
-        self._trials.pop(found, None)
-        return found
+    def _has_failed(self, component: Component) -> bool:
+        """Whether it is one part, or nearly all of its parts that were loaded are low."""
+        if len(component.parts) == 1:
+            return True
+        low = sum(part in self._blamed for part in component.parts)
+        sound = sum(part not in self._blamed and self._loads.is_sound(part) for part in component.parts)
+        if low < FEWEST.get(component.kind, 2) or sound > SPARED * (low + sound):
+            return False
+        return (
+            component.kind is not ComponentKind.SWITCH or self._loads.compute_slow_share(component.parts) >= 1 - SPARED
+        )
 
-    def _best(self) -> _Trial | None:
-        """The set of links that explains most, of those that explain most by themselves."""
-        top: list[tuple[int, float, list[int], _Places]] = []
-        while self._heap and len(top) < TRIED:
-            entry = heapq.heappop(self._heap)
-            if entry[3] in self._ways and not (top and top[-1][3] == entry[3]):
-                top.append(entry)
-        for entry in top:
-            heapq.heappush(self._heap, entry)
-        trials = [self._try(entry[3]) for entry in top]
-        return max(trials, key=lambda trial: (len(trial.covered), len(trial.found)), default=None)
+    def _choose(self) -> list[Component]:
+        """The components that explain most of what is open, all of the same; none when nothing explains any of it."""
+        covered = {component: own for component, every in self._covered.items() if (own := every & self._open)}
+        if not covered:
+            return []
 
-    def _try(self, found: _Places) -> _Trial:
-        known = self._trials.get(found)
-        if known is None:
-            carried = {
-                way: max(float(self._loads.proven[way]), *(self._load[index][way] for index in found))
-                for way in sorted(self._ways[found])
-            }
-            touched = {index for way in carried for index in self._crossing[way]} & self._open - found
-            would = {**self._lost, **carried}
-            dragged = {index for index in touched if self._explained(index, would)}
-            known = self._trials[found] = _Trial(found, carried, found | dragged)
-        return known
+        def weigh(component: Component) -> tuple[int, int, float, int]:
+            own = covered[component]
+            missing = sum(self._missing[index] for index in own)
+            return len(own), -len(component.parts), missing, -min(own)
 
-    def _explained(self, index: int, lost: Mapping[int, float]) -> bool:
+        most = max(covered, key=weigh)
+        inner = [each for each in covered if each.parts < most.parts]
+        enough = [each for each in inner if self._explains_nearly_all(covered[each], covered[most], most)]
+        if enough:
+            fewest = min(len(each.parts) for each in enough)
+            most = max((each for each in enough if len(each.parts) == fewest), key=weigh)
+        alike = sorted(
+            (each for each in covered if covered[each] == covered[most]), key=lambda each: sorted(each.parts)
+        )
+        return [each for each in alike if not any(other.parts < each.parts for other in alike)]
+
+    def _explains_nearly_all(self, inner: set[int], outer: set[int], component: Component) -> bool:
+        """Whether a smaller component explains what the larger ``component`` does, but for what chance may leave."""
+        left = outer - inner
+        if len(left) <= NEARLY * len(outer):
+            return True
+        if component.kind is not ComponentKind.SWITCH:
+            return False
+        links = {part >> 1 for index in left for part in self._candidates[index] if part in component.parts}
+        return len(links) < FEWEST[component.kind]
+
+    def _take(self, chosen: Sequence[Component]) -> None:
+        """Name a cause and put aside what it explains."""
+        found = self._covered[chosen[0]] & self._open
+        own_parts = {part for component in chosen for part in component.parts}
+        parts = sorted(own_parts | {self._context.parts.way(part) for part in own_parts})
+        carried = {
+            part: max(float(self._loads.proven[part]), *(self._load[index].get(part, 0.0) for index in own))
+            for part in parts
+            if (own := self._crossing.get(part))
+        }
+        touched = {index for part in carried for index in self._crossing[part]} & self._open - found
+        would = {**self._lost, **carried}
+        dragged = {index for index in touched if self._is_explained(index, would)}
+        dragged |= self._list_displaced(chosen) & self._open - found
+        self.causes.append(
+            Cause(tuple(chosen), carried, tuple(self._low[index] for index in (*sorted(found), *sorted(dragged))))
+        )
+        self._lost = would
+        self._open -= found | dragged
+
+    def _list_displaced(self, chosen: Sequence[Component]) -> set[int]:
+        """The steered observations that the flows of a lost member may have disturbed on the further way.
+
+        A hash that lost a member spreads all of its flows anew. Where its members lead to several devices, they
+        arrive elsewhere than they were steered to, beside flows that were to have that way for themselves.
+        """
+        parts, graph = self._context.parts, self._context.routes.graph
+        ways = {parts.way(part) for component in chosen for part in component.parts}
+        if not all(component.kind in _LAGS for component in chosen):
+            return set()
+        reached: set[str] = set()
+        for link in {graph.links[way >> 1] for way in ways}:
+            for low, high in ((link.a, link.b), (link.b, link.a)):
+                ends = {
+                    each.other(low)
+                    for each in self._context.fabric.links_at[low]
+                    if graph.vertex.get(each.other(low)) == graph.vertex.get(high)
+                }
+                reached |= ends if low in graph.vertex and len(ends) > 1 else set()
+        return {
+            index
+            for index, (_, flows) in enumerate(self._low)
+            if all(each.model == Model.STEERED for each in flows) and any(self._passes(each, reached) for each in flows)
+        }
+
+    def _passes(self, flow: MeasuredFlow, devices: set[str]) -> bool:
+        graph = self._context.routes.graph
+        return any({link.a, link.b} & devices for link in (graph.links[way >> 1] for way in flow.route.ways.tolist()))
+
+    def _is_explained(self, index: int, lost: Mapping[int, float]) -> bool:
         """Whether the observation is as good as can be once the links in ``lost`` carry only that much."""
         routes, fabric = self._context.routes, self._context.fabric
         capacity = {
-            routes.graph.direction(way): lost[way] / fabric.goodput_of(routes.graph.links[way >> 1])
-            for way in self._load[index]
-            if way in lost
+            routes.graph.direction(part): lost[part] / fabric.goodput_of(routes.graph.links[part >> 1])
+            for part in self._load[index]
+            if part in lost and part < self._context.parts.ways
         }
         verdict, flows = self._low[index]
         expected = expect(fabric, [each.flow for each in flows], routes=routes, capacity=capacity)
@@ -229,18 +349,3 @@ class _Explanation:
         wanted = sum(each.value for each in expected)
         required = (verdict.required or 0.0) / (verdict.expected or 1.0)
         return value >= max(required, PART) * wanted
-
-    def _take(self, best: _Trial) -> None:
-        """Name a cause and put aside what it explains; what shares a link with it may be worth something else now."""
-        carried = {self._context.routes.graph.direction(way): value for way, value in best.carried.items()}
-        seen = (*sorted(best.found), *sorted(best.covered - best.found))
-        self.causes.append((carried, tuple(self._low[index] for index in seen)))
-        self._lost.update(best.carried)
-        self._open -= best.covered
-        for way in best.carried:
-            self._remove(way)
-        touched = best.covered | {index for way in best.carried for index in self._crossing[way]}
-        for way in {way for index in touched for way in self._load[index]} & self._sets.keys():
-            found = self._remove(way) - best.covered
-            if found:
-                self._put(way, found)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from benchconsole.probes.judging.grading import DefaultCriterion
 from benchconsole.probes.judging.hash_interval import HashIntervals
+from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.round_flows import FlowReader
 from benchconsole.probes.model.measuring import Against, Metric
 from benchconsole.topology.analysis.storage_ceilings import GroupCeilings, compute_ceilings
@@ -30,7 +31,11 @@ class JudgingContext:
 
     @cached_property
     def flows(self) -> FlowReader:
-        return FlowReader(self.routes)
+        return FlowReader(self.routes, self.parts)
+
+    @cached_property
+    def parts(self) -> Parts:
+        return Parts(self.routes.graph)
 
     @cached_property
     def hash_intervals(self) -> HashIntervals:

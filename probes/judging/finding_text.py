@@ -6,13 +6,13 @@ One function for each kind of cause; which cause it is, ``attribution`` and ``fi
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from benchconsole.probes.judging.attribution import LowVerdict
+from benchconsole.probes.judging.attribution import Cause, LowVerdict
+from benchconsole.probes.judging.components import Component, ComponentKind, Components
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.link_state import count_members
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict
-from benchconsole.topology.element_names import direction_name, is_nic, link_name
-from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Link, LinkId, NodeId, NodeRole
+from benchconsole.topology.element_names import direction_name, is_nic
+from benchconsole.topology.model.fabric import Fabric, NodeId, NodeRole
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import network_rate, percent, show
 
@@ -21,71 +21,197 @@ def _worst(verdicts: Iterable[Verdict]) -> Level:
     return max((verdict.level for verdict in verdicts), key=lambda level: level.severity)
 
 
-def make_link_finding(
-    context: JudgingContext, link: Link, carried: Mapping[Direction, float], seen: Sequence[LowVerdict]
-) -> Finding:
-    """One finding for a link, whichever directions it is low in, with what each of them carried at most."""
-    low = min(sorted(carried), key=lambda way: carried[way])
-    certain = len({(verdict.round, verdict.subject) for verdict, _ in seen}) > 1
-    capacity = context.fabric.payload(link)
-    share, value = carried[low] / capacity, network_rate(carried[low])
-    nodes = _behind(context, link)
-    nic, is_one_way = is_nic(context.fabric, low), len(carried) == 1
-    ways = f"{'out' if low.source == link.a else 'in'} only" if is_one_way else "in and out"
-    if nic:
-        look = "speed, duplex, error counters and cable"
-        unknown = f"whether the port of {link.a}, the cable or the port of {link.b} is at fault"
-        means = f"{link.a} cannot move more than {value} this way, whoever its partner is"
-    else:
-        look = "port state, error counters, optics and cables"
-        unknown = f"whether {link.a}, the cable or {link.b} is at fault"
-        if link.is_lag:
-            unknown = f"which of the {link.count} members, and whether it is down or slow: needs the port counters"
-        part = network_rate(carried[low] / max(len(nodes), 1))
-        below = f"{len(nodes)} nodes below {link.a} get {part} each over this link"
-        means = f"{below} when all send at once; one alone may not notice"
+def make_network_finding(context: JudgingContext, components: Components, cause: Cause) -> Finding:
+    """One finding for a cause: the component, or the smallest one that holds all that cannot be told apart."""
+    named = components.join(cause.components)
+    if named is None:
+        return _make_tie_finding(context, cause)
+    place = _Place(context, named)
+    links = [context.fabric.links[way.link] for way in place.ways]
+    ways, carried, capacity = _find_worst_direction(context, cause.carried, named)
+    share, value = carried / capacity, network_rate(carried)
+    count = sum(link.count for link in links) if named.kind is not ComponentKind.MEMBER else 1
+    members = None if named.kind is ComponentKind.SWITCH else count_members(count, share)
+    is_tie = len(cause.components) > 1
+    several = len({(verdict.round, verdict.subject) for verdict, _ in cause.seen}) > 1
+    nodes = place.find_nodes_behind()
+    alone = len(links) == 1 and named.kind is ComponentKind.LINK
     return replace(
-        make_unexplained_finding(seen),
-        suspect=Suspect.NIC if nic else Suspect.LAG if link.is_lag else Suspect.LINK,
-        element=link.a if nic else link.id,
-        where=direction_name(context.fabric, low) if nic and is_one_way else link_name(context.fabric, link),
-        what=f"gives {value} of {network_rate(capacity)}, {percent(share)}, {ways}{_members(link, share)}",
-        nodes_at=(link.a,) if nic else (),
-        links=(link.id,),
-        members_up=count_members(link, share),
-        confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
+        make_unexplained_finding(cause.seen),
+        suspect=place.suspect,
+        element=place.element,
+        where=place.where,
+        what=f"gives {value} of {network_rate(capacity)}, {percent(share)}, {ways}{_say_members(place, count, share)}",
+        nodes_at=place.nodes_at,
+        links=tuple(dict.fromkeys(link.id for link in links)) if named.kind is not ComponentKind.SWITCH else (),
+        members_up=members if alone else None,
+        confidence=Confidence.POSSIBLE if is_tie else Confidence.CERTAIN if several else Confidence.LIKELY,
         nodes=nodes,
-        rules_out=_ruled_out(context, seen, carried),
-        cannot_tell=unknown,
-        means=means,
-        do=f"look at {look} between {link.a} and {link.b}, then repeat these tests",
-        value=carried[low],
+        rules_out=_ruled_out(context, cause),
+        cannot_tell=_say_ties(context, cause) if is_tie else place.say_unknown(),
+        means=place.say_meaning(value, carried, nodes),
+        do=f"look at {place.say_look()}, then repeat these tests",
+        value=carried,
         expected=capacity,
     )
 
 
-def _members(link: Link, share: float) -> str:
-    """How many members of a LAG would carry what was measured, where that is close to a whole number."""
-    if not link.is_lag:
+_SUSPECTS = {
+    ComponentKind.MEMBER: Suspect.MEMBER,
+    ComponentKind.NIC: Suspect.NIC,
+    ComponentKind.SWITCH: Suspect.SWITCH,
+}
+
+
+class _Place:
+    """A component in words."""
+
+    def __init__(self, context: JudgingContext, component: Component) -> None:
+        self.fabric = context.fabric
+        self.component = component
+        parts, graph = context.parts, context.routes.graph
+        up = sorted({parts.way(part) & ~1 for part in component.parts})
+        self.ways = [graph.direction(way) for way in up]
+        self.links = [self.fabric.links[way.link] for way in self.ways]
+        self.members = sorted({number for part in component.parts if (number := parts.member_of(part)) is not None})
+        self.low, self.high = self.links[0].a, self.links[0].b
+        self.is_node = NodeId(component.device) in self.fabric.nodes
+        self._back = bool(min(component.parts) & 1)
+
+    @property
+    def suspect(self) -> Suspect:
+        kind, link = self.component.kind, self.links[0]
+        if kind in _SUSPECTS:
+            return _SUSPECTS[kind]
+        if kind is ComponentKind.UPLINKS:
+            return Suspect.MLAG if {link.a, link.b} & self.fabric.mlag_of.keys() else Suspect.LINK
+        if self.is_node:
+            several = sum(each.network == link.network for each in self.fabric.active_legs(link.a)) > 1
+            return Suspect.LEG if several else Suspect.NIC
+        return Suspect.LAG if link.is_lag else Suspect.LINK
+
+    @property
+    def element(self) -> str:
+        """The id of the node, the switch or the first link."""
+        is_device = self.is_node or self.component.kind is ComponentKind.SWITCH
+        return self.component.device if is_device else self.links[0].id
+
+    @property
+    def nodes_at(self) -> tuple[str, ...]:
+        return (self.component.device,) if self.is_node else ()
+
+    @property
+    def where(self) -> str:
+        """``n3 out``, ``n3 NIC``, ``n3 out, leg to leaf1``, ``leaf1 to spine1, member 2 of 4``, ``leaf1``."""
+        kind, link = self.component.kind, self.links[0]
+        if kind is ComponentKind.SWITCH:
+            return self.component.device
+        if kind is ComponentKind.UPLINKS:
+            lower, upper = ({getattr(each, end): None for each in self.links} for end in ("a", "b"))
+            ends = [" and ".join(lower), " and ".join(upper)]
+            return " to ".join(reversed(ends) if self._is_downward else ends)
+        if self.is_node:
+            way = ("in" if self._back else "out") if self.component.is_one_way else "NIC"
+            leg = f", leg to {link.b}" if self.suspect is Suspect.LEG or len(self.members) else ""
+            return f"{link.a} {way}{leg}{self._member}"
+        ends = [link.b, link.a] if self._is_downward else [link.a, link.b]
+        return f"{ends[0]} to {ends[1]}{self._member}"
+
+    @property
+    def _is_downward(self) -> bool:
+        return self.component.is_one_way and self._back
+
+    @property
+    def _member(self) -> str:
+        if not self.members:
+            return ""
+        link, number = self.links[0], self.members[0]
+        ports = [each[number] for each in (link.ports_a, link.ports_b) if each]
+        named = f" ({' to '.join(ports)})" if ports else ""
+        return f", member {number + 1} of {link.count}{named}"
+
+    def find_nodes_behind(self) -> tuple[str, ...]:
+        """The nodes whose way up leads over the component."""
+        if self.component.kind is ComponentKind.SWITCH:
+            return _find_below(self.fabric, (self.component.device,))
+        return (self.low,) if self.is_node else _find_below(self.fabric, (link.a for link in self.links))
+
+    def say_unknown(self) -> str:
+        link = self.links[0]
+        if self.component.kind is ComponentKind.SWITCH:
+            return "whether the switch is at fault or each link by itself"
+        if self.component.kind is ComponentKind.NIC:
+            legs = " and ".join(f"to {each.b}" for each in self.links)
+            return f"whether one leg ({legs}) carries nothing or each gives less: needs the counters of the bond"
+        if self.component.kind is ComponentKind.LINK and link.is_lag:
+            return f"which of the {link.count} members, and whether it is down or slow: needs the port counters"
+        if self.is_node:
+            return f"whether the port of {link.a}, the cable or the port of {link.b} is at fault"
+        return f"whether {' or '.join(sorted({each.a for each in self.links}))}, the cable or {link.b} is at fault"
+
+    def say_meaning(self, value: str, carried: float, nodes: Sequence[str]) -> str:
+        if self.is_node:
+            return f"{self.low} cannot move more than {value} this way, whoever its partner is"
+        if self.component.kind is ComponentKind.SWITCH:
+            return f"{len(nodes)} nodes below {self.component.device} get less than described"
+        part = network_rate(carried / max(len(nodes), 1))
+        lower = " and ".join(dict.fromkeys(link.a for link in self.links))
+        below = f"{len(nodes)} nodes below {lower} get {part} each over this link"
+        return f"{below} when all send at once; one alone may not notice"
+
+    def say_look(self) -> str:
+        if self.component.kind is ComponentKind.SWITCH:
+            return f"{self.component.device} first: load, errors, configuration"
+        parts = (
+            "speed, duplex, error counters and cable"
+            if self.is_node
+            else "port state, error counters, optics and cables"
+        )
+        lower, upper = (" and ".join(dict.fromkeys(getattr(link, end) for link in self.links)) for end in ("a", "b"))
+        return f"{parts} between {lower} and {upper}"
+
+
+def _find_worst_direction(
+    context: JudgingContext, carried: Mapping[int, float], component: Component
+) -> tuple[str, float, float]:
+    """Which ways a component is low, and what the parts of the lower one carried and could, byte/s of payload."""
+    sums: dict[int, tuple[float, float]] = {}
+    for part in component.parts & carried.keys():
+        back = 0 if component.kind is ComponentKind.SWITCH else part & 1
+        value, capacity = sums.get(back, (0.0, 0.0))
+        sums[back] = (value + carried[part], capacity + float(context.parts.capacity[part]))
+    low = min(sums, key=lambda back: sums[back][0] / sums[back][1])
+    words = "both ways" if component.kind is ComponentKind.SWITCH else "in and out"
+    return (("in only" if low else "out only") if component.is_one_way else words), *sums[low]
+
+
+def _say_members(place: _Place, count: int, share: float) -> str:
+    """How many members would carry what was measured, where that is close to a whole number."""
+    if count < 2 or place.component.kind is ComponentKind.SWITCH:
         return ""
-    members = count_members(link, share)
-    if members is not None and members < link.count:
-        return f", what {members} of {link.count} members carry"
-    return f", as {share * link.count:.1f} of {link.count} members would"
+    noun = "legs" if place.component.kind is ComponentKind.NIC else "members"
+    members = count_members(count, share)
+    if members is not None and members < count:
+        return f", what {members} of {count} {noun} carry"
+    return f", as {share * count:.1f} of {count} {noun} would"
 
 
-def _behind(context: JudgingContext, link: Link) -> tuple[str, ...]:
-    """The nodes whose way up leads over ``link``: the node itself, or those below its lower end."""
-    if NodeId(link.a) in context.fabric.nodes:
-        return (link.a,)
+def _say_ties(context: JudgingContext, cause: Cause) -> str:
+    names = [_Place(context, each).where for each in cause.components]
+    listed = ", ".join(names[:TIES]) + (f" and {len(names) - TIES} more" if len(names) > TIES else "")
+    return f"which of {listed}: no test loaded one of them without the others"
+
+
+def _find_below(fabric: Fabric, devices: Iterable[str]) -> tuple[str, ...]:
+    """The nodes below these switches."""
     found: list[str] = []
-    below = [link.a]
+    below = list(dict.fromkeys(devices))
     while below:
         here = below.pop()
-        for other in (each.other(here) for each in context.fabric.links_at[here]):
-            if NodeId(other) in context.fabric.nodes:
+        for other in (each.other(here) for each in fabric.links_at[here]):
+            if NodeId(other) in fabric.nodes:
                 found.append(other)
-            elif context.fabric.tier(other) < context.fabric.tier(here):
+            elif fabric.tier(other) < fabric.tier(here):
                 below.append(other)
     return tuple(dict.fromkeys(found))
 
@@ -96,17 +222,12 @@ def _line(verdict: Verdict) -> str:
     return f"round {verdict.round}, {verdict.subject}: {value} of {wanted}, {percent(verdict.share or 0.0)}"
 
 
-def _ruled_out(
-    context: JudgingContext, seen: Sequence[LowVerdict], guilty: Mapping[Direction, float]
-) -> tuple[str, ...]:
+def _ruled_out(context: JudgingContext, cause: Cause) -> tuple[str, ...]:
     """The other elements on the paths of the low flows: none of them lost what is missing."""
-    ways = {
-        way
-        for _, flows in seen
-        for each in flows
-        for way in context.routes.shares(each.flow.source, each.flow.sink)
-        if way not in guilty
-    }
+    graph = context.routes.graph
+    guilty = {context.parts.way(part) for component in cause.components for part in component.parts}
+    crossed = {way for _, flows in cause.seen for each in flows for way in each.route.ways.tolist()}
+    ways = [graph.direction(way) for way in sorted(crossed - guilty)]
     nics = sorted({context.fabric.links[way.link].a for way in ways if is_nic(context.fabric, way)})
     trunks = sorted(direction_name(context.fabric, way) for way in ways if not is_nic(context.fabric, way))
     names = [f"the NICs of {fold(nics)}"] if nics else []
@@ -114,65 +235,23 @@ def _ruled_out(
     return (f"{', '.join(names)}: carried more in other rounds, or too little of what is missing",) if names else ()
 
 
-def make_tie_finding(
-    context: JudgingContext, carried: Mapping[Direction, float], seen: Sequence[LowVerdict]
-) -> Finding:
-    """A cause that is one of several links which the tests cannot tell apart."""
-    ways = sorted(carried)
-    names = [direction_name(context.fabric, way) for way in ways]
-    low = ways[0]
-    link = context.fabric.links[low.link]
-    listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    nics = all(is_nic(context.fabric, way) for way in ways)
+TIES = 6
+"""Components that a tie names; what is beyond is counted."""
+
+
+def _make_tie_finding(context: JudgingContext, cause: Cause) -> Finding:
+    """A cause that is one of several components which the tests cannot tell apart."""
+    places = [_Place(context, each) for each in cause.components]
+    suspects = {each.suspect for each in places}
     return replace(
-        make_unexplained_finding(seen),
-        suspect=Suspect.NIC if nics else Suspect.LINK,
-        element=link.a if nics else low.link,
-        where=" or ".join(names[:2]) + (" or others" if len(names) > 2 else ""),
-        what=_line(seen[0][0]).split(", ", 1)[1],
-        nodes_at=(link.a,) if nics else (),
-        links=(low.link,),
-        members_up=count_members(link, seen[0][0].share),
-        cannot_tell=f"which of {listed}: no test loaded one of them without the others",
-        means="one of these links gives less than described",
+        make_unexplained_finding(cause.seen),
+        suspect=suspects.pop() if len(suspects) == 1 else Suspect.LINK,
+        element=places[0].element,
+        where=" or ".join(each.where for each in places[:2]) + (" or others" if len(places) > 2 else ""),
+        what=_line(cause.seen[0][0]).split(", ", 1)[1],
+        cannot_tell=_say_ties(context, cause),
+        means=f"one of these {len(places)} gives less than described",
         do="test them with other partners, or read their port counters",
-    )
-
-
-def with_switches(context: JudgingContext, found: Sequence[Finding]) -> list[Finding]:
-    """Fold links that are all low at one switch into one finding on the switch."""
-    links = context.fabric.links
-    low = [(links[LinkId(each.element)], each) for each in found if each.element in links]
-    at = group_by_key((end, each) for link, each in low for end in (link.a, link.b))
-    folded: dict[int, Finding] = {}
-    made: list[Finding] = []
-    for switch in context.fabric.switches:
-        own = [each for each in at.get(switch, ()) if id(each) not in folded]
-        if len(own) < 3:
-            continue
-        trunks = [link for link in context.fabric.links_at[switch] if context.fabric.tier(link.a) > 0]
-        if len(own) >= len(trunks):
-            folded.update((id(each), each) for each in own)
-            made.append(_switch(switch, own))
-    return [each for each in found if id(each) not in folded] + made
-
-
-def _switch(switch: str, own: Sequence[Finding]) -> Finding:
-    worst = min(own, key=lambda each: (each.value or 0.0) / (each.expected or 1.0))
-    return replace(
-        worst,
-        suspect=Suspect.SWITCH,
-        element=switch,
-        where=switch,
-        what=f"all {len(own)} links to other switches are low; the lowest {worst.where} {worst.what}",
-        links=(),
-        members_up=None,
-        evidence=tuple(dict.fromkeys(name for each in own for name in each.evidence)),
-        nodes=tuple(dict.fromkeys(node for each in own for node in each.nodes)),
-        tests=tuple(dict.fromkeys(test for each in own for test in each.tests)),
-        because=tuple(line for each in own for line in each.because),
-        cannot_tell="whether the switch is at fault or each link by itself",
-        do=f"look at {switch} first: load, errors, configuration",
     )
 
 

@@ -8,19 +8,16 @@ hardware from their own verdicts. What a further round has not touched is not ma
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from benchconsole.probes.judging.attribution import Attributor, Cause, LinkLoads, LowVerdict
+from benchconsole.probes.judging.attribution import Attributor, Cause, LowVerdict, PartLoads
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import (
     make_hardware_finding,
-    make_link_finding,
+    make_network_finding,
     make_node_finding,
-    make_tie_finding,
     make_unexplained_finding,
-    with_switches,
 )
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import LinkId
 
 _Subject = tuple[object, ...]
 
@@ -46,7 +43,7 @@ class Findings:
         self._rounds: dict[int, ClosedRound] = {}
         self._low: dict[tuple[str, str, Yardstick], dict[_Subject, _Low]] = {}
         self._last: dict[tuple[str, str, Yardstick], int] = {}
-        self._loads = LinkLoads(context.routes.graph)
+        self._loads = PartLoads(context.parts)
         self._attributor = Attributor(context, self._loads)
         self._observed: dict[int, dict[int, LowVerdict]] = {}
         # Findings with the objects that they rest on (whose ids stay theirs), of the last turn and of this one.
@@ -59,7 +56,7 @@ class Findings:
         again = number in self._rounds
         self._rounds[number] = judged
         if again:
-            self._loads.proven[:] = 0.0
+            self._loads.clear()
             self._observed.clear()
             for each in self._rounds.values():
                 self._carry(each)
@@ -145,20 +142,8 @@ class Findings:
         return self._kept[key][1]
 
     def _network(self, causes: Iterable[Cause]) -> list[Finding]:
-        single: dict[LinkId, list[Cause]] = {}
-        found: list[Finding] = []
-        for cause in causes:
-            links = {way.link for way in cause[0]}
-            if len(links) == 1:
-                single.setdefault(links.pop(), []).append(cause)
-            else:
-                found.append(self._keep((cause,), partial(make_tie_finding, self._context, *cause)))
-        for name, parts in single.items():
-            link = self._context.fabric.links[name]
-            carried = {way: value for each, _ in parts for way, value in each.items()}
-            seen = [each for _, explained in parts for each in explained]
-            found.append(self._keep(parts, partial(make_link_finding, self._context, link, carried, seen)))
-        return with_switches(self._context, found)
+        components = self._attributor.components
+        return [self._keep((each,), partial(make_network_finding, self._context, components, each)) for each in causes]
 
     def _hardware(self) -> list[Finding]:
         """Differences from the declared hardware, folded over the nodes that differ alike."""

@@ -56,11 +56,11 @@ def _legs_between(fabric: Fabric, node: Node, other: Node) -> Sequence[Link]:
     return [link for link in own if link.network == taken]
 
 
-def count_members(link: Link, share: float | None) -> int | None:
-    """How many members of a LAG would carry this share of it; None where that is no whole number, or no LAG."""
-    if not link.is_lag or share is None:
+def count_members(count: int, share: float | None) -> int | None:
+    """How many of ``count`` members would carry this share of all; None where that is no whole number, or only one."""
+    if count < 2 or share is None:
         return None
-    members = share * link.count
+    members = share * count
     return round(members) if abs(members - round(members)) <= MEMBER_NEAR else None
 
 

@@ -10,30 +10,43 @@ from functools import cached_property
 import numpy as np
 
 from benchconsole.probes.judging.grading import matching
+from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import INWARD, Reading, Result, Test
 from benchconsole.probes.model.sending import Directions
-from benchconsole.probes.planning.stream_placement import StreamPaths, compute_most
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.probes.planning.stream_placement import PortForks, StreamPaths, compute_most
+from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
 from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion, Direction, Flow
+from benchconsole.topology.routing.hashed_paths import CableStep
 from benchconsole.topology.routing.routes import Route, Routes
+
+SLOW = 0.85
+"""A flow that gave less than this share of what was expected is slow, be it judged or not."""
+
+WHOLE = 1 - 1e-9
+"""A share from which a flow crosses a part whole."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredFlow:
     """One flow that gave a number, in byte/s of payload, with its links and what ``model`` expects of it.
 
-    ``loads`` is what each link of ``route`` carried while the round ran, byte/s.
+    ``route`` are the links that it crosses, ``parts`` these and the known members of LAGs among them (``Parts``).
+    ``loads`` is what each of the parts carried while the round ran, and ``fastest`` the fastest flow that crossed it
+    whole (0: none), both in byte/s. ``spared`` tells where others crossed a part whole and none of them was slow.
     """
 
     result: Result
     measurement: Reading
     flow: Flow
     route: Route
+    parts: Indices
     loads: Floats
+    fastest: Floats
+    spared: Flags
     expected: Expectation
     model: str = MODEL
 
@@ -50,10 +63,10 @@ class MeasuredFlow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossings:
-    """Every link that a flow crosses: the place of the flow, the number of the directed link, the share of the flow."""
+    """Every part that a flow crosses (``Parts``): the place of the flow, the part, the share of the flow."""
 
     owner: Indices
-    way: Indices
+    part: Indices
     share: Floats
 
 
@@ -63,9 +76,10 @@ class RoundFlows:
     Of several measurements of one direction the first tells what the flow reached: those that follow speak of parts.
     """
 
-    def __init__(self, routes: Routes, walks: StreamPaths, closed: ClosedRound, metric: str) -> None:
+    def __init__(self, routes: Routes, walks: StreamPaths, parts: Parts, closed: ClosedRound, metric: str) -> None:
         self._routes = routes
         self._walks = walks
+        self._parts = parts
         self.results: list[Result] = []
         self.measurements: list[Sequence[Reading]] = []
         self.flows: list[Flow] = []
@@ -79,18 +93,42 @@ class RoundFlows:
                     self.flows.append(flow)
 
     @cached_property
+    def _paths(self) -> Mapping[int, list[CableStep]]:
+        """The paths of steered flows, by the place of the flow."""
+        return {
+            place: path
+            for place, (result, flow) in enumerate(zip(self.results, self.flows, strict=True))
+            if INWARD not in self.measurements[place][0].labels
+            and (path := find_steered_path(self._walks, result.test, flow))
+        }
+
+    @cached_property
     def routes(self) -> list[Route]:
-        """The links that each flow crosses when it divides ideally."""
-        return [self._routes.route(flow) for flow in self.flows]
+        """The links that each flow crosses: those that it was steered over, or all when it divides ideally."""
+        return [
+            self._routes.route(flow) if (path := self._paths.get(place)) is None else _make_route(path)
+            for place, flow in enumerate(self.flows)
+        ]
 
     @cached_property
     def crossings(self) -> Crossings:
-        counts = [len(route.ways) for route in self.routes]
+        rows = [
+            (route.ways, route.shares)
+            if (path := self._paths.get(place)) is None
+            else (parts := self._parts.on_path(path), np.ones(len(parts)))
+            for place, route in enumerate(self.routes)
+        ]
+        counts = [len(parts) for parts, _ in rows]
         return Crossings(
             np.repeat(np.arange(len(counts)), counts),
-            np.concatenate([route.ways for route in self.routes]),
-            np.concatenate([route.shares for route in self.routes]),
+            np.concatenate([parts for parts, _ in rows]),
+            np.concatenate([shares for _, shares in rows]),
         )
+
+    @cached_property
+    def _starts(self) -> Indices:
+        """Where the crossings of each flow begin, and the last ones end."""
+        return np.searchsorted(self.crossings.owner, np.arange(len(self.flows) + 1))
 
     @cached_property
     def values(self) -> Floats:
@@ -99,20 +137,45 @@ class RoundFlows:
 
     @cached_property
     def loads(self) -> Floats:
-        """byte/s over every directed link, by its number, while these flows ran."""
+        """byte/s over every part, by its number, while these flows ran."""
+        return self._sum_at_parts(self.values)
+
+    @cached_property
+    def offered(self) -> Floats:
+        """byte/s that every part should have carried."""
+        return self._sum_at_parts(np.array([each.value for each in self.expectations]))
+
+    def _sum_at_parts(self, values: Floats) -> Floats:
         crossed = self.crossings
-        size = 2 * len(self._routes.fabric.links)
-        return np.bincount(crossed.way, crossed.share * self.values[crossed.owner], minlength=size).astype(float)
+        return sum_at(crossed.share * values[crossed.owner], crossed.part, self._parts.size)
+
+    @cached_property
+    def fastest(self) -> Floats:
+        """byte/s of the fastest flow that crossed each part whole, by its number; 0 where none did."""
+        crossed, found = self.crossings, np.zeros(self._parts.size)
+        whole = crossed.share > WHOLE
+        np.maximum.at(found, crossed.part[whole], self.values[crossed.owner[whole]])
+        return found
+
+    @cached_property
+    def slow(self) -> Flags:
+        """Per flow whether it gave clearly less than it should have."""
+        return np.asarray(self.values < SLOW * np.array([each.value for each in self.expectations]), bool)
+
+    @cached_property
+    def spared(self) -> Flags:
+        """Per part whether several flows crossed it whole, and not more than one of them gave clearly less."""
+        crossed, size = self.crossings, self._parts.size
+        whole = crossed.share > WHOLE
+        owner, part = crossed.owner[whole], crossed.part[whole]
+        slow = np.bincount(part, self.slow[owner], minlength=size)
+        return np.asarray((np.bincount(part, minlength=size) > 1) & (slow <= 1), bool)
 
     @cached_property
     def _members(self) -> Mapping[int, Mapping[Direction, int]]:
         """The members of links that steered flows were put on, by the place of the flow."""
-        return {
-            place: members
-            for place, (result, flow) in enumerate(zip(self.results, self.flows, strict=True))
-            if INWARD not in self.measurements[place][0].labels
-            if (members := chosen_members(self._walks, result.test, flow))
-        }
+        graph = self._routes.graph
+        return {place: {graph.direction(step.way): step.member for step in path} for place, path in self._paths.items()}
 
     @cached_property
     def expectations(self) -> tuple[Expectation, ...]:
@@ -141,17 +204,20 @@ class RoundFlows:
         return {each.id: (place, each) for place, group in enumerate(self.measurements) for each in group}
 
     def _measured(self, place: int, measurement: Reading) -> MeasuredFlow:
-        model = Model.STEERED.value if place in self._members else MODEL
-        route = self.routes[place]
-        loads, expected = self.loads[route.ways], self.expectations[place]
-        return MeasuredFlow(self.results[place], measurement, self.flows[place], route, loads, expected, model)
+        model = Model.STEERED.value if place in self._paths else MODEL
+        parts = self.crossings.part[self._starts[place] : self._starts[place + 1]]
+        return MeasuredFlow(
+            self.results[place], measurement, self.flows[place], self.routes[place], parts, self.loads[parts],
+            self.fastest[parts], self.spared[parts], self.expectations[place], model,
+        )  # fmt: skip
 
 
 class FlowReader:
     """Reads the flows of closed rounds over one fabric. Those of the newest round are kept, for it is asked again."""
 
-    def __init__(self, routes: Routes) -> None:
+    def __init__(self, routes: Routes, parts: Parts) -> None:
         self._routes = routes
+        self._parts = parts
         self._walks = StreamPaths(routes)
         self._results: Sequence[Result] | None = None
         self._flows: dict[str, RoundFlows] = {}
@@ -161,7 +227,7 @@ class FlowReader:
         if closed.results is not self._results:
             self._results, self._flows = closed.results, {}
         if metric not in self._flows:
-            self._flows[metric] = RoundFlows(self._routes, self._walks, closed, metric)
+            self._flows[metric] = RoundFlows(self._routes, self._walks, self._parts, closed, metric)
         return self._flows[metric]
 
 
@@ -186,9 +252,14 @@ def read_flow(routes: Routes, test: Test, measurement: Reading | None = None) ->
     return Flow(flow.source, flow.sink, min(demands)) if demands else flow
 
 
-def chosen_members(walks: StreamPaths, test: Test, flow: Flow) -> Mapping[Direction, int]:
-    """The member of each link that a steered test was put on by its source port; empty where that is not known."""
+def find_steered_path(walks: StreamPaths, test: Test, flow: Flow) -> list[CableStep]:
+    """The cables that a steered test was put on by its source port; empty where that is not known."""
     port, forward = test.sending.source_port, test.sending.directions is Directions.FORWARD
     if test.target.options.get("design") != "steered" or port is None or test.sending.streams != 1 or not forward:
-        return {}
-    return walks.members(flow, port) if walks.ports(flow) > 1 else {}
+        return []
+    return walks.path(flow, PortForks(port)) if walks.ports(flow) > 1 else []
+
+
+def _make_route(path: Sequence[CableStep]) -> Route:
+    ways = np.array([step.way for step in path], np.intp)
+    return Route(ways, np.ones(len(ways)))

@@ -73,8 +73,11 @@ class Suspect(StrEnum):
 
     NODE = "node"
     NIC = "nic"
+    LEG = "bond leg"
     LINK = "link"
+    MEMBER = "LAG member"
     LAG = "lag"
+    MLAG = "MLAG pair"
     SWITCH = "switch"
     STORAGE = "storage"
     FABRIC = "fabric"

@@ -14,7 +14,9 @@ from benchconsole.console.view.wording import SEVERITIES
 from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.analysis.static_finding import Severity
 
-_SUSPECTS = {Suspect.NIC: "NIC", Suspect.LAG: "LAG"}
+_SUSPECTS = {
+    Suspect.NIC: "NIC", Suspect.LAG: "LAG", Suspect.LEG: "leg", Suspect.MEMBER: "member", Suspect.MLAG: "MLAG"
+}  # fmt: skip
 
 
 Entry = Finding | AlikeFindings | Row

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchconsole.probes.api import Output, Probe, Sending, Shape
-from benchconsole.probes.judging.attribution import Attributor, LinkLoads
+from benchconsole.probes.judging.attribution import Attributor, PartLoads
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
@@ -149,7 +149,7 @@ def test_what_is_proven_is_what_flows_show_one_by_one(place: int, apart: float) 
         for index, result in enumerate(closed.results)
     )
     closed = replace(closed, results=results)
-    loads = LinkLoads(context.routes.graph)
+    loads = PartLoads(context.parts)
     loads.add(context.flows.read(closed, criterion.metric))
     wanted = certain(context, closed)
     graph = context.routes.graph
@@ -186,5 +186,5 @@ def test_groups_that_share_no_link_are_explained_apart() -> None:
     attributor = Attributor(context, kept._loads)
     causes, rest = attributor.explain(low)
     assert len(attributor._known) > 1
-    assert {id(seen) for _, explained in causes for seen in explained} <= {id(seen) for seen in low}
+    assert {id(seen) for cause in causes for seen in cause.seen} <= {id(seen) for seen in low}
     assert attributor.explain(low) == (causes, rest)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.round_flows import chosen_members, read_flow
+from benchconsole.probes.judging.round_flows import find_steered_path, read_flow
 from benchconsole.probes.model.measuring import Target, Test
 from benchconsole.probes.model.sending import Directions, Sending
 from benchconsole.probes.planning.stream_placement import FIRST_PORT, StreamPaths
@@ -88,7 +88,7 @@ def test_members_are_known_of_one_stream_that_is_sent_from_a_steered_port(
     design: str, sending: Sending, known: bool
 ) -> None:
     test = pair(FABRIC, sending, design=design)
-    found = chosen_members(StreamPaths(Routes(FABRIC)), test, test.flows[0])
+    found = find_steered_path(StreamPaths(Routes(FABRIC)), test, test.flows[0])
     assert bool(found) is known
 
 

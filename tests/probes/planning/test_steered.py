@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
-from benchconsole.probes.judging.round_flows import chosen_members
+from benchconsole.probes.judging.round_flows import find_steered_path
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt, Failure, Round
@@ -77,7 +77,7 @@ def test_every_flow_expects_what_one_stream_gets_alone(text: str) -> None:
         for found in context.flows.read(closed, context.criteria[-1].metric).measured(context.criteria[-1]):
             alone = compute_most(fabric, context.routes.shares_of(found.flow), 1)
             assert found.expected.value == pytest.approx(alone)
-            forked = chosen_members(StreamPaths(context.routes), found.result.test, found.flow)
+            forked = find_steered_path(StreamPaths(context.routes), found.result.test, found.flow)
             assert found.model == (Model.STEERED if forked else Model.FLUID).value
 
 
