@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, DefaultCriterion, grade, matching
 from benchconsole.probes.judging.hash_interval import HashInterval, sum_crossing
+from benchconsole.probes.judging.reasons import explain_rate
 from benchconsole.probes.judging.round_flows import MeasuredFlow, read_flow
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Test
@@ -132,7 +133,7 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
         labels=labels,
         level=subject.level,
         kind=Yardstick.CAPACITY,
-        because=subject.because,
+        because=subject.because + _explain(subject),
         unit=reading.unit,
         shown=subject.context.shown(reading.metric),
         value=subject.value,
@@ -142,6 +143,16 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
         limiting=", ".join(limits[:3]) + (f" and {len(limits) - 3} more" if len(limits) > 3 else ""),
         evidence=tuple(each.measurement.id for each in subject.flows),
     )
+
+
+def _explain(subject: FlowSubject) -> str:
+    """What the tests measured of the reason, to be added to that of a low verdict."""
+    if subject.level not in (Level.WATCH, Level.FAIL):
+        return ""
+    required, target = subject.criterion.required, subject.criterion.target
+    asked = required if subject.level is Level.FAIL or target is None else target
+    reason = explain_rate(subject.context, subject.flows, asked)
+    return "" if reason is None else f"; {reason.text}"
 
 
 # -- the rules, in their order

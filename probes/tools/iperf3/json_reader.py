@@ -12,6 +12,7 @@ from benchconsole.probes.readers.documents import Document, find_documents, has_
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.numbers import read_number
 from benchconsole.probes.readers.readings import add_labels, known_labels, number_runs
+from benchconsole.probes.tools.iperf3 import json_conditions
 
 _FIRST = "start|end|error|event|intervals|title|data"
 _BITS = 8.0
@@ -95,6 +96,11 @@ def _read_run(document: Document) -> Iterator[Reading]:
         marks = known_labels(direction=direction, protocol=protocol, streams=len(own) or None)
         yield from _read_sums(end, suffix, marks, udp=protocol == "udp")
         yield from _read_streams(own, marks, udp=protocol == "udp")
+        if protocol == "udp":
+            yield from json_conditions.read_reordered(own, marks)
+        elif protocol == "tcp":
+            yield from json_conditions.read_connections(start, read_mapping(end.get(f"sum_sent{suffix}")), own, marks)
+        yield from json_conditions.read_processors(start, end, marks, streams=len(streams))
     if not heard:
         raise ProbeOutputError("zero bytes received at this end", "the JSON of the end that received")
 

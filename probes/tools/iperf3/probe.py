@@ -58,6 +58,13 @@ class Iperf3(PairProbe):
         Metric("iperf3.retransmits", Unit.ONE, "segments that the sender sent again"),
         Metric("iperf3.loss", Unit.ONE, "share of datagrams that did not arrive", Shown.PERCENT),
         Metric("iperf3.jitter", Unit.SECOND, "jitter of datagrams at the receiver"),
+        Metric("iperf3.reordered", Unit.ONE, "share of datagrams that came after a later one", Shown.PERCENT),
+        Metric("iperf3.resent", Unit.ONE, "share of segments that were sent again", Shown.PERCENT),
+        Metric("iperf3.rtt", Unit.SECOND, "round trip of the sender's segments, mean of its streams"),
+        Metric("iperf3.cwnd", Unit.BYTE, "largest congestion windows of all streams", Shown.MEMORY),
+        Metric("iperf3.window", Unit.BYTE, "largest windows that the receiver offered all streams", Shown.MEMORY),
+        Metric("iperf3.mss", Unit.BYTE, "payload of one segment at most"),
+        Metric("iperf3.cpu", Unit.ONE, "share of one processor that each thread of an end used", Shown.PERCENT),
     )
     tools = MappingProxyType({"iperf3": "iperf3"})
     options = MappingProxyType(

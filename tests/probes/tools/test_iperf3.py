@@ -75,6 +75,73 @@ def test_what_was_lost_and_sent_again_is_told() -> None:
     assert labelled("udp-3.1.txt")["iperf3.loss", "out"] == pytest.approx(0.2)
 
 
+def find_conditions(whole: object) -> dict[str, float]:
+    """The readings beside the rates, of the first run; of processors with their end."""
+    found = Iperf3().parse(Output((), json.dumps(whole).encode()))
+    rates = ("iperf3.throughput", "iperf3.stream", "iperf3.retransmits", "iperf3.loss", "iperf3.jitter")
+    return {
+        one.metric.removeprefix("iperf3.") + dict(one.labels).get("end", ""): one.value
+        for one in found
+        if one.metric not in rates
+    }
+
+
+def test_the_connection_and_the_processors_of_both_ends_are_told() -> None:
+    assert find_conditions(json.loads(text("iperf3/tcp-3.12.json"))) == pytest.approx(
+        {
+            "rtt": 37.5e-6,
+            "cwnd": 785796 + 1047728,
+            "window": 13033472 + 13969408,
+            "mss": 32768,
+            "resent": 12 / (5584977920 / 32768 + 12),
+            "cpusender": 0.8601804928,
+            "cpureceiver": 0.5105875787,
+        }
+    )
+
+
+def test_a_client_that_receives_is_told_nothing_of_the_sender_but_its_processor() -> None:
+    assert find_conditions(json.loads(text("iperf3/rev-3.12.json"))) == pytest.approx(
+        {"mss": 32768, "resent": 0.0, "cpusender": 0.9925652156, "cpureceiver": 0.4206102611}
+    )
+
+
+@pytest.mark.parametrize(("version", "share"), [("3.15", 0.86018), ("3.16", 0.43009), ("4.0", 0.43009)])
+def test_a_processor_is_shared_by_all_streams_before_each_has_a_thread(version: str, share: float) -> None:
+    whole = json.loads(text("iperf3/tcp-3.12.json"))
+    whole["start"]["version"] = f"iperf {version}"
+    assert find_conditions(whole)["cpusender"] == pytest.approx(share, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "gone"),
+    [
+        ("mean_rtt", 0, "rtt"),
+        ("mean_rtt", -1, "rtt"),
+        ("mean_rtt", "36", "rtt"),
+        ("mean_rtt", 3.7e9, "rtt"),
+        ("max_snd_cwnd", 0, "cwnd"),
+        ("max_snd_wnd", None, "window"),
+        ("max_snd_wnd", 2e15, "window"),
+    ],
+)
+def test_a_number_that_one_stream_does_not_tell_is_not_told_of_all(name: str, value: object, gone: str) -> None:
+    whole = json.loads(text("iperf3/tcp-3.12.json"))
+    known = find_conditions(whole)
+    whole["end"]["streams"][1]["sender"][name] = value
+    assert find_conditions(whole) == pytest.approx({metric: known[metric] for metric in known if metric != gone})
+
+
+@pytest.mark.parametrize(("told", "late"), [(0, 0.0), (86, 0.01), (8631, None), (-1, None), ("3", None)])
+def test_datagrams_out_of_order_are_told_by_the_end_that_received(told: object, late: float | None) -> None:
+    whole = json.loads(text("iperf3/udprev-3.12.json"))
+    (stream,) = whole["end"]["streams"]
+    stream["udp"] |= {"out_of_order": told, "packets": 8600}
+    assert find_conditions(whole).get("reordered") == late
+    stream["udp"]["sender"] = True
+    assert "reordered" not in find_conditions(whole)
+
+
 def test_streams_are_numbered_and_add_up() -> None:
     found = Iperf3().parse(output("iperf3/udploss-3.12.json"))
     streams = {dict(one.labels)["stream"]: one.value for one in found if one.metric == "iperf3.stream"}

@@ -156,6 +156,19 @@ async def test_a_real_run_over_loopback_is_read() -> None:
     assert found[0].value > 1e6
 
 
+@installed
+async def test_the_window_that_was_asked_for_is_the_one_that_a_real_run_tells() -> None:
+    options: dict[str, str | int] = {"seconds": 1, "omit": 0, "streams": 1, "window": "16 KiB"}
+    target = Target(
+        a_node("a", data_address="127.0.0.1"), a_node("b", data_address="127.0.0.1"), MappingProxyType(options)
+    )
+    probe, here = Iperf3(), Loopback()
+    (said_by_client,) = await probe.run(FakeContact(here, here), target)
+    told = {one.metric: one.value for one in probe.parse(said_by_client)}
+    assert 8 * 1024 <= told["iperf3.window"] <= 32 * 1024
+    assert 0 < told["iperf3.rtt"] < 1
+
+
 def test_it_needs_a_pair() -> None:
     assert Iperf3.shape is Shape.PAIR
     with pytest.raises(PlanError):
