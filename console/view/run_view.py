@@ -253,13 +253,13 @@ def stages_of(view: RunView, worst_of: Callable[[Round], State | None]) -> tuple
 
     ``worst_of`` knows the worst state of a closed round, None where nothing of it was judged.
     """
-    ratios = _ratios(view)
-    pace = ratios[len(ratios) // 2] if ratios else 1.0  # how much longer rounds take than was estimated
+    ratios = _list_ratios(view)
     stages: list[StageView] = []
     for name, rounds in group_by_key((each.stage, each) for each in view.plan).items():
         done = [each for each in rounds if each.number in view.closed]
         seconds = sum(view.closed[each.number][1] - view.closed[each.number][0] for each in done)
-        left = sum(each.seconds * pace for each in rounds if each.number not in view.closed)
+        own = ratios.get(rounds[0].probe, [1.0])
+        left = sum(each.seconds * own[len(own) // 2] for each in rounds if each.number not in view.closed)
         tests = sum(len(each.tests) for each in rounds)
         state = State.SKIPPED
         if view.current is not None and any(each.number == view.current.number for each in rounds):
@@ -271,13 +271,21 @@ def stages_of(view: RunView, worst_of: Callable[[Round], State | None]) -> tuple
     return tuple(stages)
 
 
-def _ratios(view: RunView) -> list[float]:
-    """Seconds taken over seconds estimated, of every closed round that was run, sorted."""
-    return sorted(
-        (view.closed[each.number][1] - view.closed[each.number][0]) / each.seconds
+_UNMEASURED = (1.0, 2.0)
+"""How much longer than estimated the rounds of a probe are taken to last while none of it was run."""
+
+
+def _list_ratios(view: RunView) -> dict[str, list[float]]:
+    """Seconds taken over seconds estimated, of every closed round that was run, by probe, sorted.
+
+    How well the rounds of one probe are estimated says nothing of those of another.
+    """
+    found = group_by_key(
+        (each.probe, (view.closed[each.number][1] - view.closed[each.number][0]) / each.seconds)
         for each in view.plan
         if each.number in view.closed and each.seconds and not _was_spared(view, each)
     )
+    return {probe: sorted(ratios) for probe, ratios in found.items()}
 
 
 def _was_spared(view: RunView, each: Round) -> bool:
@@ -289,11 +297,21 @@ def _was_spared(view: RunView, each: Round) -> bool:
 
 
 def eta(view: RunView, now: float) -> tuple[float, float] | None:
-    """Seconds left as (low, high), None when nothing is left; the spread is that of the measured rounds."""
-    ratios = _ratios(view)
-    left = sum(each.seconds for each in view.plan if each.number not in view.closed)
-    if not left or not view.live:
+    """Seconds left as (low, high), None when nothing is left.
+
+    The spread is that of the measured rounds of the same probe, ``_UNMEASURED`` before the first. The round that
+    runs takes nothing from those after it, however long it takes.
+    """
+    ratios = _list_ratios(view)
+    ahead = [each for each in view.plan if each.number not in view.closed]
+    if not view.live or not any(each.seconds for each in ahead):
         return None
-    elapsed = max(now - view.current_started, 0.0) if view.current else 0.0
-    low, high = (ratios[len(ratios) // 4], ratios[(3 * len(ratios)) // 4]) if ratios else (1.0, 1.5)
-    return max(left * low - elapsed, 0.0), max(left * high - elapsed, 0.0)
+    low = high = 0.0
+    for each in ahead:
+        own = ratios.get(each.probe)
+        least, most = (own[len(own) // 4], own[(3 * len(own)) // 4]) if own else _UNMEASURED
+        is_current = view.current is not None and each.number == view.current.number
+        elapsed = max(now - view.current_started, 0.0) if is_current else 0.0
+        low += max(each.seconds * least - elapsed, 0.0)
+        high += max(each.seconds * most - elapsed, 0.0)
+    return low, high

@@ -280,11 +280,16 @@ def make_unexplained_finding(seen: Sequence[LowVerdict]) -> Finding:
     )
 
 
+_SETTINGS = ("nic.mtu", "nic.driver", "nic.firmware", "cpu.governor", "kernel.", "bios.", "os.", "sysctl.")
+"""What is installed or set on a machine, by the beginning of the fact; everything else is a part of it."""
+
+
 def make_hardware_finding(nodes: Sequence[str], parts: Sequence[tuple[tuple[str, str, str], list[Verdict]]]) -> Finding:
     """What ``nodes`` have in common that is not as declared: metric, found, declared, with the verdicts."""
     words = [f"{metric} {text or 'nothing'}, declared {wanted}" for (metric, text, wanted), _ in parts]
     members = [verdict for _, group in parts for verdict in group]
     where = fold(nodes)
+    is_setting = all(metric.startswith(_SETTINGS) for (metric, _, _), _ in parts)
     return Finding(
         suspect=Suspect.NODE,
         element=nodes[0],
@@ -297,8 +302,8 @@ def make_hardware_finding(nodes: Sequence[str], parts: Sequence[tuple[tuple[str,
         nodes=tuple(nodes),
         tests=tuple(dict.fromkeys(verdict.test for verdict in members)),
         because=tuple(f"{where} reports {line}" for line in words),
-        means="the machine is not the one that the topology file declares",
-        do="look at the hardware, or correct the class in the file",
+        means=f"{'a setting' if is_setting else 'the machine'} is not the one that the topology file declares",
+        do=f"{'change it on the node' if is_setting else 'look at the hardware'}, or correct the class in the file",
     )
 
 

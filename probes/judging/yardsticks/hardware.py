@@ -19,6 +19,8 @@ MEMORY_ABOVE = 0.005
 DISK_NEAR = 0.02
 """Share of its declared size by which a disk may differ: makers and tools round capacities."""
 
+_DIMMS_UNTOLD = ": dmidecode tells it, and tells root only (option sudo: 1 of inventory)"
+
 NUMBER_NEAR = 1e-6
 """Share by which any other number may differ: that of writing it as text and reading it back."""
 
@@ -39,6 +41,7 @@ def _judge(result: Result, name: str, declared: str | float) -> Verdict:
     wanted = format_hardware(name, declared)
     if not reported:
         level, because, text = Level.UNKNOWN, "declared, but the node does not report it", ""
+        because += _DIMMS_UNTOLD if name == "memory.dimms" else ""
     else:
         values = list(dict.fromkeys(fact.value for fact in reported))
         matching = [value for value in values if is_as_declared(name, value, declared)]
@@ -99,4 +102,6 @@ def format_hardware(name: str, value: str | float) -> str:
         return disk_size(value)
     if name.startswith("memory.") and name != "memory.dimms":
         return memory_size(value)
+    if name in {"cpu.cores", "cpu.threads"}:
+        return f"{value:g} over all sockets"
     return f"{value:g}"

@@ -1,7 +1,8 @@
 """The connections to a node: the commands on them, their keepalive, the reason why one was lost, when it is made anew.
 
 A refused login and a host key that cannot be trusted are raised again for the whole session, so that frequent callers
-cannot lock an account. A node that was silent, or was lost, is asked again after a pause that doubles. A failure at a
+cannot lock an account. A node that was silent, or was lost, is asked again after a pause that doubles; nobody waits
+long for that attempt. A failure at a
 jump host does not count as a failure of the nodes behind it.
 """
 
@@ -226,6 +227,8 @@ class ConnectionPool:
 
 
 _LONGEST_PAUSE = 600.0
+_RETRY = 2.0
+"""Seconds for which those who ask wait for another attempt at a node that could not be reached. It goes on."""
 _PASSING = (FailedAt.UNREACHABLE, FailedAt.LOST)
 
 
@@ -243,6 +246,7 @@ class RetriedConnection:
         self._losses = 0
         self._again: float | None = None
         self._opening: asyncio.Task[SshConnection] | None = None
+        self._failed: RemoteError | None = None
 
     async def link(self, node: NodeId) -> SshConnection:
         """The connection; RemoteError in the name of ``node``, a new one for everyone who asks."""
@@ -253,7 +257,9 @@ class RetriedConnection:
             self._opening = asyncio.create_task(self._open())
         opening = self._opening
         if not opening.done():
-            await asyncio.wait((opening,))
+            await asyncio.wait((opening,), timeout=_RETRY if self._failed is not None else None)
+        if self._failed is not None and not opening.done():
+            raise type(self._failed)(self._failed.failure)
         if opening.cancelled():
             raise RemoteError(Failure(FailedAt.CANCELLED, "the session was closed", node))
         error = opening.exception()
@@ -283,14 +289,17 @@ class RetriedConnection:
     async def _open(self) -> SshConnection:
         self._again = None
         try:
-            return await self._opener()
+            link = await self._opener()
         except JumpHostError:
             self._again = 0.0
             raise
         except RemoteError as error:
             if error.failure.stage in _PASSING:
                 self._again = self._after_pause(asyncio.get_running_loop().time())
+                self._failed = error
             raise
+        self._failed = None
+        return link
 
     def _is_due(self) -> bool:
         if self._opening is None or not self._opening.done():

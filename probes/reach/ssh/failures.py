@@ -13,12 +13,16 @@ from benchconsole.probes.reach.ssh.known_hosts import HostKeyState, fingerprint
 from benchconsole.probes.reach.ssh.ssh_config import ResolvedHost
 from benchconsole.topology.model.fabric import NodeId
 
+HEARD = 64
+"""Bytes that are kept of what a server sends first."""
+
 
 @dataclass(slots=True)
 class ConnectionAttempt:
     """How far one attempt to reach a node has come, and what the node has shown on the way.
 
-    ``on_late_answer`` is called when the node answers after it was given up, ``at_end`` with its connection's end.
+    ``heard`` are the first ``HEARD`` bytes that it sent. ``on_late_answer`` is called when the node answers after it
+    was given up, ``at_end`` with its connection's end.
     """
 
     node: NodeId
@@ -26,6 +30,7 @@ class ConnectionAttempt:
     connected: bool = False
     logging_in: bool = False
     connection: asyncssh.SSHClientConnection | None = None
+    heard: bytearray = field(default_factory=bytearray)
     offered: asyncssh.SSHKey | None = None
     offered_authority: asyncssh.SSHKey | None = None
     via: str = ""
@@ -36,6 +41,12 @@ class ConnectionAttempt:
     @property
     def greeted(self) -> bool:
         return self.connection is not None and bool(self.connection.get_extra_info("server_version"))
+
+    @property
+    def speaks_otherwise(self) -> bool:
+        """Whether a whole line came, and no SSH banner. Lines may stand before one (RFC 4253, 4.2); none followed."""
+        has_line = b"\n" in self.heard or len(self.heard) >= HEARD
+        return not self.greeted and has_line and not self.heard.startswith(b"SSH-")
 
     @property
     def where(self) -> str:
@@ -55,6 +66,8 @@ class ConnectionAttempt:
     def phase(self) -> str:
         if not self.connected:
             return "no answer"
+        if self.speaks_otherwise:
+            return f"port {self.host.port} answers, but not as SSH does: it sent {str(bytes(self.heard))[1:]}"
         if not self.greeted:
             return f"accepted the connection on port {self.host.port} but sent no banner"
         if not self.logging_in:
@@ -68,6 +81,8 @@ def failure(error: BaseException, attempt: ConnectionAttempt) -> Failure:
         if isinstance(error, kind):
             has_no_route = isinstance(error, OSError) and error.errno in _NO_ROUTE
             words = "no route to {a.where}: {error}" if has_no_route else wording
+            if attempt.speaks_otherwise:
+                words = "{a.where}: {a.phase}{a.tried}"
             detail = words.format(error=_reason(error), a=attempt, user=attempt.host.user)
             return Failure(stage, detail, attempt.node)
     raise error

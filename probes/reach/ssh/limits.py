@@ -12,6 +12,7 @@ class SshLimits:
 
     ``connect`` bounds the TCP connection, ``silence`` the same where a network has shown to be fast
     (``probes.reach.ssh.tcp_connect``), ``login`` everything from there to a usable connection.
+    ``greeting`` is for the banner of a server that has accepted the connection: one that hangs sends none.
     ``dials`` TCP connections are tried, ``logins`` logged in and ``starts`` commands begun at once, ``behind_jump``
     connections through one jump host. ``channels`` commands share a connection (sshd allows 10), ``connections``
     go to a node. ``retries`` follow a connection that was dropped before any login, ``refusals``
@@ -24,6 +25,7 @@ class SshLimits:
     connect: float = 10.0
     silence: float = 3.5
     login: float = 20.0
+    greeting: float = 6.0
     dials: int = 64
     logins: int = 64
     starts: int = 64

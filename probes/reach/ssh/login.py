@@ -12,9 +12,9 @@ import base64
 import logging
 import random
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import cast
 
@@ -29,6 +29,7 @@ from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
 from benchconsole.probes.reach.ssh.failures import (
     CONNECTION_ERRORS,
+    HEARD,
     ConnectionAttempt,
     failure,
     make_host_key_failure,
@@ -87,6 +88,15 @@ class QuietConnection(asyncssh.SSHClientConnection):
     def logger(self) -> SSHLogger:
         """asyncssh's own where its messages are wanted."""
         return super().logger if _LOGGER.isEnabledFor(logging.INFO) else _SILENT
+
+    heard: bytearray | None = None
+    """Where the first bytes of the server are kept, for the words on one that does not speak SSH."""
+
+    def data_received(self, data: bytes, datatype: asyncssh.DataType = None) -> None:
+        """Take in what the server sends."""
+        if self.heard is not None and len(self.heard) < HEARD:
+            self.heard += data[: HEARD - len(self.heard)]
+        super().data_received(data, datatype)
 
     def send_packet(self, pkttype: int, *args: bytes, handler: SSHPacketLogger | None = None) -> None:
         """Send a packet; an empty one only where the cipher chains blocks."""
@@ -197,22 +207,45 @@ class Connector:
             await asyncio.sleep(pause)
             attempt.tries += 1
             attempt.connected, attempt.connection = False, None
+            attempt.heard.clear()
 
     async def _connect_once(
         self, attempt: ConnectionAttempt, on_lost: OnLost, tunnel: Tunnel | None
     ) -> asyncssh.SSHClientConnection:
         sock = await self._tcp.connect(attempt) if tunnel is None else None
         try:
-            async with self._breaker.begin_login(), self._logins.turn(), asyncio.timeout(self._limits.login):
+            async with self._breaker.begin_login(), self._logins.turn(), _bound_login(attempt, self._limits, tunnel):
                 connection = await _log_in(attempt, on_lost, sock, tunnel)
-        except BaseException as error:
+        except BaseException:
             if sock is not None:
                 sock.close()
-            if isinstance(error, TimeoutError):
-                raise make_timeout_error(attempt, self._limits.login) from None
             raise
         self._breaker.note_accepted()
         return connection
+
+
+@asynccontextmanager
+async def _bound_login(attempt: ConnectionAttempt, limits: SshLimits, tunnel: Tunnel | None) -> AsyncIterator[None]:
+    """Give a login its time, and a server that does not say a word less: one that is merely busy sends its banner.
+
+    Behind a jump host the connection itself takes of this time, so that silence says nothing about the server.
+    """
+    patience = min(limits.greeting, limits.login) if tunnel is None else limits.login
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(limits.login) as bound:
+
+            def give_up_silent() -> None:
+                if not attempt.greeted and not bound.expired():
+                    bound.reschedule(loop.time())
+
+            look = loop.call_later(patience, give_up_silent)
+            try:
+                yield
+            finally:
+                look.cancel()
+    except TimeoutError:
+        raise make_timeout_error(attempt, limits.login if attempt.greeted else patience) from None
 
 
 async def _log_in(
@@ -223,6 +256,7 @@ async def _log_in(
     host = attempt.host
     options = host.make_options(lambda: LoginCallbacks(attempt, on_lost), waiter)
     connection = QuietConnection(loop, options, wait="auth")
+    connection.heard = attempt.heard
     try:
         if tunnel is None:
             await loop.create_connection(lambda: connection, sock=sock)

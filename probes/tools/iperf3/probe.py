@@ -35,6 +35,12 @@ _MOST_WRITE, _MOST_WINDOW = 2**20, 512 * 2**20
 """Bytes that iperf3 takes for ``-l`` and for ``-w`` at most (its MAX_BLOCKSIZE and MAX_TCP_BUFFER)."""
 _ALGORITHM = re.compile(r"[a-z0-9][a-z0-9_-]{0,14}")
 _ATTEMPTS = 4
+_START = 1.0
+"""Seconds that a test takes beyond those in which it sends: both ends start, and exchange their results."""
+_READY = 5.0
+"""Seconds in which a server listens, or hangs. The other tests of the round wait for it, so they are few."""
+_LATE = 8.0
+"""Seconds beyond the estimate after which a client hangs."""
 _IDLE = 60
 """Seconds after which a server without a client ends by itself; covers the wait for the round."""
 
@@ -78,7 +84,7 @@ class Iperf3(PairProbe):
 
     def estimate(self, options: Mapping[str, str | int | float]) -> float:
         given = self.given(options)
-        return float(given.whole("seconds", 1) + given.whole("omit") + 3)
+        return float(given.whole("seconds", 1) + given.whole("omit") + _START)
 
     def check(self, target: Target) -> None:
         self.client(target, 0)
@@ -110,7 +116,7 @@ class Iperf3(PairProbe):
             server = contact.there.start(self.server(target, port, idle=idle), timeout=_IDLE + seconds + 30)
             async with server as listening:
                 try:
-                    await listening.says("Server listening on", timeout=15)
+                    await listening.says("Server listening on", timeout=_READY)
                 except RemoteError as error:
                     old = idle and _says(error, "unrecognized option", "unknown option", "Usage:")
                     if attempt == _ATTEMPTS or not (old or _says(error, "in use")):
@@ -118,7 +124,7 @@ class Iperf3(PairProbe):
                     idle, attempt = idle and not old, attempt + 1
                     continue
                 await contact.together()
-                return (await contact.here.run(self.client(target, port, lines=lines), timeout=seconds + 12),)
+                return (await contact.here.run(self.client(target, port, lines=lines), timeout=seconds + _LATE),)
 
     def parse(self, output: Output) -> Sequence[Reading]:
         """Read JSON of versions 3.1 to 3.17 and later, its line-by-line form, or the text form.

@@ -21,8 +21,8 @@ def lines(described: Fabric, rounds: tuple[Round, ...], *, most: int = 6) -> lis
 def test_totals_and_bounds_come_first(tmp_path: Path) -> None:
     described = fabric(tmp_path)
     found = lines(described, planned(described, "all-pairs", seconds=5))
-    assert found[0] == "plan: 10 rounds (at least 9; ratio 1.111), 88 tests, about 1:30"
-    assert found[1] == "iperf3 all-pairs: 10 rounds (at least 9 by n1 out; ratio 1.111), 88 tests, about 1:30"
+    assert found[0] == "plan: 10 rounds (at least 9; ratio 1.111), 88 tests, about 1:10"
+    assert found[1] == "iperf3 all-pairs: 10 rounds (at least 9 by n1 out; ratio 1.111), 88 tests, about 1:10"
     assert "heaviest load on a link:" in found[2]
     assert "100 % in round" in found[2]
     assert "pairs: 88 of 90 directed pairs meet (97.78%)" in found

@@ -38,6 +38,27 @@ async def test_the_server_is_bound_and_the_client_waits_for_the_round() -> None:
     assert 20_000 <= int(port) < 32_000
 
 
+@pytest.mark.parametrize(
+    ("options", "estimate", "patience"), [({}, 7, 15), ({"seconds": 3, "omit": 0}, 4, 12), ({"seconds": 60}, 62, 70)]
+)
+async def test_a_client_that_hangs_is_given_up_soon_after_it_should_have_ended(
+    options: dict[str, int], estimate: float, patience: float
+) -> None:
+    here, there = FakeRemote("n1"), FakeRemote("n2").when("iperf3", "-s", answers=LISTENS)
+    here.when("iperf3", "-c", answers=output("iperf3/tcp-3.12.json"))
+    await Iperf3().run(FakeContact(here, there), replace(FLOW, options=MappingProxyType(options)))
+    assert Iperf3().estimate(options) == estimate
+    assert here.calls[0].timeout == patience
+
+
+async def test_a_server_that_hangs_does_not_hold_up_the_round_for_long() -> None:
+    contact = FakeContact(FakeRemote("n1"), FakeRemote("n2").when("iperf3", answers=Output((), exit_status=None)))
+    with pytest.raises(RemoteError, match="within 5 s") as raised:
+        await Iperf3().run(contact, FLOW)
+    assert raised.value.failure.stage is FailedAt.TIMEOUT
+    assert contact.gathered == 0
+
+
 async def test_a_port_that_is_taken_is_left_for_another() -> None:
     here, there = FakeRemote("n1", lenient=True), FakeRemote("n2")
     there.when("iperf3", "-s", answers=[TAKEN, TAKEN, LISTENS])
@@ -173,11 +194,6 @@ def test_it_needs_a_pair() -> None:
     assert Iperf3.shape is Shape.PAIR
     with pytest.raises(PlanError):
         Iperf3().client(Target(a_node()), 20_000)
-
-
-def test_the_estimate_follows_the_options() -> None:
-    assert Iperf3().estimate({}) == 9.0
-    assert Iperf3().estimate({"seconds": 60, "omit": 0}) == 63.0
 
 
 def client(**options: str | int) -> list[str]:

@@ -7,9 +7,10 @@ import pytest
 
 from benchconsole.probes.api import Target
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.finding_text import make_hardware_finding
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.judging.yardsticks.hardware import is_as_declared
-from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Level, Verdict
 from benchconsole.probes.model.measuring import Fact, Result, Round, Test
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 from tests.probes.judging.rounds import star
@@ -70,6 +71,64 @@ def test_the_port_that_carries_the_tests_is_the_one_that_was_declared(facts: Seq
     closed = ClosedRound(each, (Result(test, facts=tuple(facts)),), CloseReason.COMPLETE, 0.0, 1.0)
     (verdict,) = judge_round(JudgingContext(star(), {}), closed)
     assert verdict.level is level
+
+
+@pytest.mark.parametrize(
+    ("name", "because"),
+    [
+        (
+            "memory.dimms",
+            "declared, but the node does not report it: dmidecode tells it, and tells root only (option sudo: 1 of inventory)",
+        ),
+        ("cpu.sockets", "declared, but the node does not report it"),
+    ],
+)
+def test_a_fact_that_only_root_is_told_is_missed_with_that_reason(name: str, because: str) -> None:
+    (verdict,) = judge_declared({name: 8.0}, Fact("cpu.model", "Xeon"))
+    assert (verdict.level, verdict.because) == (Level.UNKNOWN, because)
+
+
+@pytest.mark.parametrize(
+    ("declared", "reported", "means", "do"),
+    [
+        ({"nic.mtu": 9000.0}, 1500.0, "a setting is not", "change it on the node, or correct the class in the file"),
+        (
+            {"kernel.release": "6.1"},
+            "5.10",
+            "a setting is not",
+            "change it on the node, or correct the class in the file",
+        ),
+        ({"cpu.sockets": 2.0}, 1.0, "the machine is not", "look at the hardware, or correct the class in the file"),
+        (
+            {"cpu.sockets": 2.0, "nic.mtu": 9000.0},
+            1.0,
+            "the machine is not",
+            "look at the hardware, or correct the class in the file",
+        ),
+    ],
+)
+def test_a_setting_is_changed_and_a_part_is_looked_at(
+    declared: dict[str, str | float], reported: str | float, means: str, do: str
+) -> None:
+    verdicts = judge_declared(declared, *(Fact(name, reported) for name in declared))
+    parts = [((each.metric, each.text, each.expected_text), [each]) for each in verdicts]
+    found = make_hardware_finding(["n1"], parts)
+    assert found.means.startswith(means)
+    assert found.do == do
+
+
+def test_threads_and_cores_say_that_they_are_those_of_all_sockets() -> None:
+    (verdict,) = judge_declared({"cpu.threads": 48.0}, Fact("cpu.threads", 24.0))
+    assert (verdict.text, verdict.because) == ("24 over all sockets", "declared 48 over all sockets")
+
+
+def judge_declared(declared: dict[str, str | float], *facts: Fact) -> Sequence[Verdict]:
+    node = Node(NodeId("n1"), NodeRole.COMPUTE, Hardware("b", MappingProxyType(declared)), "192.0.2.1", "192.0.2.7")
+    test = Test("t", "inventory", Target(node), 1)
+    each = Round(1, "inventory", "inventory", (test,), 1.0, "")
+    return judge_round(
+        JudgingContext(star(), {}), ClosedRound(each, (Result(test, facts=facts),), CloseReason.COMPLETE, 0.0, 1.0)
+    )
 
 
 @pytest.mark.parametrize(("fact", "verdicts"), [("inventory.seconds", 0), ("nic.speed", 1)])

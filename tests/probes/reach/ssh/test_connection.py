@@ -7,6 +7,7 @@ import pytest
 
 from benchconsole.probes.model.measuring import FailedAt, Failure
 from benchconsole.probes.model.remote import RemoteError
+from benchconsole.probes.reach.ssh import connection
 from benchconsole.probes.reach.ssh.connection import JumpHostError, RetriedConnection, SshConnection
 from benchconsole.probes.reach.ssh.limits import SshLimits
 from benchconsole.topology.model.fabric import NodeId
@@ -79,6 +80,34 @@ async def test_a_silent_node_is_asked_again_after_pauses_that_double(clock: Call
     opener.stage = None
     clock(601)
     assert (await way.link(NODE)).lost is None
+
+
+async def test_nobody_waits_long_for_another_attempt_and_it_goes_on_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, clock: Callable[[float], None]
+) -> None:
+    answers = asyncio.Event()
+    opener = Opener(FailedAt.UNREACHABLE)
+
+    async def open_late() -> SshConnection:
+        if opener.calls:
+            await answers.wait()
+        return await opener()
+
+    monkeypatch.setattr(connection, "_RETRY", 0.01)
+    way = RetriedConnection(open_late, 30)
+    await _failed(way)
+    opener.stage = None
+    clock(31)
+    assert (await _failed(way)).stage is FailedAt.UNREACHABLE
+    answers.set()
+    monkeypatch.setattr(connection, "_RETRY", 60)
+    assert (await way.link(NODE)).node == NODE
+    assert opener.calls == 2
+
+
+async def test_the_first_attempt_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_RETRY", 0.0)
+    assert (await RetriedConnection(Opener(), 30).link(NODE)).node == NODE
 
 
 async def test_a_node_that_answered_late_is_asked_at_once() -> None:

@@ -108,6 +108,49 @@ async def test_silence_after_the_connection(bench: Bench) -> None:
     assert f"accepted the connection on port {port} but sent no banner within 0.5 s" in failure.detail
 
 
+async def test_a_server_without_a_word_has_less_time_than_a_login(bench: Bench) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with _listening(silent) as port:
+        failure = await _failure(bench, port, SshLimits(greeting=0.3, login=60))
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert f"accepted the connection on port {port} but sent no banner within 0.3 s" in failure.detail
+
+
+async def test_a_server_that_has_sent_its_banner_has_the_time_of_a_login(bench: Bench) -> None:
+    async def banner(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-Slow\r\n")
+        await reader.read()
+
+    async with _listening(banner) as port:
+        failure = await _failure(bench, port, SshLimits(greeting=0.1, login=0.5))
+    assert "sent its banner but did not finish the key exchange within 0.5 s" in failure.detail
+
+
+@pytest.mark.parametrize(
+    ("said", "hangs_up", "told"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", False, r"b'HTTP/1.1 400 Bad Request\r\n\r\n' within 0.5 s"),
+        (b"220 ftp ready\r\n", True, r"b'220 ftp ready\r\n' (2 tries)"),
+        (b"\x1b[31m" + b"x" * 500 + b"\n", False, r"b'\x1b[31m" + 59 * "x" + "'"),
+    ],
+)
+async def test_another_protocol_is_told_with_its_first_bytes(
+    bench: Bench, said: bytes, hangs_up: bool, told: str
+) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        if not hangs_up:
+            await reader.read()
+        writer.close()
+
+    async with _listening(talk) as port:
+        failure = await _failure(bench, port, replace(QUICK, retries=1))
+    assert failure.stage is FailedAt.UNREACHABLE
+    assert f"port {port} answers, but not as SSH does: it sent {told.removeprefix('b')}" in failure.detail
+
+
 async def test_silence_after_the_banner(bench: Bench) -> None:
     async def banner(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"SSH-2.0-Silent\r\n")
