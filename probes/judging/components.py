@@ -26,7 +26,7 @@ class ComponentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Component:
-    """``device`` is a node or switch for a NIC or a switch, the lower end for links; ``upper`` their other end.
+    """``device`` is a node or switch for a NIC or a switch, the lower end for links.
 
     ``parts`` are numbers of ``Parts``; of a member and of what holds one there is no other than the member itself.
     """
@@ -34,7 +34,6 @@ class Component:
     kind: ComponentKind
     device: str
     parts: frozenset[int]
-    upper: str = ""
 
     @property
     def is_one_way(self) -> bool:
@@ -60,9 +59,9 @@ class Components:
         way = self._parts.way(part)
         link = self._graph.links[way >> 1]
         if part != way:
-            yield from self._make_both(ComponentKind.MEMBER, link.a, (part,), link.b)
+            yield from self._make_both(ComponentKind.MEMBER, link.a, (part,))
             return
-        yield from self._make_both(ComponentKind.LINK, link.a, (way,), link.b)
+        yield from self._make_both(ComponentKind.LINK, link.a, (way,))
         if self._is_node(link.a):
             legs = [each for each in self._fabric.active_legs(link.a) if each.network == link.network]
             if len(legs) > 1:
@@ -71,20 +70,18 @@ class Components:
             beside = self._list_beside(link)
             if len(beside) > 1:
                 ways = (self._number(each, way) for each in beside)
-                yield from self._make_both(ComponentKind.UPLINKS, link.a, ways, link.b)
+                yield from self._make_both(ComponentKind.UPLINKS, beside[0].a, ways)
         for end in (link.a, link.b):
             if not self._is_node(end):
                 ways = (self._graph.way(each, end) for each in self._fabric.links_at[end])
                 *_, both = self._make_both(ComponentKind.SWITCH, end, ways)
                 yield both
 
-    def _make_both(
-        self, kind: ComponentKind, device: str, parts: Iterable[int], upper: str = ""
-    ) -> Iterator[Component]:
+    def _make_both(self, kind: ComponentKind, device: str, parts: Iterable[int]) -> Iterator[Component]:
         """The component of ``parts``, which are one way, and that of both ways."""
         one_way = list(parts)
-        yield self._make(kind, device, one_way, upper)
-        yield self._make(kind, device, (*one_way, *(part ^ 1 for part in one_way)), upper)
+        yield self._make(kind, device, one_way)
+        yield self._make(kind, device, (*one_way, *(part ^ 1 for part in one_way)))
 
     def _number(self, link: Link, way: int) -> int:
         """The number of ``link`` in the direction of ``way``: up from its lower end, or down."""
@@ -96,7 +93,7 @@ class Components:
             return components[0]
         wanted = frozenset(part for each in components for part in each.parts)
         ways = frozenset(self._parts.way(part) for part in wanted)
-        if len(ways) == 1 and wanted != ways:
+        if len({way >> 1 for way in ways}) == 1 and len({self._parts.member_of(part) for part in wanted}) > 1:
             wanted = ways  # the members of one LAG
         return next((each for each in self.holding(min(wanted)) if each.parts == wanted), None)
 
@@ -114,7 +111,7 @@ class Components:
             if each.a == device and vertex.get(each.b) == vertex.get(link.b) != vertex.get(link.a)
         ]
 
-    def _make(self, kind: ComponentKind, device: str, parts: Iterable[int], upper: str = "") -> Component:
+    def _make(self, kind: ComponentKind, device: str, parts: Iterable[int]) -> Component:
         chosen = frozenset(parts)
         # Two links between the same devices are one component, whichever of them it was found by.
-        return self._made.setdefault((kind, chosen), Component(kind, device, chosen, upper))
+        return self._made.setdefault((kind, chosen), Component(kind, device, chosen))

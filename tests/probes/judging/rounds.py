@@ -22,6 +22,26 @@ nodes: {"n[1-8]": {}}
 links: [{from: "n[1-8]", to: leaf, speed: 8 Gb/s, network: flat}]
 """
 
+PAIRED = """\
+schema: 1
+fabric: paired
+networks: {flat: {goodput: 100 %}}
+switches: {"spine[1-2]": {role: spine}, "leaf[1-2]": {role: leaf}, tor: {role: leaf}}
+mlag: {vlt: {switches: "leaf[1-2]"}}
+nodes: {"b[1-2]": {}, "s[1-3]": {}, wide: {}}
+links:
+  - {from: "b[1-2]", to: "leaf[1-2]", speed: 8 Gb/s, bond: lacp, network: flat}
+  - {from: "s[1-3]", to: tor, speed: 8 Gb/s, network: flat}
+  - {from: wide, to: tor, speed: 8 Gb/s, count: 2, network: flat}
+  - {from: "leaf[1-2]", to: spine1, speed: 8 Gb/s, count: 2, network: flat}
+  - {from: "tor:te[1-2]", to: "spine1:Eth[1-2]", speed: 8 Gb/s, count: 2, lag: po1, network: flat}
+  - {from: "tor:te3", to: "spine1:Eth3", speed: 16 Gb/s, lag: po1, network: flat}
+  - {from: tor, to: spine2, speed: 8 Gb/s, network: flat}
+  - {from: leaf1, to: leaf2, speed: 8 Gb/s, network: flat}
+criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]
+"""
+"""Bonds on an MLAG pair, whose two LAGs lead to one spine; beside it a switch with a LAG of mixed speeds."""
+
 
 BOTH_WAYS = Sending(directions=Directions.BOTH)
 
