@@ -32,7 +32,7 @@ from benchconsole.probes.model.measuring import (
 from benchconsole.probes.model.options import Given
 from benchconsole.probes.model.remote import Contact, Remote, RemoteError, Running
 from benchconsole.probes.model.sending import Directions, Sending, SendingOptions
-from benchconsole.topology.model.fabric import Node, NodeRole
+from benchconsole.topology.model.fabric import Comparator, Node, NodeRole
 from benchconsole.topology.units import Shown, Unit, UnitError, parse
 
 hook = pluggy.HookimplMarker("benchconsole")
@@ -64,12 +64,14 @@ class Probe(ABC):
     where its numbers hold (ping: 1, when nobody answered); ``privileged`` whether it must be
     the administrator; ``options`` are the defaults of what a suite may set (a string for anything
     with a unit), ``sending_options`` those of them by which a test between two nodes is told how to
-    send; ``source`` names the report, paper or manual that the test is taken from.
+    send; ``label_names`` are those of the labels that its readings may carry besides those of their tests (None: not
+    told, so that criteria may ask for any); ``source`` names the report, paper or manual that the test is taken from.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     metrics: ClassVar[Sequence[Metric]] = ()
+    label_names: ClassVar[frozenset[str] | None] = None
     source: ClassVar[str] = ""
     tools: ClassVar[Mapping[str, str]] = MappingProxyType({})
     versions: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -140,8 +142,8 @@ class Probe(ABC):
 
 
 __all__ = [
-    "Against", "Contact", "Demands", "Directions", "Fact", "FailedAt", "Failure", "Given", "Labels", "Metric",
-    "Node", "NodeRole", "Output", "Part", "PlanError", "Probe", "ProbeError", "ProbeOutputError", "Reading",
+    "Against", "Comparator", "Contact", "Demands", "Directions", "Fact", "FailedAt", "Failure", "Given", "Labels",
+    "Metric", "Node", "NodeRole", "Output", "Part", "PlanError", "Probe", "ProbeError", "ProbeOutputError", "Reading",
     "Remote", "RemoteError", "Running", "Safety", "Sending", "SendingOptions", "Shape", "Shown", "Target", "Unit",
     "UnitError", "hook", "labels", "parse",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchconsole.topology.description.declarations import Vocabulary
+    from benchconsole.topology.description.vocabulary import Vocabulary
     from benchconsole.topology.model.fabric import Fabric
 
 

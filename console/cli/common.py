@@ -15,10 +15,11 @@ from benchconsole.topology.units import counted as count
 if TYPE_CHECKING:
     from benchconsole.console.reports.content import SessionDetails
     from benchconsole.console.view.run_view import RunView
-    from benchconsole.probes.api import Probe
+    from benchconsole.probes.api import Metric, Probe
     from benchconsole.probes.model.remote import Reach
     from benchconsole.probes.plugins.registry import ProbeCatalogue
     from benchconsole.store.store import Store
+    from benchconsole.topology.description.vocabulary import MetricTraits
     from benchconsole.topology.model.fabric import Fabric
 
 topology_argument = click.argument("topology", type=click.Path(path_type=Path, dir_okay=False))
@@ -102,8 +103,8 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
     from benchconsole.probes.planning.design_options import find_refusal
     from benchconsole.probes.planning.designs import DESIGNS
     from benchconsole.probes.planning.plan_rounds import DESIGN_OPTIONS
-    from benchconsole.topology.description.declarations import Vocabulary
     from benchconsole.topology.description.resolve import load
+    from benchconsole.topology.description.vocabulary import Vocabulary
 
     parameters = {}
     for text in given:
@@ -117,6 +118,7 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
         {metric.name: metric.unit for probe in installed.values() for metric in probe.metrics},
         {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in installed.items()},
         tuple(DESIGNS),
+        {metric.name: _describe_metric(probe, metric) for probe in installed.values() for metric in probe.metrics},
         lambda name, options: find_refusal(installed[name], options),
     )
     return load(path, vocabulary, parameters)
@@ -151,6 +153,15 @@ def read_reported(db: Path | None, name: str) -> "tuple[RunView, SessionDetails]
 def print_json(record: object) -> None:
     """Print ``record``, indented; ValueError for a number that JSON does not have."""
     click.echo(json.dumps(record, indent=1, allow_nan=False))
+
+
+def _describe_metric(probe: "Probe", metric: "Metric") -> "MetricTraits":
+    from benchconsole.probes.model.measuring import Against
+    from benchconsole.topology.description.vocabulary import MetricTraits
+    from benchconsole.topology.units import Shown
+
+    of_capacity, in_bytes = metric.against is Against.FABRIC, metric.shown is Shown.STORAGE
+    return MetricTraits(metric.meant, of_capacity, in_bytes, probe.label_names)
 
 
 async def ask_consent(question: str, unchanged: str = "nothing was changed") -> bool:

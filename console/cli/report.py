@@ -7,6 +7,7 @@ import click
 
 from benchconsole import __version__
 from benchconsole.console.cli.common import db_option, force_option, output_option, read_reported
+from benchconsole.console.exits import BadInput
 
 
 @click.command("report")
@@ -31,6 +32,9 @@ def command(
     from benchconsole.console.reports import FORMATS, ReportOptions, render, write
 
     named = next((name for name, known in FORMATS.items() if output and output.suffix == known.suffix), None)
+    if output is not None and output.suffix and named is None and format_ is None:
+        endings = ", ".join(f"{known.suffix} ({name})" for name, known in FORMATS.items())
+        raise BadInput(f"found the ending {output.suffix} of {output}, expected one of {endings}; or name a --format")
     chosen = format_ or named or "text"
     view, record = read_reported(db, session)
     options = ReportOptions(operator, __version__, ascii_only, raw_csv=raw_csv, details=record)

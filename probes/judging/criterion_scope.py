@@ -11,6 +11,7 @@ from benchconsole.probes.model.judgement import Verdict, Yardstick
 from benchconsole.probes.model.measuring import Result, Test
 from benchconsole.probes.model.sending import Directions
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.conditions import accept_labels, parse_condition
 from benchconsole.topology.model.fabric import Basis, Criterion
 
 
@@ -40,7 +41,7 @@ def is_held_against(criterion: Criterion, verdict: Verdict) -> bool:
     return (
         made
         and criterion.metric == verdict.metric
-        and set(criterion.where) <= set(verdict.labels)
+        and accept_labels(criterion.where, {"nodes": str(len(verdict.nodes)), **dict(verdict.labels)})
         and (not criterion.nodes or bool(criterion.nodes.intersection(verdict.nodes)))
     )
 
@@ -107,7 +108,7 @@ def _may_concern(criterion: Criterion, test: Test, result: Result | None) -> boo
     node measured alone never frees it: another test of the same node has to carry the label.
     """
     asked = dict(criterion.where)
-    if _differ(asked, test.target.labels):
+    if _differ(asked, (("nodes", str(len(test.target.nodes))), *test.target.labels)):
         return False
     read = _read_labels(criterion, result) if len(test.target.nodes) > 1 else []
     return not read or not all(_differ(asked, labels) for labels in read)
@@ -122,4 +123,4 @@ def _read_labels(criterion: Criterion, result: Result | None) -> list[tuple[tupl
 
 def _differ(asked: Mapping[str, str], labels: Iterable[tuple[str, str]]) -> bool:
     """Whether one of the labels has another value than is asked."""
-    return any(name in asked and asked[name] != value for name, value in labels)
+    return any(name in asked and not parse_condition(asked[name]).accepts(value) for name, value in labels)

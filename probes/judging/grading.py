@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import Reading, Result
+from benchconsole.topology.model.conditions import accept_labels
 from benchconsole.topology.model.fabric import Comparator, Criterion
 
 POSSIBLE = 1.05
@@ -58,8 +59,10 @@ def matching(criterion: Criterion, result: Result) -> tuple[Reading, ...]:
         return ()
     if isinstance(criterion, DefaultCriterion) and not result.test.sending.bulk:
         return ()
+    implied = {"nodes": str(len(result.test.target.nodes))}
     return tuple(
         measurement
         for measurement in result.measurements
-        if measurement.metric == criterion.metric and set(criterion.where) <= set(measurement.labels)
+        if measurement.metric == criterion.metric
+        and (not criterion.where or accept_labels(criterion.where, {**implied, **dict(measurement.labels)}))
     )

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
-from benchconsole.topology.model.fabric import Direction, Flow, Node, NodeId
+from benchconsole.topology.model.fabric import Comparator, Direction, Flow, Node, NodeId
 from benchconsole.topology.model.sweep import Ending
 from benchconsole.topology.units import Shown, Unit
 
@@ -37,6 +37,9 @@ class Metric:
     ``against`` FABRIC: byte/s of payload that arrived, held against what the links allow the flows that ran together.
     Of several readings of one test the first of each direction counts. In a test that sends both ways the label
     ``direction=in`` marks what the peer sent (``INWARD``).
+
+    ``sense``: the bound that means something, AT_LEAST where more is better. None: as its unit tells, and either
+    where that tells nothing.
     """
 
     name: str
@@ -44,6 +47,20 @@ class Metric:
     summary: str
     shown: Shown = Shown.PLAIN
     against: Against | None = None
+    sense: Comparator | None = None
+
+    @property
+    def meant(self) -> Comparator | None:
+        """The only bound that a criterion on it may set; None where either may be meant."""
+        return self.sense or _SENSE.get(self.unit)
+
+
+_SENSE = MappingProxyType(
+    {
+        Unit.SECOND: Comparator.AT_MOST,
+        **dict.fromkeys((Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND), Comparator.AT_LEAST),
+    }
+)
 
 
 INWARD = ("direction", "in")

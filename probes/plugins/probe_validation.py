@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from benchconsole.probes.api import Against, Metric, Probe, ProbeError, Safety, SendingOptions, Shape, Unit
+from benchconsole.probes.api import Against, Comparator, Metric, Probe, ProbeError, Safety, SendingOptions, Shape, Unit
 from benchconsole.topology.units import Shown
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -41,7 +41,10 @@ def _find_faults(probe: Probe) -> Iterator[str]:
         lambda tool, version: tool in probe.tools and isinstance(version, str) and bool(VERSION.fullmatch(version)),
     )
     options = _maps(probe.options, lambda _, value: isinstance(value, str) or is_number(value))
+    marks = probe.label_names
+    named = marks is None or (isinstance(marks, frozenset) and all(isinstance(mark, str) for mark in marks))
     for attribute, is_fine, expected in (
+        ("label_names", named, "a frozenset of names, or None"),
         ("tools", tools, "programs and the packages that bring them"),
         ("versions", versions, "tools of the probe with a version such as 3.10 each"),
         ("options", options, "names with a text or a finite number each"),
@@ -71,6 +74,8 @@ def _find_metric_faults(probe: Probe, name: str) -> Iterator[str]:
             yield f"metrics: found {metric.name} held against {metric.against!r}, expected an Against or None"
         elif metric.against is Against.FABRIC and (metric.unit is not Unit.BYTE_RATE or probe.shape is not Shape.PAIR):
             yield f"metrics: found {metric.name} held against the fabric, expected B/s of a probe between two nodes"
+        if metric.sense is not None and not isinstance(metric.sense, Comparator):
+            yield f"metrics: found {metric.name} in the sense {metric.sense!r}, expected a Comparator or None"
         if metric.name in seen:
             yield f"metrics: {metric.name!r} is declared twice"
         seen.add(metric.name)

@@ -203,3 +203,95 @@ def test_a_failure_that_was_repeated_stays_in_the_report(tmp_path: Path) -> None
     assert sentence in report.read_text()
     levels = [(row["superseded"], row["level"]) for row in site.verdicts() if row["metric"] == "stream.triad"]
     assert levels == [(True, "fail"), (False, "pass")]
+
+
+@pytest.mark.parametrize(
+    ("criterion", "sentence"),
+    [
+        pytest.param(
+            "metric: stream.triad, at_least: 65 GB/s, where: {thraeds: 24}",
+            "unknown label 'thraeds' of stream.triad, expected one of",
+            id="W3",
+        ),
+        pytest.param(
+            "metric: ior.throughput, at_least: 80 %, of: capacity",
+            "capacity, of which ior.throughput is no share, expected one of",
+            id="W4",
+        ),
+        pytest.param(
+            "metric: stream.triad, at_least: 65 GB/s, round: 100 GB/s",
+            "a step of 100 GB/s, expected at most a tenth of the bound (6.50 GB/s): a coarser step decides by itself",
+            id="W12",
+        ),
+        pytest.param(
+            "metric: stream.triad, at_least: 65 GB/s, target: 40 GB/s",
+            "a target of 40 GB/s, which is worse than at_least 65 GB/s, expected the better of the two as target",
+            id="W14",
+        ),
+        pytest.param(
+            "metric: ping.rtt, at_least: 1 ms",
+            "at_least on ping.rtt, expected at_most: less of it is better",
+            id="W15",
+        ),
+        pytest.param(
+            "metric: iperf3.throughput, at_least: 80 %, of: peak",
+            "peak, of which iperf3.throughput is no share, expected a metric in FLOP/s",
+            id="peak",
+        ),
+    ],
+)
+def test_a_criterion_that_cannot_be_right_is_refused_before_anything_passes(
+    tmp_path: Path, criterion: str, sentence: str
+) -> None:
+    site = Site(tmp_path, [criterion])
+    line = len(FABRIC.splitlines()) + 2
+    for code, said in (
+        site.call("check", site.topology),
+        site.call("run", site.topology, "--dry-run"),
+        site.ingest("stream", stream(50.5), "--node", "n1"),
+    ):
+        assert code == Exit.BAD_INPUT
+        assert f"site.yaml:{line}:" in said
+        assert sentence in said
+
+
+def test_a_stage_that_a_run_would_refuse_is_refused_by_check(tmp_path: Path) -> None:
+    site = Site(tmp_path, text=f"{FABRIC}suites: {{default: [{{probe: dd, size: 1 mb}}]}}\n")
+    code, said = site.call("check", site.topology)
+    assert code == Exit.BAD_INPUT
+    assert "site.yaml:6:38: dd option size: found '1 mb', expected a size such as 128 GiB or 4 TB" in said
+
+
+def test_a_report_in_no_known_format_is_refused(tmp_path: Path) -> None:
+    site = Site(tmp_path, [TRIAD])
+    site.ingest("stream", stream(70.0), "--node", "n1")
+    code, said = site.call("report", "-o", tmp_path / "r.xlsx")
+    assert code == Exit.BAD_INPUT
+    assert "found the ending .xlsx" in said
+    assert "expected one of .html (html), .md (md), .csv (csv), .json (json), .txt (text)" in said
+    assert not (tmp_path / "r.xlsx").exists()
+
+
+@pytest.mark.parametrize(
+    ("where", "levels"),
+    [
+        ("{threads: 24}", ["fail"]),
+        ("{threads: '> 23'}", ["fail"]),
+        ("{threads: '> 24'}", []),
+        ("{nodes: '< 2'}", ["fail"]),
+        ("{nodes: '> 1'}", []),
+    ],
+)
+def test_a_condition_compares_by_value(tmp_path: Path, where: str, levels: Sequence[str]) -> None:
+    site = Site(tmp_path, [f"{TRIAD}, where: {where}"])
+    site.ingest("stream", stream(50.0), "--node", "n1")
+    assert [row["level"] for row in site.verdicts()] == levels
+
+
+@pytest.mark.parametrize("where", ["threads > 24", "nodes > 1"])
+def test_a_condition_that_nothing_meets_is_said_to_be_not_tested(tmp_path: Path, where: str) -> None:
+    name, _, condition = where.partition(" ")
+    site = Site(tmp_path, [TRIAD, f"{WEAK}, where: {{{name}: '{condition}'}}"])
+    code, said = site.ingest("stream", stream(70.0), "--node", "n1")
+    assert code == Exit.UNTESTED
+    assert f"criterion 4.1.1, stream.triad {where}: not tested, no value has these labels" in said

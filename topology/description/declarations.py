@@ -10,7 +10,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from benchconsole.topology.description import raw
+from benchconsole.topology.description.criterion_check import CriterionCheck
 from benchconsole.topology.description.document import Location, ProblemReport
+from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import SelectionError, find_near
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Hardware, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values
@@ -29,20 +31,6 @@ _ORDER = re.compile(r"\s*(?:(up|down)|(shuffled)(?:\s+(\d{1,9}))?)\s*")
 _ORDERS = "up, down, shuffled, or shuffled with a seed such as shuffled 7"
 _GROWING = (Unit.BYTE_RATE, Unit.FLOP_RATE, Unit.PER_SECOND)
 _PERCENT_ONLY = "a percentage such as 80 % when 'of' is given"
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """``metrics``: name to base unit. ``probes``: name to its options and their defaults.
-
-    ``designs``: the test designs that a two-ended probe may be planned with. ``refuses`` says why a
-    probe would not run with these options, beginning with what was found; empty where it would.
-    """
-
-    metrics: Mapping[str, Unit]
-    probes: Mapping[str, Mapping[str, str | int | float]]
-    designs: tuple[str, ...] = ()
-    refuses: Callable[[str, Mapping[str, str | int | float]], str] = lambda probe, options: ""
 
 
 def resolve_hardware(name: str, written: raw.RawClass, report: ProblemReport) -> Hardware:
@@ -86,6 +74,7 @@ class Declarations:
     nodes: Collection[str]
     groups: Mapping[str, Collection[str]]
     vocabulary: Vocabulary | None
+    cohorts: Collection[str] = ()
 
     def chosen(self, text: str, location: Location) -> tuple[NodeId, ...] | None:
         """The nodes that ``text`` selects, or None and a problem."""
@@ -113,6 +102,10 @@ class Declarations:
         if required is None or nodes is None:
             return None
         where = tuple(sorted((key, str(value)) for key, value in (written.where or {}).items()))
+        if self.vocabulary is not None and unit is not None:
+            step = rounding if share or written.of is None else None
+            checked = CriterionCheck(self.report, self.vocabulary, unit, here, written, tuple(self.cohorts))
+            checked.report_contradictions(Comparator(bounds[0]), required, target, step)
         if unit is None and written.of is None:
             unit = parse_any(str(getattr(written, bounds[0])))[1]
         return Criterion(
@@ -176,7 +169,22 @@ class Declarations:
         if not nodes:
             return None
         sweep = _SweepReader(self.report, self.vocabulary, here, probe, options, len(nodes)).sweep(written)
+        if written.sweep is None:
+            self._refuse_options(here, probe, options)
         return Stage(probe, nodes, MappingProxyType(options), sweep)
+
+    def _refuse_options(self, here: Location, probe: str, options: Mapping[str, raw.Scalar]) -> None:
+        """Report what a run would refuse, at the option without which it would run."""
+        words = self.vocabulary
+        if words is None or probe not in words.probes or not options.keys() <= words.probes[probe].keys():
+            return
+        why = words.refuses(probe, options)
+        if why:
+            left = {key: {name: value for name, value in options.items() if name != key} for key in options}
+            blamed = next((key for key, rest in left.items() if not words.refuses(probe, rest)), None)
+            found, _, expected = why.partition(", expected ")
+            place = here if blamed is None else (*here, blamed)
+            self.report.add(place, found, expected or f"options that {probe} takes")
 
     def _known_options(self, probe: str, location: Location) -> list[str] | None:
         if self.vocabulary is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from benchconsole.topology.description import raw
-from benchconsole.topology.description.declarations import Declarations, Vocabulary, resolve_hardware
+from benchconsole.topology.description.declarations import Declarations, resolve_hardware
 from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
 from benchconsole.topology.description.grouping import Grouping, resolve_cohorts
 from benchconsole.topology.description.names import DeviceNames
@@ -14,6 +14,7 @@ from benchconsole.topology.description.permissions import Allowances
 from benchconsole.topology.description.storage_declarations import StorageReader
 from benchconsole.topology.description.templates import fold_problems, unfold
 from benchconsole.topology.description.validate import validate
+from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.description.wiring import Wiring
 from benchconsole.topology.errors import Problem, SelectionError, TopologyError, find_near
 from benchconsole.topology.model.fabric import (
@@ -168,7 +169,7 @@ class _Resolver:
             caps=self.allowances.caps(written.caps, tuple(systems)),
             places=MappingProxyType(names.places),
         )
-        declared = Declarations(self.report, names.nodes, list_groups(fabric), vocabulary)
+        declared = Declarations(self.report, names.nodes, list_groups(fabric), vocabulary, tuple(written.cohorts))
         for node, labels in resolve_cohorts(written, self.report, declared.chosen).items():
             names.nodes[node] = replace(names.nodes[node], cohorts=labels)
         criteria = [declared.criterion(index, item) for index, item in enumerate(written.criteria) if item is not None]

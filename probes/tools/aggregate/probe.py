@@ -91,6 +91,7 @@ class Aggregate(script_runner.NodeScript):
     """
 
     name = "aggregate"
+    label_names = frozenset(("cache", "format", "images", "size"))
     summary = "Many small images read and appended to one file, HDF5 or raw"
     source = "DESY storage report, tiff2nexus"
     metrics = (

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from benchconsole.probes import scratch
 from benchconsole.probes.api import (
+    Comparator,
     Contact,
     Demands,
     Given,
@@ -78,12 +79,18 @@ class Archive(PairProbe):
     """
 
     name = "archive"
+    label_names = frozenset(("cache", "direction", "sink", "size", "source", "stream", "streams"))
     summary = "Files moved to another node over several connections at once, their rates summed"
     source = "LLNL Lustre milestone, parallel ftp to the archive"
     metrics = (
         Metric("archive.throughput", Unit.BYTE_RATE, "all transfers while all of them ran", Shown.STORAGE),
         Metric("archive.transfer", Unit.BYTE_RATE, "one transfer, as the receiver counts it", Shown.STORAGE),
-        Metric("archive.spread", Unit.ONE, "rate of the fastest transfer over that of the slowest"),
+        Metric(
+            "archive.spread",
+            Unit.ONE,
+            "rate of the fastest transfer over that of the slowest",
+            sense=Comparator.AT_MOST,
+        ),
     )
     tools = MappingProxyType({"python3": "python3"})
     versions = MappingProxyType({"python3": script_runner.LEAST_PYTHON})

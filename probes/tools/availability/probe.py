@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from benchconsole.probes.api import (
+    Comparator,
     Contact,
     Fact,
     Metric,
@@ -72,12 +73,23 @@ class Availability(Probe):
     """A login, a trivial command, and the services that its options name."""
 
     name = "availability"
+    label_names = frozenset(("service",))
     summary = "One sample of a node: it answers, since when it is up, and whether a port, unit or file system answers"
     source = "Jetstream acceptance report, 4.1.3 and 5.1.3"
     metrics = (
-        Metric("availability.up", Unit.ONE, "1: the node took a login and answered a trivial command"),
+        Metric(
+            "availability.up",
+            Unit.ONE,
+            "1: the node took a login and answered a trivial command",
+            sense=Comparator.AT_LEAST,
+        ),
         Metric("availability.answer", Unit.SECOND, "time from sending that command to its end, services included"),
-        Metric("availability.service", Unit.ONE, "1: the service that was asked for answered, 0: it did not"),
+        Metric(
+            "availability.service",
+            Unit.ONE,
+            "1: the service that was asked for answered, 0: it did not",
+            sense=Comparator.AT_LEAST,
+        ),
     )
     tools = MappingProxyType({"bash": "bash", "timeout": "coreutils"})
     options = MappingProxyType[str, str | int | float]({"port": 0, "unit": "", "path": "", "patience": 5})

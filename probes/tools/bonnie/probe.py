@@ -53,6 +53,9 @@ class Bonnie(ScratchProbe):
     """
 
     name = "bonnie"
+    label_names = frozenset(
+        ("access", "cached", "clients", "files", "operation", "pattern", "run", "size", "statistic")
+    )
     summary = "bonnie++ under a scratch directory: large files, seeks, and many small files"
     source = "Jetstream acceptance report, charge of the review panel"
     metrics = (

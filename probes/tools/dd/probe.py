@@ -101,6 +101,7 @@ class Dd(ScratchProbe):
     """
 
     name = "dd"
+    label_names = frozenset(("block", "cache", "direct", "number", "operation", "size", "sync"))
     summary = "One large file in a scratch directory, written and read again in one stream"
     source = "Jetstream acceptance report, 5.1.2"
     metrics = (Metric("dd.throughput", Unit.BYTE_RATE, "bytes copied by the seconds that it took", Shown.STORAGE),)

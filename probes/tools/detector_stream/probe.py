@@ -21,7 +21,18 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from types import MappingProxyType
 
-from benchconsole.probes.api import Fact, Given, Metric, Output, ProbeOutputError, Reading, Shown, Unit, labels
+from benchconsole.probes.api import (
+    Comparator,
+    Fact,
+    Given,
+    Metric,
+    Output,
+    ProbeOutputError,
+    Reading,
+    Shown,
+    Unit,
+    labels,
+)
 from benchconsole.probes.readers.documents import Document, read_array
 from benchconsole.probes.readers.lines import shorten
 from benchconsole.probes.readers.numbers import require_positive
@@ -107,15 +118,33 @@ class DetectorStream(script_runner.NodeScript):
     """
 
     name = "detector-stream"
+    label_names = frozenset(("frames", "hertz", "layout", "size", "stream", "streams", "sync"))
     summary = "Images written at a detector's rate: those that came too late, and whether the file system will do"
     source = "DESY storage report, Pilatus 6M simulation"
     metrics = (
         Metric("detector-stream.throughput", Unit.BYTE_RATE, "written by all streams together", Shown.STORAGE),
         Metric("detector-stream.rate", Unit.BYTE_RATE, "written by one stream, its rate at most", Shown.STORAGE),
-        Metric("detector-stream.misses", Unit.ONE, "share of frames after their deadline", Shown.PERCENT),
-        Metric("detector-stream.late", Unit.ONE, "share of frames more than a period late", Shown.PERCENT),
+        Metric(
+            "detector-stream.misses",
+            Unit.ONE,
+            "share of frames after their deadline",
+            Shown.PERCENT,
+            sense=Comparator.AT_MOST,
+        ),
+        Metric(
+            "detector-stream.late",
+            Unit.ONE,
+            "share of frames more than a period late",
+            Shown.PERCENT,
+            sense=Comparator.AT_MOST,
+        ),
         Metric("detector-stream.lateness", Unit.SECOND, "longest time after a deadline"),
-        Metric("detector-stream.longest", Unit.ONE, "frames after their deadline in a row, at most"),
+        Metric(
+            "detector-stream.longest",
+            Unit.ONE,
+            "frames after their deadline in a row, at most",
+            sense=Comparator.AT_MOST,
+        ),
         Metric("detector-stream.wakeup", Unit.SECOND, "longest time that the node woke an idle stream too late"),
     )
     options = MappingProxyType(

@@ -69,6 +69,12 @@ class Fio(ScratchProbe):
     """
 
     name = "fio"
+    label_names = frozenset(
+        (
+            "block", "client", "clients", "depth", "direct", "end_fsync", "fdatasync", "fsync", "fsync_on_close",
+            "ioengine", "job", "mix", "number", "pattern", "statistic", "sync", "verify",
+        )
+    )  # fmt: skip
     summary = "Throughput, operations and latency of the file system under a scratch directory"
     source = "Jetstream acceptance report, random reads and writes"
     metrics: ClassVar[Sequence[Metric]] = (

@@ -91,6 +91,9 @@ class H5perf(ScratchProbe):
     """
 
     name = "h5perf"
+    label_names = frozenset(
+        ("api", "block", "cached", "driver", "iterations", "method", "run", "size", "statistic", "tasks", "timing")
+    )
     summary = "HDF5 and POSIX throughput of one process under a scratch directory"
     source = "DESY storage report, benchmarks"
     metrics = (

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from benchconsole.probes.api import (
+    Comparator,
     Contact,
     Demands,
     Metric,
@@ -41,12 +42,13 @@ class Hpl(Probe):
     """
 
     name = "hpl"
+    label_names = frozenset(("check", "n", "nb", "p", "q", "run", "variant"))
     summary = "High-Performance Linpack on single nodes or a set of nodes: floating-point rate of a checked solution"
     source = "Jetstream acceptance report, 4.1.1 and 5.1.1.1"
     metrics = (
         Metric("hpl.rate", Unit.FLOP_RATE, "solving a dense linear system"),
         Metric("hpl.time", Unit.SECOND, "wall time of the solution"),
-        Metric("hpl.residual", Unit.ONE, "scaled residual of the solution, passed below 16"),
+        Metric("hpl.residual", Unit.ONE, "scaled residual of the solution, passed below 16", sense=Comparator.AT_MOST),
     )
     tools = MappingProxyType({"mpirun": "openmpi-bin", "xhpl": ""})
     options = MappingProxyType(

@@ -26,6 +26,7 @@ class Imb(MpiMessages):
     """
 
     name = "imb"
+    label_names = frozenset(("benchmark", "direction", "group", "mode", "processes", "run", "size", "statistic"))
     summary = "Intel MPI Benchmarks between two nodes: latency and bandwidth over the sizes of messages"
     source = "DESY storage characterisation, basic network tests"
     metrics = make_message_metrics("imb", **_COUNTED)

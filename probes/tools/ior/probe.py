@@ -34,6 +34,9 @@ class Ior(IorProgram):
     """
 
     name = "ior"
+    label_names = frozenset(
+        ("access", "api", "block", "iteration", "operation", "run", "statistic", "tasks", "transfer")
+    )
     summary = "IOR over a set of nodes: writing and reading a shared file system together"
     source = "LLNL Lustre report, appendix B; Jetstream acceptance report, 5.1.2.1"
     metrics = (

@@ -43,6 +43,7 @@ class Iozone(ScratchProbe):
     """
 
     name = "iozone"
+    label_names = frozenset(("block", "operation", "run", "size", "statistic", "tasks"))
     summary = "Writing and reading files in a scratch directory with iozone, by one process or several"
     source = "DESY storage report; Fermilab storage report"
     metrics = (

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import (
     Against,
+    Comparator,
     Contact,
     Given,
     Metric,
@@ -56,13 +57,16 @@ class Iperf3(PairProbe):
     """
 
     name = "iperf3"
+    label_names = frozenset(("direction", "end", "protocol", "run", "stream", "streams"))
     summary = "TCP or UDP throughput between two nodes, as the receiver counts it"
     source = "Jetstream acceptance report, TCP and UDP bandwidth; SC11 100G WAN report; DESY storage report"
     metrics = (
         Metric("iperf3.throughput", Unit.BYTE_RATE, "payload that arrived", Shown.NETWORK, Against.FABRIC),
         Metric("iperf3.stream", Unit.BYTE_RATE, "payload of one stream that arrived", Shown.NETWORK),
-        Metric("iperf3.retransmits", Unit.ONE, "segments that the sender sent again"),
-        Metric("iperf3.loss", Unit.ONE, "share of datagrams that did not arrive", Shown.PERCENT),
+        Metric("iperf3.retransmits", Unit.ONE, "segments that the sender sent again", sense=Comparator.AT_MOST),
+        Metric(
+            "iperf3.loss", Unit.ONE, "share of datagrams that did not arrive", Shown.PERCENT, sense=Comparator.AT_MOST
+        ),
         Metric("iperf3.jitter", Unit.SECOND, "jitter of datagrams at the receiver"),
         Metric("iperf3.reordered", Unit.ONE, "share of datagrams that came after a later one", Shown.PERCENT),
         Metric("iperf3.resent", Unit.ONE, "share of segments that were sent again", Shown.PERCENT),

@@ -73,6 +73,7 @@ class Mdtest(IorProgram):
     """
 
     name = "mdtest"
+    label_names = frozenset(("items", "object", "operation", "statistic", "tasks"))
     summary = "Metadata of a shared file system: creating, examining, reading and removing by a set of nodes"
     source = "DESY storage report; Fermilab storage report (21 to 504 clients)"
     metrics = (Metric("mdtest.operations", Unit.PER_SECOND, "operations of all tasks by the time of the slowest"),)

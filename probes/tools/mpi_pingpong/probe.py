@@ -113,6 +113,7 @@ class MpiPingpong(MpiProgram):
     """
 
     name = "mpi-pingpong"
+    label_names = frozenset(("bytes", "direction", "message", "window"))
     summary = "MPI between two nodes: latency of small messages, bandwidth of windows of large ones"
     source = "DESY storage characterisation, MPI ping-pong over InfiniBand and TCP"
     metrics = (

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import (
     Against,
+    Comparator,
     Contact,
     Demands,
     Directions,
@@ -71,12 +72,15 @@ class Netperf(PairProbe):
     """
 
     name = "netperf"
+    label_names = frozenset(("direction", "pair", "pairs", "protocol", "statistic", "test"))
     summary = "TCP and UDP streams, or requests, from one node to another, over one or all pairs of interfaces"
     source = "LLNL Lustre milestone report, appendix A"
     metrics = (
         Metric("netperf.throughput", Unit.BYTE_RATE, "payload that arrived", Shown.NETWORK, Against.FABRIC),
-        Metric("netperf.loss", Unit.ONE, "share of datagrams that did not arrive", Shown.PERCENT),
-        Metric("netperf.retransmits", Unit.ONE, "segments that the sender sent again"),
+        Metric(
+            "netperf.loss", Unit.ONE, "share of datagrams that did not arrive", Shown.PERCENT, sense=Comparator.AT_MOST
+        ),
+        Metric("netperf.retransmits", Unit.ONE, "segments that the sender sent again", sense=Comparator.AT_MOST),
         Metric("netperf.transactions", Unit.PER_SECOND, "requests that were answered"),
         Metric("netperf.latency", Unit.SECOND, "round trip of a request and its answer"),
     )

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import (
     Against,
+    Comparator,
     Contact,
     Demands,
     Given,
@@ -45,13 +46,22 @@ class Nuttcp(PairProbe):
     """
 
     name = "nuttcp"
+    label_names = frozenset(("direction", "end", "packets", "protocol", "run", "streams"))
     summary = "TCP and UDP throughput from one node to another, and the loss of bursts of datagrams"
     source = "Jetstream acceptance report, 5.1.1.4"
     metrics = (
         Metric("nuttcp.throughput", Unit.BYTE_RATE, "payload that arrived", Shown.NETWORK, Against.FABRIC),
-        Metric("nuttcp.loss", Unit.ONE, "share of datagrams that did not arrive", Shown.PERCENT),
-        Metric("nuttcp.burst_loss", Unit.ONE, "share of the datagrams of one burst that did not arrive", Shown.PERCENT),
-        Metric("nuttcp.retransmits", Unit.ONE, "segments that the sender sent again"),
+        Metric(
+            "nuttcp.loss", Unit.ONE, "share of datagrams that did not arrive", Shown.PERCENT, sense=Comparator.AT_MOST
+        ),
+        Metric(
+            "nuttcp.burst_loss",
+            Unit.ONE,
+            "share of the datagrams of one burst that did not arrive",
+            Shown.PERCENT,
+            sense=Comparator.AT_MOST,
+        ),
+        Metric("nuttcp.retransmits", Unit.ONE, "segments that the sender sent again", sense=Comparator.AT_MOST),
         Metric("nuttcp.rtt", Unit.SECOND, "round trip as the connection was made"),
         Metric("nuttcp.cpu", Unit.ONE, "share of one processor that an end used", Shown.PERCENT),
     )

@@ -24,6 +24,7 @@ class Osu(MpiMessages):
     """
 
     name = "osu"
+    label_names = frozenset(("benchmark", "datatype", "device", "direction", "pairs", "run", "size", "statistic"))
     summary = "OSU Micro-Benchmarks between two nodes: latency, bandwidth or message rate over the sizes of messages"
     source = "Jetstream acceptance report, 4.1.1 (large-message point-to-point transfers)"
     metrics = make_message_metrics("osu", **_COUNTED)

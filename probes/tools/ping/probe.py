@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from benchconsole.probes import scratch
-from benchconsole.probes.api import Contact, Given, Metric, Output, Reading, Safety, Target, Unit
+from benchconsole.probes.api import Comparator, Contact, Given, Metric, Output, Reading, Safety, Target, Unit
 from benchconsole.probes.readers.readings import refuse_failed
 from benchconsole.probes.tools.network.pair_probe import PairProbe, bind_option, find_ip_version
 from benchconsole.probes.tools.ping import text_reader
@@ -86,15 +86,21 @@ class Ping(PairProbe):
     """
 
     name = "ping"
+    label_names = frozenset(("number", "size", "statistic"))
     summary = "Round trips and loss between two nodes, and the largest packet that passes unbroken"
     source = "DESY storage report, basic tests; SC11 100G WAN report (round trip of 50.5 ms)"
     metrics = (
         Metric("ping.rtt", Unit.SECOND, "round trip"),
-        Metric("ping.loss", Unit.ONE, "share of packets that no answer came to"),
-        Metric("ping.mtu", Unit.BYTE, "largest IP packet that came back unbroken, of those tried"),
-        Metric("ping.duplicates", Unit.ONE, "answers that came more than once"),
-        Metric("ping.errors", Unit.ONE, "packets that a router or the node itself refused"),
-        Metric("ping.corrupted", Unit.ONE, "answers with a wrong checksum"),
+        Metric("ping.loss", Unit.ONE, "share of packets that no answer came to", sense=Comparator.AT_MOST),
+        Metric(
+            "ping.mtu",
+            Unit.BYTE,
+            "largest IP packet that came back unbroken, of those tried",
+            sense=Comparator.AT_LEAST,
+        ),
+        Metric("ping.duplicates", Unit.ONE, "answers that came more than once", sense=Comparator.AT_MOST),
+        Metric("ping.errors", Unit.ONE, "packets that a router or the node itself refused", sense=Comparator.AT_MOST),
+        Metric("ping.corrupted", Unit.ONE, "answers with a wrong checksum", sense=Comparator.AT_MOST),
     )
     tools = MappingProxyType({"ping": "iputils-ping"})
     options = MappingProxyType(

@@ -37,6 +37,7 @@ class Qperf(PairProbe):
     """
 
     name = "qperf"
+    label_names = frozenset(("direction", "run", "size", "test"))
     summary = "Bandwidth and latency from one node to another over TCP, UDP or RDMA"
     source = "qperf 0.4.11, manual; host to host over InfiniBand and TCP as in the DESY storage report"
     metrics = (

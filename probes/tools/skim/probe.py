@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from benchconsole.probes.api import Given, Metric, Output, ProbeOutputError, Reading, Shown, Unit, labels
+from benchconsole.probes.api import Comparator, Given, Metric, Output, ProbeOutputError, Reading, Shown, Unit, labels
 from benchconsole.probes.readers.documents import Document
 from benchconsole.probes.tools.files.node_directory import SCRATCH
 from benchconsole.probes.tools.python import script_runner
@@ -74,13 +74,14 @@ class Skim(script_runner.NodeScript):
     """
 
     name = "skim"
+    label_names = frozenset(("cache", "client", "clients", "event", "files", "keep", "read", "size"))
     summary = "Clients that read files and keep part of the events: what each of them gets"
     source = "Fermilab storage report, root-based skim application"
     metrics = (
         Metric("skim.read", Unit.BYTE_RATE, "events that one client read", Shown.STORAGE),
         Metric("skim.write", Unit.BYTE_RATE, "events that one client kept", Shown.STORAGE),
         Metric("skim.time", Unit.SECOND, "until one client was done, what it kept on the disk"),
-        Metric("skim.spread", Unit.ONE, "longest time of a client over the shortest"),
+        Metric("skim.spread", Unit.ONE, "longest time of a client over the shortest", sense=Comparator.AT_MOST),
         Metric("skim.fetched", Unit.ONE, "bytes fetched from storage over the bytes of the files", Shown.PERCENT),
     )
     options = MappingProxyType(

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.api import (
     Against,
+    Comparator,
     Contact,
     Demands,
     Metric,
@@ -41,14 +42,15 @@ class Sockperf(PairProbe):
     """
 
     name = "sockperf"
+    label_names = frozenset(("direction", "mode", "number", "protocol", "size", "statistic"))
     summary = "Latency of messages between two nodes with its percentiles, alone or under load, or their rate one way"
     source = "DESY storage report, basic network tests; latency as in the SC11 100G WAN report"
     metrics = (
         Metric("sockperf.latency", Unit.SECOND, "half of a round trip"),
         Metric("sockperf.rtt", Unit.SECOND, "round trip, where sockperf was asked for whole ones"),
-        Metric("sockperf.dropped", Unit.ONE, "messages that no answer came to"),
-        Metric("sockperf.duplicated", Unit.ONE, "answers that came more than once"),
-        Metric("sockperf.out_of_order", Unit.ONE, "answers that came after a later one"),
+        Metric("sockperf.dropped", Unit.ONE, "messages that no answer came to", sense=Comparator.AT_MOST),
+        Metric("sockperf.duplicated", Unit.ONE, "answers that came more than once", sense=Comparator.AT_MOST),
+        Metric("sockperf.out_of_order", Unit.ONE, "answers that came after a later one", sense=Comparator.AT_MOST),
         Metric("sockperf.messages", Unit.PER_SECOND, "messages sent"),
         Metric(
             "sockperf.throughput", Unit.BYTE_RATE, "payload that TCP took to the peer", Shown.NETWORK, Against.FABRIC

@@ -23,6 +23,7 @@ class Stream(Probe):
     """
 
     name = "stream"
+    label_names = frozenset(("kernel", "run", "statistic", "threads"))
     summary = "Memory bandwidth of a node: STREAM copy, scale, add and triad"
     source = "Jetstream acceptance report, 4.1.1 and 5.1.1.2"
     metrics = (

@@ -58,6 +58,22 @@ class Sysbench(ScratchProbe):
     """
 
     name = "sysbench"
+    label_names = frozenset(
+        (
+            "block",
+            "cached",
+            "flags",
+            "operation",
+            "pattern",
+            "primes",
+            "run",
+            "scope",
+            "size",
+            "statistic",
+            "test",
+            "threads",
+        )
+    )
     summary = "sysbench: files under a scratch directory, processor, memory or threads"
     source = "Jetstream acceptance report, charge of the review panel"
     metrics = (

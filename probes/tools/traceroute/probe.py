@@ -23,6 +23,7 @@ class Traceroute(PairProbe):
     """
 
     name = "traceroute"
+    label_names = frozenset(("run", "statistic"))
     summary = "Hops between two nodes, their addresses, and the round trip over all of them"
     source = "DESY storage report, basic tests; SC11 100G WAN report (routes over 3,500 km)"
     metrics = (

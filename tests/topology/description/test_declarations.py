@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchconsole.topology.description.declarations import Vocabulary, parse_range
+from benchconsole.topology.description.declarations import parse_range
 from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.cohorts import MIXED, OTHER, is_value, name_cohort
 from benchconsole.topology.model.fabric import Fabric, NodeId

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchconsole import topology
-from benchconsole.topology.description.declarations import Vocabulary
+from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.fabric import Comparator, LinkId, NodeId
 from benchconsole.topology.units import Unit

@@ -1,0 +1,114 @@
+"""Criteria that cannot be right: what contradicts the metric that they speak of, or themselves."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from benchconsole.topology.description import raw
+from benchconsole.topology.description.document import Location, ProblemReport
+from benchconsole.topology.description.vocabulary import MetricTraits, Vocabulary
+from benchconsole.topology.errors import find_near
+from benchconsole.topology.model.conditions import IMPLIED, parse_condition
+from benchconsole.topology.model.fabric import Comparator
+from benchconsole.topology.model.sweep import CLIENTS
+from benchconsole.topology.units import Unit, UnitError, parse, percent, show, storage_rate
+
+COARSEST = 0.1
+"""A measurement may be rounded to this share of its bound at most: a coarser step decides by itself."""
+
+_IN_BITS = re.compile(r"[0-9.\s]+[kMGTP]?i?(?:b|bit|bits)(?:/s|ps)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionCheck:
+    """One criterion as it is written at ``here``, on a metric of base unit ``unit``; ``cohorts`` are those of the file.
+
+    Reports each contradiction where it stands.
+    """
+
+    report: ProblemReport
+    vocabulary: Vocabulary
+    unit: Unit
+    here: Location
+    written: raw.RawCriterion
+    cohorts: Collection[str]
+
+    @property
+    def traits(self) -> MetricTraits:
+        return self.vocabulary.traits.get(self.written.metric, MetricTraits())
+
+    def report_contradictions(
+        self, bound: Comparator, required: float, target: float | None, step: float | None
+    ) -> None:
+        """``required``, ``target`` and ``step`` as they were read; ``step`` is None where it is of another basis."""
+        self._check_basis()
+        self._check_sense(bound)
+        self._check_target(bound, required, target)
+        self._check_step(required, step)
+        self._check_bits()
+        self._check_labels()
+
+    def _check_basis(self) -> None:
+        of, metric = self.written.of, self.written.metric
+        if of == "capacity" and self.vocabulary.traits and not self.traits.of_capacity:
+            held = [name for name, each in self.vocabulary.traits.items() if each.of_capacity]
+            expected = f"one of {', '.join(held)}, which are held against the fabric, or a bound without of"
+            self.report.add((*self.here, "of"), f"capacity, of which {metric} is no share", expected)
+        elif of == "peak" and self.unit is not Unit.FLOP_RATE:
+            expected = "a metric in FLOP/s, as the stated peak is, or a bound without of"
+            self.report.add((*self.here, "of"), f"peak, of which {metric} is no share", expected)
+
+    def _check_sense(self, bound: Comparator) -> None:
+        sense = self.traits.sense
+        if sense is not None and bound is not sense:
+            way = "more" if sense is Comparator.AT_LEAST else "less"
+            found = f"{bound.value} on {self.written.metric}"
+            self.report.add_key((*self.here, bound.value), found, f"{sense.value}: {way} of it is better")
+
+    def _check_target(self, bound: Comparator, required: float, target: float | None) -> None:
+        least = bound is Comparator.AT_LEAST
+        if target is not None and (target < required if least else target > required):
+            found = f"a target of {self.written.target}, which is worse than {bound.value} {self._bound(bound)}"
+            expected = "the better of the two as target: what lies between them is to be watched"
+            self.report.add((*self.here, "target"), found, expected)
+
+    def _check_step(self, required: float, step: float | None) -> None:
+        if step and step > COARSEST * required * (1 + 1e-9):
+            most = COARSEST * required
+            shown = percent(most) if self.written.of is not None else show(most, self.unit)
+            expected = f"at most a tenth of the bound ({shown}): a coarser step decides by itself"
+            self.report.add((*self.here, "round"), f"a step of {self.written.round}", expected)
+
+    def _check_bits(self) -> None:
+        if not self.traits.in_bytes or self.written.of is not None:
+            return
+        for name in ("at_least", "at_most", "target", "round"):
+            text = str(getattr(self.written, name))
+            if _IN_BITS.fullmatch(text):
+                expected = f"a rate in bytes, as {self.written.metric} is told"
+                near = storage_rate(parse(text, Unit.BYTE_RATE))
+                self.report.add((*self.here, name), f"{text!r}, a rate in bits", expected, near)
+
+    def _check_labels(self) -> None:
+        known = tuple(self._list_labels())
+        for name, value in (self.written.where or {}).items():
+            place = (*self.here, "where", name)
+            if known and name not in known:
+                expected = f"one of {', '.join(known)}"
+                self.report.add_key(
+                    place, f"unknown label {name!r} of {self.written.metric}", expected, find_near(name, known)
+                )
+            try:
+                parse_condition(str(value))
+            except UnitError as error:
+                self.report.add(place, repr(value), error.expected, error.suggestion)
+
+    def _list_labels(self) -> Iterator[str]:
+        """What a number of the metric may carry: labels of its parser, points of sweeps, cohorts; none if not told."""
+        own = self.traits.labels
+        if own is not None:
+            options = self.vocabulary.probes.get(self.written.metric.partition(".")[0], {})
+            yield from sorted({*own, *options, *self.cohorts, *IMPLIED, CLIENTS})
+
+    def _bound(self, bound: Comparator) -> str:
+        return str(getattr(self.written, bound.value))
