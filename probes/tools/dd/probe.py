@@ -17,7 +17,7 @@ from benchconsole.probes import scratch
 from benchconsole.probes.api import Labels, Metric, Output, ProbeOutputError, Reading, Shown, Target, Unit, labels
 from benchconsole.probes.readers.lines import refuse_lines, shorten, split_lines, strip_colours
 from benchconsole.probes.readers.numbers import format_size, parse_decimal, require_positive
-from benchconsole.probes.readers.readings import refuse_failed
+from benchconsole.probes.readers.readings import known_labels, refuse_failed
 from benchconsole.probes.tools.files.node_directory import SCRATCH, ScratchProbe
 
 _SECTOR = 512
@@ -75,7 +75,6 @@ _COMPLAINT = re.compile(
     r"|(?:No space left on device|Input/output error|Disk quota exceeded|Read-only file system)"
 )
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
-_USUAL = {"direct": "1", "sync": "1", "cache": "0"}
 _TOLERANCE = 0.01
 _LONGEST = 400
 
@@ -166,9 +165,9 @@ def _find_runs(text: str) -> Iterator[tuple[_Copied, Labels]]:
             if mark is not None:
                 if copied.size != float(mark["size"]):
                     raise ProbeOutputError(f"{copied.size:.0f} bytes", f"{mark['size']} bytes as they were asked for")
-                unusual = {name: mark[name] for name, usual in _USUAL.items() if mark[name] != usual}
+                conditions = {"direct": mark["direct"], "sync": mark["sync"], "cache": mark["cache"].strip("0")}
                 sizes = {"size": format_size(copied.size), "block": format_size(float(mark["block"]))}
-                yield copied, labels(operation=mark["operation"], **sizes, **unusual)
+                yield copied, known_labels(operation=mark["operation"], **sizes, **conditions)
             elif not ours:
                 marks: dict[str, object] = {"number": number, "size": format_size(copied.size)}
                 if len(records) == 2 and records[0] == records[1] and records[1][1] == 0:

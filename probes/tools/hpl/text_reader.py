@@ -27,8 +27,8 @@ _ROW = re.compile(
 _CHECK = re.compile(r"(?P<what>\|\|Ax-b\|\|_oo ?/ ?\([^=]*\)) *= *(?P<value>\S+) \.{6} (?P<verdict>[A-Z]+)")
 _RULE = re.compile(r"={40,}")
 _BAD = re.compile(
-    r"\.{6} (?!PASSED\b)\w+|HPL ERROR|[1-9]\d* tests completed and failed residual"
-    r"|[1-9]\d* tests skipped because|Error code returned by solve|Memory allocation failed"
+    r"\.{6} (?!PASSED\b)\w+|HPL ERROR|(?<!\d)[1-9]\d{0,8} tests completed and failed residual"
+    r"|(?<!\d)[1-9]\d{0,8} tests skipped because|Error code returned by solve|Memory allocation failed"
 )
 _LOOSE = 0.02
 """Vendors count the work of an order a little differently; a lost digit is more than that."""

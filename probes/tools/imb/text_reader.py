@@ -37,6 +37,8 @@ _LARGEST = re.compile(r"# Maximum message length in bytes:\s*(\d{1,12})")
 _COMPLAINT = re.compile(r"(?i)invalid|not found|unknown|need|error")
 _UNKNOWN = re.compile(r"Invalid benchmark name\b|^EXCEPTION: ")
 """IMB goes on without the benchmark that it does not know, and with all of its own where it knows none."""
+_EXACT = re.compile(r"[0-9]+\.[0-9]{2,}")
+"""IMB prints two decimals: a time or a rate with fewer was cut."""
 _WRONG = re.compile(r"Got invalid buffer|Application error code \d+ occurred")
 _END = "# All processes entering MPI_Finalize"
 
@@ -162,7 +164,7 @@ def _is_row(table: _ImbTable, row: Row) -> bool:
     counts = [row[name] for name in ("Group", "#bytes", "#repetitions") if name in row]
     if None in map(parse_count, counts) or not parse_count(row["#repetitions"]):
         return False
-    if any("." not in row[name] for name in _TIMES if name in row):
+    if any(not _EXACT.fullmatch(row[name]) for name in (*_TIMES, _RATE) if name in row):
         return False
     return is_mean_between(*(row.get(f"t_{name}[usec]", "0") for name in ("min", "avg", "max")))
 

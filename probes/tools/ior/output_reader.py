@@ -31,7 +31,7 @@ _DEADLINE = re.compile(
     re.IGNORECASE,
 )
 _HARMLESS = re.compile(r"\bWARNING: unable to (?:use realpath|stat\w*)\(\) (?:on )?file system")
-_STATED = re.compile(r"\s*(?P<key>[A-Za-z][A-Za-z ]*?)\s*[:=]\s*(?P<value>\S.*)")
+_STATED = re.compile(r"\s*(?P<key>[A-Za-z][A-Za-z ]{0,60}?)\s{0,60}[:=]\s*(?P<value>\S.*)")
 _MAX = re.compile(r"\s*Max (?P<operation>Write|Read):\s+(?P<mib>[0-9.]+) MiB/sec\s+\((?P<mb>[0-9.]+) MB/sec\)\s*")
 _HUMAN = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>bytes|[MGT]iB)")
 _FACTORS = {"bytes": 1.0, "MiB": _MIB, "GiB": 2.0**30, "TiB": 2.0**40}

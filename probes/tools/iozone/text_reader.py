@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
 from benchconsole.probes.readers.lines import read_lines, refuse_lines, shorten
 from benchconsole.probes.readers.numbers import format_size, require_positive
+from benchconsole.probes.readers.readings import add_labels
 
 _KIB = 1024.0
 _COLUMNS = (
@@ -45,6 +46,12 @@ _MODES = (
     (re.compile(r"\s*OPS Mode\. Output is in operations per second\.\s*"), "ops"),
     (re.compile(r"\s*Microseconds/op Mode\. Output is in microseconds per operation\.\s*"), "us"),
 )
+_CONDITIONS = {
+    "O_DIRECT feature enabled": {"direct": "1"}, "SYNC Mode.": {"sync": "1"},
+    "Include fsync in write timing": {"fsync": "timed"}, "Include close in write timing": {"close": "timed"},
+    "Using mmap files": {"mmap": "1"},
+}  # fmt: skip
+"""What a run says of how it wrote and read, as labels of its numbers."""
 _COMMAND = re.compile(r"\s*Command line used: (?P<command>.*)")
 _EACH = re.compile(
     r"\s*Each (?:process|thread) writes a (?P<size>[0-9]{1,15}) [kK][bB]ytes? file in"
@@ -81,6 +88,9 @@ class _IozoneRun:
     retests: bool = True
     marks: dict[str, str] = field(default_factory=dict)
     group: tuple[str, int, float, str] | None = None
+    is_idle: bool = False
+    """A process of the group moved nothing."""
+    conditions: dict[str, str] = field(default_factory=dict)
 
 
 def readings(text: str) -> list[Reading]:
@@ -98,7 +108,10 @@ def readings(text: str) -> list[Reading]:
         elif run.heading and re.fullmatch(r"[\s0-9]*[0-9]\s+[0-9][\s0-9]*", line):
             found.extend(_read_row(line, run))
         else:
+            was_idle = run.is_idle
             found.extend(_read_line(line, run))
+            if run.is_idle and not was_idle:
+                found[-1] = replace(found[-1], labels=add_labels(found[-1].labels, idle="some"))  # the group's sum
     return found
 
 
@@ -109,8 +122,12 @@ def _read_line(line: str, run: _IozoneRun) -> list[Reading]:
             if run.mode not in (None, mode):
                 raise ProbeOutputError(f"output in {run.mode} and in {mode}", "one unit for the run")
             run.mode = mode
+    if condition := _CONDITIONS.get(line.strip()):
+        run.conditions |= condition
     if command := _COMMAND.fullmatch(line):
-        run.tests = _find_tests(command["command"].split())
+        words = command["command"].split()
+        run.tests = _find_tests(words)
+        run.conditions.setdefault("direct", "1" if "-I" in words else "0")
     elif "No retest option selected" in line:
         run.retests = False
     elif each := _EACH.fullmatch(line):
@@ -164,7 +181,9 @@ def _read_row(line: str, run: _IozoneRun) -> Iterator[Reading]:
     for operation, text in zip(operations, values, strict=False):
         if not (text == "0" and not run.retests and operation in _RETESTS):
             number = require_positive(text, f"{operation} of {raw}") * factor
-            yield Reading(metric, number, unit, labels(operation=operation, size=size, block=block), raw)
+            yield Reading(
+                metric, number, unit, labels(**run.conditions, operation=operation, size=size, block=block), raw
+            )
 
 
 def _find_operations(fields: Sequence[tuple[str, int]], run: _IozoneRun) -> list[str] | None:
@@ -191,7 +210,7 @@ def _find_below(fields: Sequence[tuple[str, int]], heading: Sequence[tuple[str, 
 
 
 def _read_children(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
-    run.group = None
+    run.group, run.is_idle = None, False
     operation, tasks = _GROUPS.get(match["group"]), int(match["tasks"])
     if operation is None:
         return
@@ -199,7 +218,7 @@ def _read_children(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
     total = require_positive(match["rate"], f"rate of {shorten(match[0])}")
     run.group = (operation, tasks, total, mode)
     metric, unit, factor = _UNITS[mode]
-    marks = labels(**run.marks, operation=operation, tasks=tasks)
+    marks = labels(**run.marks, **run.conditions, operation=operation, tasks=tasks)
     yield Reading(metric, total * factor, unit, marks, shorten(match[0]))
 
 
@@ -215,11 +234,15 @@ def _read_child(match: re.Match[str], run: _IozoneRun) -> Iterator[Reading]:
     if run.group is None:
         return
     operation, tasks, total, mode = run.group
+    if match["word"] == "Min" and re.fullmatch(r"0\.00?", match["rate"]):
+        run.is_idle = True  # the sum is of the others
+        return
     rate = require_positive(match["rate"], f"rate of {shorten(match[0])}")
     statistic, is_within = _PROCESSES[match["word"]]
     if _find_mode(match["unit"], run, match[0]) != mode or not is_within(rate, total / tasks):
         raise ProbeOutputError(shorten(match[0]), f"processes that add up to {total:g}")
     _, unit, factor = _UNITS[mode]
     metric = "iozone.process_throughput" if mode == "kB" else "iozone.process_operations"
-    marks = labels(**run.marks, operation=operation, tasks=tasks, statistic=statistic)
+    idle = {"idle": "some"} if run.is_idle else {}
+    marks = labels(**run.marks, **run.conditions, **idle, operation=operation, tasks=tasks, statistic=statistic)
     yield Reading(metric, rate * factor, unit, marks, shorten(match[0]))

@@ -95,7 +95,7 @@ def _read_run(document: Document) -> Iterator[Reading]:
             own = own if 2 * len(own) == len(streams) else []
         marks = known_labels(direction=direction, protocol=protocol, streams=len(own) or None)
         yield from _read_sums(end, suffix, marks, udp=protocol == "udp")
-        yield from _read_streams(own, marks, udp=protocol == "udp")
+        yield from _read_streams(end, suffix, own, marks, udp=protocol == "udp")
         if protocol == "udp":
             yield from json_conditions.read_reordered(own, marks)
         elif protocol == "tcp":
@@ -174,18 +174,39 @@ def _read_datagrams(got: Document, marks: Labels) -> Iterator[Reading]:
         yield Reading("iperf3.jitter", jitter * 1e-3, Unit.SECOND, marks, f"jitter_ms {jitter}")
 
 
-def _read_streams(streams: Sequence[Document], marks: Labels, *, udp: bool) -> Iterator[Reading]:
+def _read_streams(
+    end: Document, suffix: str, streams: Sequence[Document], marks: Labels, *, udp: bool
+) -> Iterator[Reading]:
+    """The rate of each of ``streams`` as it arrived."""
+    if udp and any(f"{name}{suffix}" in end for name in ("sum_received", "sum_sent")):
+        if seconds := read_number(read_mapping(end.get(f"sum_received{suffix}")).get("seconds")):
+            yield from _read_arrived(streams, marks, seconds)
+        return
     for number, stream in enumerate(streams, start=1):
         got = read_mapping(stream.get("udp", stream.get("receiver")))
         if "bits_per_second" not in got or (udp and not read_number(got.get("bytes"))):
             continue  # a receiver of UDP is not told what was sent
         value = _read_rate(got, f"stream {number}")
         if udp:
-            value *= 1.0 - _require_loss(got, f"stream {number}")  # here even new versions tell what was sent
+            value *= 1.0 - _require_loss(got, f"stream {number}")  # old versions tell what was sent only
         if not value:
             continue  # nothing of this one arrived, or it was not told
         raw = f"stream {number} bits_per_second {got['bits_per_second']}"
         yield Reading("iperf3.stream", value, Unit.BYTE_RATE, add_labels(marks, stream=number), raw)
+
+
+def _read_arrived(streams: Sequence[Document], marks: Labels, seconds: float) -> Iterator[Reading]:
+    """What arrived of each stream of UDP in the ``seconds`` of the receiver: a stream tells what was sent, and how long
+    that took.
+    """
+    for number, stream in enumerate(streams, start=1):
+        got = read_mapping(stream.get("udp"))
+        sent = read_number(got.get("bytes"))
+        if not sent:
+            continue  # a receiver is not told what was sent
+        if value := sent / seconds * (1.0 - _require_loss(got, f"stream {number}")):
+            raw = f"stream {number} bytes {sent:.0f}, lost {got.get('lost_packets')} of {got.get('packets')}"
+            yield Reading("iperf3.stream", value, Unit.BYTE_RATE, add_labels(marks, stream=number), raw)
 
 
 def _read_rate(got: Document, where: str) -> float:

@@ -33,12 +33,14 @@ _OMNI_HEADING = re.compile(r"\S.* Throughput Throughput\s*$")
 _OMNI_ROW = re.compile(r"\s*(?:-?[0-9.]+ +)+(?P<rate>[0-9.]+) +(?P<unit>(?:10\^[369]bits|[KMG]Bytes|Trans)/s)\s*$")
 _KEY = re.compile(r"(?P<key>[A-Z][A-Z0-9_]{2,40})=(?P<value>.*)$")
 _WHOLE, _REAL = r"-?[0-9]{1,15}", r"-?[0-9]{1,12}\.[0-9]{1,6}"
-_STREAM_ROW = re.compile(rf"\s*(?:{_WHOLE} +){{3}}{_REAL} +(?P<rate>\S+)(?P<cpu>(?: +{_REAL}){{4}})?\s*$")
+_RATE_ROW = r"(?![0-9]+\.[0-9]?\s*$)(?P<rate>[0-9]{1,12}\.[0-9]{1,6})"
+"""netperf prints two decimals, and one before columns of CPU: a rate at the end of a line with fewer was cut."""
+_STREAM_ROW = re.compile(rf"\s*(?:{_WHOLE} +){{3}}{_REAL} +{_RATE_ROW}(?P<cpu>(?: +{_REAL}){{4}})?\s*$")
 _SENT_ROW = re.compile(
     rf"\s*(?:{_WHOLE} +){{2}}{_REAL} +(?P<count>{_WHOLE}) +{_WHOLE} +\S+(?P<cpu>(?: +{_REAL}){{2}})?\s*$"
 )
-_ARRIVED_ROW = re.compile(rf"\s*{_WHOLE} +{_REAL} +(?P<count>{_WHOLE}) +(?P<rate>\S+)(?P<cpu>(?: +{_REAL}){{2}})?\s*$")
-_REQUEST_ROW = re.compile(rf"\s*(?:{_WHOLE} +){{4}}{_REAL} +(?P<rate>\S+)(?P<cpu>(?: +{_REAL}){{4}})?\s*$")
+_ARRIVED_ROW = re.compile(rf"\s*{_WHOLE} +{_REAL} +(?P<count>{_WHOLE}) +{_RATE_ROW}(?P<cpu>(?: +{_REAL}){{2}})?\s*$")
+_REQUEST_ROW = re.compile(rf"\s*(?:{_WHOLE} +){{4}}{_REAL} +{_RATE_ROW}(?P<cpu>(?: +{_REAL}){{4}})?\s*$")
 _ROWS = {_STREAM: _STREAM_ROW, _DATAGRAM: _SENT_ROW, _REQUEST: _REQUEST_ROW, _OMNI_HEADING: _OMNI_ROW}
 """The pattern of a heading to that of its first row."""
 
@@ -58,6 +60,9 @@ _STATISTICS = {
     "RT_LATENCY": "mean", "MEAN_LATENCY": "mean", "MIN_LATENCY": "min", "MAX_LATENCY": "max",
     "P50_LATENCY": "p50", "P90_LATENCY": "p90", "P99_LATENCY": "p99",
 }  # fmt: skip
+_WITH_DECIMALS = frozenset(("THROUGHPUT", "RT_LATENCY", "MEAN_LATENCY", "TRANSACTION_RATE"))
+_CUT = re.compile(r"[0-9]+(?:\.[0-9]?)?")
+"""A number with fewer decimals than these keys have."""
 _KEY_OF_NAME = {
     "Throughput": "THROUGHPUT", "Throughput Units": "THROUGHPUT_UNITS", "Protocol": "PROTOCOL",
     "Direction": "DIRECTION", "Round Trip Latency usec/tran": "RT_LATENCY",
@@ -127,13 +132,21 @@ class _NetperfRun:
     columns: list[str] | None = None
     keys: dict[str, str] = field(default_factory=dict)
     seen: set[tuple[str, Labels]] = field(default_factory=set)
+    done: tuple[re.Pattern[str], ...] = ()
+    """The rows of the table that has ended."""
 
     def read_line(self, line: str) -> Iterator[Reading]:
         if heading := next((match for each in _ROWS if (match := each.match(line))), None):
-            # complaints of netperf stand between the banner and the table
-            self.heading, self.sent = heading if self.begun else None, None
+            if self.heading is not None:
+                raise ProbeOutputError(f"{shorten(line)} below another heading", "one table after the other")
+            # complaints of netperf stand between the banner and the table, and each has a banner of its own
+            self.heading, self.sent, self.done = heading if self.begun else None, None, ()
         elif self.heading is not None and line.strip():
             yield from self._read_row(self.heading, line)
+            if self.heading is None:
+                self.begun = False
+        elif any(row.match(line) for row in self.done):
+            raise ProbeOutputError(f"{shorten(line)} behind a whole table", "one table after the other")
         elif pair := _KEY.match(line):
             yield from self._read_key(pair["key"], pair["value"].strip())
         else:
@@ -157,10 +170,12 @@ class _NetperfRun:
         elif row is None or bool(row["cpu"]) != bool(heading["cpu"]):
             return
         elif kind is _REQUEST:
+            self.done = (_ROWS[kind],)
             yield self._make_transactions(row["rate"], line)
         elif kind is _DATAGRAM and self.sent is None:
             self.heading, self.sent = heading, int(require_positive(row["count"], "messages sent"))
         else:
+            self.done = (_ROWS[kind], _ARRIVED_ROW) if kind is _DATAGRAM else (_ROWS[kind],)
             yield self._make_throughput(row["rate"], heading["unit"], line)
             if self.sent is not None:
                 yield self._make_loss(self.sent, int(row["count"]), "messages")
@@ -228,6 +243,8 @@ class _NetperfRun:
     def _make_known(self, key: str, value: str) -> Iterator[Reading]:
         """The readings that ``key`` completes with the keys before it."""
         keys, raw = self.keys, f"{key}={value}"
+        if key in _WITH_DECIMALS and _CUT.fullmatch(value):
+            return
         if keys.get("THROUGHPUT_UNITS") == "Trans/s" or (parse_decimal(keys.get("RT_LATENCY", "")) or 0) > 0:
             self.answered = True  # without it a latency is the time of a call, not of a round trip
         if self.answered and any(metric == "netperf.throughput" for metric, _ in self.seen):

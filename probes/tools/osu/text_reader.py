@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 
-from benchconsole.probes.api import ProbeOutputError, Reading, Unit
-from benchconsole.probes.readers.lines import refuse_lines, shorten, strip_lines
+from benchconsole.probes.api import ProbeOutputError, Reading, Unit, labels
+from benchconsole.probes.readers.lines import find_matches, refuse_lines, shorten, strip_lines
 from benchconsole.probes.readers.numbers import multiply_spans, overlap, parse_count, parse_decimal, parse_span
 from benchconsole.probes.tools.mpi.message_tables import Row, SizeTable, is_mean_between, number_tables
 
@@ -26,6 +26,13 @@ _TITLE = re.compile(
 _TYPE = re.compile(r"# Datatype: (MPI_\w+)\.?")
 _PAIRS = re.compile(r"# \[ pairs: (\d{1,6}) \](?: \[ window size: (\d{1,6}|[\w ]+) \])?")
 _COMPLAINT = re.compile(r"(?i)requires|must be|usage|invalid|error|unrecognized")
+_EXACT = re.compile(r"[0-9]+\.[0-9]{2,}")
+"""OSU prints two decimals, six in old versions: a number with fewer was cut."""
+_INIT = re.compile(
+    r"nprocs: (?P<processes>[0-9]{1,9}), min: (?P<min>[0-9]{1,9}) ms, max: (?P<max>[0-9]{1,9}) ms,"
+    r" avg: (?P<mean>[0-9]{1,9}) ms"
+)
+"""The one line of ``osu_init``, in whole milliseconds."""
 _COMMAND_SIZES = re.compile(r"(?:\d+:)?(\d{1,12})")
 
 _LATENCY = {
@@ -74,10 +81,22 @@ def parse_text(text: str, argv: Sequence[str] = (), probe: str = "osu") -> Seque
     asked = (_COMMAND_SIZES.fullmatch(value) for option, value in pairwise(argv) if option == "-m")
     last = next((match[1] for match in asked if match), None)
     found = [one for table in number_tables(_read_tables(lines)) for one in _make_readings(table, probe, last)]
+    found += _read_inits(lines, probe)
     if not found:
         refuse_lines(_COMPLAINT, lines, "a table of the OSU Micro-Benchmarks")
         raise ProbeOutputError("no table", "a table of the OSU Micro-Benchmarks")
     return found
+
+
+def _read_inits(lines: Sequence[str], probe: str) -> Iterator[Reading]:
+    """The times of ``osu_init``, in which every process has come up."""
+    for match in find_matches(_INIT, lines):
+        least, mean, most = (float(match[name]) for name in ("min", "mean", "max"))
+        if not 0 < least <= mean + 1 <= most + 2:
+            raise ProbeOutputError(match[0], "an average between the least and the most")
+        for statistic, value in (("min", least), ("mean", mean), ("max", most)):
+            marks = labels(benchmark="init", processes=match["processes"], statistic=statistic)
+            yield Reading(f"{probe}.latency", value / 1e3, Unit.SECOND, marks, match[0])
 
 
 def _read_tables(lines: Sequence[str]) -> list[_OsuTable]:
@@ -129,7 +148,7 @@ def _read_row(table: _OsuTable, line: str) -> Row | None:
         return None
     row = dict(zip(columns, words, strict=True))
     numbers = [row[name] for name in row if name not in (_SIZED, "Iterations", _CHECKED)]
-    if any(parse_span(number) is None or "." not in number for number in numbers):
+    if any(parse_span(number) is None or not _EXACT.fullmatch(number) for number in numbers):
         return None
     if None in (parse_count(row[name]) for name in (_SIZED, "Iterations") if name in row):
         return None

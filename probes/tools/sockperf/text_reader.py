@@ -43,7 +43,10 @@ _COUNTS = re.compile(
 )
 _SUMMARY = re.compile(r"Summary: (?P<kind>Latency|Round trip)(?: of burst of [0-9]+ messages)? is (?P<mean>\S+) usec")
 _TOTAL = re.compile(r"Total (?P<total>[0-9]{1,12}) observations; .*")
-_QUANTILE = re.compile(r"---> (?:<(?P<end>MAX|MIN)> observation|percentile +(?P<share>[0-9.]+)) = +(?P<value>\S+)")
+_QUANTILE = re.compile(
+    r"---> (?:<(?P<end>MAX|MIN)> observation|percentile +(?P<share>[0-9.]+)) = +"
+    r"(?![0-9]+\.?[0-9]{0,2}\s*$)(?P<value>\S+)"  # three decimals: with fewer it was cut
+)
 _NOTE = re.compile(r"NOTE: test was performed, using (?:average )?msg-size=(?P<size>[0-9]{1,6})\b.*")
 _RATE = re.compile(r"Summary: Message Rate is (?P<rate>\S+) \[msg/sec\].*")
 _WIDTH = re.compile(r"Summary: BandWidth is (?P<bytes>\S+) (?P<prefix>[MG])Bps \((?P<bits>\S+) [MG]bps\)")

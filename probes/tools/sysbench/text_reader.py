@@ -38,7 +38,9 @@ _VALUE = r"(\d+(?:\.\d+)?)([KMGTP]?)[bB]"
 _BLOCK = re.compile(r"Block size (\d+(?:\.\d+)?)([KMGTP]?)(?:i?[bB])")
 _FILE_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)(?:i?[bB]) total file size")
 _EACH = re.compile(r"([1-9]\d{0,6}) files, (\d+(?:\.\d+)?)([KMGTP]?)i?[bB] each")
-_FLAGS = re.compile(r"Extra file open flags: ((?:(?:sync|dsync|directio) ?)+|[0-9a-f]{1,8})\s*")
+_FLAGS = re.compile(r"Extra file open flags: ((?:(?:sync|dsync|directio) ?)+|\(none\)|[0-9a-f]{1,8})\s*")
+_FLUSHED = re.compile(r"Periodic FSYNC enabled, calling fsync\(\) each ([1-9]\d{0,8}) requests\.")
+_IO_MODE = re.compile(r"Using (synchronous|asynchronous|mmap\(\)|memory mapped) I/O mode")
 _PRIMES = re.compile(r"(?:Primer? numbers limit|Maximum prime number checked in CPU test): ([1-9]\d{0,11})")
 _MEMORY_BLOCK = re.compile(r"(?:  block size|Memory block size): (\d+)K(?:iB)?")
 _MEMORY_WAY = re.compile(r"(?:  operation|Memory operations type): (read|write|none)")
@@ -140,8 +142,8 @@ def _read_run(run: _SysbenchRun) -> Iterator[Reading]:
         yield from _read_latencies(run, marks)
 
 
-def _read_files(run: _SysbenchRun, mode: str) -> Iterator[Reading]:
-    pattern, way = _MODES[mode]
+def _read_files(run: _SysbenchRun, doing: str) -> Iterator[Reading]:
+    pattern, way = _MODES[doing]
     block, size = run.find(_BLOCK), run.find(_FILE_SIZE)
     if block is None or size is None:
         return
@@ -154,14 +156,22 @@ def _read_files(run: _SysbenchRun, mode: str) -> Iterator[Reading]:
         "threads": run.threads,
         "block": _format_size(block),
         "size": _format_size(size),
-        "operation": way if way in ("rewrite", "read+write") else None,
-        "flags": " ".join(flags[1].split()) if flags and flags[1] != "0" else None,
+        "operation": way,
+        "direct": _read_direct(flags[1]) if flags else None,
+        "fsync": flushed[1] if (flushed := run.find(_FLUSHED)) else None,
+        "io": mode[1] if (mode := run.find(_IO_MODE)) and mode[1] != "synchronous" else None,
+        "flags": " ".join(flags[1].split()) if flags and flags[1] not in ("0", "(none)") else None,
         "cached": "possible" if run.cached else None,
     }
     for name, value, raw in _read_transfers(run, way, _scale(block, 1)):
         unit = Unit.PER_SECOND if name.endswith("iops") else Unit.BYTE_RATE
         yield Reading(f"sysbench.{name}", value, unit, known_labels(**marks), raw)
     yield from _read_latencies(run, {**marks, "test": "fileio", "operation": way})
+
+
+def _read_direct(flags: str) -> int | None:
+    """1 past the page cache, 0 through it; None for flags as a number, whose bits differ between machines."""
+    return 1 if "directio" in flags.split() else None if re.fullmatch("0*[1-9a-f][0-9a-f]*", flags) else 0
 
 
 def _read_transfers(run: _SysbenchRun, way: str, block: float) -> Iterator[tuple[str, float, str]]:

@@ -80,7 +80,8 @@ def test_standard_error_is_read_like_standard_output() -> None:
 
 def test_our_marks_say_what_was_done_and_others_are_numbered() -> None:
     ours = [dict(one.labels) for one in Dd().parse(output("dd/own-9.1.txt"))]
-    assert ours == [{"operation": way, "size": "64MiB", "block": "1MiB"} for way in ("write", "read")]
+    conditions = {"direct": "1", "sync": "1"}
+    assert ours == [{"operation": way, "size": "64MiB", "block": "1MiB", **conditions} for way in ("write", "read")]
     cached = [dict(one.labels) for one in Dd().parse(output("dd/own-9.1-from-cache.txt"))]
     assert [(one["direct"], one["sync"], one.get("cache")) for one in cached] == [("0", "0", None), ("0", "0", "1")]
     others = [dict(one.labels) for one in Dd().parse(output("dd/8.30-two-runs.txt"))]

@@ -277,3 +277,12 @@ def test_a_rate_without_a_size_is_no_table() -> None:
     strange = "# Benchmarking PingPong\n# #processes = 2\n#repetitions t[usec] Mbytes/sec\n1000 1.65 0.61\n"
     with pytest.raises(ProbeOutputError):
         Imb().parse(Output((), strange.encode()))
+
+
+@pytest.mark.parametrize("cut", ["3536.9", "3536.", "3536"])
+def test_a_rate_with_fewer_decimals_than_imb_prints_was_cut(cut: str) -> None:
+    whole = text(OLD)
+    assert "3536.94" in whole
+    found = read(Imb(), whole.replace("3536.94", cut))
+    assert found
+    assert {value for _, value, _ in found} <= {value for _, value, _ in read(Imb(), whole)} - {3536.94 * MEBI}

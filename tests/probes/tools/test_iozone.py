@@ -39,7 +39,9 @@ def test_contract(check: Check) -> None:
 def test_the_run_of_the_report_is_read_without_the_retests_that_it_left_out() -> None:
     assert _by_operation("3.397-desy.txt", "throughput") == {"write": 812345 * KIB, "read": 934567 * KIB}
     labels = {one.labels for one in Iozone().parse(output("iozone/3.397-desy.txt"))}
-    assert labels == {(("block", "2MiB"), ("operation", way), ("size", "300GiB")) for way in ("write", "read")}
+    assert labels == {
+        (("block", "2MiB"), ("direct", "0"), ("operation", way), ("size", "300GiB")) for way in ("write", "read")
+    }
 
 
 @pytest.mark.parametrize("name", ["3.507-random.txt", "3.430-table-only.txt"])
@@ -263,3 +265,31 @@ def test_what_it_takes_is_declared() -> None:
 def test_options_that_cannot_be_used_are_refused(options: dict[str, str | int]) -> None:
     with pytest.raises(PlanError, match=f"iozone option (?:{next(iter(options))}|size)"):
         Iozone().demands(Target(a_node(), options=MappingProxyType(options)))
+
+
+def test_a_process_that_moved_nothing_marks_its_group_and_no_other() -> None:
+    whole = text("iozone/3.506-throughput.txt")
+    idle = whole.replace("=  320000.00 kB/sec", "=       0.00 kB/sec", 1)
+    assert idle != whole
+    found = read(Iozone(), idle)
+    marked = {dict(marks)["operation"] for *_, marks in found if ("idle", "some") in marks}
+    assert marked == {"rewrite"}
+    assert [one for one in found if dict(one[2])["operation"] == "write"] == [
+        one for one in read(Iozone(), whole) if dict(one[2])["operation"] == "write"
+    ]
+    assert not [one for one in found if ("statistic", "min") in one[2] and ("operation", "rewrite") in one[2]]
+
+
+@pytest.mark.parametrize(
+    ("option", "stated", "told"),
+    [
+        ("", "", {"direct": "0"}), (" -I", "", {"direct": "1"}), ("", "\tO_DIRECT feature enabled\n", {"direct": "1"}),
+        ("", "\tSYNC Mode. \n", {"direct": "0", "sync": "1"}),
+        ("", "\tInclude fsync in write timing\n", {"direct": "0", "fsync": "timed"}),
+    ],
+)  # fmt: skip
+def test_a_run_says_how_it_wrote(option: str, stated: str, told: dict[str, str]) -> None:
+    whole = text("iozone/3.506-throughput.txt")
+    capture = whole.replace("\tCommand line used: iozone", f"{stated}\tCommand line used: iozone{option}")
+    for *_, marks in read(Iozone(), capture):
+        assert {key: value for key, value in marks if key in ("direct", "sync", "fsync", "close")} == told

@@ -146,7 +146,7 @@ def test_streams_are_numbered_and_add_up() -> None:
     found = Iperf3().parse(output("iperf3/udploss-3.12.json"))
     streams = {dict(one.labels)["stream"]: one.value for one in found if one.metric == "iperf3.stream"}
     assert list(streams) == ["1", "2"]
-    assert sum(streams.values()) == pytest.approx(24907906924.69182 / 8, rel=1e-3)
+    assert sum(streams.values()) == pytest.approx(24907906924.69182 / 8, rel=1e-9)
     assert {dict(one.labels)["streams"] for one in found} == {"2"}
 
 

@@ -261,3 +261,36 @@ def test_a_line_told_twice_is_no_second_result() -> None:
         found = read(Netperf(), spoiled)
         assert {(metric, value) for metric, value, _ in found} <= whole
         assert not any("run" in dict(marks) for _, _, marks in found)
+
+
+STREAM = """MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 192.0.2.2 () port 0 AF_INET : demo
+Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    UNIT/sec
+
+131072  16384  16384    1.04       RATE
+"""
+
+
+def stream(unit: str, rate: str) -> str:
+    return STREAM.replace("UNIT", unit).replace("RATE", rate)
+
+
+def test_a_table_without_its_banner_is_not_of_the_test_before_it() -> None:
+    one, bare = stream("10^6bits", "941.50"), stream("MBytes", "56.00").partition("\n")[2]
+    assert len(read(Netperf(), one)) == 1
+    assert read(Netperf(), one + bare) == read(Netperf(), one)
+
+
+def test_two_tables_whose_lines_are_mixed_are_refused() -> None:
+    one, other = (each.splitlines(keepends=True) for each in (stream("10^6bits", "941.50"), stream("MBytes", "56.00")))
+    for at in range(1, len(one) - 1):
+        mixed = "".join([*one[:at], *other[:5], *one[at:], *other[5:]])
+        found = read(Netperf(), mixed)
+        assert {value for _, value, _ in found} <= {941.50e6 / 8, 56 * 2**20}, mixed
+
+
+@pytest.mark.parametrize("cut", ["941.5", "941.", "941"])
+def test_a_rate_with_fewer_decimals_than_netperf_prints_was_cut(cut: str) -> None:
+    assert read(Netperf(), stream("10^6bits", cut)) == []

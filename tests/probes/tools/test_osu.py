@@ -237,3 +237,20 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_line_that_is_lost_gives_no_other_number() -> None:
     a_line_that_is_lost_gives_no_other_number(Osu(), ALL)
+
+
+def test_the_start_of_all_processes_is_timed() -> None:
+    said_by_osu = "# OSU MPI Init Test v5.6.2\nnprocs: 144, min: 2032 ms, max: 2054 ms, avg: 2048 ms\n"
+    assert {dict(marks)["statistic"]: value for _, value, marks in read(Osu(), said_by_osu)} == {
+        "min": 2.032, "mean": 2.048, "max": 2.054,
+    }  # fmt: skip
+    assert {dict(marks)["processes"] for *_, marks in read(Osu(), said_by_osu)} == {"144"}
+    with pytest.raises(ProbeOutputError, match="avg: 9048"):
+        Osu().parse(Output((), said_by_osu.replace("2048", "9048").encode()))
+
+
+@pytest.mark.parametrize("cut", ["4.", "4.1", "4"])
+def test_a_number_with_fewer_decimals_than_osu_prints_was_cut(cut: str) -> None:
+    whole = "# OSU MPI Latency Test v7.1\n# Size          Latency (us)\n1                       1.51\n"
+    assert len(read(Osu(), whole + "2                       4.12\n")) == 2
+    assert len(read(Osu(), f"{whole}2                       {cut}\n")) == 1

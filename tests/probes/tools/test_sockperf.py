@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -260,3 +261,12 @@ def test_it_needs_a_pair_and_knows_how_long_it_takes() -> None:
     with pytest.raises(PlanError):
         Sockperf().client(Target(a_node()), 20_000)
     assert Sockperf().estimate({"seconds": 10}) == 14.0
+
+
+def test_a_time_with_fewer_decimals_than_sockperf_prints_was_cut() -> None:
+    whole = text("sockperf/ping-pong-tcp-3.10.txt")
+    cut = re.sub(r"(percentile 50\.000 = +[0-9]+\.[0-9])[0-9]+", r"\1", whole)
+    assert cut != whole
+    lost = set(read(Sockperf(), whole)) - set(read(Sockperf(), cut))
+    assert {dict(marks)["statistic"] for *_, marks in lost} == {"p50"}
+    assert set(read(Sockperf(), cut)) < set(read(Sockperf(), whole))

@@ -87,6 +87,20 @@ def test_a_percentile_that_sysbench_calls_inaccurate_is_left_out() -> None:
     assert [one["statistic"] for one in kept if one["test"] == "cpu"] == ["min", "mean", "max", "p95"]
 
 
+def test_every_test_of_files_says_what_it_did_and_past_which_cache() -> None:
+    def told(name: str) -> set[tuple[str | None, ...]]:
+        readings = [one for one in Sysbench().parse(output(f"sysbench/{name}")) if "iops" in one.metric]
+        return {tuple(dict(one.labels).get(key) for key in ("pattern", "operation", "direct")) for one in readings}
+
+    assert told("1.0.20-own-fileio.txt") == {
+        ("sequential", "write", "1"), ("sequential", "read", "1"), ("random", "read", "1"), ("random", "write", "1"),
+        ("random", "read+write", "1"),
+    }  # fmt: skip
+    assert {direct for *_, direct in told("1.0.20-own-cached.txt")} == {"0"}
+    assert {direct for *_, direct in told("real-0.4.12-rndrw.txt")} == {"0"}
+    assert {direct for *_, direct in told("0.5-fileio.txt")} == {None}
+
+
 def test_labels_tell_runs_apart() -> None:
     own = Sysbench().parse(output("sysbench/1.0.20-own-fileio.txt"))
     assert len({(one.metric, one.labels) for one in own}) == len(own)
@@ -96,6 +110,9 @@ def test_labels_tell_runs_apart() -> None:
         "block": "16KiB",
         "size": "16MiB",
         "flags": "directio",
+        "direct": "1",
+        "fsync": "100",
+        "operation": "write",
     }
     once = text("sysbench/1.0.20-cpu.txt")
     twice = Sysbench().parse(Output((), (once + once.replace("2432.04", "2500.00")).encode()))

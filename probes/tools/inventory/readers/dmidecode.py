@@ -28,6 +28,8 @@ _SLOT = "DMI type 17,"
 _SIZE = re.compile(r"(?P<number>[0-9]{1,9}) (?:(?P<letter>[kKMGT])i?B|bytes)")
 _HANDLE = re.compile(r"Handle 0x[0-9A-F]+, DMI type [0-9]+, [0-9]+ bytes\.?\s*")
 _INDENTED = ("\t", "  ")
+_FURTHER = re.compile(r"On Board Device [0-9]{1,3} Information\s*")
+"""One structure of the old type 10 tells of several devices, each below a title of its own."""
 _TELLS_SIZE = re.compile(r"(?!32767 MB)(?:[0-9]+ \S+|No.*)")
 """A size, or none. What is as large as the field of old tables takes (SMBIOS 3.7, 7.18.4) may be any larger one."""
 
@@ -77,7 +79,8 @@ def _is_mixed(lines: Sequence[str]) -> bool:
         if titled and line.strip() == "End Of Table":
             break
         handle = _HANDLE.fullmatch(line) is not None
-        if begun and not (handle or titled or not line.strip() or line.startswith((*_INDENTED, "#"))):
+        of_table = not line.strip() or line.startswith((*_INDENTED, "#")) or _FURTHER.fullmatch(line)
+        if begun and not (handle or titled or of_table):
             return True
         begun, titled = begun or handle, handle
     return False

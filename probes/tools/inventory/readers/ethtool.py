@@ -13,6 +13,7 @@ from benchconsole.probes.readers.lines import read_lines, split_fields
 from benchconsole.probes.readers.numbers import parse_count
 from benchconsole.probes.readers.readings import add_labels
 from benchconsole.probes.tools.inventory import facts
+from benchconsole.probes.tools.inventory.readers import ethtool_json
 
 _HEAD = re.compile(
     r"(?P<part>Settings|Pause parameters|Features|Offload parameters|Ring parameters|Channel parameters|"
@@ -86,6 +87,8 @@ def find_facts(text: str) -> Iterator[Fact]:
     ``.coalesce_rx`` (s), ``.counter`` of trouble with the label ``counter``. A speed counts only while there is a
     link; one whose driver was seen before it and makes it up is labelled ``nominal=yes``.
     """
+    if ethtool_json.is_json(text):
+        yield from ethtool_json.find_facts(text, _OFFLOADS)
     section = _Section()
     lines = facts.keep_whole_lines(read_lines(text), _OWN, _HEADS)
     for number, line in enumerate(lines):

@@ -14,8 +14,8 @@ from benchconsole.probes.tools.inventory.facts import keep_whole_lines, make_qua
 
 _ADAPTER = re.compile(r"CA '(?P<name>[^'\s]+)'")
 _PORT = re.compile(r"\s+Port (?P<port>[0-9]+):")
-_OF_IBSTAT = re.compile(r"\s+\S[^:]*:")
-_HEADS_OF_IBSTAT = re.compile(r"CA '|\s+Port [0-9]+:$")
+_OF_IBSTAT = re.compile(r"\s{1,20}\S[^:]{0,80}:")
+_HEADS_OF_IBSTAT = re.compile(r"CA '|\sPort [0-9]{1,5}:$")
 _RATE = re.compile(r"(?P<rate>[0-9]{1,4}(?:\.5)?)(?: \(.+\))?")
 _OF_ADAPTER = {"CA type": "ib.type", "Firmware version": "ib.firmware"}
 _OF_PORT = {"State": "ib.state", "Physical state": "ib.physical_state", "Link layer": "ib.link_layer"}

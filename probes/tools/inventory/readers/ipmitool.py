@@ -5,10 +5,11 @@ Degrees, turns, watts and volts have no base unit here: such a reading is text w
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from benchconsole.probes.api import Fact, labels
 from benchconsole.probes.readers.lines import read_lines, shorten
+from benchconsole.probes.readers.readings import known_labels
 from benchconsole.probes.tools.inventory.facts import make_measure, make_text, read_first_fields
 
 _UNITS = {
@@ -21,20 +22,22 @@ _STATES = {
     "unc": "not critical, high", "ucr": "critical, high", "unr": "not recoverable, high",
 }  # fmt: skip
 _READING = re.compile(r"(?P<number>-?[0-9]+(?:\.[0-9]+)?) (?P<unit>degrees [CF]|RPM|Watts|Volts|Amps|percent|CFM)")
+_NODE = re.compile(r"[\w.-]{1,80}: +(?=[^|]*\|)")
 _POWER = re.compile(r"(?P<number>[1-9][0-9]*) Watts")
 """What a node draws; a controller that cannot measure it says 0."""
 
 
 def find_facts(text: str) -> Iterator[Fact]:
     """``sensor.temperature``, ``sensor.fan``, ``sensor.power`` ... and, where it is not well, ``sensor.state``,
-    with the label ``sensor``; a second sensor of the same name has ``number`` too. ``bmc.firmware``.
+    with the labels ``sensor`` and, of ``elist``, ``entity``; a second one of the same names has ``number`` too.
+    ``bmc.firmware``.
     """
-    times = Counter[str]()
-    lines = read_lines(text)
-    for name, reading, state in filter(None, map(_read_row, lines)):
-        times[name] += 1
-        also = {"number": times[name]} if times[name] > 1 else {}
-        marks = labels(sensor=shorten(name, 60), **also)
+    times = Counter[tuple[str, str]]()
+    lines = _strip_prefix(read_lines(text))
+    for name, entity, reading, state in filter(None, map(_read_row, lines)):
+        times[name, entity] += 1
+        also = {"number": times[name, entity] if times[name, entity] > 1 else None, "entity": entity}
+        marks = known_labels(sensor=shorten(name, 60), **also)
         if match := _READING.fullmatch(reading):
             yield from make_measure(_UNITS[match["unit"]], match["number"], match["unit"], marks)
         yield from make_text("sensor.state", _STATES[state], marks)
@@ -46,16 +49,27 @@ def find_facts(text: str) -> Iterator[Fact]:
         yield from make_measure("sensor.power", power["number"], "Watts", labels(sensor="dcmi"))
 
 
-def _read_row(line: str) -> tuple[str, str, str] | None:
-    """Sensor, reading, state of a row, by the number of its columns: 3 of sdr, 5 of elist, 10 of sensor, 4 of CSV."""
+def _strip_prefix(lines: Sequence[str]) -> Sequence[str]:
+    """``lines`` without the name of the node that a parallel shell puts before each."""
+    found = {match[0] if (match := _NODE.match(line)) else "" for line in lines if "|" in line}
+    prefix = found.pop() if len(found) == 1 else ""
+    return [line.removeprefix(prefix) for line in lines] if prefix else lines
+
+
+def _read_row(line: str) -> tuple[str, str, str, str] | None:
+    """Sensor, entity where it is told, reading, state of a row.
+
+    The number of columns tells which: 3 of sdr, 5 of elist, 10 of sensor, 4 of CSV.
+    """
     bars = "|" in line
     cells = [cell.strip() for cell in line.split("|" if bars else ",")]
+    entity = ""
     if bars and len(cells) == 3:
         name, reading, state = cells
     elif bars and len(cells) == 5:
-        name, _, state, _, reading = cells
+        name, _, state, entity, reading = cells
     elif len(cells) == 10 if bars else len(cells) >= 4:
         name, reading, state = cells[0], f"{cells[1]} {cells[2]}", cells[3]
     else:
         return None
-    return (name, reading, state) if name and state in _STATES else None
+    return (name, entity, reading, state) if name and state in _STATES else None

@@ -75,19 +75,25 @@ def _read_entry(entry: Document) -> Iterator[Fact]:
         socket = entry.get("slot") or entry.get("businfo", name)
         yield from facts.make_text("cpu.model", entry.get("product"), facts.label_part("socket", socket))
     elif kind in ("disk", "storage", "volume") and name.startswith(("disk", "namespace")):
-        where = str(entry.get("logicalname"))
-        if where.startswith("/dev/"):
+        where = next((name for name in _read_names(entry) if name.startswith("/dev/")), "")
+        if where:
             marks = facts.label_part("disk", where.removeprefix("/dev/"))
             yield from facts.make_size("disk.size", _read_bytes(entry), marks)
             yield from facts.make_texts(_OF_DISK, entry, marks)
-    elif kind == "network" and isinstance(entry.get("logicalname"), str):
-        marks, settings = facts.label_part("nic", entry["logicalname"]), read_mapping(entry.get("configuration"))
+    elif kind == "network" and (names := _read_names(entry)):
+        marks, settings = facts.label_part("nic", names[0]), read_mapping(entry.get("configuration"))
         yield from facts.make_texts(_OF_NIC, entry, marks)
         yield from facts.make_texts(_OF_DRIVER, settings, marks)
         # without a link a speed is the one that the port is set to, and nothing runs at it
         if settings.get("link") != "no" and (speed := _SPEED.fullmatch(str(settings.get("speed")))):
             rate = f"{speed['number']} {speed['letter']}b/s"
             yield from facts.make_quantity("nic.speed", rate, Unit.BYTE_RATE, marks)
+
+
+def _read_names(entry: Document) -> list[str]:
+    """The names that the system has for a device: one, or a list with the usual one first."""
+    value = entry.get("logicalname")
+    return [name for name in read_array(value) or [value] if isinstance(name, str)]
 
 
 def _is_lasting(entry: Document) -> bool:
@@ -100,7 +106,7 @@ def _read_installed(entries: Sequence[Document], *, is_tree: bool) -> Iterator[F
 
     Of loose objects one after the other the last may be cut away: then only an entry without number counts.
     """
-    arrays = [entry for entry in entries if entry.get("description") == "System Memory"]
+    arrays = [entry for entry in entries if str(entry.get("description")).lower() == "system memory"]
     modules = [list(map(read_mapping, read_array(array.get("children")))) for array in arrays]
     # an entry that has no size of its own has that of its modules together
     sizes = [

@@ -29,7 +29,7 @@ _CPUS = re.compile(r"[0-9]{1,5}(?:-[0-9]{1,5})?(?:,[0-9]{1,5}(?:-[0-9]{1,5})?)*"
 _NODE = re.compile(r"NUMA node(?P<node>[0-9]+) CPU\(s\)")
 
 _CPUINFO_NAMES = {"model name": "cpu.model", "vendor_id": "cpu.vendor", "microcode": "cpu.microcode"}
-_OF_CPUINFO = re.compile(r"[\w ]+\t*\s*:|\s*$")
+_OF_CPUINFO = re.compile(r"[\w ]{1,60}\s{0,20}:|\s*$")
 
 
 def find_first_processor(text: str) -> Iterator[Fact]:

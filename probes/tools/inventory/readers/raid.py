@@ -41,6 +41,8 @@ _OF_VOLUME = {
     "Status": "raid.status", "State": "raid.state", "Layout": "raid.layout", "Device Name": "raid.device",
     "Read Policy": "raid.read_policy", "Write Policy": "raid.write_policy", "Disk Cache Policy": "raid.disk_cache",
 }  # fmt: skip
+_OF_ANY_VOLUME = frozenset(("Layout", "Device Name", "Read Policy", "Write Policy", "Stripe Element Size"))
+"""A volume has one of these at least; some controllers tell no layout of theirs."""
 _OF_CONTROLLER = {"Name": "raid.model", "Firmware Version": "raid.firmware", "Status": "raid.controller_status"}
 
 
@@ -116,7 +118,7 @@ def _read_block(block: Mapping[str, str], controller: Labels) -> Iterator[Fact]:
         yield from _make_size("raid.disk_size", block["Capacity"], marks)
         for speed in filter(_SPEED.fullmatch, (block.get("Negotiated Speed", ""), block.get("Speed", ""))):
             yield from facts.make_quantity("raid.disk_speed", speed.replace("Gbps", "Gb/s"), Unit.BYTE_RATE, marks)
-    elif number.isdigit() and "Layout" in block:
+    elif number.isdigit() and not _OF_ANY_VOLUME.isdisjoint(block):
         marks = add_labels(controller, raid=number)
         yield from facts.make_texts(_OF_VOLUME, block, marks)
         yield from _make_size("raid.size", block.get("Size", ""), marks)

@@ -1,5 +1,7 @@
 """What the sources of memory modules and boards say, worked out by hand."""
 
+import json
+
 import pytest
 
 from benchconsole.probes.api import Fact, ProbeOutputError, Unit
@@ -102,3 +104,30 @@ def test_a_clock_is_no_rate_of_transfers() -> None:
     said = text("inventory/dmidecode-flash-2.11.txt").replace("Clock Speed: 1600", "Clock Speed: 800")
     speeds = [one.value for one in SOURCES["dmidecode"](said) if one.fact == "memory.dimm_speed"]
     assert speeds == [1.333e9]
+
+
+def test_devices_on_the_board_below_titles_of_their_own_hide_no_module() -> None:
+    whole = text("inventory/dmidecode-3.3.txt")
+    devices = (
+        "Handle 0x000A, DMI type 10, 8 bytes\nOn Board Device 1 Information\n\tType: Video\n\tStatus: Enabled\n"
+        "On Board Device 2 Information\n\tType: Ethernet\n\tDescription: LAN\n\n"
+    )
+    begin = whole.index("Handle 0x")
+    full = whole[:begin] + devices + whole[begin:]
+    assert SOURCES["dmidecode"](full) == SOURCES["dmidecode"](whole)
+    torn = full.replace("On Board Device 2 Information", "On Board Dev")
+    assert "memory.dimms" not in {one.fact for one in SOURCES["dmidecode"](torn)}
+
+
+def test_memory_of_a_virtual_machine_and_devices_of_several_names() -> None:
+    machine = {"id": "n1", "class": "system", "children": [
+        {"id": "memory", "class": "memory", "description": "System memory", "units": "bytes", "size": 2**34},
+        {"id": "disk", "class": "disk", "logicalname": ["/mnt", "/dev/vda"], "units": "bytes", "size": 2**38},
+        {"id": "network", "class": "network", "logicalname": ["eth0", "altname0"], "product": "X"},
+        {"id": "network:1", "class": "network", "logicalname": [7], "product": "Y"},
+    ]}  # fmt: skip
+    found = {(one.fact, one.labels): one.value for one in SOURCES["lshw"](json.dumps(machine))}
+    assert found["memory.installed", ()] == 2**34
+    assert found["disk.size", (("disk", "vda"),)] == 2**38
+    assert found["nic.model", (("nic", "eth0"),)] == "X"
+    assert "Y" not in found.values()

@@ -1,10 +1,13 @@
 """What the sources of interfaces, bonds and InfiniBand say, worked out by hand."""
 
+import json
+
 import pytest
 
+from benchconsole.probes.tools.inventory.readers.ethtool_json import find_facts as find_json_facts
 from benchconsole.probes.tools.inventory.sources import SOURCES
 from tests.probes.tools.captures import text
-from tests.probes.tools.inventory.cases import Case, check, check_refused
+from tests.probes.tools.inventory.cases import Case, check, check_refused, parsed
 
 CASES: list[Case] = [
     (
@@ -146,3 +149,40 @@ def test_a_speed_of_lshw_counts_only_while_there_is_a_link(link: str) -> None:
     )
     found = {one.fact: one.value for one in SOURCES["lshw"](entry + f'"link":"{link}"}}}}\n')}
     assert found.get("nic.speed") == (10e9 / 8 if link == "yes" else None)
+
+
+def test_the_json_of_ethtool_tells_what_its_text_tells() -> None:
+    found = parsed("ethtool", "ethtool-features-6.1.json")
+    assert {key: found[key, "eth0"].value for key in ("nic.tso", "nic.gro", "nic.lro", "nic.checksum_rx")} == {
+        "nic.tso": "on", "nic.gro": "on", "nic.lro": "off", "nic.checksum_rx": "on",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ({"autonegotiate": False, "rx": True, "tx": False},
+         {"nic.pause_autonegotiate": "off", "nic.pause_rx": "on", "nic.pause_tx": "off"}),
+        ({"rx-max": 4096, "rx-mini": 0, "tx-max": 4096, "rx": 512, "tx": 256},
+         {"nic.ring_rx_max": 4096, "nic.ring_tx_max": 4096, "nic.ring_rx": 512, "nic.ring_tx": 256}),
+        ({"other-max": 1, "combined-max": 63, "other": 1, "combined": 16},
+         {"nic.channels_other_max": 1, "nic.channels_combined_max": 63, "nic.channels_other": 1,
+          "nic.channels_combined": 16}),
+        ({"rx-max": 4, "rx": 2}, {}),
+        ({"adaptive-rx": True, "rx-usecs": 8, "tx-usecs": 16},
+         {"nic.coalesce_adaptive_rx": "on", "nic.coalesce_rx": 8e-6, "nic.coalesce_tx": 16e-6}),
+        ({"speed": 25000, "duplex": "Full", "auto-negotiation": True, "port": "FIBRE", "link-detected": True},
+         {"nic.link": "yes", "nic.autonegotiation": "on", "nic.port": "FIBRE", "nic.duplex": "full",
+          "nic.speed": 25e9 / 8}),
+        ({"speed": 25000, "link-detected": False}, {"nic.link": "no"}),
+        ({"speed": 65535, "link-detected": True}, {"nic.link": "yes"}),
+    ],
+)  # fmt: skip
+def test_a_part_of_the_json_of_ethtool_is_known_by_its_keys(
+    part: dict[str, object], expected: dict[str, object]
+) -> None:
+    found = list(find_json_facts(json.dumps([{"ifname": "eth0", **part}]), {}))
+    assert {one.fact: one.value for one in found} == expected
+    assert {one.labels for one in found} <= {(("nic", "eth0"),)}
+    cut = json.dumps([{"ifname": "eth0", **part}])[:-3]
+    assert list(find_json_facts(cut, {})) == []

@@ -2,6 +2,8 @@
 
 import pytest
 
+from benchconsole.probes.tools.inventory.sources import SOURCES
+from tests.probes.tools.captures import text
 from tests.probes.tools.inventory.cases import Case, check, check_refused
 
 PERC = "PERC H730P Mini (Embedded)"
@@ -88,3 +90,13 @@ def test_facts(case: Case) -> None:
 )  # fmt: skip
 def test_what_cannot_be_trusted_is_refused(source: str, said: str) -> None:
     check_refused(source, said)
+
+
+def test_a_volume_whose_controller_tells_no_layout_is_told_with_its_state() -> None:
+    whole = text("inventory/omreport-vdisk-7.4.txt")
+    bare = "".join(line for line in whole.splitlines(keepends=True) if not line.startswith("Layout"))
+    critical = bare.replace(": Ok", ": Critical")
+    found = {one.fact: one.value for one in SOURCES["omreport"](critical)}
+    assert found["raid.status"] == "Critical"
+    assert found["raid.device"] == "/dev/sda"
+    assert "raid.layout" not in found

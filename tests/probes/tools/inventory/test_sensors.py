@@ -19,7 +19,11 @@ CASES: list[Case] = [
             ("sensor.temperature", "Exhaust Temp"): None,
         },
     ),
-    ("ipmitool", "ipmitool-elist-1.8.txt", {("sensor.fan", "Fan1A"): "4560 RPM", ("sensor.temperature", "2 Temp"): None}),
+    (
+        "ipmitool",
+        "ipmitool-elist-1.8.txt",
+        {("sensor.fan", "7.1 Fan1A"): "4560 RPM", ("sensor.temperature", "3.1 Temp"): "41 degrees C"},
+    ),
     (
         "ipmitool",
         "ipmitool-sensor-1.8.txt",
@@ -56,3 +60,11 @@ def test_a_node_that_draws_nothing_was_not_measured() -> None:
     said = "    Instantaneous power reading:                   {} Watts\n"
     assert [one.value for one in SOURCES["ipmitool"](said.format(220))] == ["220 Watts"]
     check_refused("ipmitool", said.format(0))
+
+
+def test_the_name_of_the_node_before_every_row_is_no_part_of_the_sensor() -> None:
+    whole = text("inventory/ipmitool-elist-1.8.txt")
+    before = "".join(f"n01: {line}\n" for line in whole.splitlines())
+    assert SOURCES["ipmitool"](before) == SOURCES["ipmitool"](whole)
+    first = f"n01: {whole}"
+    assert any(dict(one.labels)["sensor"].startswith("n01: ") for one in SOURCES["ipmitool"](first))
