@@ -130,7 +130,7 @@ def make_verdict_record(verdict: Verdict, stage: str, *, affected_by: str, super
             "expected": verdict.expected,
             "expected_text": verdict.expected_text or None,
             "expected_from": verdict.kind,
-            **_select(verdict, "source", "required", "share", "limiting"),
+            **_select(verdict, "source", "required", "least", "share", "limiting"),
             "affected_by": affected_by,
             "level": verdict.level,
             "state": State.AFFECTED if affected_by else state_of(verdict),

@@ -238,6 +238,13 @@ def _required_shown(row: ResultRow) -> str:
     return wording.format_quantity(found.required, found.unit, found.shown) if found else wording.NOT_MEASURED
 
 
+def _least_shown(row: ResultRow) -> str:
+    found = row.verdict
+    if found is None or found.least is None:
+        return wording.NOT_MEASURED
+    return wording.format_quantity(found.least, found.unit, found.shown)
+
+
 _kind = _text("kind")
 
 
@@ -270,6 +277,7 @@ COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn("value", "measured", _number("value"), _measured, numeric=True),
     ResultColumn("expected", "expected", _number("expected"), _expected, numeric=True),
     ResultColumn("required", "required", _number("required"), _required_shown, numeric=True),
+    ResultColumn("least", "low end", _number("least"), _least_shown, numeric=True),
     _words("unit", "unit", _text("unit")),
     ResultColumn("share", "of exp", _number("share"), _share_shown, numeric=True),
     _words("text", "found", _text("text")),

@@ -61,9 +61,14 @@ class HashInterval:
     called: str = "paths"
     by_stream: bool = True
 
+    @property
+    def matters(self) -> bool:
+        """Whether placements differ by so much that it is said."""
+        return self.least < NEAR * self.expected
+
     def excuses(self, required: float) -> bool:
         """Whether an unlucky placement alone may bring the flows below the share ``required`` of what is expected."""
-        return self.least < NEAR * self.expected and SPARE * self.least < required * self.expected
+        return self.matters and SPARE * self.least < required * self.expected
 
 
 @dataclass(frozen=True, slots=True)

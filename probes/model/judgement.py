@@ -36,7 +36,8 @@ class Verdict:
     ``subject`` is a node, a pair ``a>b`` or the name of a bundle; ``nodes`` are the nodes it
     speaks of. ``value`` and ``expected`` are in ``unit`` (None where there is no number);
     ``text`` and ``expected_text`` carry them when they are words. ``required`` is the bound that
-    decided. ``limiting`` names the element that bounds the expectation. ``evidence`` are ids of measurements.
+    decided. ``least`` is the low end of the expectation where a hash decides (None elsewhere). ``limiting`` names the
+    element that bounds the expectation. ``evidence`` are ids of measurements.
     """
 
     test: str
@@ -54,6 +55,7 @@ class Verdict:
     value: float | None = None
     expected: float | None = None
     required: float | None = None
+    least: float | None = None
     text: str = ""
     expected_text: str = ""
     source: str = ""

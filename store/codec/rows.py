@@ -360,6 +360,7 @@ class VerdictRow(NamedTuple):
     value: float | None
     expected: float | None
     required: float | None
+    least: float | None
     text: str
     expected_text: str
     source: str
@@ -402,6 +403,7 @@ def parse_verdict(row: NamedVerdictRow, round_number: int) -> Verdict:
         value=of.value,
         expected=of.expected,
         required=of.required,
+        least=of.least,
         text=of.text,
         expected_text=of.expected_text,
         source=of.source,

@@ -23,6 +23,26 @@ FIRST = 6
 Step = Callable[[sqlite3.Connection], None]
 """One change of shape. It gets a connection inside a transaction and must not end that."""
 
+_VERDICT_VIEW = """CREATE VIEW v_verdict AS
+        SELECT session.key AS session, session.label, session.fabric, session.simulated,
+            round.number AS round, attempt.number AS attempt, round.stage, verdict.probe,
+            verdict.test, verdict.subject, verdict.nodes, metric.name AS metric,
+            verdict.value, verdict.expected, verdict.required, nullif(metric.unit, '') AS unit,
+            labels.shown AS labels, verdict.level, verdict.kind, verdict.because,
+            verdict.text, verdict.expected_text, verdict.source, verdict.limiting,
+            verdict.evidence, judging.judged_by, judging.at AS judged_at,
+            judging.id = (SELECT max(id) FROM judging AS other WHERE other.attempt_id = attempt.id)
+            AND attempt.id = (SELECT max(id) FROM attempt AS other
+                WHERE other.round_id = round.id AND other.ended IS NOT NULL) AS current{more}
+        FROM verdict
+        JOIN judging ON judging.id = verdict.judging_id
+        JOIN attempt ON attempt.id = judging.attempt_id
+        JOIN round ON round.id = attempt.round_id
+        JOIN session ON session.id = round.session_id
+        JOIN metric ON metric.id = verdict.metric_id
+        JOIN labels ON labels.id = verdict.labels_id"""
+"""The view of verdicts; ``more`` are the columns that later shapes added."""
+
 _TABLES = (
     """CREATE TABLE session (
         id INTEGER PRIMARY KEY,
@@ -276,24 +296,7 @@ _TABLES = (
         JOIN session ON session.id = round.session_id
         JOIN metric ON metric.id = measurement.metric_id
         JOIN labels ON labels.id = measurement.labels_id""",
-    """CREATE VIEW v_verdict AS
-        SELECT session.key AS session, session.label, session.fabric, session.simulated,
-            round.number AS round, attempt.number AS attempt, round.stage, verdict.probe,
-            verdict.test, verdict.subject, verdict.nodes, metric.name AS metric,
-            verdict.value, verdict.expected, verdict.required, nullif(metric.unit, '') AS unit,
-            labels.shown AS labels, verdict.level, verdict.kind, verdict.because,
-            verdict.text, verdict.expected_text, verdict.source, verdict.limiting,
-            verdict.evidence, judging.judged_by, judging.at AS judged_at,
-            judging.id = (SELECT max(id) FROM judging AS other WHERE other.attempt_id = attempt.id)
-            AND attempt.id = (SELECT max(id) FROM attempt AS other
-                WHERE other.round_id = round.id AND other.ended IS NOT NULL) AS current
-        FROM verdict
-        JOIN judging ON judging.id = verdict.judging_id
-        JOIN attempt ON attempt.id = judging.attempt_id
-        JOIN round ON round.id = attempt.round_id
-        JOIN session ON session.id = round.session_id
-        JOIN metric ON metric.id = verdict.metric_id
-        JOIN labels ON labels.id = verdict.labels_id""",
+    _VERDICT_VIEW.format(more=""),
 )
 
 
@@ -341,7 +344,13 @@ def _add_session_verdict(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX session_verdict_of ON session_verdict (session_id, id)")
 
 
-STEPS: tuple[Step, ...] = (_make_tables, _add_criteria, _add_session_verdict)
+def _add_low_end(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE verdict ADD COLUMN least REAL")
+    connection.execute("DROP VIEW v_verdict")
+    connection.execute(_VERDICT_VIEW.format(more=", verdict.least"))
+
+
+STEPS: tuple[Step, ...] = (_make_tables, _add_criteria, _add_session_verdict, _add_low_end)
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 
 

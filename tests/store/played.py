@@ -105,6 +105,7 @@ def verdicts(each: Round, level: Level = Level.PASS) -> tuple[Verdict, ...]:
             value=1.17e9,
             expected=1.18e9,
             required=0.94e9,
+            least=0.59e9,
             source="suite",
             limiting=f"{test.target.node.id}-leaf1",
             evidence=(f"{test.id}#0",),

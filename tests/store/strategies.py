@@ -145,6 +145,7 @@ def verdicts(round_number: int) -> st.SearchStrategy[Verdict]:
         value=st.none() | numbers,
         expected=st.none() | numbers,
         required=st.none() | numbers,
+        least=st.none() | numbers,
         text=words,
         expected_text=words,
         source=words,

@@ -139,6 +139,7 @@ def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> V
         value=subject.value,
         expected=subject.expected,
         required=subject.criterion.required * subject.expected,
+        least=subject.hashed.least if subject.hashed is not None and subject.hashed.matters else None,
         source=f"capacity ({first.model})",
         limiting=", ".join(limits[:3]) + (f" and {len(limits) - 3} more" if len(limits) > 3 else ""),
         evidence=tuple(each.measurement.id for each in subject.flows),

@@ -108,6 +108,11 @@ def test_an_unknown_verdict_says_how_many_streams_would_tell() -> None:
     )
 
 
+@pytest.mark.parametrize(("streams", "least"), [(4, 10 * GBPS), (16, None)])
+def test_a_verdict_carries_the_low_end_where_it_matters(streams: int, least: float | None) -> None:
+    assert judged(bonded(leaf2="40G"), sent("n1", "n5", 20, streams)).least == pytest.approx(least)
+
+
 def test_a_fail_says_that_the_hash_does_not_explain_it() -> None:
     verdict = judged(bonded(leaf2="40G"), sent("n1", "n5", 5.0, 4))
     assert verdict.because == (
