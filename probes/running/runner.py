@@ -21,6 +21,7 @@ from benchconsole.probes.plugins.loop_watchdog import BlockingCode, LoopWatch
 from benchconsole.probes.plugins.probe_call import GivenUpError, ProbeCodeError, format_error, run_probe
 from benchconsole.probes.plugins.probe_output import find_missing_tool, name_missing_tool, read_outputs
 from benchconsole.probes.running.guards.guard import NEVER, Guard
+from benchconsole.probes.running.pair_blame import find_blame
 from benchconsole.probes.running.start_barrier import StartBarrier, TestNodes
 from benchconsole.topology.model.fabric import NodeId
 
@@ -249,9 +250,12 @@ class _Attempt:
         remotes = [remote for node in test.target.nodes if not isinstance(remote := self._remotes[node.id], Failure)]
         nodes = TestNodes(barrier, remotes, is_pair=test.target.peer is not None)
         try:
-            return await self._run_probe(test, nodes, timer)
+            result = await self._run_probe(test, nodes, timer)
         finally:
             nodes.arrive()
+        if result.failure is None:
+            return result
+        return replace(result, failure=await find_blame(test.target, remotes, result.failure))
 
     async def _run_probe(self, test: Test, nodes: TestNodes, timer: "_Timer") -> Result:
         """Run a probe's code and read its outputs; every failure of it ends here, as a failure of its test."""

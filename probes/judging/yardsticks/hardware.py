@@ -10,6 +10,9 @@ from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yar
 from benchconsole.probes.model.measuring import Fact, Result
 from benchconsole.topology.units import disk_size, memory_size, network_rate
 
+DOWN = frozenset((("nic.state", "down"), ("nic.state", "lowerlayerdown"), ("nic.link", "no")))
+"""Facts of a port that carries nothing."""
+
 KERNEL_KEEPS = 0.07
 """Share of the installed memory that firmware and kernel may keep for themselves."""
 
@@ -37,9 +40,14 @@ def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verd
 
 
 def _judge(result: Result, name: str, declared: str | float) -> Verdict:
-    reported = _relevant(result.facts, name, result.test.target.node.data_address)
+    address = result.test.target.node.data_address
+    reported = _relevant(result.facts, name, address)
     wanted = format_hardware(name, declared)
-    if not reported:
+    down = _find_down(result.facts, address) if name.startswith("nic.") else ""
+    if down:
+        because = f"the data address {address} is not up: {down} has no link; declared {wanted}"
+        level, text = Level.FAIL, f"{down} down"
+    elif not reported:
         level, because, text = Level.UNKNOWN, "declared, but the node does not report it", ""
         because += _DIMMS_UNTOLD if name == "memory.dimms" else ""
     else:
@@ -72,9 +80,21 @@ def _relevant(facts: Sequence[Fact], name: str, address: str) -> list[Fact]:
     The speed that a virtual port names (``nominal``) says nothing and counts as not reported.
     """
     reported = [fact for fact in facts if fact.fact == name and ("nominal", "yes") not in fact.labels]
-    ports = {dict(fact.labels).get("nic") for fact in facts if fact.fact == "nic.address" and fact.value == address}
+    ports = _find_ports(facts, address)
     tested = [fact for fact in reported if dict(fact.labels).get("nic") in ports]
     return tested or reported
+
+
+def _find_ports(facts: Sequence[Fact], address: str) -> set[str | None]:
+    """The ports that carry ``address``."""
+    return {dict(fact.labels).get("nic") for fact in facts if fact.fact == "nic.address" and fact.value == address}
+
+
+def _find_down(facts: Sequence[Fact], address: str) -> str:
+    """The port that carries ``address``, where every such port is known to have no link; else empty."""
+    ports = _find_ports(facts, address)
+    down = {dict(fact.labels).get("nic") for fact in facts if (fact.fact, fact.value) in DOWN}
+    return ", ".join(sorted(filter(None, ports))) if ports and ports <= down else ""
 
 
 def is_as_declared(name: str, reported: str | float, declared: str | float) -> bool:

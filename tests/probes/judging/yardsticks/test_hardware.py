@@ -61,6 +61,17 @@ HERE = Fact("nic.address", "192.0.2.7", labels=SECOND)
         ([Fact("nic.speed", TEN, labels=(*FIRST, ("nominal", "yes")))], Level.UNKNOWN),  # the port is virtual
         ([Fact("nic.speed", TEN, labels=(*FIRST, ("nominal", "no")))], Level.PASS),
         ([Fact("cpu.sockets", 2.0)], Level.UNKNOWN),
+        ([Fact("nic.speed", TEN, labels=FIRST), HERE, Fact("nic.state", "down", labels=SECOND)], Level.FAIL),
+        ([Fact("nic.speed", TEN, labels=FIRST), HERE, Fact("nic.state", "lowerlayerdown", labels=SECOND)], Level.FAIL),
+        ([Fact("nic.speed", TEN, labels=FIRST), HERE, Fact("nic.link", "no", labels=SECOND)], Level.FAIL),
+        ([Fact("nic.speed", TEN, labels=SECOND), HERE, Fact("nic.link", "no", labels=SECOND)], Level.FAIL),
+        ([HERE, Fact("nic.link", "no", labels=SECOND)], Level.FAIL),
+        ([Fact("nic.speed", TEN, labels=SECOND), HERE, Fact("nic.state", "unknown", labels=SECOND)], Level.PASS),
+        ([Fact("nic.speed", TEN, labels=SECOND), HERE, Fact("nic.link", "no", labels=FIRST)], Level.PASS),
+        (
+            [Fact("nic.speed", TEN, labels=FIRST), Fact("nic.link", "no", labels=FIRST)],
+            Level.PASS,
+        ),  # which port, is open
     ],
 )
 def test_the_port_that_carries_the_tests_is_the_one_that_was_declared(facts: Sequence[Fact], level: Level) -> None:
@@ -139,3 +150,18 @@ def test_a_node_that_told_nothing_of_its_hardware_is_not_held_against_it(fact: s
     each = Round(1, "inventory", "inventory", (test,), 1.0, "")
     closed = ClosedRound(each, (Result(test, facts=(Fact(fact, TEN),)),), CloseReason.COMPLETE, 0.0, 1.0)
     assert len(judge_round(JudgingContext(star(), {}), closed)) == verdicts
+
+
+def test_a_data_port_without_a_link_is_said_to_be_down_and_the_speed_of_another_port_is_not_its_own() -> None:
+    hardware = Hardware("b", MappingProxyType({"nic.speed": TEN, "cpu.sockets": 2.0}))
+    node = Node(NodeId("n1"), NodeRole.COMPUTE, hardware, "192.0.2.1", "192.0.2.7")
+    test = Test("t", "inventory", Target(node), 1)
+    facts = (
+        Fact("nic.speed", 2 * TEN, labels=FIRST), Fact("cpu.sockets", 2.0), HERE, Fact("nic.link", "no", labels=SECOND),
+    )  # fmt: skip
+    each = Round(1, "inventory", "inventory", (test,), 1.0, "")
+    closed = ClosedRound(each, (Result(test, facts=facts),), CloseReason.COMPLETE, 0.0, 1.0)
+    speed, sockets = judge_round(JudgingContext(star(), {}), closed)
+    assert (speed.text, speed.expected_text) == ("eth1 down", "10.0 Gb/s")
+    assert speed.because == "the data address 192.0.2.7 is not up: eth1 has no link; declared 10.0 Gb/s"
+    assert sockets.level is Level.PASS
