@@ -169,7 +169,9 @@ def _list_missing(view: RunView, judged: _Judged) -> Iterator[str]:
     unknown = [verdict for verdict in judged.verdicts if verdict.level is Level.UNKNOWN]
     if unknown:
         such = ", such as" if len({(each.subject, each.because) for each in unknown}) > 1 else ":"
-        first = f"{sanitize(unknown[0].subject)}, {shorten_text(unknown[0].because, _LONG)}"
+        # Not the first that ended: the sentence is the same whether it is told by a run or from the store.
+        least = min(unknown, key=lambda each: (each.subject, each.metric, each.because))
+        first = f"{sanitize(least.subject)}, {shorten_text(least.because, _LONG)}"
         yield f"{count(len(unknown), 'result')} could not be judged{such} {first}"
     yield from (shorten_text(text, _LONG) for text in view.left_out)
     for each in view.checklists:
