@@ -1,0 +1,85 @@
+"""The scope of a criterion: pairs, bundles, both ways, labels that speak of another test, tests without a number."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.criterion_scope import CriterionScope, list_scopes
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.model.judgement import ClosedRound
+from benchconsole.probes.model.measuring import FailedAt, Failure, labels
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion
+from benchconsole.topology.units import Unit
+from tests.fabrics import METRICS
+from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, star
+
+CAPACITY = Criterion("iperf3.throughput", Comparator.AT_LEAST, 0.8, Unit.ONE, Basis.CAPACITY)
+ABSOLUTE = replace(CAPACITY, required=1.0, unit=Unit.BYTE_RATE, basis=Basis.ABSOLUTE)
+BOTH = Sent("n3", "n4", (("out", 0.9 * RATE), ("in", 0.9 * RATE)), sending=BOTH_WAYS)
+
+
+def scope(criterion: Criterion, closed: ClosedRound, *, judged: bool = True) -> CriterionScope:
+    """The scope over one round; without ``judged`` no verdict was made."""
+    described = replace(star(), criteria=(criterion,))
+    results = {result.test.id: result for result in closed.results}
+    verdicts = judge_round(JudgingContext(described, METRICS), closed) if judged else ()
+    (found,) = list_scopes(described.criteria, closed.round.tests, results, verdicts)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("criterion", "sent", "subjects"),
+    [
+        (CAPACITY, [flow("n1", "n2", 0.9)], ("n1>n2",)),
+        (CAPACITY, [flow("n1", "n2", 0.4, "a bundle"), flow("n1", "n3", 0.4, "a bundle")], ("a bundle",)),
+        (CAPACITY, [BOTH], ("n3>n4", "n4>n3")),
+        (ABSOLUTE, [flow("n1", "n2", 0.4, "a bundle"), flow("n1", "n3", 0.4, "a bundle")], ("n1>n2", "n1>n3")),
+        (ABSOLUTE, [BOTH], ("n3>n4",)),
+        (replace(ABSOLUTE, metric="stream.triad"), [flow("n1", "n2", 0.9)], ()),
+    ],
+)
+def test_subjects_are_those_of_verdicts(criterion: Criterion, sent: Sequence[Sent], subjects: tuple[str, ...]) -> None:
+    closed = close(star(), 1, *sent)
+    assert scope(criterion, closed).met == subjects
+    assert scope(criterion, closed).missed == ()
+    without = scope(criterion, closed, judged=False)
+    assert (without.met, tuple(sorted(without.missed))) == ((), subjects)
+
+
+@pytest.mark.parametrize(
+    ("asked", "missed"),
+    [
+        ({}, ("n1>n2",)),
+        ({"direction": "out"}, ("n1>n2",)),
+        ({"direction": "in"}, ()),
+        ({"threads": "4"}, ("n1>n2",)),
+        ({"direction": "in", "threads": "4"}, ()),
+    ],
+)
+def test_a_pair_whose_labels_are_others_is_not_meant_one_without_them_is(
+    asked: dict[str, str], missed: tuple[str, ...]
+) -> None:
+    closed = close(star(), 1, flow("n1", "n2", 0.9))
+    criterion = replace(ABSOLUTE, where=labels(**asked))
+    assert scope(criterion, closed, judged=False).missed == missed
+
+
+def test_a_point_of_a_sweep_that_is_not_asked_for_is_not_meant() -> None:
+    closed = close(star(), 1, flow("n1", "n2", 0.9))
+    (test,) = closed.round.tests
+    swept = replace(test, target=replace(test.target, labels=labels(streams=2)))
+    for asked, missed in (("2", ("n1>n2",)), ("4", ())):
+        (found,) = list_scopes(
+            [replace(ABSOLUTE, where=labels(streams=asked))], [swept], {test.id: closed.results[0]}, ()
+        )
+        assert found.missed == missed
+
+
+def test_a_test_without_a_number_lacks_no_criterion() -> None:
+    closed = close(star(), 1, flow("n1", "n2", 0.9), flow("n3", "n4", 0.9))
+    failure = Failure(FailedAt.TIMEOUT, "", closed.round.tests[1].target.node.id)
+    failed = replace(closed.results[1], measurements=(), failure=failure)
+    found = scope(CAPACITY, replace(closed, results=(closed.results[0], failed)))
+    assert (found.met, found.missed, found.planned, found.measured) == (("n1>n2",), (), 2, 1)
