@@ -84,7 +84,10 @@ class FindingReader:
         own = self._list_own(finding)
         listed = _LISTED.search(finding.cannot_tell)
         text = listed.group(1) if listed else ""
-        switches = self._fabric.switches.keys() & {finding.element, *re.sub(r" and \d+ more$", "", text).split(", ")}
+        switches = self._fabric.switches.keys() & {
+            finding.element,
+            *re.split("[,;] ", re.sub(r" and \d+ more$", "", text)),
+        }
         others = frozenset((*self._list_places(text), *(each for name in switches for each in self._cables_at(name))))
         scope = own | frozenset(self._cables_at(finding.element)) if finding.element in self._fabric.nodes else own
         cables = own | others

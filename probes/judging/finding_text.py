@@ -14,7 +14,7 @@ from benchconsole.probes.model.judgement import Confidence, Finding, Level, Susp
 from benchconsole.topology.element_names import direction_name, is_nic
 from benchconsole.topology.model.fabric import Fabric, NodeId, NodeRole
 from benchconsole.topology.selection import fold
-from benchconsole.topology.units import network_rate, percent, show
+from benchconsole.topology.units import counted, network_rate, percent, show
 
 
 def _worst(verdicts: Iterable[Verdict]) -> Level:
@@ -30,8 +30,8 @@ def make_network_finding(context: JudgingContext, components: Components, cause:
     links = [context.fabric.links[way.link] for way in place.ways]
     ways, carried, capacity = _find_worst_direction(context, cause.carried, named)
     share, value = carried / capacity, network_rate(carried)
-    count = sum(link.count for link in links) if named.kind is not ComponentKind.MEMBER else 1
-    members = None if named.kind is ComponentKind.SWITCH else count_members(count, share)
+    count = 1 if named.kind in _WITHOUT_MEMBERS or len(place.speeds) > 1 else sum(link.count for link in links)
+    members = count_members(count, share)
     is_tie = len(cause.components) > 1
     several = len({(verdict.round, verdict.subject) for verdict, _ in cause.seen}) > 1
     nodes = place.find_nodes_behind()
@@ -41,7 +41,7 @@ def make_network_finding(context: JudgingContext, components: Components, cause:
         suspect=place.suspect,
         element=place.element,
         where=place.where,
-        what=f"gives {value} of {network_rate(capacity)}, {percent(share)}, {ways}{_say_members(place, count, share)}",
+        what=f"gives {value} of {network_rate(capacity)}, {percent(share)}, {ways}{_say_members(named, count, share)}",
         nodes_at=place.nodes_at,
         links=tuple(dict.fromkeys(link.id for link in links)) if named.kind is not ComponentKind.SWITCH else (),
         members_up=members if alone else None,
@@ -63,6 +63,9 @@ _SUSPECTS = {
 }
 
 
+_WITHOUT_MEMBERS = (ComponentKind.MEMBER, ComponentKind.SWITCH)
+
+
 class _Place:
     """A component in words."""
 
@@ -74,7 +77,8 @@ class _Place:
         self.ways = [graph.direction(way) for way in up]
         self.links = [self.fabric.links[way.link] for way in self.ways]
         self.members = sorted({number for part in component.parts if (number := parts.member_of(part)) is not None})
-        self.low, self.high = self.links[0].a, self.links[0].b
+        self.speeds = {speed for link in self.links for speed in link.members}
+        self.low = self.links[0].a
         self.is_node = NodeId(component.device) in self.fabric.nodes
         self._back = bool(min(component.parts) & 1)
 
@@ -86,8 +90,7 @@ class _Place:
         if kind is ComponentKind.UPLINKS:
             return Suspect.MLAG if {link.a, link.b} & self.fabric.mlag_of.keys() else Suspect.LINK
         if self.is_node:
-            several = sum(each.network == link.network for each in self.fabric.active_legs(link.a)) > 1
-            return Suspect.LEG if several else Suspect.NIC
+            return Suspect.LEG if self._is_leg else Suspect.NIC
         return Suspect.LAG if link.is_lag else Suspect.LINK
 
     @property
@@ -95,6 +98,14 @@ class _Place:
         """The id of the node, the switch or the first link."""
         is_device = self.is_node or self.component.kind is ComponentKind.SWITCH
         return self.component.device if is_device else self.links[0].id
+
+    @property
+    def _is_leg(self) -> bool:
+        """Whether it is in one of several legs of a node."""
+        if not self.is_node or self.component.kind is ComponentKind.NIC:
+            return False
+        link = self.links[0]
+        return sum(each.network == link.network for each in self.fabric.active_legs(link.a)) > 1
 
     @property
     def nodes_at(self) -> tuple[str, ...]:
@@ -112,7 +123,7 @@ class _Place:
             return " to ".join(reversed(ends) if self._is_downward else ends)
         if self.is_node:
             way = ("in" if self._back else "out") if self.component.is_one_way else "NIC"
-            leg = f", leg to {link.b}" if self.suspect is Suspect.LEG or len(self.members) else ""
+            leg = f", leg to {link.b}" if self._is_leg else ""
             return f"{link.a} {way}{leg}{self._member}"
         ends = [link.b, link.a] if self._is_downward else [link.a, link.b]
         return f"{ends[0]} to {ends[1]}{self._member}"
@@ -127,7 +138,7 @@ class _Place:
             return ""
         link, number = self.links[0], self.members[0]
         ports = [each[number] for each in (link.ports_a, link.ports_b) if each]
-        named = f" ({' to '.join(ports)})" if ports else ""
+        named = f" ({' to '.join(reversed(ports) if self._is_downward else ports)})" if ports else ""
         return f", member {number + 1} of {link.count}{named}"
 
     def find_nodes_behind(self) -> tuple[str, ...]:
@@ -141,23 +152,39 @@ class _Place:
         if self.component.kind is ComponentKind.SWITCH:
             return "whether the switch is at fault or each link by itself"
         if self.component.kind is ComponentKind.NIC:
-            legs = " and ".join(f"to {each.b}" for each in self.links)
+            legs = " or ".join(f"to {each.b}" for each in self.links)
             return f"whether one leg ({legs}) carries nothing or each gives less: needs the counters of the bond"
         if self.component.kind is ComponentKind.LINK and link.is_lag:
             return f"which of the {link.count} members, and whether it is down or slow: needs the port counters"
         if self.is_node:
             return f"whether the port of {link.a}, the cable or the port of {link.b} is at fault"
-        return f"whether {' or '.join(sorted({each.a for each in self.links}))}, the cable or {link.b} is at fault"
+        if len(self.links) > 1:
+            links = " or ".join(f"{each.a} to {each.b}" for each in self.links)
+            return f"whether one link ({links}) is down or slow, or each gives less: needs the port counters"
+        return f"whether {link.a}, the cable or {link.b} is at fault"
 
     def say_meaning(self, value: str, carried: float, nodes: Sequence[str]) -> str:
         if self.is_node:
-            return f"{self.low} cannot move more than {value} this way, whoever its partner is"
+            return f"{self.low} cannot move more than {value} {self._over}, whoever its partner is"
+        get = f"{counted(len(nodes), 'node')} below {{}} {'gets' if len(nodes) == 1 else 'get'}"
         if self.component.kind is ComponentKind.SWITCH:
-            return f"{len(nodes)} nodes below {self.component.device} get less than described"
-        part = network_rate(carried / max(len(nodes), 1))
+            return f"{get.format(self.component.device)} less than described"
         lower = " and ".join(dict.fromkeys(link.a for link in self.links))
-        below = f"{len(nodes)} nodes below {lower} get {part} each over this link"
-        return f"{below} when all send at once; one alone may not notice"
+        if len(nodes) < 2:
+            return f"{get.format(lower) if nodes else self.where + ' carries'} {value} {self._over} at most"
+        act = ("receive" if self._back else "send") if self.component.is_one_way else "send or receive"
+        part = f"{get.format(lower)} {network_rate(carried / len(nodes))} each {self._over}"
+        return f"{part} when all {act} at once; one alone may not notice"
+
+    @property
+    def _over(self) -> str:
+        if self.members:
+            return "over this member"
+        if self._is_leg:
+            return "over this leg"
+        if not self.is_node:
+            return "over these links" if len(self.links) > 1 else "over this link"
+        return "this way" if self.component.is_one_way else "in its slower direction"
 
     def say_look(self) -> str:
         if self.component.kind is ComponentKind.SWITCH:
@@ -168,7 +195,7 @@ class _Place:
             else "port state, error counters, optics and cables"
         )
         lower, upper = (" and ".join(dict.fromkeys(getattr(link, end) for link in self.links)) for end in ("a", "b"))
-        return f"{parts} between {lower} and {upper}"
+        return f"{parts} from {lower} to {upper}"
 
 
 def _find_worst_direction(
@@ -181,15 +208,16 @@ def _find_worst_direction(
         value, capacity = sums.get(back, (0.0, 0.0))
         sums[back] = (value + carried[part], capacity + float(context.parts.capacity[part]))
     low = min(sums, key=lambda back: sums[back][0] / sums[back][1])
-    words = "both ways" if component.kind is ComponentKind.SWITCH else "in and out"
-    return (("in only" if low else "out only") if component.is_one_way else words), *sums[low]
+    if NodeId(component.device) in context.fabric.nodes:
+        return (("in only" if low else "out only") if component.is_one_way else "in and out"), *sums[low]
+    return ("this way only" if component.is_one_way else "both ways"), *sums[low]
 
 
-def _say_members(place: _Place, count: int, share: float) -> str:
-    """How many members would carry what was measured, where that is close to a whole number."""
-    if count < 2 or place.component.kind is ComponentKind.SWITCH:
+def _say_members(component: Component, count: int, share: float) -> str:
+    """How many of ``count`` equal members would carry what was measured."""
+    if count < 2:
         return ""
-    noun = "legs" if place.component.kind is ComponentKind.NIC else "members"
+    noun = "legs" if component.kind is ComponentKind.NIC else "members"
     members = count_members(count, share)
     if members is not None and members < count:
         return f", what {members} of {count} {noun} carry"
@@ -198,7 +226,8 @@ def _say_members(place: _Place, count: int, share: float) -> str:
 
 def _say_ties(context: JudgingContext, cause: Cause) -> str:
     names = [_Place(context, each).where for each in cause.components]
-    listed = ", ".join(names[:TIES]) + (f" and {len(names) - TIES} more" if len(names) > TIES else "")
+    comma = "; " if any(", " in name for name in names) else ", "
+    listed = comma.join(names[:TIES]) + (f" and {len(names) - TIES} more" if len(names) > TIES else "")
     return f"which of {listed}: no test loaded one of them without the others"
 
 
@@ -228,7 +257,8 @@ def _ruled_out(context: JudgingContext, cause: Cause) -> tuple[str, ...]:
     guilty = {context.parts.way(part) for component in cause.components for part in component.parts}
     crossed = {way for _, flows in cause.seen for each in flows for way in each.route.ways.tolist()}
     ways = [graph.direction(way) for way in sorted(crossed - guilty)]
-    nics = sorted({context.fabric.links[way.link].a for way in ways if is_nic(context.fabric, way)})
+    ends = {context.fabric.links[way.link].a for way in ways if is_nic(context.fabric, way)}
+    nics = sorted(ends - {component.device for component in cause.components})
     trunks = sorted(direction_name(context.fabric, way) for way in ways if not is_nic(context.fabric, way))
     names = [f"the NICs of {fold(nics)}"] if nics else []
     names += [*trunks[:4], f"{len(trunks) - 4} more links"] if len(trunks) > 5 else trunks
@@ -271,7 +301,7 @@ def make_unexplained_finding(seen: Sequence[LowVerdict]) -> Finding:
         tests=tuple(dict.fromkeys(each.result.test.id for _, flows in seen for each in flows)),
         evidence=tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.evidence)),
         because=tuple(map(_line, verdicts)),
-        cannot_tell="the cause: every link on the way carried more in another round",
+        cannot_tell="the cause: every link on the way was full, carried more in another round, or lost too little",
         means="something disturbed this round, or load from elsewhere shared its links",
         do="repeat it, and see whether it stays",
         value=first.value,

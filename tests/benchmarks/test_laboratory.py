@@ -29,8 +29,8 @@ from tests.lab import LabSpec, faults
 from tests.lab.files import topology
 from tests.lab.plan import Plan
 
-LAG_OF_ONE = "gives 95 Mb/s of 188 Mb/s, 51 %, in and out, what 1 of 2 members carry"
-LAG_OF_SOME = "gives 107 Mb/s of 188 Mb/s, 57 %, in and out, as 1.1 of 2 members would"
+LAG_OF_ONE = "gives 95 Mb/s of 188 Mb/s, 51 %, both ways, what 1 of 2 members carry"
+LAG_OF_SOME = "gives 107 Mb/s of 188 Mb/s, 57 %, both ways, as 1.1 of 2 members would"
 
 
 @pytest.fixture(scope="module")

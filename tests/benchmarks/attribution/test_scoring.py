@@ -55,7 +55,8 @@ def finding(suspect: Suspect, element: str, where: str = "", **fields: object) -
 
 
 def tied(*names: str) -> str:
-    return f"which of {', '.join(names)}: no test loaded one of them without the others"
+    comma = "; " if any(", " in name for name in names) else ", "
+    return f"which of {comma.join(names)}: no test loaded one of them without the others"
 
 
 NODE_1 = finding(Suspect.NODE, "n1")

@@ -5,48 +5,17 @@ import pytest
 from benchconsole.probes.judging.components import Component, ComponentKind, Components
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import LinkId
 from benchconsole.topology.routing.graph import Graph
+from tests.probes.judging.named_parts import NamedParts
 from tests.probes.judging.rounds import PAIRED, STAR
 
 
-class Named:
-    """The components of one fabric, asked for by names; parts are told as ``b1>leaf1`` and ``wide>tor/2``."""
-
-    def __init__(self, text: str) -> None:
-        self.parts = Parts(Graph(load_text(text, "named.yaml")))
-        self.components = Components(self.parts)
-
-    def number(self, name: str) -> int:
-        ends, _, member = name.partition("/")
-        source, sink = ends.split(">")
-        links = self.parts.graph.fabric.links
-        link = links.get(LinkId(f"{source}--{sink}")) or links[LinkId(f"{sink}--{source}")]
-        way = self.parts.graph.way(link, source)
-        return self.parts.member(way, int(member) - 1) if member else way
-
-    def tell(self, component: Component) -> tuple[str, str, set[str]]:
-        return component.kind.value, component.device, set(map(self.name, component.parts))
-
-    def name(self, part: int) -> str:
-        way = self.parts.graph.direction(self.parts.way(part))
-        member = self.parts.member_of(part)
-        end = self.parts.graph.fabric.links[way.link].other(way.source)
-        return f"{way.source}>{end}" + ("" if member is None else f"/{member + 1}")
-
-    def holding(self, name: str) -> list[tuple[str, str, set[str]]]:
-        return [self.tell(each) for each in self.components.holding(self.number(name))]
-
-    def find(self, name: str, kind: ComponentKind, *, one_way: bool = True) -> Component:
-        (found,) = (
-            each
-            for each in self.components.holding(self.number(name))
-            if each.kind is kind and each.is_one_way is one_way
-        )
-        return found
+def name_parts(text: str) -> NamedParts:
+    parts = Parts(Graph(load_text(text, "named.yaml")))
+    return NamedParts(parts, Components(parts))
 
 
-PAIR = Named(PAIRED)
+PAIR = name_parts(PAIRED)
 
 
 def both(*names: str) -> set[str]:
@@ -158,14 +127,14 @@ def test_a_component_is_the_same_object_from_each_of_its_parts() -> None:
 
 
 def test_a_standby_leg_is_no_part_of_the_nic_while_the_other_is_up() -> None:
-    named = Named(PAIRED.replace("bond: lacp", "bond: active-backup"))
+    named = name_parts(PAIRED.replace("bond: lacp", "bond: active-backup"))
     assert [kind for kind, *_ in named.holding("b1>leaf1")] == ["link", "link", "switch"]
 
 
 def test_cables_of_two_networks_are_two_nics() -> None:
     text = STAR.replace("{flat: {goodput: 100 %}}", "{flat: {goodput: 100 %}, slow: {goodput: 100 %}}")
     text = text.replace("leaf: {role: leaf}", "leaf: {role: leaf}, other: {role: leaf}")
-    named = Named(text.replace("links: [", 'links: [{from: "n[1-8]", to: other, speed: 8 Gb/s, network: slow}, '))
+    named = name_parts(text.replace("links: [", 'links: [{from: "n[1-8]", to: other, speed: 8 Gb/s, network: slow}, '))
     assert [kind for kind, *_ in named.holding("n1>leaf")] == ["link", "link", "switch"]
 
 
