@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Fabric
 from benchconsole.topology.selection import fold
 from benchconsole.topology.units import percent, show
@@ -49,7 +50,7 @@ def _bounds(each: Criterion) -> _Scope:
 
 
 def _name(each: Criterion) -> str:
-    parts = [f"{name}={value}" for name, value in each.where]
+    parts = [format_condition(name, value) for name, value in each.where]
     parts += [fold(sorted(each.nodes))] if each.nodes else []
     return f"{each.metric} ({', '.join(parts)})" if parts else each.metric
 

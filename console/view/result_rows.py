@@ -15,7 +15,7 @@ from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import RunView, State, state_of, state_of_failure, superseding
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import Failure, Labels, Reading, Result, Test
-from benchconsole.topology.model.conditions import SIGNS
+from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.units import Shown, Unit, percent
 
 Cell = str | float | int | None
@@ -192,7 +192,7 @@ class ResultColumn:
 
 def format_labels(labels: Labels) -> str:
     """``direction=out, size=8, nodes > 4``: the labels of a number, or conditions on them, in one cell."""
-    return ", ".join(f"{name}{' ' if value[:1] in SIGNS else '='}{value}" for name, value in labels)
+    return ", ".join(format_condition(name, value) for name, value in labels)
 
 
 def _number(name: str) -> Callable[[ResultRow], float | None]:

@@ -17,6 +17,7 @@ from benchconsole.probes.model.checklist import CheckedList, StepState
 from benchconsole.probes.model.judgement import Level, Verdict
 from benchconsole.probes.model.measuring import Result, TestOutcome
 from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.conditions import format_condition
 from benchconsole.topology.model.fabric import Basis, Criterion
 from benchconsole.topology.units import counted as count
 
@@ -241,7 +242,7 @@ def _list_criteria(view: RunView, judged: _Judged) -> Iterator[str]:
 
 
 def _name_criterion(criterion: Criterion) -> str:
-    where = " ".join(f"{name}={value}" for name, value in criterion.where)
+    where = " ".join(format_condition(name, value) for name, value in criterion.where)
     metric = f"{criterion.metric} {where}".strip()
     return f"criterion {criterion.source}, {metric}" if criterion.source else f"criterion {metric}"
 

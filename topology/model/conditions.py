@@ -14,8 +14,6 @@ IMPLIED = ("nodes",)
 """Labels that every number has: on how many nodes its test ran."""
 
 COMPARED = 'a quantity after the sign, such as ">= 1 MiB", "> 4" or ">= 50 %"'
-SIGNS = (">", "<")
-"""What a condition begins with that is no plain value."""
 _ALIKE = 1e-6
 _WRITTEN = re.compile(r"\s*(>=|<=|>|<)?\s*(.*?)\s*", re.DOTALL)
 _QUANTITY = re.compile(r"[0-9][0-9.]*\s*[A-Za-z%/]+")
@@ -75,6 +73,11 @@ def _suggest(text: str) -> str | None:
     except UnitError as error:
         return error.suggestion
     return None
+
+
+def format_condition(name: str, written: str) -> str:
+    """``size=8``, ``nodes > 4``."""
+    return f"{name} {written}" if written.startswith((">", "<")) else f"{name}={written}"
 
 
 def accept_labels(where: tuple[tuple[str, str], ...], labels: Mapping[str, str]) -> bool:
