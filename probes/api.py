@@ -98,6 +98,10 @@ class Probe(ABC):
         A cut output gives the same readings as the whole one, fewer, or the error: never others.
         """
 
+    def conditions(self, reading: Reading, target: Target) -> Labels:
+        """Labels of a reading that follow from its nodes, which the parser does not know. Pure."""
+        return ()
+
     def demands(self, target: Target) -> Demands:
         """What one test loads besides links; the scheduler keeps apart what would share it.
 

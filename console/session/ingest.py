@@ -71,7 +71,7 @@ def make_round(fabric: Fabric, probe: Probe, found: Sequence[CapturedOutput], nu
 def read_result(probe: Probe, test: Test, output: Output, at: float) -> Result:
     """What the probe reads in an output, or why nothing of it can be trusted. ``at`` is when it was measured."""
     try:
-        (readings, facts), _ = read_captured(partial(read_output, probe), output)
+        (readings, facts), _ = read_captured(partial(read_output, probe, target=test.target), output)
     except ProbeOutputError as error:
         stage = FailedAt.OUTPUT if output.exit_status == 0 else FailedAt.TOOL
         return Result(test, (output,), failure=Failure(stage, str(error)[:500], test.target.node.id), started=at)

@@ -295,3 +295,20 @@ def test_a_condition_that_nothing_meets_is_said_to_be_not_tested(tmp_path: Path,
     code, said = site.ingest("stream", stream(70.0), "--node", "n1")
     assert code == Exit.UNTESTED
     assert f"criterion 4.1.1, stream.triad {where}: not tested, no value has these labels" in said
+
+
+@pytest.mark.parametrize(
+    ("where", "orders"),
+    [
+        ("{memory_share: '>= 50 %'}", ["20000"]),
+        ("{memory_share: '< 50 %'}", ["8640", "8640"]),
+        ("{memory_share: '> 90 %'}", []),
+    ],
+)
+def test_a_small_matrix_does_not_meet_a_clause_on_the_memory_it_takes(
+    tmp_path: Path, where: str, orders: Sequence[str]
+) -> None:
+    text = FABRIC.replace('nodes: {"n[1-4]": {}}', 'classes: {a: {memory: 4 GiB}}\nnodes: {"n[1-4]": {class: a}}')
+    site = Site(tmp_path, [f"metric: hpl.rate, at_least: 1 GFLOP/s, where: {where}"], text)
+    site.ingest("hpl", (TRANSCRIPTS / "hpl" / "2.1-two-tests.txt").read_text(), "--node", "n1")
+    assert [row["labels"]["n"] for row in site.verdicts() if row["metric"] == "hpl.rate"] == orders

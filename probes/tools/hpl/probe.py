@@ -12,6 +12,7 @@ from benchconsole.probes.api import (
     Comparator,
     Contact,
     Demands,
+    Labels,
     Metric,
     Output,
     Part,
@@ -23,6 +24,7 @@ from benchconsole.probes.api import (
     Shape,
     Target,
     Unit,
+    labels,
 )
 from benchconsole.probes.launch import DEFAULTS, Job, Options, launch
 from benchconsole.probes.readers.lines import shorten
@@ -42,7 +44,7 @@ class Hpl(Probe):
     """
 
     name = "hpl"
-    label_names = frozenset(("check", "n", "nb", "p", "q", "run", "variant"))
+    label_names = frozenset(("check", "memory_share", "n", "nb", "p", "q", "run", "variant"))
     summary = "High-Performance Linpack on single nodes or a set of nodes: floating-point rate of a checked solution"
     source = "Jetstream acceptance report, 4.1.1 and 5.1.1.1"
     metrics = (
@@ -66,6 +68,15 @@ class Hpl(Probe):
         order = given.whole("problem", 0, _LARGEST)
         ranks = given.whole("ranks", 0, 4096) or given.whole("slots", 0, 99_999) or 1
         return _START + (self._work(options, order) / ranks if order else given.number("seconds", 1, 604_800))
+
+    def conditions(self, reading: Reading, target: Target) -> Labels:
+        """``memory_share``: the share of the declared memory of all nodes that the matrix of order ``n`` took."""
+        told = [node.hardware.facts.get("memory.total") for node in target.nodes]
+        known = [float(size) for size in told if isinstance(size, int | float) and size > 0]
+        order = dict(reading.labels).get("n", "")
+        if len(known) < len(told) or not order.isdecimal():
+            return ()
+        return labels(memory_share=f"{100 * 8 * float(order) ** 2 / sum(known):.2f} %")
 
     def demands(self, target: Target) -> Demands:
         self.job(target, self._declared(target) or 2.0**30)

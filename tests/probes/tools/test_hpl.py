@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from benchconsole.probes.api import Output, Part, PlanError, ProbeOutputError, RemoteError, Target
 from benchconsole.probes.planning.plan_rounds import plan
+from benchconsole.probes.plugins.probe_output import read_output
 from benchconsole.probes.testing import PROBE_CHECKS, Check, FakeContact, FakeRemote
 from benchconsole.probes.tools.hpl import input_file
 from benchconsole.probes.tools.hpl.probe import Hpl
@@ -233,3 +234,19 @@ def test_a_run_that_fails_is_a_failure(tmp_path: Path) -> None:
 
 def test_a_line_that_is_lost_gives_no_other_number() -> None:
     a_line_that_is_lost_gives_no_other_number(Hpl(), ALL)
+
+
+@pytest.mark.parametrize(
+    ("memory", "nodes", "share"),
+    [
+        (8 * 8640**2 / 0.5, 1, "50.00 %"),
+        (8 * 8640**2 / 0.5, 2, "25.00 %"),
+        (8 * 8640**2 / 0.8, 1, "80.00 %"),
+        (0.0, 1, None),  # not declared
+    ],
+)
+def test_a_number_says_which_share_of_the_memory_its_matrix_took(memory: float, nodes: int, share: str | None) -> None:
+    target = nodes_of(*(big(index, memory) for index in range(1, nodes + 1)))
+    readings, _ = read_output(Hpl(), output(TWO), target)
+    known = [dict(each.labels) for each in readings]
+    assert {found.get("memory_share") for found in known if found["n"] == "8640"} == {share}
