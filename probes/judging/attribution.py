@@ -324,7 +324,7 @@ class _Explanation:
                     for each in self._context.fabric.links_at[low]
                     if graph.vertex.get(each.other(low)) == graph.vertex.get(high)
                 }
-                reached |= ends if low in graph.vertex and len(ends) > 1 else set()
+                reached |= ends if graph.vertex.keys() >= {low, high} and len(ends) > 1 else set()
         return {
             index
             for index, (_, flows) in enumerate(self._low)

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from benchconsole.probes.api import Output, Reading, Target, Unit, labels
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason
 from benchconsole.probes.model.measuring import Bundle, Result, Round, Test
 from benchconsole.probes.model.sending import ONE_STREAM, Directions, Sending
+from benchconsole.probes.planning.stream_placement import FIRST_PORT
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction, Fabric, LinkId, NodeId
 
@@ -64,11 +66,18 @@ class Sent:
     at: float = 0.0
     ran: float = 10.0
     sending: Sending = ONE_STREAM
+    design: str = "pairs"
 
 
 def flow(source: str, sink: str, rate: float, bundle: str = "", *, at: float = 0.0, ran: float = 10.0) -> Sent:
     """One test that sends one way; ``rate`` is a share of what a link carries."""
     return Sent(source, sink, (("out", rate * RATE),), bundle, at, ran)
+
+
+def steer(source: str, sink: str, rate: float, choice: int) -> Sent:
+    """One stream that its source port puts on the way ``choice`` (from 0) at the first fork, on the first at others."""
+    sending = Sending(1, source_port=FIRST_PORT + choice)
+    return Sent(source, sink, (("out", rate * RATE),), sending=sending, design="steered")
 
 
 def out_of(described: Fabric, node: str) -> Direction:
@@ -92,7 +101,14 @@ def close(described: Fabric, number: int, *sent: Sent, bundles: Sequence[Bundle]
     results = []
     for index, each in enumerate(sent):
         ends = described.nodes[NodeId(each.source)], described.nodes[NodeId(each.sink)]
-        test = Test(f"{number}/{index}", "iperf3", Target(*ends), number, each.bundle, each.sending)
+        test = Test(
+            f"{number}/{index}",
+            "iperf3",
+            Target(*ends, MappingProxyType({"design": each.design})),
+            number,
+            each.bundle,
+            each.sending,
+        )
         measured = tuple(
             Reading(
                 "iperf3.throughput", rate, Unit.BYTE_RATE, labels(direction=direction),

@@ -1,17 +1,20 @@
 """The bounds of attribution: at each bound, one step below it, one above it."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
 
+from benchconsole.probes.judging.attribution import PartLoads
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import list_findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Confidence, Finding, Suspect
 from benchconsole.probes.model.measuring import Bundle
+from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS
-from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, into, out_of, star
+from tests.probes.judging.rounds import BOTH_WAYS, RATE, STAR, Sent, close, flow, into, out_of, star, steer
 
 
 def find(described: Fabric, *rounds: ClosedRound) -> tuple[Finding, ...]:
@@ -188,3 +191,220 @@ def test_flows_prove_their_sum_for_the_time_that_they_ran_together(
     sent = flow("n1", "n3", 0.45, "out", ran=first), flow("n1", "n4", 0.45, "out", at=apart, ran=second)
     low = close(described, 2, flow("n1", "n2", 0.39))
     assert [each.where for each in find(described, close(described, 1, *sent), low)] == [where]
+
+
+# -- the fastest flow over a cable, and what was carried in other rounds
+
+
+@pytest.mark.parametrize(("second", "where"), [(0.43, "n1 out or n2 in"), (0.44, "n1 out or n2 in"), (0.441, "n2 in")])
+def test_a_flow_has_its_bottleneck_where_it_reaches_three_quarters_of_the_fastest(second: float, where: str) -> None:
+    """Two flows leave n1: the first gives 33 %, and the other is no faster than four thirds of that."""
+    described = star()
+    closed = close(described, 1, flow("n1", "n2", 0.33), flow("n1", "n3", second))
+    assert [each.where for each in find(described, closed)] == [where]
+
+
+@pytest.mark.parametrize(("other", "where"), [(0.919, "n1 out or n2 in"), (0.92, "n2 in"), (0.921, "n2 in")])
+def test_a_link_that_was_full_in_another_round_is_not_the_cause(other: float, where: str) -> None:
+    described = star("at_least: 90 %")
+    low, well = close(described, 1, flow("n1", "n2", 0.85)), close(described, 2, flow("n1", "n3", other))
+    assert [each.where for each in find(described, low, well)] == [where]
+
+
+# -- when a larger component has failed as a whole
+
+
+@pytest.mark.parametrize(
+    ("offered", "proven", "sound"),
+    [
+        (0.599, 0.599, False),  # too little to tell
+        (0.6, 0.6, True),
+        (0.601, 0.601, True),
+        (1.0, 0.849, False),
+        (1.0, 0.85, True),
+        (1.0, 0.851, True),
+        (0.8, 0.679, False),
+        (0.8, 0.68, True),
+        (2.0, 0.849, False),  # no more than it carries was offered
+        (2.0, 0.85, True),
+    ],
+)
+def test_a_part_is_sound_if_it_carried_85_per_cent_of_no_small_offer(
+    offered: float, proven: float, sound: bool
+) -> None:
+    loads = PartLoads(JudgingContext(star(), METRICS).parts)
+    loads.offered[0], loads.proven[0] = offered * RATE, proven * RATE
+    assert loads.is_sound(0) is sound
+
+
+def wide_star(nodes: int) -> Fabric:
+    criteria = "criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]\n"
+    return load_text(STAR.replace("n[1-8]", f"n[1-{nodes}]") + criteria, "star.yaml")
+
+
+def run_pairs(described: Fabric, pairs: Iterable[tuple[str, str, float]]) -> list[ClosedRound]:
+    """Each pair in a round of its own."""
+    return [close(described, number, flow(*pair)) for number, pair in enumerate(pairs, 1)]
+
+
+@pytest.mark.parametrize(
+    ("slow", "well", "blamed"),
+    [
+        (9, 1, True),  # 2 of 20 parts are sound, and 9 of 10 flows slow: both bounds
+        (10, 1, True),
+        (8, 1, False),
+        (9, 2, False),  # 9 of 11 flows are slow
+        (10, 2, False),
+    ],
+)
+def test_a_switch_has_failed_if_at_most_a_tenth_of_it_is_sound(slow: int, well: int, blamed: bool) -> None:
+    described = wide_star(2 * slow + 2)
+    pairs = [(f"n{2 * number + 1}", f"n{2 * number + 2}", 0.5) for number in range(slow)]
+    pairs += [(f"n{2 * slow + 1}", f"n{2 * slow + 2}", 1.0)] * well
+    suspects = [each.suspect for each in find(described, *run_pairs(described, pairs))]
+    assert suspects == ([Suspect.SWITCH] if blamed else [Suspect.NIC] * slow)
+
+
+@pytest.mark.parametrize(("slow", "blamed"), [(8, False), (9, True)])
+def test_a_switch_of_which_more_parts_are_sound_has_not_failed_however_many_flows_are_slow(
+    slow: int, blamed: bool
+) -> None:
+    """Every slow pair is slow three times: more than nine of ten flows."""
+    described = wide_star(2 * slow + 2)
+    pairs = [(f"n{2 * number + 1}", f"n{2 * number + 2}", 0.5) for number in range(slow)] * 3
+    pairs.append((f"n{2 * slow + 1}", f"n{2 * slow + 2}", 1.0))
+    suspects = {each.suspect for each in find(described, *run_pairs(described, pairs))}
+    assert suspects == {Suspect.SWITCH if blamed else Suspect.NIC}
+
+
+@pytest.mark.parametrize(
+    ("others", "where"),
+    [
+        ([("n5", "n6")], {"n1 out", "n5 out or n6 in"}),  # 2 links are left
+        ([("n5", "n6"), ("n7", "n6")], {"leaf"}),  # 3
+        ([("n5", "n6"), ("n7", "n8")], {"leaf"}),
+    ],
+)
+def test_a_switch_is_blamed_beside_its_worst_link_if_three_more_are_low(
+    others: list[tuple[str, str]], where: set[str]
+) -> None:
+    described = star()
+    ends = [*(("n1", f"n{number}") for number in (2, 3, 4)), *others]
+    found = find(described, *run_pairs(described, ((*pair, 0.5) for pair in ends)))
+    assert {each.where for each in found} == where
+
+
+@pytest.mark.parametrize(
+    ("out", "where"),
+    [
+        (18, {"n1 NIC"}),  # 1 of 19 is left
+        (19, {"n1 out", "n1 in or n25 out"}),  # 1 of 20: the bound
+        (20, {"n1 out", "n1 in or n25 out"}),
+    ],
+)
+def test_a_smaller_component_is_named_if_it_leaves_at_most_5_per_cent(out: int, where: set[str]) -> None:
+    described = wide_star(25)
+    pairs = [*(("n1", f"n{number}", 0.5) for number in range(2, out + 2)), ("n25", "n1", 0.5)]
+    assert {each.where for each in find(described, *run_pairs(described, pairs))} == where
+
+
+# -- LAGs whose members are known
+
+
+LAG = """\
+schema: 1
+fabric: lag
+network: {hash: steered}
+networks: {flat: {goodput: 100 %}}
+switches: {"leaf[1-2]": {role: leaf}}
+nodes: {"a[1-4]": {}, "b[1-4]": {}}
+links:
+  - {from: "a[1-4]", to: leaf1, speed: 8 Gb/s, network: flat}
+  - {from: "b[1-4]", to: leaf2, speed: 8 Gb/s, network: flat}
+  - {from: leaf1, to: leaf2, speed: 8 Gb/s, count: 4, network: flat}
+criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("others", "where"),
+    [
+        ([0.849], "leaf1 to leaf2"),  # two are slow: the LAG or the member
+        ([0.85], "leaf1 to leaf2, member 1 of 4"),
+        ([0.851], "leaf1 to leaf2, member 1 of 4"),
+        ([0.849, 1.0], "leaf1 to leaf2"),
+        ([1.0, 1.0], "leaf1 to leaf2, member 1 of 4"),
+        ([], "leaf1 to leaf2"),  # no other flow tells
+    ],
+)
+def test_a_lag_that_slows_one_of_several_flows_has_a_bad_member(others: list[float], where: str) -> None:
+    described = load_text(LAG, "lag.yaml")
+    well = [close(described, 1, flow("a1", "a2", 1.0)), close(described, 2, flow("b2", "b1", 1.0))]
+    sent = [steer("a1", "b1", 0.5, 0)]
+    sent += [steer(f"a{number + 1}", f"b{number + 1}", rate, number) for number, rate in enumerate(others, 1)]
+    (finding,) = find(described, *well, close(described, 3, *sent))
+    assert finding.where == where
+    assert finding.suspect is (Suspect.MEMBER if "member" in where else Suspect.LAG)
+
+
+def test_members_that_are_all_low_are_the_lag() -> None:
+    described = load_text(LAG, "lag.yaml")
+    well = [close(described, 1, flow("a1", "a2", 1.0)), close(described, 2, flow("a3", "a4", 1.0))]
+    sent = [steer(f"a{number + 1}", f"b{number + 1}", 0.5, number) for number in range(4)]
+    (finding,) = find(described, *well, close(described, 3, *sent))
+    assert (finding.suspect, finding.where) == (Suspect.LAG, "leaf1 to leaf2")
+
+
+# -- flows that a lost member sends elsewhere
+
+
+PAIRED_UP = """\
+schema: 1
+fabric: up
+network: {hash: steered}
+networks: {flat: {goodput: 100 %}}
+switches: {spine: {role: spine}, "leaf[1-2]": {role: leaf}, "tor[1-2]": {role: chassis}}
+mlag: {pair: {switches: "leaf[1-2]"}}
+nodes: {"a[1-5]": {}, "b[1-5]": {}, c1: {}}
+links:
+  - {from: "a[1-4]", to: tor1, speed: 8 Gb/s, network: flat}
+  - {from: c1, to: tor2, speed: 8 Gb/s, network: flat}
+  - {from: a5, to: tor1, speed: 8 Gb/s, count: 2, network: flat}
+  - {from: "b[1-5]", to: spine, speed: 8 Gb/s, network: flat}
+  - {from: "tor[1-2]", to: "leaf[1-2]", speed: 8 Gb/s, network: flat}
+  - {from: "leaf[1-2]", to: spine, speed: 16 Gb/s, network: flat}
+criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]
+"""
+
+
+def find_displaced(*others: Sent) -> set[str]:
+    """What is found where the way from tor1 to leaf1 gives 10 %, and ``others`` give what they do, each alone."""
+    described = load_text(PAIRED_UP, "up.yaml")
+    sent = [steer("a1", "b1", 0.1, 0), steer("a2", "b2", 0.1, 0), steer("a1", "b2", 0.1, 0), steer("a2", "b1", 0.1, 0)]
+    sent += [flow("a1", "a2", 1.0), flow("a2", "a1", 1.0), steer("c1", "b1", 1.0, 0), steer("a3", "b5", 1.0, 1)]
+    closed = [close(described, number, each) for number, each in enumerate((*sent, *others), 1)]
+    return {each.where for each in find(described, *closed)}
+
+
+def test_a_steered_flow_beyond_a_lost_member_is_counted_under_it() -> None:
+    """Its port meant the other device; what was displaced comes there too."""
+    assert find_displaced() == {"tor1 to leaf1"}
+    assert find_displaced(steer("a3", "b3", 0.5, 1)) == {"tor1 to leaf1"}
+    assert find_displaced(steer("a3", "b3", 0.5, 1), steer("a4", "b4", 0.6, 1)) == {"tor1 to leaf1"}
+
+
+def test_a_flow_whose_path_is_not_known_is_not_displaced() -> None:
+    assert find_displaced(flow("b3", "b4", 0.5)) == {"tor1 to leaf1", "b3 out or b4 in"}
+
+
+def test_a_steered_flow_that_passes_none_of_the_devices_is_not_displaced() -> None:
+    assert find_displaced(steer("a5", "a4", 0.5, 1)) == {"tor1 to leaf1", "a4 in or a5 out or others"}
+
+
+def test_a_slow_nic_displaces_nothing() -> None:
+    described = load_text(LAG, "lag.yaml")
+    sent = [flow("a1", sink, 0.3) for sink in ("a2", "a4")] + [flow("a2", "a4", 1.0), flow("a3", "a2", 1.0)]
+    sent += [steer("a3", "b3", 0.5, 1), flow("a3", "a4", 1.0), flow("b4", "b3", 1.0)]
+    found = find(described, *(close(described, number, each) for number, each in enumerate(sent, 1)))
+    assert "a1 out" in {each.where for each in found}
+    assert len(found) == 2

@@ -6,16 +6,17 @@ from types import MappingProxyType
 import pytest
 
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.round_flows import find_steered_path, read_flow
+from benchconsole.probes.judging.parts import Parts
+from benchconsole.probes.judging.round_flows import RoundFlows, find_steered_path, read_flow
 from benchconsole.probes.model.measuring import Target, Test
 from benchconsole.probes.model.sending import Directions, Sending
 from benchconsole.probes.planning.stream_placement import FIRST_PORT, StreamPaths
 from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.model.fabric import Fabric, LinkId, NodeId
 from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import METRICS
-from tests.probes.judging.rounds import RATE, Sent, close
+from tests.probes.judging.rounds import PAIRED, RATE, Sent, close, flow, star, steer, way
 
 BONDED = """\
 schema: 1
@@ -101,3 +102,72 @@ def test_the_port_says_nothing_of_what_the_peer_sent(direction: str, model: Mode
     result = replace(result, test=replace(result.test, target=target))
     (each,) = context.flows.read(replace(closed, results=(result,)), "iperf3.throughput").measured(context.criteria[-1])
     assert each.model == model.value
+
+
+# -- what a round tells of its parts
+
+
+def read(described: Fabric, *sent: Sent) -> tuple[RoundFlows, Parts]:
+    context = JudgingContext(described, METRICS)
+    return context.flows.read(close(described, 1, *sent), "iperf3.throughput"), context.parts
+
+
+@pytest.mark.parametrize(("rate", "slow"), [(0.849, True), (0.85, False), (0.851, False)])
+def test_a_flow_is_slow_below_85_per_cent_of_its_expectation(rate: float, slow: bool) -> None:
+    flows, _ = read(star(), flow("n1", "n2", rate), flow("n3", "n4", 1.0))
+    assert flows.slow.tolist() == [slow, False]
+
+
+@pytest.mark.parametrize(
+    ("rates", "spared"),
+    [
+        ([0.1], False),  # no other flow to compare with
+        ([0.3], False),
+        ([0.5, 0.5], True),
+        ([0.5, 0.1], True),  # one is slow
+        ([0.1, 0.1], False),
+        ([0.33, 0.33, 0.1], True),
+        ([0.33, 0.1, 0.1], False),
+    ],
+)
+def test_a_part_is_spared_if_not_more_than_one_of_several_flows_is_slow(rates: list[float], spared: bool) -> None:
+    flows, parts = read(star(), *(flow("n1", f"n{number}", rate) for number, rate in enumerate(rates, 2)))
+    n1 = parts.graph.way(parts.graph.links[0], "n1")
+    assert bool(flows.spared[n1]) is spared
+    assert not flows.spared[n1 + 1 :].any()  # a single flow goes into each of the others
+
+
+def test_loads_offers_and_the_fastest_flow_are_told_of_each_part() -> None:
+    flows, parts = read(star(), flow("n1", "n2", 0.2), flow("n1", "n3", 0.4), flow("n4", "n3", 0.3))
+    number = {link.a: 2 * index for index, link in enumerate(parts.graph.links)}
+    told = {name: (flows.loads[part], flows.offered[part], flows.fastest[part]) for name, part in number.items()}
+    assert told["n1"] == pytest.approx((0.6 * RATE, RATE, 0.4 * RATE))
+    assert told["n4"] == pytest.approx((0.3 * RATE, 0.5 * RATE, 0.3 * RATE))
+    assert told["n2"] == (0, 0, 0)  # it sent nothing
+    into = number["n3"] + 1
+    assert (flows.loads[into], flows.fastest[into]) == pytest.approx((0.7 * RATE, 0.4 * RATE))
+    assert flows.offered[into] == pytest.approx(RATE)
+
+
+def test_a_flow_that_crosses_a_part_in_part_is_not_the_fastest_there() -> None:
+    described = load_text(PAIRED, "paired.yaml")
+    flows, parts = read(described, Sent("b1", "s1", (("out", 0.8 * RATE),), sending=Sending(8)))
+    ways = {parts.graph.direction(part): part for part in range(parts.ways)}
+    leg, last = ways[way("b1--leaf1", "b1")], ways[way("s1--tor", "tor")]
+    assert (flows.loads[leg], flows.fastest[leg]) == (0.4 * RATE, 0)
+    assert (flows.loads[last], flows.fastest[last]) == (0.8 * RATE, 0.8 * RATE)
+    assert not flows.spared[leg]
+
+
+def test_a_steered_flow_loads_its_member_and_the_lag() -> None:
+    flows, parts = read(FABRIC, steer("n1", "n2", 0.5, 2), steer("n2", "n1", 0.25, 0))
+    links = {link.id: link for link in parts.graph.links}
+    out = parts.graph.way(links[LinkId("n1--leaf")], "n1")
+    loads = [flows.loads[parts.member(out, member)] / RATE for member in range(4)]
+    assert (loads, flows.loads[out]) == ([0, 0, 0.5, 0], 0.5 * RATE)
+    back = [flows.offered[parts.member(out ^ 1, member)] / RATE for member in range(4)]
+    assert (sum(back), flows.offered[out ^ 1]) == (1, RATE)
+    (first, _) = flows.find_measured(["1/0#0", "1/1#0"])
+    known = {parts.way(part): parts.member_of(part) for part in first.parts.tolist() if part >= parts.ways}
+    assert known[out] == 2
+    assert first.parts[: len(first.route.ways)].tolist() == first.route.ways.tolist()
