@@ -33,6 +33,7 @@ from benchconsole.topology.selection import select
 
 if TYPE_CHECKING:
     from benchconsole.console.session.session import Session
+    from benchconsole.probes.judging.detectable_loss import DetectableLoss
 
 
 _TWICE = 2.0
@@ -191,12 +192,19 @@ def _open_events(jsonl: Path | None) -> TextIO | None:
 
 
 def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
+    from benchconsole.console.session.judged_rounds import make_judging_context
+    from benchconsole.console.view.detectable_text import list_detectable_sentences
     from benchconsole.console.view.plan_text import format_plan
+    from benchconsole.probes.judging.detectable_loss import list_planned_losses
     from benchconsole.probes.planning.plan_summary import summarise
 
     summary = summarise(session.fabric, rounds, session.probes)
     for line in format_plan(session.fabric, summary, rounds):
         click.echo(line)
+    context = make_judging_context(session.fabric, session.probes)
+    losses = list_planned_losses(context, rounds)
+    for sentence in list_detectable_sentences(session.fabric, losses, session.suite, is_planned=True):
+        click.echo(f"shows: {sentence}")
     for words in session.proposed.left_out:
         click.echo(f"{LEFT_OUT}: {sanitize(words)}")
 
@@ -222,15 +230,21 @@ def run_session(
     finally:
         if stream is not None and not to_stdout:
             stream.close()
-    return print_summary(view, ended_by, allow_untested=allow_untested, out=sys.stderr if to_stdout else sys.stdout)
+    out = sys.stderr if to_stdout else sys.stdout
+    losses = session.list_detectable_losses()
+    return print_summary(view, ended_by, allow_untested=allow_untested, out=out, losses=losses)
 
 
-def print_summary(view: RunView, ended_by: int | None, *, allow_untested: bool, out: TextIO) -> int:
+def print_summary(
+    view: RunView, ended_by: int | None, *, allow_untested: bool, out: TextIO, losses: "tuple[DetectableLoss, ...]" = ()
+) -> int:
     """Print the summary of a run and give its exit code."""
     from benchconsole.console.reports import ReportOptions, render
+    from benchconsole.console.reports.content import SessionDetails
 
     out.write("\n")
-    render("text", view, out, ReportOptions(ascii="utf" not in (out.encoding or "").lower()))
+    is_ascii = "utf" not in (out.encoding or "").lower()
+    render("text", view, out, ReportOptions(ascii=is_ascii, details=SessionDetails(losses=losses)))
     out.flush()
     if ended_by is not None:
         complain(

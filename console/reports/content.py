@@ -11,9 +11,11 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from benchconsole.console.text.sanitize import sanitize, shorten_text
+from benchconsole.console.view.detectable_text import list_detectable_sentences
 from benchconsole.console.view.run_view import Coverage, RunView
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.console.view.wording import NOT_MEASURED, format_moment, format_quantity
+from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.judgement import Finding, Level
 from benchconsole.probes.planning.plan_summary import list_uncrossed_links
 from benchconsole.topology.element_names import link_name
@@ -34,11 +36,15 @@ class TimedNote(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SessionDetails:
-    """What is kept of a session besides its plan and results; ``uncovered`` says what the plan leaves out."""
+    """What is kept of a session besides its plan and results.
+
+    ``uncovered`` says what the plan leaves out, ``losses`` how small a loss the tests could have shown.
+    """
 
     options: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
     notes: Sequence[TimedNote] = ()
     uncovered: tuple[str, ...] = ()
+    losses: tuple[DetectableLoss, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +165,11 @@ def count_not_run(covered: Coverage) -> int:
     """Planned tests of which nothing came at all."""
     known = covered.tested + covered.failed + covered.unreachable + covered.skipped
     return max(covered.planned - known, 0)
+
+
+def list_detectable(view: RunView, details: SessionDetails) -> tuple[str, ...]:
+    """What the tests could have shown at all, in sentences; empty where nothing was held against links."""
+    return tuple(list_detectable_sentences(view.fabric, details.losses, view.suite))
 
 
 UNTESTED = "What was not tested is not counted as passed."

@@ -18,6 +18,7 @@ from benchconsole.console.reports.content import (
     describe_fabric,
     find_version,
     hash_topology,
+    list_detectable,
     sort_findings,
 )
 from benchconsole.console.reports.evidence import CommandExcerpt, list_commands
@@ -53,6 +54,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     _write_member(out, "conduct", make_conduct_record(view, options.details))
     _write_items(out, "criteria", map(make_criterion_record, view.fabric.criteria))
     _write_member(out, "coverage", make_coverage_record(compute_totals(view).covered))
+    _write_member(out, "detectable", make_detectable_record(view, options.details))
     _write_items(out, "findings", map(make_finding_record, sort_findings(view.findings)))
     _write_items(out, "not_judged", map(make_not_judged_record, compute_totals(view).reasons))
     _write_items(out, "plan", map(make_round_record, view.plan))
@@ -205,6 +207,12 @@ def make_conduct_record(view: RunView, details: SessionDetails) -> Record:
             "not_covered": details.uncovered,
         }
     )
+
+
+def make_detectable_record(view: RunView, details: SessionDetails) -> Record:
+    """The smallest loss that the tests could have shown, by kind of element, and the same in words."""
+    losses = [_select(each, "fault", "elements", "seen", "loss", "widest") for each in details.losses]
+    return _make_record({"losses": losses, "sentences": list_detectable(view, details)})
 
 
 def make_criterion_record(criterion: Criterion) -> Record:

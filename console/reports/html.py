@@ -100,6 +100,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
         coverage=lines,
         bar=make_bar(lines),
         untested=content.UNTESTED,
+        detectable=content.list_detectable(view, options.details),
         findings=[
             (finding, state_of_level(finding.level), content.list_details(view, finding)) for finding in findings
         ],

@@ -36,7 +36,7 @@ def render(view: RunView, out: TextIO, options: ReportOptions) -> None:
     for blocks in (
         _list_head(view, options),
         _list_conduct(view, options),
-        _list_coverage(view),
+        _list_coverage(view, options),
         _list_findings(view),
         _list_not_judged(view),
         _list_results(view),
@@ -157,11 +157,14 @@ def _list_leftovers(view: RunView) -> Iterator[str]:
     yield from _count_more(len(kinds) - REASONS, "more exception")
 
 
-def _list_coverage(view: RunView) -> Iterator[str]:
+def _list_coverage(view: RunView, options: ReportOptions) -> Iterator[str]:
     yield "## Coverage"
     rows = ((line.name, f"{line.number:,}", line.meaning) for line in content.list_coverage(view))
     yield _make_table(("tests", "number", "which means"), rows, (1,))
     yield content.UNTESTED
+    sentences = content.list_detectable(view, options.details)
+    if sentences:
+        yield "\n".join(f"- {make_inline(each)}" for each in sentences)
 
 
 def _list_findings(view: RunView) -> Iterator[str]:

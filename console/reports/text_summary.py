@@ -60,6 +60,8 @@ def _format_lines(view: RunView, width: int, details: SessionDetails) -> Iterato
     yield ""
     yield from wrap_text(content.format_coverage(view), width, "coverage   ")
     yield " " * 11 + content.UNTESTED
+    for sentence in content.list_detectable(view, details):
+        yield from wrap_text(sentence, width, " " * 11)
 
 
 def _format_head(view: RunView, width: int) -> Iterator[str]:

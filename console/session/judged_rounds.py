@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from benchconsole.console.session.criteria_changes import describe_choice
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.detectable_loss import DetectableLoss, list_detectable_losses
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError
@@ -54,6 +55,10 @@ class JudgedRounds:
             self._unread.clear()
             self.known_findings = self._findings.rank()
         return self.known_findings
+
+    def list_detectable_losses(self) -> tuple[DetectableLoss, ...]:
+        """The smallest loss that the rounds so far could have shown, by kind of element."""
+        return list_detectable_losses(self._context, (self.by_number[number] for number in sorted(self.by_number)))
 
     def judge(self, closed: ClosedRound) -> ClosedRound:
         """The round with its verdicts; it is not added."""

@@ -19,6 +19,7 @@ from benchconsole.console.view.events import LEFT_OUT, Event, NodesProven, Notic
 from benchconsole.console.view.reducer import advance_all, read_judged
 from benchconsole.console.view.run_view import RunView
 from benchconsole.console.view.session_verdict import decide
+from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
@@ -129,6 +130,11 @@ class Session:
     # -- what a screen or a command asks
 
     @property
+    def suite(self) -> str:
+        """The name of the suite that was chosen, or that counts where none was."""
+        return self.choice.suite or find_suite(self.fabric, None).name
+
+    @property
     def running(self) -> bool:
         """Whether rounds are being run, or waited for in a pause."""
         return self._task is not None and not self._task.done()
@@ -164,6 +170,10 @@ class Session:
         if self._has_run:
             events = Session.stored(self._store, self.id, self.probes).replay
         return advance_all(RunView(self.fabric), events)
+
+    def list_detectable_losses(self) -> tuple[DetectableLoss, ...]:
+        """The smallest loss that the rounds so far could have shown, by kind of element."""
+        return self._judged.list_detectable_losses()
 
     def unfinished(self) -> tuple[Round, ...]:
         """What the plan still owes: rounds that are not closed, and in waves what a stopped round left out."""
@@ -222,9 +232,8 @@ class Session:
             tell(event)
 
     def _make_opened(self, at: float, *, live: bool) -> SessionOpened:
-        suite = self.choice.suite or find_suite(self.fabric, None).name
         return SessionOpened(
-            self.id, self.choice.label, self.fabric, suite, self.plan, at, live, self._checklists, self._sampled
+            self.id, self.choice.label, self.fabric, self.suite, self.plan, at, live, self._checklists, self._sampled
         )
 
     async def _run(self, rounds: Sequence[Round]) -> None:

@@ -5,6 +5,7 @@ against the sum of theirs, since which flow of a bundle is slow is a matter of t
 ``RULES`` are asked in order; each may change the level and the reason that those before it found.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -67,6 +68,21 @@ class FlowSubject:
         """What arrived over what was expected."""
         return self.value / self.expected
 
+    @property
+    def fails_below(self) -> float:
+        """The sum, in byte/s, below which the verdict is a fail: not by rounding, not by an unlucky hash."""
+        asked = self.criterion.required * self.expected
+        if self.hashed is not None and self.hashed.excuses(self.criterion.required):
+            asked = min(asked, self.criterion.required * self.hashed.least)
+        step = self.criterion.step(self.expected)
+        return (math.ceil(asked / step - 1e-9) - 0.5) * step if step else asked
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether it may not fail: flows of its bundle are missing, or the load beside it is not known."""
+        ways = (way for each in self.flows for way in each.route.ways.tolist())
+        return len(self.flows) < self.started or any(way in self.disturbed for way in ways)
+
     def rule(self, level: Level, because: str) -> None:
         self.level, self.because = level, because
 
@@ -74,6 +90,12 @@ class FlowSubject:
 def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verdict]:
     """One verdict for each lone flow and for each bundle, for each criterion on capacity."""
     tests = group_by_key((test.bundle, test) for test in closed.round.tests if test.bundle)
+    for name, subject in read_subjects(context, closed):
+        yield _make_verdict(name, subject, tests.get(name, ()))
+
+
+def read_subjects(context: JudgingContext, closed: ClosedRound) -> Iterator[tuple[str, FlowSubject]]:
+    """Each lone flow and each bundle with its name, for each criterion on capacity, before any rule."""
     bundles = {bundle.name: bundle for bundle in closed.round.bundles}
     disturbed = _find_disturbed(context, closed)
     for criterion in context.capacity_criteria(closed.round.probe):
@@ -85,8 +107,7 @@ def give_verdicts(context: JudgingContext, closed: ClosedRound) -> Iterator[Verd
             if all(_identify(each) in own for each in flows):
                 continue
             asked = _mix_shares(criterion, flows, own)
-            subject = FlowSubject(context, asked, flows, bundles.get(name), started[name], disturbed)
-            yield _make_verdict(name, subject, tests.get(name, ()))
+            yield name, FlowSubject(context, asked, flows, bundles.get(name), started[name], disturbed)
 
 
 def _identify(each: MeasuredFlow) -> tuple[str, str]:
@@ -113,8 +134,7 @@ def _mix_shares(criterion: Criterion, flows: Sequence[MeasuredFlow], own: Mappin
 
 
 def _make_verdict(name: str, subject: FlowSubject, bundled: Sequence[Test]) -> Verdict:
-    for rule in RULES:
-        rule(subject)
+    apply_rules(subject)
     first = subject.flows[0]
     reading, test = first.measurement, first.result.test
     # Those in which the tests of a bundle agree: between two cohorts nothing is said of either.
@@ -282,6 +302,12 @@ RULES: tuple[Callable[[FlowSubject], None], ...] = (
     note_rate_limit,
 )
 """The rules in their order. A level that one of them made unknown, no later one changes."""
+
+
+def apply_rules(subject: FlowSubject) -> None:
+    """Give a subject its level and its reason."""
+    for rule in RULES:
+        rule(subject)
 
 
 # -- what the rules ask of flows

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from benchconsole.console.reports import FORMATS, ReportOptions, render
+from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault
 from tests.console.reports import fixture
 from tests.console.reports.golden import FILES, FOLDER, rendered
 
@@ -36,6 +38,14 @@ def test_edges_render(kind: str, name: str) -> None:
     found = text_of(kind, fixture.EDGES[name]())
     assert found.endswith("\n")
     assert "nan" not in found.lower().replace("nanosecond", "")
+
+
+@pytest.mark.parametrize("kind", ["html", "json", "md", "text"])
+def test_how_small_a_fault_would_have_been_seen_is_said(kind: str) -> None:
+    losses = DetectableLoss(Fault.NIC, 4, 4, 0.2), DetectableLoss(Fault.SWITCH_HALF, 2, 0, None)
+    found = " ".join(text_of(kind, fixture.hard(), replace(OPTIONS, details=SessionDetails(losses=losses))).split())
+    assert "any NIC below 80 % one way would have been seen" in found
+    assert "a switch at half speed would not have been seen" in found
 
 
 @pytest.mark.parametrize("kind", FORMAT_NAMES)

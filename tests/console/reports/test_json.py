@@ -14,6 +14,7 @@ from benchconsole.console.reports.content import SessionDetails
 from benchconsole.console.reports.document_json import SCHEMA, make_number, make_text
 from benchconsole.console.view.run_view import RunView, State
 from benchconsole.console.view.totals import compute_totals
+from benchconsole.probes.judging.detectable_loss import DetectableLoss, Fault
 from benchconsole.probes.model.judgement import Confidence, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.topology.units import Unit
@@ -47,6 +48,16 @@ def test_valid_by_the_schema(name: str, schema: Document) -> None:
 def test_hostile_text_is_valid_too(schema: Document) -> None:
     found = document(fixture.poisoned(fixture.HOSTILE), fixture.poisoned_told(fixture.HOSTILE))
     jsonschema.Draft202012Validator(schema).validate(found)
+
+
+def test_the_smallest_loss_that_was_to_be_seen_is_there_for_each_kind(schema: Document) -> None:
+    losses = tuple(DetectableLoss(fault, 4, 2, 0.25, 2) for fault in Fault)
+    found = document(fixture.hard(), SessionDetails(losses=(*losses, DetectableLoss(Fault.NIC, 2, 0, None))))
+    jsonschema.Draft202012Validator(schema).validate(found)
+    first, *_, last = found["detectable"]["losses"]
+    assert first == {"fault": "NIC one way", "elements": 4, "seen": 2, "loss": 0.25, "widest": 2}
+    assert last["loss"] is None
+    assert len(found["detectable"]["sentences"]) == len(Fault) + 1
 
 
 def test_how_the_session_was_run_and_what_was_left_is_all_there(schema: Document) -> None:

@@ -53,5 +53,5 @@ def test_a_suite_of_the_file_counts_before_ours(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_refused_with_all_that_are_known(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match=r"'fast'.*acceptance, burn-in, default, network, quick, storage"):
+    with pytest.raises(PlanError, match=r"'fast'.*acceptance, burn-in, default, lag, network, quick, storage"):
         find_suite(fabric(tmp_path), "fast")
