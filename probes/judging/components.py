@@ -108,7 +108,7 @@ class Components:
             each
             for device in (pair.switches if pair is not None else (link.a,))
             for each in self._fabric.links_at[device]
-            if each.a == device and vertex.get(each.b) == vertex.get(link.b) != vertex.get(link.a)
+            if each.a == device and vertex.get(each.b) == vertex.get(link.b)
         ]
 
     def _make(self, kind: ComponentKind, device: str, parts: Iterable[int]) -> Component:

@@ -277,6 +277,13 @@ def test_a_switch_of_which_more_parts_are_sound_has_not_failed_however_many_flow
     assert suspects == {Suspect.SWITCH if blamed else Suspect.NIC}
 
 
+def test_a_switch_of_which_2_of_19_parts_are_sound_has_not_failed() -> None:
+    described = wide_star(19)
+    pairs = [(f"n{number}", f"n{number + 1}", 0.5) for number in range(1, 17, 2)] + [("n1", "n17", 0.5)]
+    found = find(described, *run_pairs(described, [*pairs, ("n18", "n19", 1.0)]))
+    assert {each.suspect for each in found} == {Suspect.NIC}
+
+
 @pytest.mark.parametrize(
     ("others", "where"),
     [
@@ -395,6 +402,8 @@ def test_a_steered_flow_beyond_a_lost_member_is_counted_under_it() -> None:
 
 def test_a_flow_whose_path_is_not_known_is_not_displaced() -> None:
     assert find_displaced(flow("b3", "b4", 0.5)) == {"tor1 to leaf1", "b3 out or b4 in"}
+    assert len(find_displaced(flow("c1", "b3", 0.5))) == 2  # it passes both devices, in parts
+    assert find_displaced(steer("c1", "b3", 0.5, 0)) == {"tor1 to leaf1"}
 
 
 def test_a_steered_flow_that_passes_none_of_the_devices_is_not_displaced() -> None:

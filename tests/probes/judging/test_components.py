@@ -131,6 +131,20 @@ def test_a_standby_leg_is_no_part_of_the_nic_while_the_other_is_up() -> None:
     assert [kind for kind, *_ in named.holding("b1>leaf1")] == ["link", "link", "switch"]
 
 
+def test_two_links_between_the_switches_of_a_pair_share_their_traffic() -> None:
+    peer = "  - {from: leaf1, to: leaf2, speed: 8 Gb/s, LAG, network: flat}\n"
+    both_links = peer.replace("LAG", "lag: po1") + peer.replace("LAG", "lag: po2")
+    named = name_parts(PAIRED.replace(peer.replace("LAG, ", ""), both_links))
+    links = [link for link in named.parts.graph.links if (link.a, link.b) == ("leaf1", "leaf2")]
+    ways = {named.parts.graph.way(link, "leaf1") for link in links}
+    assert len(ways) == 2
+    for way in ways:
+        (found,) = (
+            each for each in named.components.holding(way) if each.kind is ComponentKind.UPLINKS and each.is_one_way
+        )
+        assert found.parts == ways
+
+
 def test_cables_of_two_networks_are_two_nics() -> None:
     text = STAR.replace("{flat: {goodput: 100 %}}", "{flat: {goodput: 100 %}, slow: {goodput: 100 %}}")
     text = text.replace("leaf: {role: leaf}", "leaf: {role: leaf}, other: {role: leaf}")

@@ -93,6 +93,22 @@ def test_members_are_known_of_one_stream_that_is_sent_from_a_steered_port(
     assert bool(found) is known
 
 
+@pytest.mark.parametrize(
+    ("change", "known"),
+    [
+        (("", ""), True),
+        ((", count: 4", ""), False),  # no fork: there is nothing to steer
+        (("steered", "unknown"), False),
+        (("steered", "l3l4"), False),
+    ],
+)
+def test_members_are_known_where_there_are_forks_of_a_steered_hash(change: tuple[str, str], known: bool) -> None:
+    described = load_text(BONDED.replace(*change) if change[0] else BONDED, "bonded.yaml")
+    test = pair(described, STEERED, design="steered")
+    path = find_steered_path(StreamPaths(Routes(described)), test, test.flows[0])
+    assert [step.member for step in path] == ([1, 0] if known else [])
+
+
 @pytest.mark.parametrize(("direction", "model"), [("out", Model.STEERED), ("in", Model.FLUID)])
 def test_the_port_says_nothing_of_what_the_peer_sent(direction: str, model: Model) -> None:
     context = JudgingContext(FABRIC, METRICS)
