@@ -14,6 +14,7 @@ from benchconsole.console.exits import BadInput, complain
 from benchconsole.console.simulator.cluster import SimulatedCluster
 from benchconsole.console.simulator.scenarios import SCENARIOS, find_scenario
 from benchconsole.console.view.run_view import RunView
+from benchconsole.probes.judging.detectable_loss import DetectableLoss
 
 
 @click.command("demo")
@@ -57,12 +58,14 @@ def open_demo(scenario: str, db: Path | None, *, nodes: int | None = None, scree
         complain(f"starting the simulated cluster {cluster.scenario.name!r} on loopback: {cluster.scenario.summary}")
         if screen:
             return _run_on_screen(cluster, db)
-        view, ended_by = asyncio.run(_run_suite(cluster, db))
-        code = print_summary(view, ended_by, allow_untested=True, out=sys.stdout)
+        view, ended_by, losses = asyncio.run(_run_suite(cluster, db))
+        code = print_summary(view, ended_by, allow_untested=True, out=sys.stdout, losses=losses)
         return code if ended_by is not None else 0 if view.complete else 4
 
 
-async def _run_suite(cluster: SimulatedCluster, db: Path | None) -> tuple[RunView, int | None]:
+async def _run_suite(
+    cluster: SimulatedCluster, db: Path | None
+) -> tuple[RunView, int | None, tuple[DetectableLoss, ...]]:
     from benchconsole.console.session.metadata import SessionChoice
     from benchconsole.console.session.session import Session
 
@@ -71,7 +74,8 @@ async def _run_suite(cluster: SimulatedCluster, db: Path | None) -> tuple[RunVie
         with open_store(db) as store:
             fabric = read_topology(cluster.topology_path, probes)
             session = Session(fabric, probes, store, SessionChoice(label=f"demo {cluster.scenario.name}"))
-            return await follow_session(session, session.propose(), None, sys.stdout, quiet=False)
+            view, ended_by = await follow_session(session, session.propose(), None, sys.stdout, quiet=False)
+            return view, ended_by, session.list_detectable_losses()
 
 
 def _run_on_screen(cluster: SimulatedCluster, db: Path | None) -> int:

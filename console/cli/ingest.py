@@ -47,6 +47,8 @@ def command(
     several tests. Nothing is asked of any node. The exit codes are those of run.
     """
     from benchconsole.console.reports import ReportOptions, render
+    from benchconsole.console.reports.content import SessionDetails
+    from benchconsole.console.session.session import Session
     from benchconsole.console.session.stored_verdict import keep_verdict
 
     probes = common.load_installed_probes()
@@ -67,13 +69,14 @@ def command(
                 key = asyncio.run(_ingest_into(store, session, fabric, probes[probe], found, when))
         except PlanError as error:
             raise BadInput(str(error)) from None
-        view = common.read_stored_view(store, key, probes)
+        stored = Session.stored(store, key, probes)
+        view, losses = stored.view(), stored.list_detectable_losses()
         verdict = decide(view)
         asyncio.run(keep_verdict(store, key, verdict))
     for each in found:
         if ending := find_ending(probes[probe], each.output):
             complain(f"{each.source}: {ending}")
-    render("text", view, sys.stdout, ReportOptions())
+    render("text", view, sys.stdout, ReportOptions(details=SessionDetails(losses=losses)))
     raise click.exceptions.Exit(verdict.exit_code())
 
 
