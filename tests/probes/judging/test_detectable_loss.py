@@ -149,6 +149,24 @@ def test_only_tests_with_a_number_that_is_known_show_anything() -> None:
     assert count_seen(first, impossible) == 2
 
 
+def test_a_flow_beside_one_in_trouble_may_not_fail_and_shows_nothing() -> None:
+    described = star()
+    closed = close(described, 1, flow("n1", "n2", 0.9), flow("n1", "n3", 0.1))
+    first, second = closed.results
+    lost = replace(second, measurements=(), failure=Failure(FailedAt.TIMEOUT, "slow", second.test.target.node.id))
+    context = JudgingContext(described, METRICS)
+    assert list_detectable_losses(context, [closed])
+    assert list_detectable_losses(context, [replace(closed, results=(first, lost))]) == ()
+
+
+def test_of_a_link_that_flows_of_two_criteria_share_neither_is_sure_to_show_a_loss() -> None:
+    described = star("at_least: 80 %, nodes: n1")
+    rounds = [close(described, 1, flow("n1", "n3", 0.5), flow("n2", "n3", 0.5)).round]
+    found = sees(described, rounds)[Fault.NIC]
+    assert found.seen == 2  # out of n1 and of n2, not into n3
+    assert found.loss == pytest.approx(1 - 0.5 * 0.8)
+
+
 def test_a_bundle_that_lost_the_flow_that_fills_it_shows_nothing_nor_does_no_round() -> None:
     described = star()
     bundle = Bundle("pairs", (out_of(described, "n1"), out_of(described, "n3")))
