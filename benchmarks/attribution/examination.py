@@ -1,10 +1,11 @@
 """The product, examined: its plan, what a simulated run measures, and the findings that it makes of that."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from benchconsole.console.session.judged_rounds import make_judging_context
+from benchconsole.probes.judging.confirmation import plan_confirmation
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Finding
@@ -17,9 +18,6 @@ from benchmarks.attribution.faults import Fault, FaultDraw, make_damage
 
 PROBES = {"iperf3": Iperf3()}
 
-FurtherRounds = Callable[[Sequence[ClosedRound], Sequence[Finding]], Sequence[Round]]
-"""Given all judged rounds and the findings, the rounds that the product would run next to confirm them; none to end."""
-
 
 class Outcome(NamedTuple):
     """The findings of a run, and how many seconds its rounds were planned to take."""
@@ -29,15 +27,15 @@ class Outcome(NamedTuple):
 
 
 class Examination:
-    """One suite on one fabric, planned once; ``further`` asks the product for rounds that confirm findings."""
+    """One suite on one fabric, planned once; with ``confirm`` the product adds rounds that confirm its findings."""
 
-    def __init__(self, fabric: str, suite: str, further: FurtherRounds | None = None) -> None:
+    def __init__(self, fabric: str, suite: str, *, confirm: bool = True) -> None:
         self.fabric = load_fabric(fabric, steered=SUITES[suite].steered)
         self.rounds = plan(self.fabric, find_stages(self.fabric, suite), PROBES)
         self.simulator = CableSimulator(self.fabric)
         self.faults = FaultDraw(self.simulator.cabling)
         self._context = make_judging_context(self.fabric, PROBES)
-        self._further = further
+        self._confirm = confirm
 
     def run(self, truth: Truth, faults: Sequence[Fault], seed: int) -> Outcome:
         """Measure and judge the planned rounds, then those that the product asks for, until it asks for none."""
@@ -50,5 +48,10 @@ class Examination:
                 closed = simulated.measure(planned)
                 judged.append(replace(closed, verdicts=judge_round(self._context, closed)))
                 findings.add_round(judged[-1])
-            waiting = () if self._further is None else self._further(judged, findings.rank())
+            findings.rank()
+            waiting = self._plan_further(findings, judged) if self._confirm else ()
         return Outcome(findings.rank(), sum(each.round.seconds for each in judged))
+
+    def _plan_further(self, findings: Findings, judged: Sequence[ClosedRound]) -> Sequence[Round]:
+        suspected, nodes = findings.suspected, tuple(self.fabric.nodes)
+        return plan_confirmation(self._context, PROBES, suspected, judged, nodes, first=len(judged) + 1)

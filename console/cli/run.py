@@ -30,6 +30,7 @@ from benchconsole.store.store import Store
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import select
+from benchconsole.topology.units import duration
 
 if TYPE_CHECKING:
     from benchconsole.console.session.session import Session
@@ -65,6 +66,14 @@ _SPARE = 900.0
 @click.option(
     "--i-mean-busy", metavar="NODES", default=None, help="Load these although somebody's job runs there; recorded."
 )
+@click.option(
+    "--confirm",
+    type=click.FloatRange(0, 24 * 60),
+    metavar="MINUTES",
+    default=None,
+    help="How long rounds may last that are added to confirm what findings only suspect [3].",
+)
+@click.option("--no-confirm", is_flag=True, help="Add no such rounds; the same as --confirm 0.")
 @click.option("--through", metavar="slurm[:PARTITION]", default=None, help="Run inside an allocation of our own.")
 @click.option(
     "--head", metavar="NODE", default=None, help="With --through: speak to Slurm on this node, over SSH [this machine]."
@@ -73,7 +82,7 @@ def command(
     topology: Path, suite: str | None, nodes: str | None, exclude: str | None, db: Path | None, label: str,
     dry_run: bool, resume: str | None, jsonl: Path | None, force: bool, allow_untested: bool, quiet: bool,
     cohorts: tuple[str, ...], careful: bool, i_mean_production: str | None, i_mean_busy: str | None,
-    through: str | None, head: str | None,
+    confirm: float | None, no_confirm: bool, through: str | None, head: str | None,
 ) -> None:  # fmt: skip
     """Run a suite on the nodes of TOPOLOGY and judge it.
 
@@ -97,6 +106,7 @@ def command(
     options = {
         **({"allow_untested": 1} if allow_untested else {}),
         **({"through": through} if through else {}),
+        **session_options.make_confirm_options(confirm, no_confirm=no_confirm),
         **session_options.make_cohort_options(fabric, cohorts),
     }
     if resume and cohorts:
@@ -205,6 +215,10 @@ def _print_plan(session: "Session", rounds: Sequence[Round]) -> None:
     losses = list_planned_losses(context, rounds)
     for sentence in list_detectable_sentences(session.fabric, losses, session.suite, is_planned=True):
         click.echo(f"shows: {sentence}")
+    if session.choice.confirm_seconds:
+        click.echo(
+            f"then at most {duration(session.choice.confirm_seconds)} of rounds that confirm what is only suspected"
+        )
     for words in session.proposed.left_out:
         click.echo(f"{LEFT_OUT}: {sanitize(words)}")
 

@@ -53,6 +53,15 @@ async def _ask_slurm_again() -> Mapping[str, str]:
     return await _ask_slurm() or {}
 
 
+def make_confirm_options(minutes: float | None, *, no_confirm: bool) -> dict[str, str | int | float]:
+    """The option that records how long confirmation rounds may last, where that was chosen."""
+    from benchconsole.console.session.metadata import CONFIRM
+
+    if minutes is not None and no_confirm:
+        raise BadInput("benchconsole: --confirm and --no-confirm, expected one of them")
+    return {CONFIRM: 0.0} if no_confirm else {} if minutes is None else {CONFIRM: minutes * 60}
+
+
 def make_cohort_options(fabric: Fabric, given: Sequence[str]) -> dict[str, str | int | float]:
     """The options that record the cohorts of a session; BadInput for one that could be taken for another label."""
     from benchconsole.console.session.metadata import COHORT

@@ -4,7 +4,7 @@ A result is stored before anybody is told of it, and a round is judged and store
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -52,7 +52,8 @@ class Execution:
     """One run of the session with the id ``session``. ``because`` says afterwards why it ended early; else empty.
 
     ``origin`` names the distribution that brought a probe. ``sweeps`` knows which rounds of a sweep need not be run
-    any more. ``interrupted`` are attempts of an earlier run that go on, with their results, by round.
+    any more. ``interrupted`` are attempts of an earlier run that go on, with their results, by round. When all
+    rounds have run, ``plan_further`` is asked for more, until it gives none.
     """
 
     session: str
@@ -68,6 +69,7 @@ class Execution:
     clock: Callable[[], float]
     controls: RunControls
     interrupted: Mapping[int, tuple[int, Sequence[Result]]]
+    plan_further: Callable[[], Awaitable[Sequence[Round]]]
     because: str = ""
     _begun: list[Round] = field(default_factory=list)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
@@ -90,21 +92,28 @@ class Execution:
         async with guard:
             lacks = await self._survey(rounds)
             runner = Runner(self.reach, self.probes, origin=self.origin, lacks=lacks, clock=self.clock)
-            for each in rounds:
-                await self.controls.free.wait()
-                if self.controls.stopping:
-                    return
-                why = self.sweeps.find_reason(each)
-                if why and all(map(was_skipped, self.interrupted.get(each.number, (0, ()))[1])):
-                    await self._spare(each, why)
-                    continue
-                self.because = guard.because or await self.policy.taken(self.fabric, each, self.probes)
-                if self.because:
-                    return
-                closed = await self._run_round(runner, each, guard)
-                if closed.reason is CloseReason.STOPPED:
-                    self.because = closed.because
-                    return
+            waiting = rounds
+            while waiting and await self._run_each(waiting, runner, guard):
+                waiting = await self.plan_further()
+
+    async def _run_each(self, rounds: Sequence[Round], runner: Runner, guard: "Guard") -> bool:
+        """Run ``rounds``, one after the other; whether nothing ended them early."""
+        for each in rounds:
+            await self.controls.free.wait()
+            if self.controls.stopping:
+                return False
+            why = self.sweeps.find_reason(each)
+            if why and all(map(was_skipped, self.interrupted.get(each.number, (0, ()))[1])):
+                await self._spare(each, why)
+                continue
+            self.because = guard.because or await self.policy.taken(self.fabric, each, self.probes)
+            if self.because:
+                return False
+            closed = await self._run_round(runner, each, guard)
+            if closed.reason is CloseReason.STOPPED:
+                self.because = closed.because
+                return False
+        return True
 
     def _notice(self, words: str) -> None:
         """Tell what concerns no single test, from whatever thread it is noticed in."""

@@ -1,23 +1,24 @@
 """The closed rounds of a session: judged, with the findings over all of them, and a stored session judged again."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchconsole.console.session.criteria_changes import describe_choice
 from benchconsole.console.session.metadata import name_judgement
+from benchconsole.probes.judging.confirmation import plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.detectable_loss import DetectableLoss, list_detectable_losses
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound, Finding
-from benchconsole.probes.model.measuring import Metric
+from benchconsole.probes.model.measuring import Metric, Round
 from benchconsole.store.model import ChosenCriteria, SessionNote
 from benchconsole.store.reading.criteria_reading import read_criteria
 from benchconsole.topology.description.resolve import load_text
-from benchconsole.topology.model.fabric import Fabric
+from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class JudgedRounds:
         self.by_number: dict[int, ClosedRound] = {}
         self._context = make_judging_context(fabric, probes)
         self._findings = Findings(self._context)
+        self._probes = probes
         self._unread: list[ClosedRound] = []
         self.known_findings: tuple[Finding, ...] | None = ()
         """``findings`` where they were computed or restored since the last round was added, else None."""
@@ -56,9 +58,20 @@ class JudgedRounds:
             self.known_findings = self._findings.rank()
         return self.known_findings
 
+    @property
+    def in_order(self) -> tuple[ClosedRound, ...]:
+        """The rounds in the order of their numbers."""
+        return tuple(self.by_number[number] for number in sorted(self.by_number))
+
     def list_detectable_losses(self) -> tuple[DetectableLoss, ...]:
         """The smallest loss that the rounds so far could have shown, by kind of element."""
-        return list_detectable_losses(self._context, (self.by_number[number] for number in sorted(self.by_number)))
+        return list_detectable_losses(self._context, self.in_order)
+
+    def plan_confirmation(self, nodes: Collection[NodeId], seconds: float, *, first: int) -> tuple[Round, ...]:
+        """The rounds on ``nodes``, numbered from ``first``, that confirm what the findings only suspect."""
+        judged = self.in_order
+        suspected = self._findings.suspected if self.findings else ()
+        return plan_confirmation(self._context, self._probes, suspected, judged, nodes, seconds=seconds, first=first)
 
     def judge(self, closed: ClosedRound) -> ClosedRound:
         """The round with its verdicts; it is not added."""

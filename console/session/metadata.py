@@ -7,10 +7,14 @@ from pathlib import Path
 
 from benchconsole import __version__
 from benchconsole.console.session.safety import SafetyPolicy
+from benchconsole.probes.judging.confirmation import BUDGET
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.store.model import NewSession
 from benchconsole.topology.model.fabric import Fabric, NodeId
 from benchconsole.topology.selection import fold
+
+CONFIRM = "confirm.seconds"
+"""The name of the option that records how long confirmation rounds may last, where somebody chose it."""
 
 COHORT = "cohort "
 """Before the dimension, the name of the option that records the cohort of a whole session."""
@@ -29,6 +33,11 @@ class SessionChoice:
     options: Mapping[str, str | int | float] = field(default_factory=dict)
     policy: SafetyPolicy = field(default_factory=SafetyPolicy)
     typed: tuple[str, ...] = ()
+
+    @property
+    def confirm_seconds(self) -> float:
+        """How long the rounds may last that confirm findings."""
+        return float(self.options.get(CONFIRM, BUDGET))
 
     @property
     def cohorts(self) -> dict[str, str]:

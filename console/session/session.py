@@ -23,10 +23,11 @@ from benchconsole.probes.judging.detectable_loss import DetectableLoss
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Result, Round
+from benchconsole.probes.planning.plan_rounds import split_into_waves
 from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
-from benchconsole.store.model import SessionState, StoredVerdict
+from benchconsole.store.model import SessionState
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -265,8 +266,23 @@ class Session:
         reach = await asyncio.to_thread(self.make_reach, self.fabric, self.id)
         return Execution(
             self.id, self.fabric, self.probes, self.origin, self.choice.policy, reach, self._judged, writer, sweeps,
-            self._tell, self._clock, self._controls, self._interrupted,
+            self._tell, self._clock, self._controls, self._interrupted, self._plan_confirmation,
         )  # fmt: skip
+
+    async def _plan_confirmation(self) -> Sequence[Round]:
+        """Rounds that confirm what findings only suspect; they join the plan, and there are none when none are left."""
+        spared = self.choice.policy.spared(self.fabric)
+        chosen = self.fabric.nodes if self.choice.nodes is None else self.choice.nodes
+        first = max((each.number for each in self.plan), default=0) + 1
+        nodes = [node for node in chosen if node not in spared]
+        rounds = self._judged.plan_confirmation(nodes, self.choice.confirm_seconds, first=first)
+        if self.choice.policy.needed(self.fabric):
+            rounds = split_into_waves(rounds)
+        if rounds:
+            await self._store.session(self.id).extend_plan(rounds)
+            self.plan = (*self.plan, *rounds)
+            self._tell(self._make_opened(self._clock(), live=True))
+        return rounds
 
     async def _open(self, rounds: Sequence[Round]) -> None:
         known = {each.number for each in self.plan}
@@ -295,21 +311,18 @@ class Session:
         self.complete = not self.unfinished()
         now = self._clock()
         because = because or ("" if self.complete else "stopped")
+        ended = SessionEnded(now, self.complete, because)
         try:
             if writer is not None:
                 if self._controls.abandoned:
                     left = "left at once; the nodes were not searched"
                     await writer.keep(lambda target: target.append_note("abandoned", left, now))
-                findings, verdict = self._judged.known_findings, self._decide(SessionEnded(now, self.complete, because))
+                findings = self._judged.known_findings
+                opened = self._make_opened(now, live=False)
+                events: tuple[Noticed | ClosedRound, ...] = (*self._left_out, *self._judged.in_order)
+                view = read_judged(opened, events, findings or (), ended)
+                # One sample of a watch knows no verdict.
+                verdict = None if self._sampled else make_stored_verdict(decide(view))
                 await writer.end(now, because, complete=self.complete, findings=findings, verdict=verdict)
         finally:
-            self._tell(SessionEnded(now, self.complete, because))
-
-    def _decide(self, ended: SessionEnded) -> StoredVerdict | None:
-        """The verdict to be stored with the session; none for one sample of a watch, which knows no other."""
-        if self._sampled:
-            return None
-        opened = self._make_opened(ended.at, live=False)
-        findings = self._judged.known_findings or ()
-        rounds = [self._judged.by_number[number] for number in sorted(self._judged.by_number)]
-        return make_stored_verdict(decide(read_judged(opened, (*self._left_out, *rounds), findings, ended)))
+            self._tell(ended)

@@ -2,8 +2,8 @@
 
 A part is a candidate for a low observation when it carried all or most of what was missing, was not simply full, and
 never carried clearly more in any round: whatever a part once carried, it can carry. Of a single cable one more thing
-is known: a flow that another cable holds back is slower there than the fastest flow, and who shares the bottleneck is
-not (max-min fairness: D. Bertsekas and R. Gallager, Data Networks, 1992, section 6.5.2). A LAG that slows one of
+is known: a flow that another cable holds back is slower there than most others, and who shares the bottleneck is not
+(max-min fairness: D. Bertsekas and R. Gallager, Data Networks, 1992, section 6.5.2). A LAG that slows one of
 several flows has a bad member, and is no candidate as a whole.
 
 A component covers what its parts are candidates for. One of several parts must have failed as a whole: nearly all of
@@ -24,7 +24,7 @@ from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.round_flows import WHOLE, MeasuredFlow, RoundFlows
 from benchconsole.probes.model.judgement import Verdict
 from benchconsole.probes.model.measuring import FULL
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.arrays import Flags, Floats, Indices, sum_at
 from benchconsole.topology.capacity.expect import expect
 from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.grouping import group_by_key
@@ -35,9 +35,6 @@ PROVEN = 1.15
 
 PART = 0.75
 """Share of what is missing that has to have crossed a candidate."""
-
-FAIR = 0.75
-"""A flow that is slower than this share of the fastest one over a single cable is held back elsewhere."""
 
 OFFERED = 0.6
 """Share of its payload capacity from which a part was loaded far enough to tell whether it is sound."""
@@ -50,6 +47,12 @@ SPARED = 0.1
 
 NEARLY = 0.05
 """Share of what a component covers that a smaller one in it may leave, to be named instead."""
+
+OFTEN, CONSTANT = 3, 0.7
+"""Low observations, and the share of slow flows, from which assumed paths alone name a cause that was not confirmed."""
+
+TOLD = 4
+"""Members of a LAG of which a lost one is more than what 80 % leave."""
 
 FEWEST = {ComponentKind.SWITCH: 3}
 """Parts that must be low before a whole component is blamed, also beside its worst part; 2 of every other kind."""
@@ -65,28 +68,53 @@ class Cause:
     """Components that explain the same observations: one of them is at fault.
 
     ``carried`` is what each of their parts was seen to carry at most, byte/s of payload; parts that nothing loaded are
-    not in it. ``seen`` are the observations: those that it was named for come first, then those that it drags down.
+    not in it. ``found`` are the observations that it was named for, ``dragged`` those that it explains too.
+    ``slow_share`` is the share of all flows over the first of the components that were slow.
     """
 
     components: tuple[Component, ...]
     carried: Mapping[int, float]
-    seen: tuple[LowVerdict, ...]
+    found: tuple[LowVerdict, ...]
+    dragged: tuple[LowVerdict, ...]
+    slow_share: float
+
+    @property
+    def seen(self) -> tuple[LowVerdict, ...]:
+        """All observations that it explains."""
+        return self.found + self.dragged
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether it rests on nothing but paths that source ports are assumed to take."""
+        return all(map(is_assumed, self.found))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether nearly all flows over it were slow, so often that streams that met by chance do not explain it."""
+        return len(self.found) >= OFTEN and self.slow_share >= CONSTANT
+
+
+def is_assumed(low: LowVerdict) -> bool:
+    """Whether the path of every flow of an observation is only assumed, by its source port."""
+    return all(each.model == Model.STEERED for each in low[1])
 
 
 class PartLoads:
     """The most that each part was seen to carry so far (``proven``), and was to carry (``offered``); byte/s of payload.
 
     ``crossed`` counts the flows over each by their shares, ``slow`` those of them that were slow.
-    How a split load divided is an assumption as long as there was room to divide it otherwise: it proves nothing
-    unless it filled the part.
+    How a split load divided is an assumption as long as there was room to divide it otherwise: it proves that it
+    filled a part, or that this carried what its equals had no room for.
     """
 
     def __init__(self, parts: Parts) -> None:
         self.capacity = parts.capacity
+        self._parts = parts
         self.proven: Floats = np.zeros(parts.size)
         self.offered: Floats = np.zeros(parts.size)
         self.crossed: Floats = np.zeros(parts.size)
         self.slow: Floats = np.zeros(parts.size)
+        self.acquitted: Flags = np.zeros(parts.size, bool)
 
     def add(self, flows: RoundFlows) -> None:
         """Take in what the flows of one more round carried: those that cross a part whole, or a load that filled it."""
@@ -96,20 +124,51 @@ class PartLoads:
         whole = crossed.share > WHOLE
         part, owner = crossed.part[whole], crossed.owner[whole]
         sums = np.bincount(part, flows.values[owner], minlength=size) * _share_of_time(part, owner, flows, size)
+        # Of streams whose paths are only assumed a fast one beside slow ones may be on another member.
+        mixed = np.bincount(part, (flows.slow & flows.assumed)[owner], minlength=size) > 0
+        sums[mixed] = 0.0
         filled = np.where(flows.loads >= FULL * self.capacity, flows.loads, 0.0)
         np.maximum(self.proven, np.maximum(sums, filled), out=self.proven)
+        self._add_shared(flows)
         np.maximum(self.offered, flows.offered, out=self.offered)
         self.crossed += np.bincount(crossed.part, crossed.share, minlength=size)
         self.slow += np.bincount(crossed.part, crossed.share * flows.slow[crossed.owner], minlength=size)
 
+    def _add_shared(self, flows: RoundFlows) -> None:
+        """What parts that share a load carried at least: all of it less what the others can carry at most."""
+        crossed, shared = flows.crossings, self._parts.shared
+        link = crossed.part < self._parts.ways
+        group, owner = shared.of[crossed.part[link]], crossed.owner[link]
+        size = len(shared.capacity)
+        load = sum_at(crossed.share[link] * flows.values[owner], group, size)
+        load *= _share_of_time(group, owner, flows, size)
+        ways = self.proven[: self._parts.ways]
+        np.maximum(ways, load[shared.of] - shared.capacity[shared.of] + self.capacity[: self._parts.ways], out=ways)
+        members = self._parts.members
+        rest = self.capacity[members.way] - self.capacity[members.part]
+        self.proven[members.part] = np.maximum(self.proven[members.part], self.proven[members.way] - rest)
+
     def clear(self) -> None:
         """Forget every round."""
-        for each in (self.proven, self.offered, self.crossed, self.slow):
-            each[:] = 0.0
+        for each in (self.proven, self.offered, self.crossed, self.slow, self.acquitted):
+            each[:] = 0
 
     def read_state(self, parts: Indices) -> bytes:
         """All that is known of these parts, to see whether it changed."""
-        return b"".join(each[parts].tobytes() for each in (self.proven, self.offered, self.crossed, self.slow))
+        known = (self.proven, self.offered, self.crossed, self.slow, self.acquitted)
+        return b"".join(each[parts].tobytes() for each in known)
+
+    def acquit(self, flows: RoundFlows, passed: Sequence[MeasuredFlow]) -> None:
+        """Take in flows that ``passed`` when they loaded a suspect alone: what they filled is not the cause of others.
+
+        Of a LAG with more members than ``TOLD`` a lost one does not show in the sum.
+        """
+        members = self._parts.members
+        counts = np.bincount(members.way, minlength=self._parts.size)
+        for each in passed:
+            filled = flows.offered[each.parts] >= SOUND * self.capacity[each.parts]
+            self.acquitted[each.parts[filled & (counts[each.parts] <= TOLD)]] = True
+        self.acquitted[members.part] |= self.acquitted[members.way]
 
     def compute_slow_share(self, parts: Collection[int]) -> float:
         """The share of the flows over these parts that were slow; 0 where none crossed them."""
@@ -219,23 +278,22 @@ class _Explanation:
         _, flows = self._low[index]
         load, missing = self._load[index], self._missing[index]
         lost: dict[int, float] = {}
-        best: dict[int, float] = {}
-        fastest: dict[int, float] = {}
+        abreast: set[int] = set()
         spared: set[int] = set()
         for each in flows:
             spared.update(each.parts[each.spared].tolist())
-            rates = zip(*(column.tolist() for column in (each.parts, each.loads, each.fastest)), strict=True)
-            for part, carried, most in rates:
-                load[part], fastest[part] = carried, most
+            abreast.update(each.parts[~each.outpaced].tolist())
+            for part, carried in zip(each.parts.tolist(), each.loads.tolist(), strict=True):
+                load[part] = carried
                 lost[part] = lost.get(part, 0.0) + each.missing
-                best[part] = max(best.get(part, 0.0), each.value)
         return [
             part
             for part, missed in lost.items()
             if missed >= PART * missing
             and max(load[part], self._loads.proven[part]) < FULL * self._loads.capacity[part]
             and self._loads.proven[part] <= PROVEN * load[part]
-            and (part not in spared if self._is_lag(part) else best[part] >= FAIR * fastest[part])
+            and (part not in spared if self._is_lag(part) else part in abreast)
+            and not (self._loads.acquitted[part] and is_assumed(self._low[index]))
         ]
 
     def _is_lag(self, part: int) -> bool:
@@ -300,9 +358,9 @@ class _Explanation:
         would = {**self._lost, **carried}
         dragged = {index for index in touched if self._is_explained(index, would)}
         dragged |= self._list_displaced(chosen) & self._open - found
-        self.causes.append(
-            Cause(tuple(chosen), carried, tuple(self._low[index] for index in (*sorted(found), *sorted(dragged))))
-        )
+        share = self._loads.compute_slow_share(chosen[0].parts)
+        low, further = (tuple(self._low[index] for index in sorted(each)) for each in (found, dragged))
+        self.causes.append(Cause(tuple(chosen), carried, low, further, share))
         self._lost = would
         self._open -= found | dragged
 

@@ -8,7 +8,9 @@ hardware from their own verdicts. What a further round has not touched is not ma
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from benchconsole.probes.judging.attribution import Attributor, Cause, LowVerdict, PartLoads
+from benchconsole.probes.judging.attribution import Attributor, Cause, LowVerdict, PartLoads, is_assumed
+from benchconsole.probes.judging.components import Component
+from benchconsole.probes.judging.confirmation import is_confirmation
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.finding_text import (
     make_hardware_finding,
@@ -45,6 +47,7 @@ class Findings:
         self._last: dict[tuple[str, str, Yardstick], int] = {}
         self._loads = PartLoads(context.parts)
         self._attributor = Attributor(context, self._loads)
+        self._causes: list[Cause] = []
         self._observed: dict[int, dict[int, LowVerdict]] = {}
         # Findings with the objects that they rest on (whose ids stay theirs), of the last turn and of this one.
         self._before: dict[tuple[int, ...], tuple[Sequence[object], Finding]] = {}
@@ -72,14 +75,21 @@ class Findings:
     def rank(self) -> tuple[Finding, ...]:
         """Everything that is wrong so far, worst level first, then by nodes affected."""
         self._before, self._kept = self._kept, {}
-        causes, unexplained = self._attributor.explain(list(self._observations()))
+        self._causes, unexplained = self._attributor.explain(list(self._observations()))
         found = [
-            *self._network(causes),
-            *(self._keep((seen,), partial(make_unexplained_finding, (seen,))) for seen in unexplained),
+            *self._network(each for each in self._causes if self._is_told(each)),
+            *self._unexplained(unexplained),
             *self._hardware(),
             *self._nodes(),
         ]
         return tuple(sorted(found, key=lambda each: (-each.level.severity, -len(each.nodes), each.where)))
+
+    @property
+    def suspected(self) -> tuple[Component, ...]:
+        """The components that ``rank`` named without being sure: ties, and what assumed paths alone tell."""
+        doubtful = (each for each in self._causes if len(each.components) > 1 or each.is_assumed)
+        most_first = sorted(doubtful, key=lambda each: -len(each.seen))
+        return tuple(dict.fromkeys(component for each in most_first for component in each.components))
 
     # -- what is low now: only the newest verdict on each subject counts
 
@@ -88,7 +98,14 @@ class Findings:
         held = (criterion.metric for criterion in self._context.capacity_criteria(judged.round.probe))
         named = (verdict.metric for verdict in judged.verdicts if verdict.kind is Yardstick.CAPACITY)
         for metric in dict.fromkeys((*held, *named)):
-            self._loads.add(self._context.flows.read(judged, metric))
+            flows = self._context.flows.read(judged, metric)
+            self._loads.add(flows)
+            if is_confirmation(judged.round):
+                passed = (
+                    each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and each.level is Level.PASS
+                )
+                evidence = [name for each in passed if each.metric == metric for name in each.evidence]
+                self._loads.acquit(flows, flows.find_measured(evidence))
 
     def _read_again(self) -> None:
         """Rounds in the order of their numbers, which is that of being newer."""
@@ -144,6 +161,26 @@ class Findings:
     def _network(self, causes: Iterable[Cause]) -> list[Finding]:
         components = self._attributor.components
         return [self._keep((each,), partial(make_network_finding, self._context, components, each)) for each in causes]
+
+    @property
+    def _is_confirmed(self) -> bool:
+        return any(is_confirmation(each.round) for each in self._rounds.values())
+
+    def _is_told(self, cause: Cause) -> bool:
+        """Whether a cause is a finding: once suspicions were tested alone, chance meetings of streams are none."""
+        return not (self._is_confirmed and cause.is_assumed) or cause.is_constant
+
+    def _unexplained(self, low: Sequence[LowVerdict]) -> Iterator[Finding]:
+        """What no component explains. Slow streams on paths that are only assumed are one finding, or none.
+
+        Where the elements on the way were confirmed to be sound, the streams took other paths than their ports mean.
+        """
+        assumed = [seen for seen in low if is_assumed(seen)]
+        for seen in low:
+            if not is_assumed(seen):
+                yield self._keep((seen,), partial(make_unexplained_finding, (seen,)))
+        if assumed and not self._is_confirmed:
+            yield self._keep(assumed, partial(make_unexplained_finding, assumed))
 
     def _hardware(self) -> list[Finding]:
         """Differences from the declared hardware, folded over the nodes that differ alike."""

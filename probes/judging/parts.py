@@ -5,12 +5,29 @@ directions; the one cable of a link that is no LAG is the link.
 """
 
 from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats, Indices
+from benchconsole.topology.arrays import Floats, Indices, sum_at
+from benchconsole.topology.model.fabric import NodeId
 from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.hashed_paths import CableStep
+
+
+class MemberParts(NamedTuple):
+    """Every member of a LAG in either direction: its part, and the directed link that it belongs to."""
+
+    part: Indices
+    way: Indices
+
+
+class SharedLoads(NamedTuple):
+    """The directed links that share one load: the group ``of`` each, and byte/s of payload of each group together."""
+
+    of: Indices
+    capacity: Floats
 
 
 class Parts:
@@ -26,6 +43,24 @@ class Parts:
         lags = (link for link in graph.links if link.is_lag)
         members = [graph.fabric.payload(link, speed) for link in lags for speed in link.members]
         self.capacity: Floats = np.concatenate((graph.payload, np.repeat(np.array(members, float), 2)))
+
+    @cached_property
+    def members(self) -> MemberParts:
+        part = np.arange(self.ways, self.size)
+        return MemberParts(part, 2 * self._link[(part - self.ways) >> 1] + (part & 1))
+
+    @cached_property
+    def shared(self) -> SharedLoads:
+        """The legs of a node, and the links between the same two switches or MLAG pairs, each in one direction."""
+        numbers: dict[tuple[str, str, bool], int] = {}
+        vertex, nodes = self.graph.vertex, self.graph.fabric.nodes
+        of = np.empty(self.ways, np.intp)
+        for number, link in enumerate(self.graph.links):
+            is_leg = NodeId(link.a) in nodes
+            ends = (link.a, link.network) if is_leg else (vertex.get(link.a, link.a), vertex.get(link.b, link.b))
+            for back in (False, True):
+                of[2 * number + back] = numbers.setdefault((*ends, back), len(numbers))
+        return SharedLoads(of, sum_at(self.capacity[: self.ways], of, len(numbers)))
 
     def member(self, way: int, member: int) -> int:
         """The number of a member (from 0) of a directed link; of a link that is no LAG, of the link itself."""

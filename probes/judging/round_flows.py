@@ -23,6 +23,9 @@ from benchconsole.topology.model.fabric import Criterion, Direction, Flow
 from benchconsole.topology.routing.hashed_paths import CableStep
 from benchconsole.topology.routing.routes import Route, Routes
 
+FAIR = 0.75
+"""A flow that is slower than this share of another one over a part is clearly slower."""
+
 SLOW = 0.85
 """A flow that gave less than this share of what was expected is slow, be it judged or not."""
 
@@ -35,8 +38,8 @@ class MeasuredFlow:
     """One flow that gave a number, in byte/s of payload, with its links and what ``model`` expects of it.
 
     ``route`` are the links that it crosses, ``parts`` these and the known members of LAGs among them (``Parts``).
-    ``loads`` is what each of the parts carried while the round ran, and ``fastest`` the fastest flow that crossed it
-    whole (0: none), both in byte/s. ``spared`` tells where others crossed a part whole and none of them was slow.
+    ``loads`` is byte/s that each of the parts carried while the round ran. ``outpaced`` tells where most of the other
+    flows over a part were clearly faster, ``spared`` where others crossed a part whole and none of them was slow.
     """
 
     result: Result
@@ -45,7 +48,7 @@ class MeasuredFlow:
     route: Route
     parts: Indices
     loads: Floats
-    fastest: Floats
+    outpaced: Flags
     spared: Flags
     expected: Expectation
     model: str = MODEL
@@ -150,11 +153,26 @@ class RoundFlows:
         return sum_at(crossed.share * values[crossed.owner], crossed.part, self._parts.size)
 
     @cached_property
-    def fastest(self) -> Floats:
-        """byte/s of the fastest flow that crossed each part whole, by its number; 0 where none did."""
-        crossed, found = self.crossings, np.zeros(self._parts.size)
-        whole = crossed.share > WHOLE
-        np.maximum.at(found, crossed.part[whole], self.values[crossed.owner[whole]])
+    def outpaced(self) -> Flags:
+        """Per crossing whether more than half of the other flows that crossed the part whole were clearly faster."""
+        crossed = self.crossings
+        found = np.zeros(len(crossed.part), bool)
+        whole = np.flatnonzero(crossed.share > WHOLE)
+        part, value = crossed.part[whole], self.values[crossed.owner[whole]]
+        # One sorted key for part and rate: rates are brought below 1, parts are whole numbers.
+        scale = 2 * float(value.max(initial=1.0)) / FAIR
+        keys = np.sort(part + value / scale)
+        last = np.searchsorted(keys, part + 1.0, side="left")
+        others = last - np.searchsorted(keys, part.astype(float), side="left") - 1
+        faster = last - np.searchsorted(keys, part + value / FAIR / scale, side="right")
+        found[whole] = 2 * faster > others
+        return found
+
+    @cached_property
+    def assumed(self) -> Flags:
+        """Per flow whether its path is only assumed, by its source port."""
+        found = np.zeros(len(self.flows), bool)
+        found[list(self._paths)] = True
         return found
 
     @cached_property
@@ -205,10 +223,11 @@ class RoundFlows:
 
     def _measured(self, place: int, measurement: Reading) -> MeasuredFlow:
         model = Model.STEERED.value if place in self._paths else MODEL
-        parts = self.crossings.part[self._starts[place] : self._starts[place + 1]]
+        own = slice(int(self._starts[place]), int(self._starts[place + 1]))
+        parts = self.crossings.part[own]
         return MeasuredFlow(
             self.results[place], measurement, self.flows[place], self.routes[place], parts, self.loads[parts],
-            self.fastest[parts], self.spared[parts], self.expectations[place], model,
+            self.outpaced[own], self.spared[parts], self.expectations[place], model,
         )  # fmt: skip
 
 

@@ -1,13 +1,8 @@
 """The product under examination: its plan is run, judged and asked for further rounds until there are none."""
 
 import random
-from collections.abc import Sequence
 
-import pytest
-
-from benchconsole.probes.model.judgement import ClosedRound, Finding, Suspect
-from benchconsole.probes.model.measuring import Round
-from benchconsole.probes.planning.plan_rounds import renumber
+from benchconsole.probes.judging.confirmation import BUDGET
 from benchmarks.attribution.cable_simulator import TRUTHS
 from benchmarks.attribution.examination import Examination
 from benchmarks.attribution.faults import FaultDraw, FaultKind
@@ -25,17 +20,11 @@ def test_slow_nic_is_found_on_a_simple_fabric() -> None:
     assert outcome.seconds == sum(each.seconds for each in examination.rounds)
 
 
-def test_further_rounds_are_run_and_judged_until_there_are_none() -> None:
-    asked: list[tuple[int, set[Suspect]]] = []
-
-    def ask(judged: Sequence[ClosedRound], findings: Sequence[Finding]) -> Sequence[Round]:
-        asked.append((len(judged), {each.suspect for each in findings}))
-        again = renumber([judged[0].round], len(judged) + 1)
-        return tuple(again) if len(asked) < 3 else ()
-
-    examination = Examination("leaf-spine", "default", ask)
-    planned = len(examination.rounds)
-    outcome = examination.run(TRUTHS["stream-hash"], (), 1)
-    assert [count for count, _ in asked] == [planned, planned + 1, planned + 2]
-    wanted = sum(each.seconds for each in examination.rounds) + 2 * examination.rounds[0].seconds
-    assert outcome.seconds == pytest.approx(wanted)
+def test_what_is_suspected_is_confirmed_in_further_rounds() -> None:
+    """Streams that take other members than their ports mean accuse sound elements, which then pass alone."""
+    sure, asked = (Examination("jetstream", "steered-2", confirm=confirm) for confirm in (False, True))
+    alone, confirmed = (each.run(TRUTHS["wrong-paths"], (), 1) for each in (sure, asked))
+    assert alone.findings
+    assert confirmed.findings == ()
+    assert alone.seconds == sum(each.seconds for each in sure.rounds)
+    assert alone.seconds < confirmed.seconds <= alone.seconds + BUDGET

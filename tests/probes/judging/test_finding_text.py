@@ -50,7 +50,7 @@ def word(
     components: Sequence[Component], carried: Mapping[str, float], seen: tuple[LowVerdict, ...] = TWICE
 ) -> Finding:
     loads = {NAMED.number(name): share * RATE for name, share in carried.items()}
-    return make_network_finding(CONTEXT, COMPONENTS, Cause(tuple(components), loads, seen))
+    return make_network_finding(CONTEXT, COMPONENTS, Cause(tuple(components), loads, seen, (), 1.0))
 
 
 # -- what is named, and the headline
@@ -283,7 +283,7 @@ def test_one_node_is_no_many(part: str, kind: Kind, means: str) -> None:
         for each in components.holding(named.number(part))
         if (each.kind, each.is_one_way) == kind and (each.device == "spine1" or kind is ONE_WAY)
     )
-    cause = Cause((chosen,), {min(chosen.parts): 0.5 * RATE}, observe(("n1", "n2", 0.5), context=context))
+    cause = Cause((chosen,), {min(chosen.parts): 0.5 * RATE}, observe(("n1", "n2", 0.5), context=context), (), 1.0)
     assert make_network_finding(context, components, cause).means == means
 
 

@@ -153,25 +153,47 @@ def test_a_part_is_spared_if_not_more_than_one_of_several_flows_is_slow(rates: l
     assert not flows.spared[n1 + 1 :].any()  # a single flow goes into each of the others
 
 
-def test_loads_offers_and_the_fastest_flow_are_told_of_each_part() -> None:
+def test_loads_and_offers_are_told_of_each_part() -> None:
     flows, parts = read(star(), flow("n1", "n2", 0.2), flow("n1", "n3", 0.4), flow("n4", "n3", 0.3))
     number = {link.a: 2 * index for index, link in enumerate(parts.graph.links)}
-    told = {name: (flows.loads[part], flows.offered[part], flows.fastest[part]) for name, part in number.items()}
-    assert told["n1"] == pytest.approx((0.6 * RATE, RATE, 0.4 * RATE))
-    assert told["n4"] == pytest.approx((0.3 * RATE, 0.5 * RATE, 0.3 * RATE))
-    assert told["n2"] == (0, 0, 0)  # it sent nothing
+    told = {name: (flows.loads[part], flows.offered[part]) for name, part in number.items()}
+    assert told["n1"] == pytest.approx((0.6 * RATE, RATE))
+    assert told["n4"] == pytest.approx((0.3 * RATE, 0.5 * RATE))
+    assert told["n2"] == (0, 0)  # it sent nothing
     into = number["n3"] + 1
-    assert (flows.loads[into], flows.fastest[into]) == pytest.approx((0.7 * RATE, 0.4 * RATE))
+    assert flows.loads[into] == pytest.approx(0.7 * RATE)
     assert flows.offered[into] == pytest.approx(RATE)
 
 
-def test_a_flow_that_crosses_a_part_in_part_is_not_the_fastest_there() -> None:
+@pytest.mark.parametrize(
+    ("rates", "outpaced"),
+    [
+        ((0.299, 0.4), (True, False)),  # the only other one is clearly faster
+        ((0.3, 0.4), (False, False)),  # 75 % of it: the bound
+        ((0.301, 0.4), (False, False)),
+        ((0.1, 0.1, 0.4), (False, False, False)),  # one of two others
+        ((0.1, 0.3, 0.4), (True, False, False)),  # both others
+        ((0.1, 0.1, 0.3, 0.4), (True, True, False, False)),  # two of three
+        ((0.4,), (False,)),
+    ],
+)
+def test_a_flow_is_outpaced_where_most_others_over_a_part_are_clearly_faster(
+    rates: tuple[float, ...], outpaced: tuple[bool, ...]
+) -> None:
+    sent = [flow("n1", f"n{number}", rate) for number, rate in enumerate(rates, 2)]
+    flows, _ = read(star(), *sent)
+    measured = flows.find_measured([f"1/{number}#0" for number in range(len(rates))])
+    assert tuple(bool(each.outpaced[0]) for each in measured) == outpaced
+    assert not any(each.outpaced[1:].any() for each in measured)
+
+
+def test_nobody_is_outpaced_where_flows_cross_in_part() -> None:
     described = load_text(PAIRED, "paired.yaml")
     flows, parts = read(described, Sent("b1", "s1", (("out", 0.8 * RATE),), sending=Sending(8)))
     ways = {parts.graph.direction(part): part for part in range(parts.ways)}
     leg, last = ways[way("b1--leaf1", "b1")], ways[way("s1--tor", "tor")]
-    assert (flows.loads[leg], flows.fastest[leg]) == (0.4 * RATE, 0)
-    assert (flows.loads[last], flows.fastest[last]) == (0.8 * RATE, 0.8 * RATE)
+    assert (flows.loads[leg], flows.loads[last]) == (0.4 * RATE, 0.8 * RATE)
+    assert not flows.outpaced.any()
     assert not flows.spared[leg]
 
 

@@ -1,0 +1,139 @@
+"""Rounds that confirm: what they load, that they stay within their time, and what a suspicion is worth after them."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchconsole.probes.judging.attribution import CONSTANT, OFTEN, Cause
+from benchconsole.probes.judging.components import Component, Components
+from benchconsole.probes.judging.confirmation import BUDGET, CONFIRMS, is_confirmation, plan_confirmation
+from benchconsole.probes.judging.context import JudgingContext
+from benchconsole.probes.judging.findings import Findings
+from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.model.judgement import ClosedRound, CloseReason
+from benchconsole.probes.model.measuring import Round
+from benchconsole.probes.tools.iperf3.probe import Iperf3
+from benchconsole.probes.tools.ping.probe import Ping
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Fabric, NodeId
+from tests.fabrics import METRICS
+from tests.probes.judging.rounds import RATE, close, flow, star
+
+PROBES = {"iperf3": Iperf3()}
+SPINES = load_text(
+    """\
+schema: 1
+fabric: spines
+switches: {"leaf[1-2]": {role: leaf}, "spine[1-2]": {role: spine}}
+nodes: {"a[1-4]": {}, "b[1-4]": {}}
+links:
+  - {from: "a[1-4]", to: leaf1, speed: 10G}
+  - {from: "b[1-4]", to: leaf2, speed: 10G}
+  - {from: "leaf[1-2]", to: "spine[1-2]", speed: 10G, count: 2}
+criteria: [{metric: iperf3.throughput, at_least: 80 %, of: capacity}]
+""",
+    "spines.yaml",
+)
+
+
+def find_link(fabric: Fabric, link: str) -> Component:
+    """One way over a link."""
+    parts = JudgingContext(fabric, METRICS).parts
+    number = next(index for index, each in enumerate(parts.graph.links) if each.id == link)
+    return Components(parts).holding(2 * number)[0]
+
+
+def ask(
+    fabric: Fabric, *suspected: Component, judged: tuple[ClosedRound, ...] = (), seconds: float = BUDGET
+) -> tuple[Round, ...]:
+    first = judged or (close(fabric, 1, flow("a1", "a2", 0.5)),)
+    context = JudgingContext(fabric, METRICS)
+    return plan_confirmation(
+        context, PROBES, suspected, first, tuple(fabric.nodes), seconds=seconds, first=len(first) + 1
+    )
+
+
+def test_a_nic_is_tested_by_its_neighbours_with_the_streams_it_needs() -> None:
+    rounds = ask(SPINES, find_link(SPINES, "a2--leaf1"))
+    assert [each.number for each in rounds] == list(range(2, 2 + len(rounds)))
+    assert all(map(is_confirmation, rounds))
+    pairs = {(flow.source, flow.sink) for each in rounds for flow in each.flows}
+    assert {source for source, sink in pairs if sink == "a2"}
+    assert {sink for source, sink in pairs if source == "a2"}
+    assert {node for pair in pairs for node in pair} <= {"a1", "a2", "a3", "a4"}
+    assert {test.sending.streams for each in rounds for test in each.tests} == {4}  # of one leg
+
+
+def test_a_link_between_switches_is_filled_alone_both_ways() -> None:
+    (filled,) = ask(SPINES, find_link(SPINES, "leaf1--spine1"))
+    assert {element.link for bundle in filled.bundles for element in bundle.elements} >= {"leaf1--spine1"}
+    assert len(filled.bundles) == 2
+
+
+def test_nothing_is_tested_twice() -> None:
+    suspects = find_link(SPINES, "a2--leaf1"), find_link(SPINES, "leaf1--spine1")
+    planned = ask(SPINES, *suspects)
+    base = close(SPINES, 1, flow("a1", "a2", 0.5))
+    ran = tuple(ClosedRound(each, (), CloseReason.COMPLETE, 0.0, 1.0) for each in planned)
+    assert ask(SPINES, *suspects, judged=(base, *ran)) == ()
+
+
+@pytest.mark.parametrize(("spare", "links"), [(-0.001, 1), (0.0, 2), (0.001, 2)])
+def test_they_last_no_longer_than_they_may(spare: float, links: int) -> None:
+    suspects = [find_link(SPINES, f"leaf1--{spine}") for spine in ("spine1", "spine2")]
+    both = ask(SPINES, *suspects)
+    found = ask(SPINES, *suspects, seconds=sum(each.seconds for each in both) + spare)
+    assert len(found) == links
+
+
+def test_without_a_probe_that_fills_links_nothing_is_planned() -> None:
+    base = close(SPINES, 1, flow("a1", "a2", 0.5))
+    context = JudgingContext(SPINES, METRICS)
+    suspect = find_link(SPINES, "a2--leaf1")
+    asked = plan_confirmation(context, {"iperf3": Ping()}, (suspect,), (base,), tuple(SPINES.nodes), first=2)
+    assert asked == ()
+    assert ask(SPINES) == ()
+
+
+def test_only_chosen_nodes_take_part() -> None:
+    context = JudgingContext(SPINES, METRICS)
+    nodes = [NodeId(f"a{number}") for number in (1, 2, 3)]
+    base = close(SPINES, 1, flow("a1", "a2", 0.5))
+    suspect = find_link(SPINES, "a2--leaf1")
+    rounds = plan_confirmation(context, PROBES, (suspect,), (base,), nodes, first=2)
+    assert {node.id for each in rounds for test in each.tests for node in test.target.nodes} == set(nodes)
+
+
+# -- the worth of a suspicion
+
+
+def test_a_tie_is_suspected_and_a_cause_of_two_observations_is_not() -> None:
+    described = star()
+    context = JudgingContext(described, METRICS)
+    findings = Findings(context)
+    for closed in (close(described, 1, flow("n1", "n2", 0.5)), close(described, 2, flow("n1", "n3", 0.5))):
+        findings.add_round(replace(closed, verdicts=judge_round(context, closed)))
+        findings.rank()
+        if closed.round.number == 1:
+            assert {each.device for each in findings.suspected} == {"n1", "n2"}
+    assert findings.suspected == ()
+
+
+@pytest.mark.parametrize(
+    ("found", "share", "constant"),
+    [(OFTEN, CONSTANT, True), (OFTEN - 1, CONSTANT, False), (OFTEN, CONSTANT - 0.001, False), (OFTEN + 1, 1.0, True)],
+)
+def test_what_is_low_often_and_nearly_always_is_constant(found: int, share: float, constant: bool) -> None:
+    described = star()
+    context = JudgingContext(described, METRICS)
+    closed = close(described, 1, flow("n1", "n2", 0.5))
+    (verdict,) = judge_round(context, closed)
+    seen = ((verdict, context.flows.read(closed, "iperf3.throughput").find_measured(["1/0#0"])),) * found
+    chosen = find_link(described, "n1--leaf")
+    assert Cause((chosen,), {min(chosen.parts): RATE}, seen, (), share).is_constant is constant
+
+
+def test_the_stage_of_a_confirmation_says_so() -> None:
+    (filled,) = ask(SPINES, find_link(SPINES, "leaf1--spine1"))
+    assert filled.stage.startswith(CONFIRMS)
+    assert not is_confirmation(close(SPINES, 1).round)
