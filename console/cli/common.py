@@ -53,12 +53,17 @@ def load_installed_probes() -> Mapping[str, "Probe"]:
     return load_catalogue().probes
 
 
-def load_catalogue() -> "ProbeCatalogue":
-    """The probes that can be used, with who brought each; without those of others in safe mode."""
+def read_catalogue() -> "ProbeCatalogue":
+    """The probes with who brought each, and plugins that could not be used; without those of others in safe mode."""
     from benchconsole.probes.plugins.registry import load_probes
 
     context = click.get_current_context(silent=True)
-    found = load_probes(safe_mode=bool(context and context.find_root().params.get("safe_mode")))
+    return load_probes(safe_mode=bool(context and context.find_root().params.get("safe_mode")))
+
+
+def load_catalogue() -> "ProbeCatalogue":
+    """``read_catalogue``, with a line on standard error for each plugin that could not be used."""
+    found = read_catalogue()
     for broken in found.broken:
         complain(f"plugin {broken.name} ({broken.distribution}) is left out: {broken.reason}")
     return found

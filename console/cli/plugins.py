@@ -2,9 +2,8 @@
 
 import click
 
-from benchconsole.console.cli.common import json_option, print_json
+from benchconsole.console.cli.common import json_option, print_json, read_catalogue
 from benchconsole.console.text.sanitize import sanitize
-from benchconsole.probes.plugins.registry import load_probes
 from benchconsole.topology.grouping import group_by_key
 
 
@@ -12,7 +11,7 @@ from benchconsole.topology.grouping import group_by_key
 @json_option
 def command(as_json: bool) -> None:
     """List the plugins: who brought which probes, and why some could not be used."""
-    catalogue = load_probes()
+    catalogue = read_catalogue()
     brought = group_by_key((origin, name) for name, origin in catalogue.origin.items())
     broken = [{"name": each.name, "from": each.distribution, "reason": each.reason} for each in catalogue.broken]
     if as_json:

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from benchconsole.console.cli.common import json_option, print_json
+from benchconsole.console.cli.common import json_option, print_json, read_catalogue
 from benchconsole.console.exits import BadInput
 from benchconsole.console.text.cells import wrap_text
 from benchconsole.console.text.table import Column, Table, format_body, number, words
 from benchconsole.probes.api import PlanError, Probe
 from benchconsole.probes.planning.design_options import make_example_target
-from benchconsole.probes.plugins.registry import ProbeCatalogue, load_probes
+from benchconsole.probes.plugins.registry import ProbeCatalogue
 from benchconsole.topology.units import duration
 
 _COLUMNS_FROM = 110
@@ -34,7 +34,7 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     What it runs on, what it does to a node in use, what it has to itself there, about how long one test takes
     with its default options (seconds, or minutes:seconds), what it measures, and which report ran it so.
     """
-    catalogue = load_probes()
+    catalogue = read_catalogue()
     for name in names:
         if name not in catalogue.probes:
             raise BadInput(f"unknown probe {name!r}, expected one of {', '.join(catalogue.probes)}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
+from benchconsole.console.cli import command as commands
 from benchconsole.console.cli.plugins import command
 from benchconsole.probes.plugins import registry
 from benchconsole.probes.plugins.registry import BrokenPlugin
@@ -17,7 +18,21 @@ OWN = registry.load_probes(safe_mode=True)
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plugin that raised as it was imported, with an escape sequence in its words."""
     found = replace(OWN, broken=(BrokenPlugin("clock", "acme-clock 1.0", "ImportError: no \x1b[31mchrony"),))
-    monkeypatch.setattr("benchconsole.console.cli.plugins.load_probes", lambda **_: found)
+    monkeypatch.setattr(registry, "load_probes", lambda **_: found)
+
+
+@pytest.mark.parametrize("name", ["plugins", "probes"])
+@pytest.mark.parametrize("safe", [True, False])
+def test_safe_mode_asks_for_no_plugin(monkeypatch: pytest.MonkeyPatch, name: str, safe: bool) -> None:
+    asked: list[bool] = []
+
+    def load(*, safe_mode: bool) -> registry.ProbeCatalogue:
+        asked.append(safe_mode)
+        return OWN
+
+    monkeypatch.setattr(registry, "load_probes", load)
+    result = CliRunner().invoke(commands, [*["--safe-mode"] * safe, name])
+    assert (result.exit_code, asked) == (0, [safe])
 
 
 def test_ours_are_listed_with_all_their_probes() -> None:
