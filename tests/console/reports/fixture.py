@@ -122,7 +122,8 @@ def poisoned(text: str) -> RunView:
         replace(item, **said, nodes=(text,), because=(text, text), rules_out=(text,))  # type: ignore[arg-type]
         for item in view.findings
     )
-    criteria = tuple(replace(item, source=text, metric=text, where=tags) for item in view.fabric.criteria)
+    asked = ((text, f"is {text}"),)  # a sign of comparison at its begin is refused in a file
+    criteria = tuple(replace(item, source=text, metric=text, where=asked) for item in view.fabric.criteria)
     rounds = tuple(replace(item, stage=text, because=text, probe=text) for item in view.plan)
     return replace(
         view,

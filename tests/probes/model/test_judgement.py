@@ -18,6 +18,7 @@ def found(low: float) -> tuple[Finding, ...]:
     rounds = [
         close(described, 1, flow("n1", "n2", low), flow("n4", "n5", low), flow("n7", "n8", low)),
         close(described, 2, flow("n1", "n3", low), flow("n4", "n6", low)),
+        close(described, 3, flow("n2", "n3", 1.0), flow("n5", "n6", 1.0)),  # the switch is sound
     ]
     context = JudgingContext(described, METRICS)
     return list_findings(context, [replace(each, verdicts=judge_round(context, each)) for each in rounds])
