@@ -11,6 +11,7 @@ from benchconsole.probes.judging.components import Component, ComponentKind, Com
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.link_state import count_members
 from benchconsole.probes.model.judgement import Confidence, Finding, Level, Suspect, Verdict
+from benchconsole.probes.model.labels import tell_labels
 from benchconsole.topology.element_names import direction_name, is_nic
 from benchconsole.topology.model.fabric import Fabric, NodeId, NodeRole
 from benchconsole.topology.selection import fold
@@ -341,7 +342,7 @@ def make_node_finding(context: JudgingContext, node: str, group: Sequence[Verdic
     """A node below a fixed criterion, by all low verdicts of one probe."""
     worst = max(group, key=lambda verdict: (verdict.level.severity, -(verdict.share or 0.0)))
     storage = context.fabric.nodes[NodeId(node)].role is NodeRole.STORAGE
-    labels = " ".join(value for _, value in worst.labels)
+    labels = " ".join(tell_labels(worst.labels))
     value = show(worst.value or 0.0, worst.unit, worst.shown) if worst.unit else worst.text
     asked = show(worst.expected or 0.0, worst.unit, worst.shown) if worst.unit else worst.expected_text
     more = f"; {len(group) - 1} more of its values too" if len(group) > 1 else ""
@@ -358,7 +359,7 @@ def make_node_finding(context: JudgingContext, node: str, group: Sequence[Verdic
         tests=tuple(dict.fromkeys(verdict.test for verdict in group)),
         evidence=tuple(name for verdict in group for name in verdict.evidence),
         because=tuple(
-            f"{verdict.metric} {' '.join(text for _, text in verdict.labels)}: {verdict.because}" for verdict in group
+            f"{verdict.metric} {' '.join(tell_labels(verdict.labels))}: {verdict.because}" for verdict in group
         ),
         cannot_tell="which part of the node limits it: its own tests alone do not say" if not storage else
         "which disk or controller limits it: needs their own tests",
