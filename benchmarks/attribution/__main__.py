@@ -47,6 +47,8 @@ CONDITIONS = (
     Condition("steered-4", "stream-hash", "jetstream"),
     Condition("steered-4", "spread+wrong-paths", "jetstream"),
     Condition("steered-4", "unknown-hash", "jetstream"),
+    Condition("lag", "stream-hash", "jetstream"),
+    Condition("lag", "spread+wrong-paths", "jetstream"),
     Condition("default", "stream-hash", "leaf-spine"),
     Condition("steered-4", "stream-hash", "leaf-spine"),
     Condition("default", "stream-hash", "fat-tree"),

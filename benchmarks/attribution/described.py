@@ -92,6 +92,7 @@ SUITES: Mapping[str, ExaminedSuite] = MappingProxyType(
         "default": ExaminedSuite(_ours("default")),
         "default-4": ExaminedSuite(_few_streams),
         "network": ExaminedSuite(_ours("network")),
+        "lag": ExaminedSuite(_ours("lag"), steered=True),
         "steered-2": ExaminedSuite(_steered(2), steered=True),
         "steered-4": ExaminedSuite(_steered(4), steered=True),
     }
