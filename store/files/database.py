@@ -234,11 +234,11 @@ def _journal_pages(path: Path) -> int:
 
 def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
     """ForeignError when the tables are not ours: they may be there without a mark in the header."""
+    # The tables first: another console may make them, and their mark with them, between the two statements.
+    (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != tables.APPLICATION:
-        (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application or count:
-            raise ForeignError("this is the database of another program", _ELSEWHERE, path)
+    if application != tables.APPLICATION and (application or count):
+        raise ForeignError("this is the database of another program", _ELSEWHERE, path)
 
 
 def _prepare(path: Path, steps: Sequence[tables.Step], busy: float, now: float, *, marked: bool) -> None:

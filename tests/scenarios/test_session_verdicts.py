@@ -126,6 +126,12 @@ def dd(moved: float) -> str:
     return f"1048576000 bytes (1.0 GB, 1000 MiB) copied, {1048.576 / moved:.5f} s, {moved:.1f} MB/s\n"
 
 
+def unthreaded(triad: float) -> str:
+    """What a STREAM that was built without OpenMP prints: it counts no threads; ``triad`` in GB/s."""
+    lines = stream(triad).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("Number of Threads"))
+
+
 CLAUSES = [
     TRIAD,
     "metric: hpl.rate, at_least: 500 GFLOP/s, source: 4.1.2",
@@ -152,17 +158,10 @@ _NOT_JUDGED = "Not judged, neither passed nor failed: nothing was held against a
             )), id="W2",
         ),
         pytest.param(
-            [f"{TRIAD}, where: {{thraeds: 24}}"], "stream", dict.fromkeys(("n1", "n2", "n3", "n4"), stream(50.5)),
+            [f"{TRIAD}, where: {{threads: 24}}"], "stream", dict.fromkeys(("n1", "n2", "n3", "n4"), unthreaded(50.5)),
             Wanted(Exit.UNTESTED, Outcome.NOT_JUDGED, _NOT_JUDGED + "4 of 4 planned tests gave a result.", (
-                "criterion 4.1.1, stream.triad thraeds=24: not tested, no value has these labels",
-            )), id="W3",
-        ),
-        pytest.param(
-            ["metric: stream.triad, at_least: 80 %, of: capacity"],
-            "stream", dict.fromkeys(("n1", "n2", "n3", "n4"), stream(50.5)),
-            Wanted(Exit.UNTESTED, Outcome.NOT_JUDGED, _NOT_JUDGED + "4 of 4 planned tests gave a result.", (
-                "criterion stream.triad: not tested, no value could be held against the capacity of links",
-            )), id="W4",
+                "criterion 4.1.1, stream.triad threads=24: not tested, no value has these labels",
+            )), id="W3-without-its-label",
         ),
         pytest.param(
             CLAUSES, "stream", dict.fromkeys(("n1", "n2", "n3", "n4"), stream(100.0)),

@@ -5,10 +5,12 @@ import contextlib
 import os
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchconsole.store.errors import LockedError
+from benchconsole.store.files.connection import connect
 from benchconsole.store.store import Store
 from tests.store.played import FABRIC, append_round, closed, fork, new, planned, verdicts
 
@@ -48,6 +50,33 @@ def test_two_consoles_write_while_a_third_looks(tmp_path: Path, monkeypatch: pyt
     assert statuses == [0, 0]
     with Store.open(path) as store:
         assert {line.label: line.rounds_closed for line in store.list_sessions()} == {"a": 15, "b": 15}
+
+
+@pytest.mark.parametrize("statement", [1, 2, 3, 4])
+def test_another_console_makes_the_database_between_two_statements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: int
+) -> None:
+    """Its tables are ours, whichever of our statements sees them first."""
+    path = tmp_path / "s.db"
+    said: list[str] = []
+    made: list[int] = []
+
+    def connect_and_be_overtaken(*arguments: Any, **named: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **named)
+        connection.set_trace_callback(overtake)
+        return connection
+
+    def overtake(asked: str) -> None:
+        said.append(asked)
+        if len(said) == statement:
+            monkeypatch.setattr("benchconsole.store.files.database.connect", connect)
+            with Store.open(path) as other:
+                made.append(other.facts.shape)
+
+    monkeypatch.setattr("benchconsole.store.files.database.connect", connect_and_be_overtaken)
+    with Store.open(path) as store:
+        assert store.list_sessions() == ()
+        assert made == [store.facts.shape]
 
 
 async def test_a_stranger_with_the_lock(tmp_path: Path) -> None:

@@ -43,7 +43,9 @@ class Iozone(ScratchProbe):
     """
 
     name = "iozone"
-    label_names = frozenset(("block", "operation", "run", "size", "statistic", "tasks"))
+    label_names = frozenset(
+        ("block", "close", "direct", "fsync", "mmap", "operation", "run", "size", "statistic", "sync", "tasks")
+    )
     summary = "Writing and reading files in a scratch directory with iozone, by one process or several"
     source = "DESY storage report; Fermilab storage report"
     metrics = (

@@ -62,7 +62,10 @@ class Sysbench(ScratchProbe):
         (
             "block",
             "cached",
+            "direct",
             "flags",
+            "fsync",
+            "io",
             "operation",
             "pattern",
             "primes",
