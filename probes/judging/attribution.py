@@ -102,6 +102,7 @@ def is_assumed(low: LowVerdict) -> bool:
 class PartLoads:
     """The most that each part was seen to carry so far (``proven``), and was to carry (``offered``); byte/s of payload.
 
+    ``assumed`` counts also what streams carried whose paths are only assumed: it clears a part of no other observation.
     ``crossed`` counts the flows over each by their shares, ``slow`` those of them that were slow.
     How a split load divided is an assumption as long as there was room to divide it otherwise: it proves that it
     filled a part, or that this carried what its equals had no room for.
@@ -111,6 +112,7 @@ class PartLoads:
         self.capacity = parts.capacity
         self._parts = parts
         self.proven: Floats = np.zeros(parts.size)
+        self.assumed: Floats = np.zeros(parts.size)
         self.offered: Floats = np.zeros(parts.size)
         self.crossed: Floats = np.zeros(parts.size)
         self.slow: Floats = np.zeros(parts.size)
@@ -128,8 +130,12 @@ class PartLoads:
         mixed = np.bincount(part, (flows.slow & flows.assumed)[owner], minlength=size) > 0
         sums[mixed] = 0.0
         filled = np.where(flows.loads >= FULL * self.capacity, flows.loads, 0.0)
-        np.maximum(self.proven, np.maximum(sums, filled), out=self.proven)
-        self._add_shared(flows)
+        carried = np.maximum(sums, filled)
+        np.maximum(self.assumed, carried, out=self.assumed)
+        if not flows.assumed.any():
+            np.maximum(self.proven, carried, out=self.proven)
+            self._add_shared(flows)
+            np.maximum(self.assumed, self.proven, out=self.assumed)
         np.maximum(self.offered, flows.offered, out=self.offered)
         self.crossed += np.bincount(crossed.part, crossed.share, minlength=size)
         self.slow += np.bincount(crossed.part, crossed.share * flows.slow[crossed.owner], minlength=size)
@@ -150,12 +156,12 @@ class PartLoads:
 
     def clear(self) -> None:
         """Forget every round."""
-        for each in (self.proven, self.offered, self.crossed, self.slow, self.acquitted):
+        for each in (self.proven, self.assumed, self.offered, self.crossed, self.slow, self.acquitted):
             each[:] = 0
 
     def read_state(self, parts: Indices) -> bytes:
         """All that is known of these parts, to see whether it changed."""
-        known = (self.proven, self.offered, self.crossed, self.slow, self.acquitted)
+        known = (self.proven, self.assumed, self.offered, self.crossed, self.slow, self.acquitted)
         return b"".join(each[parts].tobytes() for each in known)
 
     def acquit(self, flows: RoundFlows, passed: Sequence[MeasuredFlow]) -> None:
@@ -179,7 +185,7 @@ class PartLoads:
     def is_sound(self, part: int) -> bool:
         """Whether it was loaded far enough to tell, and carried what it should."""
         offered = min(float(self.offered[part]), float(self.capacity[part]))
-        return offered >= OFFERED * float(self.capacity[part]) and float(self.proven[part]) >= SOUND * offered
+        return offered >= OFFERED * float(self.capacity[part]) and float(self.assumed[part]) >= SOUND * offered
 
 
 def _share_of_time(part: Indices, owner: Indices, flows: RoundFlows, size: int) -> Floats:
@@ -278,6 +284,7 @@ class _Explanation:
         _, flows = self._low[index]
         load, missing = self._load[index], self._missing[index]
         lost: dict[int, float] = {}
+        proven = self._loads.assumed if is_assumed(self._low[index]) else self._loads.proven
         abreast: set[int] = set()
         spared: set[int] = set()
         for each in flows:
@@ -290,8 +297,8 @@ class _Explanation:
             part
             for part, missed in lost.items()
             if missed >= PART * missing
-            and max(load[part], self._loads.proven[part]) < FULL * self._loads.capacity[part]
-            and self._loads.proven[part] <= PROVEN * load[part]
+            and max(load[part], proven[part]) < FULL * self._loads.capacity[part]
+            and proven[part] <= PROVEN * load[part]
             and (part not in spared if self._is_lag(part) else part in abreast)
             and not (self._loads.acquitted[part] and is_assumed(self._low[index]))
         ]
@@ -349,8 +356,10 @@ class _Explanation:
         found = self._covered[chosen[0]] & self._open
         own_parts = {part for component in chosen for part in component.parts}
         parts = sorted(own_parts | {self._context.parts.way(part) for part in own_parts})
+        is_certain = any(not is_assumed(self._low[index]) for index in found)
+        proven = self._loads.proven if is_certain else self._loads.assumed
         carried = {
-            part: max(float(self._loads.proven[part]), *(self._load[index].get(part, 0.0) for index in own))
+            part: max(float(proven[part]), *(self._load[index].get(part, 0.0) for index in own))
             for part in parts
             if (own := self._crossing.get(part))
         }

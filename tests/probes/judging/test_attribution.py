@@ -233,7 +233,7 @@ def test_a_part_is_sound_if_it_carried_85_per_cent_of_no_small_offer(
     offered: float, proven: float, sound: bool
 ) -> None:
     loads = PartLoads(JudgingContext(star(), METRICS).parts)
-    loads.offered[0], loads.proven[0] = offered * RATE, proven * RATE
+    loads.offered[0], loads.assumed[0] = offered * RATE, proven * RATE
     assert loads.is_sound(0) is sound
 
 

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import pytest
 
+from benchconsole.probes.judging.attribution import PartLoads
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.parts import Parts
 from benchconsole.probes.judging.round_flows import RoundFlows, find_steered_path, read_flow
@@ -209,3 +210,16 @@ def test_a_steered_flow_loads_its_member_and_the_lag() -> None:
     known = {parts.way(part): parts.member_of(part) for part in first.parts.tolist() if part >= parts.ways}
     assert known[out] == 2
     assert first.parts[: len(first.route.ways)].tolist() == first.route.ways.tolist()
+
+
+def test_streams_on_assumed_paths_prove_nothing_to_others() -> None:
+    """A stream that was steered over a lost member falls on another: that it was fast does not clear the member."""
+    flows, parts = read(FABRIC, steer("n1", "n2", 1.0, 2))
+    loads = PartLoads(parts)
+    loads.add(flows)
+    out = parts.graph.way(next(link for link in parts.graph.links if link.id == "n1--leaf"), "n1")
+    assert loads.assumed[parts.member(out, 2)] == RATE
+    assert not loads.proven.any()
+    flows, parts = read(FABRIC, Sent("n1", "n2", (("out", 3 * RATE),), sending=Sending(32)))
+    loads.add(flows)
+    assert loads.proven[out] == loads.assumed[out] == 3 * RATE
