@@ -4,11 +4,15 @@ import errno
 import importlib
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from benchconsole import __version__
 from benchconsole.console.exits import BadInput, Exit, complain
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "open": "Open the console on a topology file, or on a stored session.",
@@ -67,6 +71,13 @@ class Commands(click.Group):
             return None
         command: click.Command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """The commands that begin so, from the table, importing none of them; then the options."""
+        from click.shell_completion import CompletionItem
+
+        named = [CompletionItem(name, help=said) for name, said in COMMANDS.items() if name.startswith(incomplete)]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list from the table, importing nothing."""
