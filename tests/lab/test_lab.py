@@ -163,7 +163,7 @@ def test_rate_in_a_leaf(lab: Lab) -> None:
 def test_disks_have_the_same_rate(lab: Lab) -> None:
     if not lab.disk_throttled:
         # A matter of the kernel (cgroup v1 blkio), not of root or of packages: CI may run on one without.
-        pytest.skip("DISKS ARE NOT THROTTLED on this machine")
+        pytest.skip("DISKS ARE NOT THROTTLED on this machine")  # a matter of the kernel, see above
     fio = (
         "fio --name=x --directory=/scratch --size=16m --rw=read --bs=1m --direct=1 "
         "--ioengine=psync --runtime=2 --time_based --output-format=json"

@@ -38,7 +38,7 @@ class Here:
         return Output(tuple(argv), done.stdout, done.stderr, done.returncode, node=self.name)
 
     def start(self, argv: Sequence[str], *, timeout: float) -> AbstractAsyncContextManager[Running]:
-        raise NotImplementedError("nothing here keeps a command running")
+        raise NotImplementedError("nothing here keeps a command running")  # tests of the leftover search start nothing
 
 
 @dataclass

@@ -126,7 +126,7 @@ class Gauge:
         return CLEAN
 
     def start(self, argv: Sequence[str], *, timeout: float) -> AbstractAsyncContextManager[Running]:
-        raise NotImplementedError("nothing is kept running here")
+        raise NotImplementedError("nothing is kept running here")  # the search only runs commands to their end
 
 
 def test_what_a_plan_touches_follows_from_it_alone() -> None:
