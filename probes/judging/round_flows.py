@@ -250,8 +250,8 @@ class FlowReader:
         return self._flows[metric]
 
 
-def read_flow(routes: Routes, test: Test, measurement: Reading | None = None) -> Flow | None:
-    """The flow of a test between two nodes that ``measurement`` is of (None: the first); None for other tests.
+def read_flow(routes: Routes, test: Test, measurement: Reading) -> Flow | None:
+    """The flow of a test between two nodes that ``measurement`` is of; None for other tests.
 
     Its demand is the rate that it is held to, or what its streams can reach at most: each
     is on one member of every LAG on its way, and all on the same where the hash sees addresses only.
@@ -259,7 +259,7 @@ def read_flow(routes: Routes, test: Test, measurement: Reading | None = None) ->
     if not test.flows:
         return None
     flow = test.flows[0]
-    if measurement is not None and INWARD in measurement.labels:
+    if INWARD in measurement.labels:
         _, peer = test.target.nodes
         flow = Flow(peer.id, test.target.node.id, flow.demand)
     fabric, shares = routes.fabric, routes.shares_of(flow)

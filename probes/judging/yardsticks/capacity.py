@@ -14,9 +14,9 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.grading import POSSIBLE, DefaultCriterion, grade, matching
 from benchconsole.probes.judging.hash_interval import HashInterval, sum_crossing
 from benchconsole.probes.judging.reasons import explain_rate
-from benchconsole.probes.judging.round_flows import MeasuredFlow, read_flow
+from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict, Yardstick
-from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Test
+from benchconsole.probes.model.measuring import FULL, Bundle, FailedAt, Test, TestOutcome
 from benchconsole.probes.model.sending import Directions
 from benchconsole.topology.element_names import direction_name
 from benchconsole.topology.grouping import group_by_key
@@ -29,8 +29,10 @@ APART = 0.95
 POSSIBLE_SUM = 1.25
 """As ``POSSIBLE``, of the sum of several flows: each is the mean of a time of its own, so short that they differ."""
 
-DISTURBING = frozenset((FailedAt.LOST, FailedAt.TIMEOUT, FailedAt.FLOODED, FailedAt.TOOL, FailedAt.OUTPUT))
-"""Failures after which it is not known how much a test had loaded the links it shares."""
+DISTURBING = frozenset(
+    stage for stage in FailedAt if stage.outcome is TestOutcome.FAILED or stage is FailedAt.CANCELLED
+)
+"""Failures of tests that had begun: it is not known how much they had loaded the links they share."""
 
 
 @dataclass(slots=True, eq=False)
@@ -356,8 +358,7 @@ def _find_disturbed(context: JudgingContext, closed: ClosedRound) -> Mapping[int
     disturbed: dict[int, str] = {}
     for result in closed.results:
         troubled = result.failure is not None and result.failure.stage in DISTURBING
-        flow = read_flow(context.routes, result.test) if troubled else None
-        if flow is not None:
+        for flow in result.test.flows if troubled else ():
             disturbed.update(dict.fromkeys(context.routes.route(flow).ways.tolist(), result.test.target.key))
     return disturbed
 

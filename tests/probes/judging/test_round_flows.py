@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import pytest
 
+from benchconsole.probes.api import Reading, Unit
 from benchconsole.probes.judging.attribution import PartLoads
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.parts import Parts
@@ -57,7 +58,7 @@ def test_a_flow_demands_its_rate_or_what_its_streams_can_reach(
     streams: int, rate: float | None, demand: float | None
 ) -> None:
     sending = Sending(streams, None if rate is None else rate * RATE)
-    flow = read_flow(Routes(FABRIC), pair(FABRIC, sending))
+    flow = read_flow(Routes(FABRIC), pair(FABRIC, sending), Reading("iperf3.throughput", RATE, Unit.BYTE_RATE))
     assert flow is not None
     assert flow.demand == (None if demand is None else demand * RATE)
 

@@ -8,15 +8,18 @@ import pytest
 
 from benchconsole.probes.api import Demands, Probe, Target
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.planning.caps import Withheld, can_keep_rate, withhold
+from benchconsole.probes.model.measuring import Bundle, Round, Test
+from benchconsole.probes.planning.caps import Withheld, can_keep_rate, hold_to_caps, withhold
 from benchconsole.probes.planning.plan_rounds import plan
 from benchconsole.probes.tools.fio.probe import Fio
 from benchconsole.probes.tools.iperf3.probe import Iperf3
 from benchconsole.probes.tools.netperf.probe import Netperf
 from benchconsole.probes.tools.nuttcp.probe import Nuttcp
 from benchconsole.probes.tools.ping.probe import Ping
-from benchconsole.topology.model.fabric import Caps, Fabric, NodeId, Stage, Suite
+from benchconsole.topology.description.resolve import load_text
+from benchconsole.topology.model.fabric import Caps, Direction, Fabric, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import Axis, Sweep
+from benchconsole.topology.routing.routes import Routes
 from tests.fabrics import SMALL, fabric
 from tests.probes.planning.suites import Both, Played, Together
 
@@ -143,3 +146,30 @@ def test_a_storage_system_that_is_not_described_is_left_for_the_plan_to_refuse(t
     described = capped(tmp_path, 0.5)
     with pytest.raises(PlanError, match="unknown storage system 'nosuch'"):
         plan(described, Suite("s", (stage(described, "fio", shared="nosuch"),)), PROBES)
+
+
+UNEVEN = """\
+schema: 1
+fabric: uneven
+networks: {flat: {goodput: 100 %}}
+switches: {leaf: {role: leaf}}
+nodes: {n1: {}, n2: {}, s1: {}, s2: {}}
+links:
+  - {from: "n1,s[1-2]", to: leaf, speed: 8 Gb/s, network: flat}
+  - {from: n2, to: leaf, speed: 16 Gb/s, network: flat}
+caps: {link: 50 %}
+"""
+
+
+def test_a_bundle_is_filled_as_far_as_the_least_of_its_elements() -> None:
+    """Each pair is held to 4 Gb/s: half of what n1 carries, a quarter of what n2 carries."""
+    described = load_text(UNEVEN, "uneven.yaml")
+    ends = [
+        (described.nodes[NodeId(one)], described.nodes[NodeId(other)]) for one, other in (("n1", "s1"), ("n2", "s2"))
+    ]
+    tests = tuple(Test(one.id, "iperf3", Target(one, other, MappingProxyType({})), 1, "out") for one, other in ends)
+    ways = tuple(Direction(described.links_at[one.id][0].id, one.id) for one, _ in ends)
+    for elements, fill in ((ways, 0.25), (ways[:1], 0.5), (ways[1:], 0.25)):
+        planned = Round(1, "pairs", "iperf3", tests, 10.0, "", (Bundle("out", elements),))
+        (held,) = hold_to_caps(described, [planned], Routes(described), PROBES)
+        assert held.bundles == (Bundle("out", elements, fill),)

@@ -8,7 +8,7 @@ from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.judgement import ClosedRound, Level, Verdict
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure
-from benchconsole.probes.model.sending import Sending
+from benchconsole.probes.model.sending import Directions, Sending
 from benchconsole.topology.model.fabric import Fabric
 from tests.fabrics import METRICS
 from tests.probes.judging.rounds import BOTH_WAYS, RATE, Sent, close, flow, into, out_of, star
@@ -174,8 +174,11 @@ def test_each_way_of_a_test_counts_once_whatever_parts_of_it_are_measured_too() 
         (FailedAt.FLOODED, "n2", 0.5, Level.UNKNOWN),
         (FailedAt.TOOL, "n2", 0.5, Level.UNKNOWN),
         (FailedAt.OUTPUT, "n2", 0.5, Level.UNKNOWN),
+        (FailedAt.PROBE, "n2", 0.5, Level.UNKNOWN),
+        (FailedAt.KILLED, "n2", 0.5, Level.UNKNOWN),
+        (FailedAt.REBOOTED, "n2", 0.5, Level.UNKNOWN),
+        (FailedAt.CANCELLED, "n2", 0.5, Level.UNKNOWN),  # a guard ended the round while that test sent
         (FailedAt.LOST, "n4", 0.5, Level.FAIL),  # the trouble is elsewhere
-        (FailedAt.MISSING_TOOL, "n2", 0.5, Level.FAIL),  # that test never sent
     ],
 )
 def test_low_beside_a_test_in_trouble_on_the_same_link_is_not_known(
@@ -188,3 +191,43 @@ def test_low_beside_a_test_in_trouble_on_the_same_link_is_not_known(
     (verdict,) = judge(described, replace(closed, results=(well, failed)))
     assert verdict.level is level
     assert ("ran into trouble on the same link" in verdict.because) is (level is Level.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        FailedAt.UNREACHABLE, FailedAt.HOST_KEY_UNKNOWN, FailedAt.HOST_KEY_CHANGED, FailedAt.LOGIN,
+        FailedAt.MISSING_TOOL, FailedAt.HELD, FailedAt.IN_USE, FailedAt.REFUSED, FailedAt.SKIPPED,
+    ],
+)  # fmt: skip
+def test_a_test_that_never_sent_excuses_nothing(stage: FailedAt) -> None:
+    described = star()
+    closed = close(described, 1, flow("n1", "n2", 0.5), flow("n3", "n2", 0.5))
+    well, other = closed.results
+    failed = replace(other, measurements=(), failure=Failure(stage, "not begun", other.test.target.node.id))
+    (verdict,) = judge(described, replace(closed, results=(well, failed)))
+    assert verdict.level is Level.FAIL
+
+
+FORTH, BACK = (("n1", "n3"), ("n3", "n2")), (("n2", "n3"), ("n3", "n1"))
+"""Flows that share a cable with what n1 sends to n2, and with what n2 sends back."""
+
+
+@pytest.mark.parametrize(
+    ("directions", "disturbs"),
+    [(Directions.FORWARD, FORTH), (Directions.REVERSED, BACK), (Directions.BOTH, FORTH + BACK)],
+)
+def test_a_test_in_trouble_disturbs_each_way_that_it_sent(
+    directions: Directions, disturbs: tuple[tuple[str, str], ...]
+) -> None:
+    described = star()
+    unknown = []
+    for source, sink in FORTH + BACK:
+        broken = Sent("n1", "n2", (), sending=Sending(directions=directions))
+        closed = close(described, 1, flow(source, sink, 0.5), broken)
+        well, lost = closed.results
+        failed = replace(lost, failure=Failure(FailedAt.LOST, "gone", lost.test.target.node.id))
+        (verdict,) = judge(described, replace(closed, results=(well, failed)))
+        unknown += [(source, sink)] if verdict.level is Level.UNKNOWN else []
+        assert verdict.level in (Level.UNKNOWN, Level.FAIL)
+    assert tuple(unknown) == disturbs
