@@ -124,7 +124,7 @@ def read_topology(path: Path, probes: Mapping[str, "Probe"] | None = None, given
         {name: {**DESIGN_OPTIONS, **probe.options, "design": ""} for name, probe in installed.items()},
         tuple(DESIGNS),
         {metric.name: _describe_metric(probe, metric) for probe in installed.values() for metric in probe.metrics},
-        lambda name, options: find_refusal(installed[name], options),
+        lambda name, options, nodes: find_refusal(installed[name], options, nodes),
     )
     return load(path, vocabulary, parameters)
 

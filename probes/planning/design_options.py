@@ -1,10 +1,13 @@
 """The options of a stage: their type, the refusal of an unknown name, and whether a probe would run with them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from ipaddress import IPv4Address
 from types import MappingProxyType
 
 from benchconsole.probes.api import Probe, Shape, Target
 from benchconsole.probes.model.errors import PlanError
+from benchconsole.probes.readers.numbers import parse_address
 from benchconsole.topology.errors import find_near
 from benchconsole.topology.model.fabric import Hardware, Node, NodeId, NodeRole
 
@@ -16,9 +19,11 @@ _LISTED = 40
 _ROOMY = Hardware("example", MappingProxyType({"cpu.cores": 65_536.0, "memory.total": 2.0**50}))
 """More than any node has: what does not fit the nodes that are meant is for the plan to refuse."""
 
-_NODES = tuple(
-    Node(NodeId(f"n{number}"), NodeRole.COMPUTE, _ROOMY, f"192.0.2.{number}", f"192.0.2.{number}") for number in (1, 2)
-)
+_FIRST = IPv4Address("198.18.0.1")
+"""The addresses of RFC 2544, which nobody has, begin here."""
+
+_MOST_MEMBERS = 1000
+"""As many nodes stand for those of a stage: no launch takes more."""
 
 
 def make_unknown_error(what: str, found: str, known: Iterable[str], expected: str = "") -> PlanError:
@@ -30,20 +35,41 @@ def make_unknown_error(what: str, found: str, known: Iterable[str], expected: st
     return PlanError(f"unknown {what} {found!r}, expected {expected}" + (f"; did you mean {hint}?" if hint else ""))
 
 
-def make_example_target(probe: Probe, options: Options) -> Target:
-    """A test of ``probe`` with ``options`` over its defaults, on nodes of documentation (RFC 5737)."""
-    first, second = _NODES
-    peer, members = second if probe.shape is Shape.PAIR else None, _NODES if probe.shape is Shape.SET else ()
-    return Target(first, peer, MappingProxyType({**probe.options, **options}), members)
+def make_example_target(probe: Probe, options: Options, nodes: Sequence[Node] = ()) -> Target:
+    """A test of ``probe`` with ``options`` over its defaults, on nodes that stand for ``nodes``; two where those are
+    fewer. They have room for everything, and an address in place of a name unless the option ``network`` says which.
+    """
+    keeps_names = bool(options.get("network"))
+    number = min(max(len(nodes), 2), _MOST_MEMBERS)
+    members = tuple(_make_example(index, nodes, keeps_names) for index in range(number))
+    peer, together = members[1] if probe.shape is Shape.PAIR else None, members if probe.shape is Shape.SET else ()
+    return Target(members[0], peer, MappingProxyType({**probe.options, **options}), together)
 
 
-def find_refusal(probe: Probe, options: Options) -> str:
+def _make_example(index: int, nodes: Sequence[Node], keeps_names: bool) -> Node:
+    """What stands for the node of this ``index``, or for one more."""
+    address = str(_FIRST + index)
+    if index >= len(nodes):
+        return Node(NodeId(f"example{index + 1}"), NodeRole.COMPUTE, _ROOMY, address, address)
+    node = nodes[index]
+    if keeps_names or parse_address(node.data_address) is not None:
+        address = node.data_address
+    return replace(node, hardware=_ROOMY, address=address, data_address=address)
+
+
+def find_refusal(probe: Probe, options: Options, nodes: Sequence[Node] = ()) -> str:
     """Why ``probe`` would not run with ``options`` over its defaults; empty where it says nothing against them.
 
-    Asked before there are nodes, with those of documentation (RFC 5737): only pure functions of the probe are called.
+    Asked before there is a plan, with nodes that stand for ``nodes``: only pure functions of the probe are called.
     """
+    few = _ask_for_refusal(probe, make_example_target(probe, options, nodes[:2]))
+    # Two of many nodes answer in microseconds; only what does not fit on two is asked on all.
+    return _ask_for_refusal(probe, make_example_target(probe, options, nodes)) if few and len(nodes) > 2 else few
+
+
+def _ask_for_refusal(probe: Probe, target: Target) -> str:
     try:
-        probe.check(make_example_target(probe, options))
+        probe.check(target)
     except PlanError as error:
         return str(error)
     except Exception:

@@ -3,12 +3,30 @@
 import re
 from pathlib import Path
 
+import pytest
+import yaml
 from click.testing import CliRunner
 
 from benchconsole.console.cli import COMMANDS, command
 from benchconsole.probes.plugins.registry import load_probes
 
 ROOT = Path(__file__).parents[2]
+PROBE_PAGES = sorted((ROOT / "docs/probes").glob("*.md"))
+MACHINE = """
+schema: 1
+fabric: page
+switches: {leaf1: {role: leaf}}
+nodes:
+  n[1-64]: {class: documented}
+  vm[1-16]: {}
+  slic[1-2]: {}
+  gw1: {role: gateway}
+  st1: {role: storage, blank_disks: [S3Z8NX0K]}
+links: [{from: "n[1-64],vm[1-16],slic[1-2],gw1,st1", to: leaf1, speed: 100 Gb/s}]
+racks: {r1: {members: "n[1-64]"}}
+storage: {data: {servers: st1}, lustre: {servers: st1}, fhgfs: {servers: st1}}
+"""
+"""Every node, group and storage system that a probe page speaks of."""
 
 
 def test_every_command_is_described_and_its_summary_is_its_own() -> None:
@@ -61,3 +79,36 @@ def test_every_numbered_fault_has_one_row_and_its_tests_exist() -> None:
     named = re.findall(r"`((?:tests|benchmarks)/[\w/.]+)(?:::(\w+))?`", text)
     assert [place for place, _ in named if not (ROOT / place).exists()] == []
     assert [test for place, test in named if test and f"def {test}(" not in (ROOT / place).read_text()] == []
+
+
+def check_on_page(page: Path, folder: Path, changes: tuple[str, str] = ("", "")) -> tuple[int, str]:
+    """What ``check`` says of the YAML of a probe page, put into a file that describes its nodes."""
+    machine = yaml.safe_load(MACHINE)
+    for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL):
+        machine |= yaml.safe_load(text.replace(*changes) if changes[0] else text)
+    machine["classes"] = {"documented": next(iter(machine.get("classes", {"": {}}).values()))}
+    file = folder / "page.yaml"
+    file.write_text(yaml.safe_dump(machine, sort_keys=False))
+    result = CliRunner().invoke(command, ["check", str(file)])
+    return result.exit_code, result.output + str(result.exception or "")
+
+
+@pytest.mark.parametrize("page", PROBE_PAGES, ids=lambda page: page.stem)
+def test_the_yaml_of_every_probe_page_passes_check(page: Path, tmp_path: Path) -> None:
+    code, output = check_on_page(page, tmp_path)
+    assert code == 0, output
+
+
+def test_a_criterion_of_a_page_that_check_refuses_is_seen(tmp_path: Path) -> None:
+    code, output = check_on_page(ROOT / "docs/probes/dd.md", tmp_path, ("operation: read", "operaton: read"))
+    assert code != 0
+    assert "operaton" in output
+
+
+def test_every_criterion_of_a_probe_page_stands_beside_a_stage_that_measures_it() -> None:
+    shown = {page.stem: page.read_text() for page in PROBE_PAGES}
+    for name, text in shown.items():
+        planned = set(re.findall(r"probe: ([\w-]+)", text))
+        asked = {metric.partition(".")[0] for metric in re.findall(r"\{metric: ([\w.-]+)", text)}
+        assert asked <= planned, name
+    assert sum("{metric: " in text for text in shown.values()) >= 10

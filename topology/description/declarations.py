@@ -1,7 +1,7 @@
 """Resolves the declarations beside the cabling: node classes, criteria, suites and the sweeps of their stages."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from benchconsole.topology.description.criterion_check import CriterionCheck
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import SelectionError, find_near
-from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Hardware, NodeId, Stage, Suite
+from benchconsole.topology.model.fabric import Basis, Comparator, Criterion, Hardware, Node, NodeId, Stage, Suite
 from benchconsole.topology.model.sweep import CLIENTS, MOST_POINTS, Axis, Ending, Order, Sweep, Value, sort_values
 from benchconsole.topology.selection import choose
 from benchconsole.topology.units import Unit, UnitError, parse, parse_any, parse_link_speed, parse_percentage
@@ -71,7 +71,7 @@ class Declarations:
     """Turns criteria and suites into the model; knows the nodes and what the probes offer."""
 
     report: ProblemReport
-    nodes: Collection[str]
+    nodes: Mapping[NodeId, Node]
     groups: Mapping[str, Collection[str]]
     vocabulary: Vocabulary | None
     cohorts: Collection[str] = ()
@@ -152,7 +152,7 @@ class Declarations:
         if probe is None:
             self.report.add(here, "a stage without a probe", "probe: NAME")
             return None
-        nodes: tuple[NodeId, ...] | None = tuple(NodeId(name) for name in self.nodes)
+        nodes: tuple[NodeId, ...] | None = tuple(self.nodes)
         if written.nodes is not None:
             nodes = self.chosen(written.nodes, (*here, "nodes"))
         options: dict[str, raw.Scalar] = dict(written.model_extra or {})
@@ -168,20 +168,23 @@ class Declarations:
             self.report.add((*here, "design"), repr(design), _parse_one_of(designs), hint)
         if not nodes:
             return None
-        sweep = _SweepReader(self.report, self.vocabulary, here, probe, options, len(nodes)).sweep(written)
+        members = tuple(self.nodes[node] for node in nodes)
+        sweep = _SweepReader(self.report, self.vocabulary, here, probe, options, members).sweep(written)
         if written.sweep is None:
-            self._refuse_options(here, probe, options)
+            self._refuse_options(here, probe, options, members)
         return Stage(probe, nodes, MappingProxyType(options), sweep)
 
-    def _refuse_options(self, here: Location, probe: str, options: Mapping[str, raw.Scalar]) -> None:
+    def _refuse_options(
+        self, here: Location, probe: str, options: Mapping[str, raw.Scalar], nodes: Sequence[Node]
+    ) -> None:
         """Report what a run would refuse, at the option without which it would run."""
         words = self.vocabulary
         if words is None or probe not in words.probes or not options.keys() <= words.probes[probe].keys():
             return
-        why = words.refuses(probe, options)
+        why = words.refuses(probe, options, nodes)
         if why:
             left = {key: {name: value for name, value in options.items() if name != key} for key in options}
-            blamed = next((key for key, rest in left.items() if not words.refuses(probe, rest)), None)
+            blamed = next((key for key, rest in left.items() if not words.refuses(probe, rest, nodes)), None)
             found, _, expected = why.partition(", expected ")
             place = here if blamed is None else (*here, blamed)
             self.report.add(place, found, expected or f"options that {probe} takes")
@@ -225,14 +228,14 @@ def _grown(value: int, high: int, factor: int) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class _SweepReader:
-    """Reads the sweep of one stage: ``here`` is where it stands, ``options`` those of the stage, ``nodes`` how many."""
+    """Reads the sweep of one stage: ``here`` is where it stands, ``options`` and ``nodes`` those of the stage."""
 
     report: ProblemReport
     vocabulary: Vocabulary | None
     here: Location
     probe: str
     options: Mapping[str, raw.Scalar]
-    nodes: int
+    nodes: Sequence[Node]
 
     def sweep(self, written: raw.RawStage) -> Sweep | None:
         """The sweep of a stage; None where it has none, or where a problem with it was noted."""
@@ -282,8 +285,8 @@ class _SweepReader:
                 self.report.add(where, repr(value), "a number or text (0 and 1 for no and yes)")
             elif str(value) in seen:
                 self.report.add(where, f"{value!r} a second time", "each value once")
-            elif name == CLIENTS and not (isinstance(value, int) and 1 <= value <= self.nodes):
-                self.report.add(where, f"{CLIENTS} {value!r}", f"a whole number from 1 to the {self.nodes} nodes")
+            elif name == CLIENTS and not (isinstance(value, int) and 1 <= value <= len(self.nodes)):
+                self.report.add(where, f"{CLIENTS} {value!r}", f"a whole number from 1 to the {len(self.nodes)} nodes")
             else:
                 seen.add(str(value))
                 yield value
@@ -297,8 +300,8 @@ class _SweepReader:
             found = parse_range(written)
         except UnitError as error:
             self.report.add(here, repr(written), error.expected)
-        if here[-1] == CLIENTS and found and not 1 <= found[0] <= found[-1] <= self.nodes:
-            self.report.add(here, f"{CLIENTS} {written!r}", f"whole numbers from 1 to the {self.nodes} nodes")
+        if here[-1] == CLIENTS and found and not 1 <= found[0] <= found[-1] <= len(self.nodes):
+            self.report.add(here, f"{CLIENTS} {written!r}", f"whole numbers from 1 to the {len(self.nodes)} nodes")
         yield from found
 
     def _refused(self, axes: tuple[Axis, ...]) -> None:
@@ -309,7 +312,7 @@ class _SweepReader:
         said: set[str] = set()
         for axis in own:
             for index, value in enumerate(axis.values):
-                why = self.vocabulary.refuses(self.probe, {**self.options, **first, axis.name: value})
+                why = self.vocabulary.refuses(self.probe, {**self.options, **first, axis.name: value}, self.nodes)
                 if why and why not in said:
                     said.add(why)
                     self._refuse(axis, index, why)

@@ -1,10 +1,10 @@
 """The words that a topology file may use for what is measured: metrics, probes and their options, test designs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from benchconsole.topology.model.fabric import Comparator
+from benchconsole.topology.model.fabric import Comparator, Node
 from benchconsole.topology.units import Unit
 
 
@@ -27,11 +27,11 @@ class Vocabulary:
     """``metrics``: name to base unit, ``traits`` what else is known of them. ``probes``: name to options and defaults.
 
     ``designs``: the test designs that a two-ended probe may be planned with. ``refuses`` says why a
-    probe would not run with these options, beginning with what was found; empty where it would.
+    probe would not run with these options on these nodes, beginning with what was found; empty where it would.
     """
 
     metrics: Mapping[str, Unit]
     probes: Mapping[str, Mapping[str, str | int | float]]
     designs: tuple[str, ...] = ()
     traits: Mapping[str, MetricTraits] = field(default_factory=lambda: MappingProxyType({}))
-    refuses: Callable[[str, Mapping[str, str | int | float]], str] = lambda probe, options: ""
+    refuses: Callable[[str, Mapping[str, str | int | float], Sequence[Node]], str] = lambda probe, options, nodes: ""

@@ -1,9 +1,12 @@
 """A probe is asked whether it would run with some options, on nodes of documentation that nobody reaches."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchconsole.probes.planning.design_options import find_refusal
 from benchconsole.probes.plugins.registry import load_probes
+from benchconsole.probes.testing.fake import a_node
 
 PROBES = load_probes(safe_mode=True).probes
 
@@ -33,3 +36,34 @@ def test_what_makes_no_sense_is_refused_in_the_words_of_the_probe(
     name: str, options: dict[str, str | int], words: str
 ) -> None:
     assert f"{name} option {words}" in find_refusal(PROBES[name], options)
+
+
+@pytest.mark.parametrize(
+    ("number", "options", "refused"),
+    [
+        (1, {"tasks": 2, "slots": 2}, False),
+        (140, {"tasks": 280, "slots": 2}, False),
+        (140, {"tasks": 281, "slots": 2}, True),
+        (21, {"tasks": 504, "slots": 24}, False),
+        (140, {"tasks": 140, "slots": 1, "network": "192.0.2.0/24"}, False),
+        (140, {"tasks": 140, "slots": 1, "network": "198.51.100.0/24"}, True),
+    ],
+)
+def test_slots_and_networks_are_held_against_the_nodes_of_the_stage(
+    number: int, options: dict[str, str | int], refused: bool
+) -> None:
+    nodes = [a_node(f"n{index}", f"192.0.2.{index}") for index in range(1, number + 1)]
+    assert bool(find_refusal(PROBES["ior"], options, nodes)) is refused
+
+
+@pytest.mark.parametrize("network", ["", "10.1.0.0/16"])
+def test_nodes_without_addresses_are_no_reason_to_refuse(network: str) -> None:
+    nodes = [a_node(f"n{index}", f"n{index}") for index in range(1, 9)]
+    assert find_refusal(PROBES["ior"], {"tasks": 32, "slots": 4, "network": network}, nodes) == ""
+
+
+def test_a_disk_is_looked_for_on_the_node_of_the_stage() -> None:
+    options = {"serial": "S3Z8NX0K", "confirmed": "S3Z8NX0K"}
+    listed = replace(a_node(), blank_disks=("S3Z8NX0K",))
+    assert find_refusal(PROBES["fio-device"], options, [listed]) == ""
+    assert "not listed for node n1" in find_refusal(PROBES["fio-device"], options, [a_node()])

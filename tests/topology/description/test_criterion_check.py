@@ -12,7 +12,7 @@ TEXT = 'schema: 1\nfabric: x\nnodes: {"n[1-4]": {}}\ncohorts: {kind: {virtual: n
 MORE, LESS = Comparator.AT_LEAST, Comparator.AT_MOST
 
 
-def _refuses(probe: str, options: object) -> str:
+def _refuses(probe: str, options: object, nodes: object) -> str:
     assert isinstance(options, dict)
     size = options.get("size")
     return f"dd option size: found {size!r}, expected a size such as 1 GiB" if size == "1 mb" else ""

@@ -1,7 +1,7 @@
 """Sweeps and cohorts of a file: what they mean, and what is said of those that mean nothing."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +12,7 @@ from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.description.vocabulary import Vocabulary
 from benchconsole.topology.errors import TopologyError
 from benchconsole.topology.model.cohorts import MIXED, OTHER, is_value, name_cohort
-from benchconsole.topology.model.fabric import Fabric, NodeId
+from benchconsole.topology.model.fabric import Fabric, Node, NodeId
 from benchconsole.topology.model.sweep import MOST_POINTS, Axis, Ending, Order, Sweep, parse_number, sort_values
 from benchconsole.topology.units import Unit, UnitError
 
@@ -25,7 +25,7 @@ LINE = 5
 """Of the first stage of ``swept``."""
 
 
-def _refuses(probe: str, options: Mapping[str, str | int | float]) -> str:
+def _refuses(probe: str, options: Mapping[str, str | int | float], nodes: Sequence[Node]) -> str:
     tasks = options.get("tasks", 1)
     bad = probe == "ior" and tasks in (0, 65)
     return f"ior option tasks: found {tasks!r}, expected a whole number 1 to 64" if bad else ""
