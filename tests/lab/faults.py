@@ -18,7 +18,7 @@ from tests.lab.files import make_key
 from tests.lab.host import LabError, attempt, run, wait_for
 from tests.lab.observe import Process, processes_of
 from tests.lab.plan import Member
-from tests.lab.site import Site
+from tests.lab.site import Site, greets
 
 OUT, IN = "out", "in"
 
@@ -219,6 +219,25 @@ class SilentSshd(Fault):
 
 
 @dataclass(frozen=True)
+class DeadSshd(Fault):
+    """The node's sshd ends with all its sessions, and cannot be started again."""
+
+    node: str
+    kind: ClassVar[str] = "dead_sshd"
+
+    def apply(self, site: Site) -> None:
+        tools.remove(site, self.node, "sshd")
+        for process in processes_of(site.pid(self.node)):
+            if process.argv[:1] and process.argv[0].partition(":")[0].endswith("sshd"):
+                process.identity.signal(signal.SIGKILL)
+
+    def undo(self, site: Site) -> None:
+        tools.restore(site, self.node, "sshd")
+        address = site.plan.node(self.node).management
+        wait_for(lambda: greets(address), 30, f"sshd of {self.node}")
+
+
+@dataclass(frozen=True)
 class ChangeHostKey(Fault):
     """The node shows a host key that nobody was told about."""
 
@@ -367,6 +386,7 @@ _ALL: tuple[type[Fault], ...] = (
     SlowSwitch,
     CableLoss,
     SilentSshd,
+    DeadSshd,
     ChangeHostKey,
     RemoveTool,
     HangTool,

@@ -219,6 +219,10 @@ class Lab:
         """Let port 22 accept and never speak."""
         return self.inject(faults.SilentSshd(node))
 
+    def dead_sshd(self, node: str) -> Injected:
+        """End a node's sshd with all its sessions, for good."""
+        return self.inject(faults.DeadSshd(node))
+
     def change_host_key(self, node: str) -> Injected:
         """Let a node show a host key that is not the known one."""
         return self.inject(faults.ChangeHostKey(node))

@@ -325,6 +325,19 @@ def test_silent_sshd_accepts_and_says_nothing(healthy_lab: Lab) -> None:
     assert healthy_lab.ssh("n1", "true").returncode == 0
 
 
+def test_a_dead_sshd_takes_its_sessions_with_it_and_comes_back(healthy_lab: Lab) -> None:
+    address = healthy_lab.plan.node("n1").management
+    with subprocess.Popen(healthy_lab.ssh_argv("n1", "sleep 1000")) as client:
+        wait_for(lambda: len(_users(healthy_lab, "sleep")) == 1, 10, "a session")
+        with healthy_lab.dead_sshd("n1"):
+            assert client.wait(10) == 255
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection((address, 22), 2)
+            assert healthy_lab.ssh("n2", "true").returncode == 0
+
+    assert healthy_lab.ssh("n1", "true").returncode == 0
+
+
 def test_changed_host_key_is_refused_by_ssh(healthy_lab: Lab) -> None:
     with healthy_lab.change_host_key("n1"):
         refused = healthy_lab.ssh("n1", "true")
