@@ -99,3 +99,12 @@ def format_size(size: float) -> str:
             return f"{size / factor:.2f}".rstrip("0").rstrip(".") + unit
     whole = round(size)
     return f"{whole // 1024}KiB" if whole >= 1024 and whole % 1024 == 0 else f"{whole}B"
+
+
+_FORMATTED = re.compile(r"(?P<number>[0-9]{1,15}(?:\.[0-9]{1,2})?)(?P<unit>B|[KMGT]iB)")
+
+
+def parse_size(text: str) -> float | None:
+    """Bytes of a size as ``format_size`` writes it, else None."""
+    match = _FORMATTED.fullmatch(text)
+    return float(match["number"]) * 1024.0 ** "BKMGT".index(match["unit"][0]) if match else None

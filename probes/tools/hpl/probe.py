@@ -28,6 +28,7 @@ from benchconsole.probes.api import (
 )
 from benchconsole.probes.launch import DEFAULTS, Job, Options, launch
 from benchconsole.probes.readers.lines import shorten
+from benchconsole.probes.readers.memory import find_memory, format_share
 from benchconsole.probes.tools.hpl import input_file, text_reader
 from benchconsole.probes.tools.mpi.program import read_program, refuse_died
 
@@ -44,7 +45,9 @@ class Hpl(Probe):
     """
 
     name = "hpl"
-    label_names = frozenset(("check", "memory_share", "n", "nb", "p", "q", "run", "variant"))
+    label_names = frozenset(
+        ("broadcast", "check", "depth", "mapping", "memory_share", "n", "nb", "p", "q", "run", "variant")
+    )
     summary = "High-Performance Linpack on single nodes or a set of nodes: floating-point rate of a checked solution"
     source = "Jetstream acceptance report, 4.1.1 and 5.1.1.1"
     metrics = (
@@ -71,12 +74,10 @@ class Hpl(Probe):
 
     def conditions(self, reading: Reading, target: Target) -> Labels:
         """``memory_share``: the share of the declared memory of all nodes that the matrix of order ``n`` took."""
-        told = [node.hardware.facts.get("memory.total") for node in target.nodes]
-        known = [float(size) for size in told if isinstance(size, int | float) and size > 0]
-        order = dict(reading.labels).get("n", "")
-        if len(known) < len(told) or not order.isdecimal():
+        memory, order = find_memory(target), dict(reading.labels).get("n", "")
+        if memory is None or not order.isdecimal():
             return ()
-        return labels(memory_share=f"{100 * 8 * float(order) ** 2 / sum(known):.2f} %")
+        return labels(memory_share=format_share(8 * float(order) ** 2, memory))
 
     def demands(self, target: Target) -> Demands:
         self.job(target, self._declared(target) or 2.0**30)

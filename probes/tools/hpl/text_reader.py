@@ -24,6 +24,10 @@ _ROW = re.compile(
     r"(?P<variant>W[RC]\w{1,20})\s+(?P<n>\d{1,9})\s+(?P<nb>\d{1,6})\s+(?P<p>\d{1,6})\s+(?P<q>\d{1,6})"
     r"\s+(?P<time>\d{1,9}\.\d{1,6})\s+(?P<gflops>\d[\d.]*(?:[eE][+-]?\d{1,3})?)(?:\s+\(\s*[\d.eE+-]+\s*\))?"
 )
+_VARIANT = re.compile(r"W(?P<mapping>[RC])(?P<depth>[0-9])(?P<broadcast>[0-5])[LCR][0-9][LCR][0-9]{1,3}")
+_MAPPINGS = {"R": "row", "C": "column"}
+_BROADCASTS = ("1ring", "1ringM", "2ring", "2ringM", "Blong", "BlongM")
+"""As HPL numbers and names them."""
 _CHECK = re.compile(r"(?P<what>\|\|Ax-b\|\|_oo ?/ ?\([^=]*\)) *= *(?P<value>\S+) \.{6} (?P<verdict>[A-Z]+)")
 _RULE = re.compile(r"={40,}")
 _BAD = re.compile(
@@ -60,10 +64,20 @@ def parse_text(text: str, wanted: Mapping[str, str] = MappingProxyType({})) -> S
     found: list[Reading] = []
     runs: Counter[Labels] = Counter()
     for test in tests:
-        marks = labels(**{name: test.row[name] for name in ("variant", "n", "nb", "p", "q")})
+        told = {name: test.row[name] for name in ("variant", "n", "nb", "p", "q")}
+        marks = labels(**told, **_read_variant(told["variant"]))
         runs[marks] += 1
         found += _make_readings(test, add_labels(marks, run=runs[marks]) if runs[marks] > 1 else marks)
     return found
+
+
+def _read_variant(variant: str) -> dict[str, str]:
+    """Mapping of the ranks, depth of the look-ahead and broadcast of the panels; none where a vendor shortened it."""
+    match = _VARIANT.fullmatch(variant)
+    if match is None:
+        return {}
+    broadcast = _BROADCASTS[int(match["broadcast"])]
+    return {"mapping": _MAPPINGS[match["mapping"]], "depth": match["depth"], "broadcast": broadcast}
 
 
 def _find_closed(lines: Sequence[str]) -> Iterator[_HplTest]:

@@ -17,6 +17,7 @@ from benchconsole.probes.api import Labels, ProbeOutputError, Reading, Unit, lab
 from benchconsole.probes.readers.documents import Document, find_documents, read_array, read_mapping
 from benchconsole.probes.readers.lines import shorten, strip_lines
 from benchconsole.probes.readers.numbers import format_size, parse_count, parse_decimal, read_number, require_positive
+from benchconsole.probes.tools.ior.conditions import COMMAND, UNKNOWN, CommandConditions, read_command, read_statement
 
 _MIB = 2.0**20
 _FAILED = re.compile(
@@ -43,6 +44,9 @@ _API = re.compile(
     r"|CHFS|FINCHFS|AIO|aio|BFS|PLFS)(?![A-Za-z0-9_])"
 )
 """What IOR calls its interfaces; versions and drivers may follow."""
+_BEGAN = re.compile(r'^\s*"Began"\s*:', re.MULTILINE)
+"""Where a JSON document speaks of its run, before its command line and results."""
+_COMMAND_KEY = re.compile(r'^\s*"Command line"\s*:\s*"(?P<words>[^"\n]*)",?\s*$', re.MULTILINE)
 _STATISTICS = {"max": "Max", "min": "Min", "mean": "Mean"}
 _JSON_RATES = {"max": "bwMaxMIB", "min": "bwMinMIB", "mean": "bwMeanMIB"}
 _JSON_OPERATIONS = {"max": "OPsMax", "min": "OPsMin", "mean": "OPsMean"}
@@ -59,6 +63,14 @@ class _Test:
     marks: dict[str, str] = field(default_factory=dict)
     transfer: float | None = None
     best: dict[str, float] = field(default_factory=dict)
+    command: CommandConditions = UNKNOWN
+
+    def label(self, operation: str, **values: str) -> dict[str, str]:
+        """The labels of a number of one operation: ``values`` over what the test says of itself."""
+        marks = {**self.marks, **values}
+        if operation != "read":
+            marks.pop("reorder", None)
+        return {**marks, **self.command.label(operation, marks.get("api")), "operation": operation}
 
 
 def refuse_complaints(text: str) -> None:
@@ -89,10 +101,13 @@ def _walk(lines: Sequence[str]) -> Iterator[Reading]:
     test, columns, unanswered = _Test(), list[str](), False
     for line in lines:
         if _BEGINS.match(line):
-            unanswered = refuse_beside(line, unanswered) if _BANNER.match(line) else unanswered
-            test = _Test()
+            begins = _BANNER.match(line) is not None
+            unanswered = refuse_beside(line, unanswered) if begins else unanswered
+            test = _Test() if begins else _Test(command=test.command)
         elif _ENDS.fullmatch(line):
             test, columns = _Test(), []
+        elif command := COMMAND.fullmatch(line):
+            test.command = read_command(command["words"])
         elif heading := _columns(line):
             test = _Test() if "," in line else test
             columns = heading
@@ -148,6 +163,7 @@ def _note(key: str, value: str, test: _Test) -> None:
         found = float(size["number"]) * _FACTORS[size["unit"]]
         test.marks[_SIZES[key]] = format_size(found)
         test.transfer = found if key == "xfersize" else test.transfer
+    test.marks |= read_statement(key, value)
 
 
 def _name_access(*, one: bool) -> str:
@@ -163,7 +179,7 @@ def _maximum(match: re.Match[str], test: _Test) -> Reading:
     if rate < test.best.get(operation, 0.0) - 0.6 * _MIB:
         # 3.1 takes the bytes of the reading for those of the writing when time stops them
         raise ProbeOutputError(shorten(match[0]), f"no less than the {test.best[operation] / _MIB:g} of an iteration")
-    marks = labels(**test.marks, operation=operation, statistic="max")
+    marks = labels(**test.label(operation), statistic="max")
     return Reading("ior.throughput", rate, Unit.BYTE_RATE, marks, shorten(match[0]))
 
 
@@ -172,7 +188,7 @@ def _iteration(row: Mapping[str, str], test: _Test, raw: str) -> Iterator[Readin
         raise ProbeOutputError(raw, "a heading with bw(MiB/s)")
     rate = require_positive(row["bw(MiB/s)"], "bw(MiB/s)") * _MIB
     test.best[row["access"]] = max(rate, test.best.get(row["access"], 0.0))
-    marks = {**test.marks, "operation": row["access"]}
+    marks = test.label(row["access"])
     for column, name, factor in _ROW_SIZES:
         if (size := parse_decimal(row.get(column, ""))) is not None:
             marks[name] = format_size(size * factor)
@@ -198,15 +214,14 @@ def _summary(row: Mapping[str, str], test: _Test, raw: str) -> Iterator[Reading]
     rates, operations = _statistics(row, "MiB", raw), _statistics(row, "OPs", raw)
     if not rates:
         raise ProbeOutputError(raw, "a heading with Max(MiB), Min(MiB) and Mean(MiB)")
-    marks, transfer = {**test.marks, "operation": row["Operation"]}, test.transfer
+    api = {"api": shorten(row["API"], 20)} if "API" in row else {}
+    marks, transfer = test.label(row["Operation"], **api), test.transfer
     for column, name, factor in _ROW_SIZES:
         if column in row:
             size = float(_count(row[column], column, raw)) * factor
             marks[name], transfer = format_size(size), size if name == "transfer" else transfer
     if "#Tasks" in row:
         marks["tasks"] = _count(row["#Tasks"], "#Tasks", raw)
-    if "API" in row:
-        marks["api"] = shorten(row["API"], 20)
     if row.get("fPP") in ("0", "1"):
         marks["access"] = _name_access(one=row["fPP"] == "1")
     yield from _read_statistics(rates, transfer, operations, marks, raw)
@@ -247,21 +262,28 @@ def _read_statistics(
 
 def _read_json(text: str) -> Iterator[Reading]:
     for document in find_documents(text, first="Version|Began"):
+        command = read_command(str(document.get("Command line", "")))
         for test in map(read_mapping, read_array(document.get("tests"))):
-            yield from _read_iterations(test)
-    for document in find_documents(text, first="operation"):
-        if document.get("operation") in ("write", "read") and "bwMaxMIB" in document:
-            yield from _read_summary(document)
+            yield from _read_iterations(test, command)
+    for part in _BEGAN.split(text):
+        said = _COMMAND_KEY.search(part)
+        command = read_command(said["words"] if said else "")
+        for document in find_documents(part, first="operation"):
+            if document.get("operation") in ("write", "read") and "bwMaxMIB" in document:
+                yield from _read_summary(document, command)
 
 
-def _read_summary(document: Document) -> Iterator[Reading]:
+def _read_summary(document: Document, command: CommandConditions) -> Iterator[Reading]:
     raw = shorten(str(dict(document)), 400)
     transfer, tasks, one = (read_number(document.get(key)) for key in ("transferSize", "numTasks", "filePerProc"))
     if tasks is None or one is None:
         raise ProbeOutputError(raw, "numTasks and filePerProc in a summary")
     access = _name_access(one=one == 1)
-    marks = {"operation": str(document["operation"]), "tasks": f"{tasks:.0f}", "access": access}
-    marks |= _label_sizes(transfer, read_number(document.get("blockSize")), document.get("API"))
+    told = {"tasks": f"{tasks:.0f}", "access": access}
+    told |= _label_sizes(transfer, read_number(document.get("blockSize")), document.get("API"))
+    if (segments := read_number(document.get("segmentCount"))) is not None:
+        told["segments"] = f"{segments:.0f}"
+    marks = _Test(told, command=command).label(str(document["operation"]))
     rates = {name: require_positive(document.get(key), key) for name, key in _JSON_RATES.items()}
     counted = set(_JSON_OPERATIONS.values()) <= document.keys()
     operations = _JSON_OPERATIONS.items() if counted else ()
@@ -274,8 +296,11 @@ def _label_sizes(transfer: float | None, block: float | None, api: object) -> di
     return sizes | ({"api": shorten(api, 20)} if isinstance(api, str) else {})
 
 
-def _read_iterations(test: Document) -> Iterator[Reading]:
+def _read_iterations(test: Document, command: CommandConditions) -> Iterator[Reading]:
     options, seen = read_mapping(test.get("Options")), Counter[str]()
+    stated = _Test(command=command)
+    for key, value in options.items():
+        stated.marks |= read_statement(key, str(value))
     # IOR opens an array for the repetitions and one more around it
     groups = [read_array(each) or [each] for each in read_array(test.get("Results"))]
     for result in (read_mapping(each) for group in groups for each in group):
@@ -285,7 +310,7 @@ def _read_iterations(test: Document) -> Iterator[Reading]:
         if way in ("write", "read"):
             rate = require_positive(result.get("bwMiB"), "bwMiB") * _MIB
             transfer, block = ((read_number(result.get(key)) or 0.0) * 1024.0 for key in ("xferKiB", "blockKiB"))
-            marks = {"operation": way, "iteration": str(seen[way]), **_label_sizes(transfer, block, options.get("api"))}
+            marks = stated.label(way, iteration=str(seen[way]), **_label_sizes(transfer, block, options.get("api")))
             if isinstance(options.get("access"), str):
                 marks["access"] = _name_access(one=options["access"] == "file-per-process")
             if (tasks := read_number(options.get("tasks"))) is not None:

@@ -3,11 +3,14 @@
 The options are those of the LLNL Lustre report's script; how it is launched is ``probes.tools.ior.family``.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from benchconsole.probes.api import Given, Metric, Reading, Shown, Unit
+from benchconsole.probes.api import Given, Labels, Metric, Reading, Shown, Target, Unit, labels
 from benchconsole.probes.launch import DEFAULTS
+from benchconsole.probes.readers.memory import find_memory, format_share
+from benchconsole.probes.readers.numbers import parse_size
 from benchconsole.probes.tools.ior import output_reader
 from benchconsole.probes.tools.ior.family import START, IorProgram, read_program, read_tasks
 
@@ -35,8 +38,11 @@ class Ior(IorProgram):
 
     name = "ior"
     label_names = frozenset(
-        ("access", "api", "block", "iteration", "operation", "run", "statistic", "tasks", "transfer")
-    )
+        (
+            "access", "api", "barriers", "block", "direct", "end_fsync", "fsync", "iteration", "memory_share", "method",
+            "operation", "pattern", "reorder", "run", "segments", "statistic", "tasks", "transfer",
+        )
+    )  # fmt: skip
     summary = "IOR over a set of nodes: writing and reading a shared file system together"
     source = "LLNL Lustre report, appendix B; Jetstream acceptance report, 5.1.2.1"
     metrics = (
@@ -62,6 +68,14 @@ class Ior(IorProgram):
         given = self.given(options)
         _, block, segments, _ = _read_amounts(given)
         return float(block) * segments * (read_tasks(given) or 1)
+
+    def conditions(self, reading: Reading, target: Target) -> Labels:
+        """``memory_share``: the bytes of all tasks, as a share of the declared memory of all nodes."""
+        memory, told = find_memory(target), dict(reading.labels)
+        block, counts = parse_size(told.get("block", "")), [told.get(name, "") for name in ("tasks", "segments")]
+        if memory is None or block is None or not all(map(str.isdecimal, counts)):
+            return ()
+        return labels(memory_share=format_share(block * math.prod(map(int, counts)), memory))
 
     def program(self, given: Given) -> Sequence[str]:
         """IOR's command line, in letters that all versions from 2.10 to 4.1 know."""

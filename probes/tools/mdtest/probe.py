@@ -16,8 +16,10 @@ from benchconsole.probes.api import Given, Metric, ProbeOutputError, Reading, Un
 from benchconsole.probes.launch import DEFAULTS
 from benchconsole.probes.readers.lines import shorten, strip_lines
 from benchconsole.probes.readers.numbers import require_positive
+from benchconsole.probes.tools.ior.conditions import COMMAND
 from benchconsole.probes.tools.ior.family import START, IorProgram, read_program, read_tasks
 from benchconsole.probes.tools.ior.output_reader import refuse_beside
+from benchconsole.probes.tools.mdtest.conditions import UNKNOWN, CommandConditions, read_command
 
 _KINDS = {"both": (), "files": ("-F",), "directories": ("-D",)}
 _PHASES = 8
@@ -49,6 +51,7 @@ class _SummaryTable:
     marks: dict[str, str] = field(default_factory=dict)
     of_rates: bool = False
     rows: set[tuple[str, str]] = field(default_factory=set)
+    command: CommandConditions = UNKNOWN
 
     def summarize(self, *, of_rates: bool) -> None:
         """Begin a summary. What one test said of itself is not said of the next."""
@@ -73,7 +76,12 @@ class Mdtest(IorProgram):
     """
 
     name = "mdtest"
-    label_names = frozenset(("items", "object", "operation", "statistic", "tasks"))
+    label_names = frozenset(
+        (
+            "access", "barriers", "branch", "depth", "end_fsync", "items", "object", "operation", "reorder", "run",
+            "size", "statistic", "tasks",
+        )
+    )  # fmt: skip
     summary = "Metadata of a shared file system: creating, examining, reading and removing by a set of nodes"
     source = "DESY storage report; Fermilab storage report (21 to 504 clients)"
     metrics = (Metric("mdtest.operations", Unit.PER_SECOND, "operations of all tasks by the time of the slowest"),)
@@ -134,9 +142,11 @@ def _read_report(text: str) -> list[Reading]:
             unanswered, table = refuse_beside(line, unanswered), _SummaryTable()
         elif _FINISHED.fullmatch(line):
             table = _SummaryTable()
+        elif command := COMMAND.fullmatch(line):
+            table = _SummaryTable(command=read_command(command["words"]))
         elif index and (counted := _TASKS.fullmatch(line)):
             # a capture that begins in the middle of its first line may have lost digits
-            table = _SummaryTable(marks={"tasks": counted["tasks"], "items": counted["items"]})
+            table = _SummaryTable(marks={"tasks": counted["tasks"], "items": counted["items"]}, command=table.command)
         elif _SUMMARY.match(line):
             unanswered = False
             table.summarize(of_rates=_RATES.fullmatch(line) is not None)
@@ -166,6 +176,8 @@ def _row(row: re.Match[str], table: _SummaryTable) -> Iterator[Reading]:
     if not rates["min"] - _ROUNDING <= rates["mean"] <= rates["max"] + _ROUNDING:
         raise ProbeOutputError(raw, "a mean between minimum and maximum")
     operation = _OPERATIONS.get(row["operation"], row["operation"])
+    item = row["object"].lower()
+    told = {**table.marks, **table.command.label(item, operation)}
     for name, rate in rates.items():
-        marks = labels(**table.marks, object=row["object"].lower(), operation=operation, statistic=name)
+        marks = labels(**told, object=item, operation=operation, statistic=name)
         yield Reading("mdtest.operations", rate, Unit.PER_SECOND, marks, raw)

@@ -41,7 +41,8 @@ def test_contract(check: Check) -> None:
 
 
 def test_rate_time_and_residual_are_read_with_what_was_solved() -> None:
-    marks = (("n", "23314"), ("nb", "256"), ("p", "1"), ("q", "4"), ("variant", "WR11C2R4"))
+    grid = (("n", "23314"), ("nb", "256"), ("p", "1"), ("q", "4"), ("variant", "WR11C2R4"))
+    marks = (("broadcast", "1ringM"), ("depth", "1"), ("mapping", "row"), *grid)
     assert said(Hpl().parse(output(ONE))) == [
         ("hpl.rate", pytest.approx(26.495e9), marks),
         ("hpl.time", 318.89, marks),
