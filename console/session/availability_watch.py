@@ -5,8 +5,8 @@ What the console missed stays missed: nothing is made up for it.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from benchconsole.console.session.metadata import SessionChoice
 from benchconsole.console.session.node_access import MakeReach, make_ssh_reach
 from benchconsole.console.session.safety import SafetyPolicy
 from benchconsole.console.session.session import Session
+from benchconsole.console.session.stored_verdict import decide_sampled, keep_verdict
 from benchconsole.console.view.events import Event, Held, Noticed, Resumed
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import ClosedRound
@@ -148,6 +149,12 @@ class AvailabilityWatch:
 
     async def run(self) -> bool:
         """Take the samples; whether the watch came to its end. DrivenError while another process has the session."""
+        is_over = await self._take_samples()
+        if self.id:
+            await self._keep_verdict()
+        return is_over
+
+    async def _take_samples(self) -> bool:
         number = await self._taken_up() if self.id else 0
         while number <= self._schedule.last:
             await self._wait(number)
@@ -226,8 +233,20 @@ class AvailabilityWatch:
 
     async def _hold(self) -> None:
         """Drive the session between samples, so that nobody else takes it and its record says that it goes on."""
-        try:
+        with self._to_spool():
             await self._store.session(self.id).claim()
+
+    async def _keep_verdict(self) -> None:
+        """Store the verdict on all samples with their session: none of them knows it by itself."""
+        with self._to_spool():
+            verdict = await asyncio.to_thread(decide_sampled, self._store.session(self.id))
+            await keep_verdict(self._store, self.id, verdict)
+
+    @contextmanager
+    def _to_spool(self) -> Iterator[None]:
+        """What the database refuses for now is no end: the samples are kept in the spool, the rest is made again."""
+        try:
+            yield
         except StoreError as error:
             if not error.to_spool:
                 raise

@@ -321,7 +321,7 @@ class Session:
                 opened = self._make_opened(now, live=False)
                 events: tuple[Noticed | ClosedRound, ...] = (*self._left_out, *self._judged.in_order)
                 view = read_judged(opened, events, findings or (), ended)
-                # One sample of a watch knows no verdict.
+                # One sample of a watch knows no verdict: the watch stores that of them all.
                 verdict = None if self._sampled else make_stored_verdict(decide(view))
                 await writer.end(now, because, complete=self.complete, findings=findings, verdict=verdict)
         finally:

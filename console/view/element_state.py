@@ -22,7 +22,7 @@ from benchconsole.console.view.run_view import (
 )
 from benchconsole.probes.judging.link_state import read_links
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Suspect, Verdict, Yardstick
-from benchconsole.probes.model.measuring import Bundle, Result
+from benchconsole.probes.model.measuring import Bundle, Failure, Result
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import LinkId, Node, NodeId
 
@@ -49,10 +49,9 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
     for name in touched | results.keys() | verdicts.keys():
         known = before.nodes.get(NodeId(name))
         if known is not None:
-            standing = (result for result in known.results if result.test.id not in outdated)
-            judged = (verdict for verdict in known.verdicts if verdict.test not in outdated)
-            everything = (*standing, *results.get(name, ())), (*judged, *verdicts.get(name, ()))
-            made = _make_node_view(known.node, *everything, blamed.get(name), explained)
+            standing = _drop_tests(known, outdated) if outdated else known
+            added = tuple(results.get(name, ())), tuple(verdicts.get(name, ()))
+            made = _add_to_node(standing, *added, blamed.get(name), explained)
             if made.state is State.PASS and _only_reported(made) and owes_tests(view, made.node.id):
                 made = replace(made, state=State.SKIPPED)
             changed[NodeId(name)] = made
@@ -91,14 +90,30 @@ def _list_nodes(view: RunView, tests: Iterable[str]) -> set[str]:
     return {node.id for result in results if result is not None for node in result.test.target.nodes}
 
 
-def _make_node_view(
-    node: Node, results: tuple[Result, ...], verdicts: tuple[Verdict, ...], finding: Finding | None, explained: Set[str]
+def _drop_tests(seen: NodeView, outdated: Set[str]) -> NodeView:
+    """What is known of a node without the tests with these ids; its state is still that of before."""
+    results = tuple(result for result in seen.results if result.test.id not in outdated)
+    verdicts = tuple(verdict for verdict in seen.verdicts if verdict.test not in outdated)
+    return replace(seen, results=results, verdicts=verdicts, failures=_list_failures(seen.node, results))
+
+
+def _list_failures(node: Node, results: Iterable[Result]) -> tuple[Failure, ...]:
+    return tuple(result.failure for result in results if result.failure and result.failure.node == node.id)
+
+
+def _add_to_node(
+    seen: NodeView,
+    new: tuple[Result, ...],
+    judged: tuple[Verdict, ...],
+    finding: Finding | None,
+    explained: Set[str],
 ) -> NodeView:
-    """One node: what a finding elsewhere explains does not count against it, being dragged down shows as affected.
+    """A node with more results: what a finding elsewhere explains does not count against it, it shows as affected.
 
     ``explained`` are the ids of tests that findings explain.
     """
-    failures = tuple(result.failure for result in results if result.failure and result.failure.node == node.id)
+    results, verdicts = seen.results + new, seen.verdicts + judged
+    failures = seen.failures + _list_failures(seen.node, new)
     states = {state_of_failure(failure.stage) for failure in failures}
     if finding is not None:
         states.add(state_of_level(finding.level) if finding.suspect in _OF_A_NODE else State.AFFECTED)
@@ -111,7 +126,7 @@ def _make_node_view(
         states.add(State.MEASURED)
     if not states and results and all(result.failure for result in results):
         states.add(State.UNKNOWN)
-    return NodeView(node, worst(states), verdicts, results, failures, finding)
+    return NodeView(seen.node, worst(states), verdicts, results, failures, finding)
 
 
 def read_session_links(view: RunView) -> Links:

@@ -62,7 +62,7 @@ def opened(event: SessionOpened) -> RunView:
         nodes=LayeredMap({node.id: NodeView(node) for node in fabric.nodes.values()}),
         links=links,
         carried=links,
-        repeats=repeats_of(event.plan),
+        repeats=_find_repeats(event),
         planned=_list_planned(event.plan),
         started=event.at,
         checklists=event.checklists,
@@ -117,7 +117,7 @@ def read_judged(
         verdicts.update((result.test.id, ()) for result in event.results)
         found = group_by_key((verdict.test, verdict) for verdict in event.verdicts)
         verdicts.update((test, tuple(judged)) for test, judged in found.items())
-    repeats = repeats_of(opened_as.plan)
+    repeats = _find_repeats(opened_as)
     return RunView(
         fabric=opened_as.fabric,
         session=opened_as.session,
@@ -155,7 +155,7 @@ def _opened_again(view: RunView, event: SessionOpened) -> RunView:
         view,
         fabric=event.fabric,
         plan=event.plan,
-        repeats=view.repeats if known else repeats_of(event.plan),
+        repeats=view.repeats if known else _find_repeats(event),
         planned=view.planned if known else _list_planned(event.plan),
         live=event.live,
         ended=None,
@@ -183,6 +183,11 @@ def _round_started(view: RunView, event: RoundStarted) -> RunView:
         ended=None,
         log=_logged(view, line),
     )
+
+
+def _find_repeats(event: SessionOpened) -> Mapping[str, tuple[str, ...]]:
+    """``repeats_of`` the plan; samples of a watch ask the same again and again, and each counts."""
+    return MappingProxyType({}) if event.sampled else repeats_of(event.plan)
 
 
 def repeats_of(plan: Iterable[Round]) -> Mapping[str, tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """A watch over played days: what is due is taken, what was missed stays missed, and it goes on after its own end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 
 import pytest
@@ -23,13 +23,16 @@ from benchconsole.console.session.availability_watch import (
     find_watched_suite,
 )
 from benchconsole.console.session.metadata import SessionChoice
+from benchconsole.console.session.session import Session
+from benchconsole.console.session.stored_verdict import make_stored_verdict
+from benchconsole.console.view.session_verdict import SAMPLES, decide
 from benchconsole.probes.model.errors import PlanError
 from benchconsole.probes.model.judgement import Level
 from benchconsole.probes.model.measuring import FailedAt
 from benchconsole.probes.model.probe_names import AVAILABILITY
 from benchconsole.probes.tools.availability.probe import Availability as Probe
 from benchconsole.store.errors import DrivenError
-from benchconsole.store.model import SessionState
+from benchconsole.store.model import SessionState, StoredVerdict
 from benchconsole.store.store import Store
 from tests.console.watched import T0, PlayedClock, PlayedNodes
 from tests.fabrics import SMALL, fabric
@@ -287,3 +290,77 @@ async def test_the_wall_clock_waits_for_what_is_to_come_and_not_for_what_has_pas
     await clock.until(due)
     assert clock.now() >= due
     await clock.until(0.0)
+
+
+# -- the verdict in the list of sessions
+
+
+async def make_whole(played: Played) -> None:
+    assert await played.watch.run()
+
+
+async def stop_early(played: Played) -> None:
+    played.at(7, played.watch.stop)
+    assert not await played.watch.run()
+
+
+async def go_on_after_stop(played: Played) -> None:
+    await stop_early(played)
+    played.watch = played.another()
+    played.watch.take_up(played.store.find_session("last"))
+    assert await played.watch.run()
+
+
+async def be_late_for_the_end(played: Played) -> None:
+    """The end was sampled, by a console that was killed before it could say so."""
+    await make_whole(played)
+    await played.store.session(played.watch.id).claim()
+    await played.store.session(played.watch.id).end(at=played.clock.now(), complete=True)
+    played.watch = played.another()
+    played.watch.take_up(played.store.find_session("last"))
+    assert await played.watch.run()
+
+
+@pytest.mark.parametrize(
+    ("take", "tested", "missing"),
+    [
+        (make_whole, 250, (SAMPLES,)),
+        (stop_early, 70, (SAMPLES, f"the session did not come to its end: {STOPPED}")),
+        (go_on_after_stop, 240, (SAMPLES,)),  # one was due meanwhile
+        (be_late_for_the_end, 250, (SAMPLES,)),
+    ],
+)
+async def test_the_verdict_on_all_samples_is_stored_at_the_end(
+    memory_path: Path,
+    store: Store,
+    take: Callable[[Played], Coroutine[None, None, None]],
+    tested: int,
+    missing: tuple[str, ...],
+) -> None:
+    played = Played(memory_path, store)
+    await take(played)
+    (line,) = store.list_sessions()
+    shown = decide(Session.stored(store, line.id, PROBES).view())
+    assert line.verdict == make_stored_verdict(shown)
+    assert line.verdict.missing[1:] == missing  # beside the criterion of the file that no sample is of
+    assert f"{tested} of {tested} planned tests gave a result" in line.verdict.sentence
+
+
+async def test_a_node_that_was_down_is_in_the_verdict_and_a_watch_under_way_has_none(
+    memory_path: Path, store: Store
+) -> None:
+    played = Played(memory_path, store)
+    played.nodes.down.add("n3")
+    verdicts: list[StoredVerdict | None] = []
+    tell = played.watch.tell
+
+    def look(told: object) -> None:
+        tell(told)  # type: ignore[arg-type]
+        verdicts.extend(line.verdict for line in store.list_sessions())
+
+    played.watch.tell = look
+    await played.watch.run()
+    assert verdicts == [None] * 25
+    (line,) = store.list_sessions()
+    assert line.verdict is not None
+    assert line.verdict.missing[0] == "25 tests could not reach the node: n3"

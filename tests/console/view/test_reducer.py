@@ -21,8 +21,9 @@ from benchconsole.console.view.events import (
     SessionOpened,
 )
 from benchconsole.console.view.events import TestStarted as Started
-from benchconsole.console.view.reducer import advance, advance_all, opened, repeats_of
+from benchconsole.console.view.reducer import advance, advance_all, opened, read_judged, repeats_of
 from benchconsole.console.view.run_view import Coverage, RunView, State, state_of_failure, superseding
+from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import TotalsCache, compute_totals
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding
 from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
@@ -115,6 +116,9 @@ def test_sums_and_links_are_kept_as_they_would_be_counted_anew(places: list[int]
             assert dict(view.links) == dict(apply_findings(read_session_links(view), view.findings))
             standing = set(superseding(view))
             assert all(r.test.id in standing for node in view.nodes.values() for r in node.results)
+            for node in view.nodes.values():
+                own = [r.failure for r in node.results if r.failure is not None and r.failure.node == node.node.id]
+                assert list(node.failures) == own
 
 
 def test_a_round_touches_its_own_nodes_and_those_that_findings_speak_of() -> None:
@@ -140,6 +144,31 @@ def test_repeats_are_found_in_the_plan_once() -> None:
     assert found[f"50/{first}"] == (first,)
     assert found[f"51/{first}"] == (first, f"50/{first}")
     assert len(found) == 2 * len(rounds[0].tests)
+
+
+@pytest.mark.parametrize(("sampled", "counted"), [(False, 1), (True, 3)])
+def test_samples_of_a_watch_replace_no_others(sampled: bool, counted: int) -> None:
+    """A node that was down for two samples of three was down, though it is up in the last."""
+    told = story().closed[0]
+    rounds = [replace(_renumbered(told.round, number), tests=()) for number in (1, 2, 3)]
+    test = told.round.tests[0]
+    rounds = [replace(each, tests=(replace(test, id=str(each.number), round=each.number),)) for each in rounds]
+    down = Failure(FailedAt.UNREACHABLE, "gone", test.target.node.id)
+    results = [Result(each.tests[0], failure=None if each.number == 3 else down) for each in rounds]
+    closed = [
+        replace(told, round=each, results=(result,), verdicts=(), findings=())
+        for each, result in zip(rounds, results, strict=True)
+    ]
+    opening = SessionOpened("s", "", story().fabric, "availability", tuple(rounds), 0.0, True, sampled=sampled)
+    ended = SessionEnded(9.0, True, "")
+    view = advance_all(opened(opening), [*closed, ended])
+    brief = read_judged(opening, closed, (), ended)
+    for each in (view, brief):
+        assert len(superseding(each)) == counted
+        assert sum(result.failure is not None for result in superseding(each).values()) == counted - 1
+        assert f"1 of {counted} planned test" in decide(each).sentence
+    state = view.nodes[test.target.node.id].state
+    assert state is (State.UNREACHABLE if sampled else State.SKIPPED)
 
 
 def test_what_holds_a_run_is_there_until_it_goes_on() -> None:
