@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.console.session.metadata import SessionChoice
-from benchconsole.console.view.run_view import TestKey, test_key
 from benchconsole.probes.api import Safety
 from benchconsole.probes.blank_devices import Confirmation, confirm_disks, list_confirmations
 from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import FailedAt, Round, Test
+from benchconsole.probes.model.repeats import TestKey, make_test_key
 from benchconsole.probes.planning.caps import withhold
 from benchconsole.probes.planning.plan_rounds import plan, rerun, split_into_waves
 from benchconsole.probes.planning.suites import find_suite
@@ -101,10 +101,9 @@ def list_cut_tests(judged: Iterable[ClosedRound]) -> list[Test]:
     """Tests that a stop left out, and that no later round has taken up."""
     newest: dict[TestKey, Test | None] = {}
     for closed in judged:
-        stages = {closed.round.number: closed.round.stage}
         for result in closed.results:
             cut = result.failure is not None and result.failure.stage is FailedAt.CANCELLED
-            newest[test_key(result.test, stages)] = result.test if cut else None
+            newest[make_test_key(result.test, closed.round.stage)] = result.test if cut else None
     return [test for test in newest.values() if test is not None]
 
 
@@ -112,11 +111,10 @@ def list_failed_tests(judged: Iterable[ClosedRound]) -> list[Test]:
     """Tests without a number or with a verdict that is no pass, each in its newest round only; none that was spared."""
     bad: dict[TestKey, Test | None] = {}
     for closed in judged:
-        stages = {closed.round.number: closed.round.stage}
         low = {verdict.test for verdict in closed.verdicts if verdict.level is not Level.PASS}
         bundles = {result.test.bundle for result in closed.results if result.test.id in low and result.test.bundle}
         for result in closed.results:
             test = result.test
             wrong = result.failure is not None or test.id in low or test.bundle in bundles
-            bad[test_key(test, stages)] = test if wrong and not was_skipped(result) else None
+            bad[make_test_key(test, closed.round.stage)] = test if wrong and not was_skipped(result) else None
     return [test for test in bad.values() if test is not None]

@@ -33,13 +33,12 @@ from benchconsole.console.view.run_view import (
     NodeView,
     RunView,
     State,
-    TestKey,
     state_of,
-    test_key,
     worst,
 )
 from benchconsole.probes.model.judgement import ClosedRound, CloseReason, Finding, Level, Verdict
 from benchconsole.probes.model.measuring import Result, Round
+from benchconsole.probes.model.repeats import find_repeats
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, NodeId
@@ -62,7 +61,7 @@ def opened(event: SessionOpened) -> RunView:
         nodes=LayeredMap({node.id: NodeView(node) for node in fabric.nodes.values()}),
         links=links,
         carried=links,
-        repeats=_find_repeats(event),
+        repeats=_list_repeats(event),
         planned=_list_planned(event.plan),
         started=event.at,
         checklists=event.checklists,
@@ -117,7 +116,7 @@ def read_judged(
         verdicts.update((result.test.id, ()) for result in event.results)
         found = group_by_key((verdict.test, verdict) for verdict in event.verdicts)
         verdicts.update((test, tuple(judged)) for test, judged in found.items())
-    repeats = _find_repeats(opened_as)
+    repeats = _list_repeats(opened_as)
     return RunView(
         fabric=opened_as.fabric,
         session=opened_as.session,
@@ -155,7 +154,7 @@ def _opened_again(view: RunView, event: SessionOpened) -> RunView:
         view,
         fabric=event.fabric,
         plan=event.plan,
-        repeats=view.repeats if known else _find_repeats(event),
+        repeats=view.repeats if known else _list_repeats(event),
         planned=view.planned if known else _list_planned(event.plan),
         live=event.live,
         ended=None,
@@ -185,23 +184,9 @@ def _round_started(view: RunView, event: RoundStarted) -> RunView:
     )
 
 
-def _find_repeats(event: SessionOpened) -> Mapping[str, tuple[str, ...]]:
-    """``repeats_of`` the plan; samples of a watch ask the same again and again, and each counts."""
-    return MappingProxyType({}) if event.sampled else repeats_of(event.plan)
-
-
-def repeats_of(plan: Iterable[Round]) -> Mapping[str, tuple[str, ...]]:
-    """Each test that repeats earlier ones of the plan, with their ids: same stage, probe, target and bundle."""
-    rounds = sorted(plan, key=lambda each: each.number)
-    stages = {each.number: each.stage for each in rounds}
-    earlier: dict[TestKey, tuple[str, ...]] = {}
-    found: dict[str, tuple[str, ...]] = {}
-    for each in rounds:
-        for key, ids in group_by_key((test_key(test, stages), test.id) for test in each.tests).items():
-            if key in earlier:
-                found.update(dict.fromkeys(ids, earlier[key]))
-            earlier[key] = (*earlier.get(key, ()), *ids)
-    return MappingProxyType(found)
+def _list_repeats(event: SessionOpened) -> Mapping[str, tuple[str, ...]]:
+    """The repeats of the plan; samples of a watch ask the same again and again, and each counts."""
+    return MappingProxyType({}) if event.sampled else find_repeats(event.plan)
 
 
 def _logged(view: RunView, line: Line) -> tuple[Line, ...]:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from benchconsole.probes.model.checklist import CheckedList
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
-from benchconsole.probes.model.measuring import FailedAt, Failure, Labels, Proof, Result, Round, Test
+from benchconsole.probes.model.measuring import FailedAt, Failure, Proof, Result, Round
 from benchconsole.topology.analysis.static_finding import StaticFinding
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Fabric, LinkId, Node, NodeId
@@ -191,19 +191,6 @@ class RunView:
 
 INGESTED = "ingested"
 """What the stage of results that were measured elsewhere ends with: nobody has planned them."""
-
-TestKey = tuple[str, str, str, str, str, Labels]
-
-
-def test_key(test: Test, stages: Mapping[int, str]) -> TestKey:
-    """What makes two tests of a session the same one, repeated: stage, probe, both ends, bundle, point of a sweep.
-
-    ``stages`` maps round numbers to stage names.
-    """
-    target = test.target
-    here = target.key if target.members else target.node.id
-    there = "" if target.members or target.peer is None else target.peer.id
-    return (stages.get(test.round, ""), test.probe, here, there, test.bundle, target.labels)
 
 
 def superseding(view: RunView) -> dict[str, Result]:

@@ -18,10 +18,9 @@ from benchconsole.probes.judging.finding_text import (
     make_node_finding,
     make_unexplained_finding,
 )
+from benchconsole.probes.judging.low_verdicts import LowVerdicts, is_low
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.topology.grouping import group_by_key
-
-_Subject = tuple[object, ...]
 
 
 def list_findings(context: JudgingContext, rounds: Iterable[ClosedRound]) -> tuple[Finding, ...]:
@@ -43,8 +42,7 @@ class Findings:
     def __init__(self, context: JudgingContext) -> None:
         self._context = context
         self._rounds: dict[int, ClosedRound] = {}
-        self._low: dict[tuple[str, str, Yardstick], dict[_Subject, _Low]] = {}
-        self._last: dict[tuple[str, str, Yardstick], int] = {}
+        self._low = LowVerdicts()
         self._loads = PartLoads(context.parts)
         self._attributor = Attributor(context, self._loads)
         self._causes: list[Cause] = []
@@ -66,21 +64,21 @@ class Findings:
             self._read_again()
             return
         self._carry(judged)
-        keys = {(verdict.probe, judged.round.stage, verdict.kind) for verdict in judged.verdicts}
-        if any(self._last.get(key, 0) > number for key in keys):
-            self._read_again()
+        if self._low.is_next(judged):
+            self._low.add_round(judged)
         else:
-            self._read(judged)
+            self._read_again()
 
     def rank(self) -> tuple[Finding, ...]:
         """Everything that is wrong so far, worst level first, then by nodes affected."""
         self._before, self._kept = self._kept, {}
-        self._causes, unexplained = self._attributor.explain(list(self._observations()))
+        low = self._low.list_by_kind()
+        self._causes, unexplained = self._attributor.explain(list(self._observe(low.get(Yardstick.CAPACITY, ()))))
         found = [
             *self._network(each for each in self._causes if self._is_told(each)),
             *self._unexplained(unexplained),
-            *self._hardware(),
-            *self._nodes(),
+            *self._hardware(low.get(Yardstick.HARDWARE, ())),
+            *self._nodes(low.get(Yardstick.CRITERION, ())),
         ]
         return tuple(sorted(found, key=lambda each: (-each.level.severity, -len(each.nodes), each.where)))
 
@@ -91,7 +89,7 @@ class Findings:
         most_first = sorted(doubtful, key=lambda each: -len(each.seen))
         return tuple(dict.fromkeys(component for each in most_first for component in each.components))
 
-    # -- what is low now: only the newest verdict on each subject counts
+    # -- what is low now, and what was carried
 
     def _carry(self, judged: ClosedRound) -> None:
         """Take in what the flows of a round carried; its verdicts name metrics of probes that are gone, too."""
@@ -110,43 +108,18 @@ class Findings:
     def _read_again(self) -> None:
         """Rounds in the order of their numbers, which is that of being newer."""
         self._low.clear()
-        self._last.clear()
         for number in sorted(self._rounds):
-            self._read(self._rounds[number])
+            self._low.add_round(self._rounds[number])
 
-    def _read(self, judged: ClosedRound) -> None:
-        """Put what is low in a round beside the rest; a repeat replaces what it repeats, better or worse."""
-        number, stage = judged.round.number, judged.round.stage
-        for verdict in judged.verdicts:
-            key = (verdict.probe, stage, verdict.kind)
-            self._last[key] = number
-            low = self._low.get(key)
-            bad = _is_low(verdict)
-            if not low and not bad:
-                continue
-            low = self._low.setdefault(key, {})
-            subject = (verdict.subject, verdict.metric, verdict.labels)
-            if subject in low and low[subject][0] < number:
-                del low[subject]
-            if bad:
-                low.setdefault(subject, (number, []))[1].append(verdict)
-
-    def _list_low(self, kind: Yardstick) -> Iterator[Verdict]:
-        """The verdicts of a kind that are low and that no newer one replaced."""
-        for (_, _, found), low in self._low.items():
-            if found is kind:
-                for _, verdicts in low.values():
-                    yield from verdicts
-
-    def _observations(self) -> Iterator[LowVerdict]:
-        """The low throughputs with their flows; made once for each round."""
-        for verdict in sorted(self._list_low(Yardstick.CAPACITY), key=lambda verdict: verdict.round):
+    def _observe(self, low: Iterable[Verdict]) -> Iterator[LowVerdict]:
+        """Low throughputs with their flows; made once for each round."""
+        for verdict in low:
             if verdict.round not in self._observed:
                 judged = self._rounds[verdict.round]
-                low = (each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and _is_low(each))
+                own = (each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and is_low(each))
                 self._observed[verdict.round] = {
                     id(each): (each, self._context.flows.read(judged, each.metric).find_measured(each.evidence))
-                    for each in low
+                    for each in own
                 }
             yield self._observed[verdict.round][id(verdict)]
 
@@ -182,9 +155,8 @@ class Findings:
         if assumed and not self._is_confirmed:
             yield self._keep(assumed, partial(make_unexplained_finding, assumed))
 
-    def _hardware(self) -> list[Finding]:
+    def _hardware(self, low: Iterable[Verdict]) -> list[Finding]:
         """Differences from the declared hardware, folded over the nodes that differ alike."""
-        low = self._list_low(Yardstick.HARDWARE)
         alike = group_by_key(((each.metric, each.text, each.expected_text), each) for each in low)
         by_nodes = group_by_key(
             (tuple(sorted(each.subject for each in group)), (difference, group)) for difference, group in alike.items()
@@ -194,19 +166,10 @@ class Findings:
             for nodes, parts in by_nodes.items()
         ]
 
-    def _nodes(self) -> list[Finding]:
+    def _nodes(self, low: Iterable[Verdict]) -> list[Finding]:
         """Nodes below a fixed criterion: one finding for each node and probe."""
-        low = group_by_key(((each.nodes[0], each.probe), each) for each in self._list_low(Yardstick.CRITERION))
+        by_node = group_by_key(((each.nodes[0], each.probe), each) for each in low)
         return [
             self._keep(group, partial(make_node_finding, self._context, node, group))
-            for (node, _), group in low.items()
+            for (node, _), group in by_node.items()
         ]
-
-
-_Low = tuple[int, list[Verdict]]
-"""A round, and its verdicts on one subject."""
-
-
-def _is_low(verdict: Verdict) -> bool:
-    """Whether a finding may speak of it."""
-    return verdict.level in (Level.FAIL, Level.WATCH)

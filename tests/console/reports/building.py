@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from benchconsole.console.view.blame import Blame
-from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of, test_key, worst
+from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of, worst
 from benchconsole.probes.model.judgement import Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import (
     Fact,
@@ -19,6 +19,7 @@ from benchconsole.probes.model.measuring import (
     Test,
     labels,
 )
+from benchconsole.probes.model.repeats import make_test_key
 from benchconsole.topology.model.fabric import (
     Access,
     Basis,
@@ -170,7 +171,7 @@ class Story:
 
     def _repeated(self) -> list[str]:
         stages = {each.number: each.stage for each in self.rounds}
-        newest = {test_key(result.test, stages): name for name, result in self.results.items()}
+        newest = {make_test_key(result.test, stages[result.test.round]): name for name, result in self.results.items()}
         return [name for name in self.results if name not in newest.values()]
 
     def _nodes(self, blame: Blame) -> dict[NodeId, NodeView]:

@@ -21,7 +21,7 @@ from benchconsole.console.view.events import (
     SessionOpened,
 )
 from benchconsole.console.view.events import TestStarted as Started
-from benchconsole.console.view.reducer import advance, advance_all, opened, read_judged, repeats_of
+from benchconsole.console.view.reducer import advance, advance_all, opened, read_judged
 from benchconsole.console.view.run_view import Coverage, RunView, State, state_of_failure, superseding
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import TotalsCache, compute_totals
@@ -134,16 +134,6 @@ def test_a_round_touches_its_own_nodes_and_those_that_findings_speak_of() -> Non
     fewer = advance(after, replace(closed, round=replace(each, number=100), verdicts=(), findings=view.findings[1:]))
     gone = view.findings[0]
     assert {name for name in view.nodes if after.nodes[name] is not fewer.nodes[name]} >= set(gone.nodes)
-
-
-def test_repeats_are_found_in_the_plan_once() -> None:
-    rounds = story().rounds
-    twice = [*rounds, _renumbered(rounds[0], 50), _renumbered(rounds[0], 51)]
-    found = repeats_of(twice)
-    first = rounds[0].tests[0].id
-    assert found[f"50/{first}"] == (first,)
-    assert found[f"51/{first}"] == (first, f"50/{first}")
-    assert len(found) == 2 * len(rounds[0].tests)
 
 
 @pytest.mark.parametrize(("sampled", "counted"), [(False, 1), (True, 3)])
