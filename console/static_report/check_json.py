@@ -4,6 +4,7 @@ The keys are a promise to scripts; the schema is in ``docs/reference/check.schem
 """
 
 from benchconsole.console.static_report.json_values import Record, encode_record, encode_value, select_fields
+from benchconsole.topology.analysis.class_totals import TOTALS, list_parts
 from benchconsole.topology.analysis.oversubscription import Oversubscription
 from benchconsole.topology.analysis.ports import SwitchPorts
 from benchconsole.topology.analysis.static_analysis import StaticReport
@@ -51,6 +52,10 @@ _CEILING = {
     "target_Bps": "target", "stated_Bps": "stated.rate", "limited_by": "limiting.name",
 }  # fmt: skip
 _LAYER = {"name": "name", "rate_Bps": "rate", "origin": "origin", "model": "model", "detail": "detail"}
+_TOTAL = {
+    "nodes": "nodes", "sockets": "sockets", "cores": "cores", "memory": "memory_B", "disk": "disk_B",
+    "peak": "peak_FLOP_per_s",
+}  # fmt: skip
 _FINDING = {"severity": "severity", "code": "code", "where": "where", "text": "text"}
 
 
@@ -74,6 +79,7 @@ def make_check_record(fabric: Fabric, report: StaticReport) -> Record:
                 for line in report.wan
             ],
             "storage": [_describe_storage(group) for group in report.storage],
+            "totals": _list_totals(fabric),
             "claims": _list_claims(report),
             "findings": [select_fields(each, _FINDING) for each in report.findings],
         }
@@ -143,14 +149,23 @@ def _describe_storage(group: GroupCeilings) -> Record:
     }
 
 
+def _list_totals(fabric: Fabric) -> list[Record]:
+    """What the nodes of each class have together; null where the class does not say."""
+    parts = {what: list_parts(what, fabric.nodes.values()) for what in TOTALS}
+    return [
+        {"class": part.name, **{_TOTAL[what]: parts[what][index].value for what in TOTALS}}
+        for index, part in enumerate(parts["nodes"])
+    ]
+
+
 def _list_claims(report: StaticReport) -> list[Record]:
     return [
         {
             "what": each.claim.what,
             "of": each.claim.scope,
             "source": each.claim.source,
-            "stated": encode_value(each.claim.value, bits=each.claim.what != "oversubscription"),
-            "computed": encode_value(each.computed, bits=each.claim.what != "oversubscription"),
+            "stated": encode_value(each.claim.value, bits=each.claim.what == "bisection"),
+            "computed": encode_value(each.computed, bits=each.claim.what == "bisection"),
             "outcome": each.outcome,
         }
         for each in report.claims

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from benchconsole.console.text.table import Column, Table, make_table, number, words
 from benchconsole.topology.analysis.bisection import BisectionReport
+from benchconsole.topology.analysis.class_totals import TOTALS, add_up, format_total, list_parts
 from benchconsole.topology.analysis.oversubscription import GroupOversubscription, Oversubscription, WorstFailure
 from benchconsole.topology.analysis.redundancy import ElementLoss
 from benchconsole.topology.analysis.static_analysis import StaticReport
@@ -27,10 +28,37 @@ SHOWN = 2
 
 def make_tables(fabric: Fabric, report: StaticReport) -> Iterator[Table]:
     """Every table, also those without rows."""
+    yield _make_totals(fabric)
     yield from _list_capacity(fabric, report)
     yield from _list_redundancy(report)
     yield from _list_sharing(report)
     yield from _list_storage(fabric, report)
+
+
+# -- totals
+
+
+def _make_totals(fabric: Fabric) -> Table:
+    """What the classes declare, added up; none where they declare nothing."""
+    nodes = tuple(fabric.nodes.values())
+    parts = {what: list_parts(what, nodes) for what in TOTALS}
+    declared = [what for what in TOTALS if what != "nodes" and any(part.each is not None for part in parts[what])]
+    if not declared:
+        return Table("Totals by class", (), ())
+    shown = ("nodes", *declared)
+    rows = [
+        (parts["nodes"][index].name, *(_format_total(what, parts[what][index].value) for what in shown))
+        for index in range(len(parts["nodes"]))
+    ]
+    whole = ("all", *(_format_total(what, add_up(parts[what])) for what in shown))
+    columns = (Column("class"), *(number(what) for what in shown))
+    return Table("Totals by class", columns, tuple(rows if len(rows) == 1 else [*rows, whole]))
+
+
+def _format_total(what: str, value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:,.0f}" if what in ("nodes", "sockets", "cores") else format_total(what, value)
 
 
 # -- capacity

@@ -3,7 +3,8 @@
 A stated oversubscription is compared with the ratio of the switches or groups that it names, *end-to-end* with
 the fair share of the worst node (``topology.analysis.end_to_end``). A stated bisection is compared with the
 least cut between the halves of the nodes, between two groups, or of a tier (``topology.analysis.bisection``): a
-cut is an upper bound, so it can refute a claim, never prove it.
+cut is an upper bound, so it can refute a claim, never prove it. A stated total is compared with the sum over the
+classes of its nodes (``topology.analysis.class_totals``).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,19 +12,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from benchconsole.topology.analysis.bisection import BisectionReport, FabricCut, find_cut
+from benchconsole.topology.analysis.class_totals import (
+    TOTALS,
+    add_up,
+    choose_nodes,
+    format_part,
+    format_total,
+    list_parts,
+)
 from benchconsole.topology.analysis.end_to_end import EndToEnd
 from benchconsole.topology.analysis.oversubscription import OversubscriptionReport
 from benchconsole.topology.analysis.static_finding import Severity, StaticFinding
 from benchconsole.topology.errors import SelectionError
-from benchconsole.topology.model.fabric import Claim, Fabric
+from benchconsole.topology.model.claims import END_TO_END, Claim
+from benchconsole.topology.model.fabric import Fabric
 from benchconsole.topology.tables.fabric_tables import Tables
 from benchconsole.topology.tables.graph_algorithms import UnitTooFineError
 from benchconsole.topology.units import network_rate
 from benchconsole.topology.units import ratio as shown
 
 ROUNDING = 0.02
-"""Documents give a ratio or a cut to two digits; only what differs by more than that contradicts."""
-END_TO_END = "end-to-end"
+"""Documents give ratios, cuts and sizes to two digits; only what differs by more than that contradicts."""
+_COUNTED = ("nodes", "sockets", "cores")
+"""Totals that are numbers of things: these are exact."""
 
 
 class ClaimOutcome(StrEnum):
@@ -69,7 +80,9 @@ def compare_claims(
     """Every claim in file order, held against the reports of the other analyses."""
     fabric, found = cabled.fabric, list[Comparison]()
     for claim in fabric.claims:
-        if claim.what == "bisection":
+        if claim.what in TOTALS:
+            computed, steps, why = _find_total(fabric, claim)
+        elif claim.what == "bisection":
             computed, steps, why = _find_least(cabled, claim.scope, cuts)
         elif claim.scope == END_TO_END:
             computed, steps, why = _find_worst_way(fabric, ratios, ways)
@@ -82,13 +95,27 @@ def compare_claims(
 
 
 def _find_outcome(claim: Claim, computed: float | None) -> ClaimOutcome:
-    """A ratio should not be above what is stated, a cut not below; a cut above proves nothing."""
+    """A ratio should not be above what is stated, a cut or total not below; a cut above proves nothing."""
     if computed is None:
         return ClaimOutcome.UNKNOWN
-    above, below = computed > claim.value * (1 + ROUNDING), computed < claim.value * (1 - ROUNDING)
+    allowed = 0.0 if claim.what in _COUNTED else ROUNDING
+    above, below = computed > claim.value * (1 + allowed), computed < claim.value * (1 - allowed)
+    if claim.what in TOTALS:
+        return ClaimOutcome.CONTRADICTED if below else ClaimOutcome.BETTER if above else ClaimOutcome.HOLDS
     if claim.what == "bisection":
         return ClaimOutcome.CONTRADICTED if below else ClaimOutcome.HOLDS
     return ClaimOutcome.CONTRADICTED if above else ClaimOutcome.BETTER if below else ClaimOutcome.HOLDS
+
+
+def _find_total(fabric: Fabric, claim: Claim) -> _Found:
+    """The sum over the classes of the nodes that are meant, and what each class adds."""
+    parts = list_parts(claim.what, choose_nodes(fabric, claim.nodes))
+    silent = [part.name for part in parts if part.each is None]
+    if silent or not parts:
+        which = f"class{'' if len(silent) == 1 else 'es'} {', '.join(silent)}"
+        return None, (), f"{which} declares no {claim.what}" if silent else "no machine is meant"
+    steps = (ClaimStep(format_part(claim.what, part), part.name, part.value or 0.0) for part in parts)
+    return add_up(parts), tuple(steps), ""
 
 
 def _find_least(cabled: Tables, scope: str, cuts: BisectionReport) -> _Found:
@@ -153,30 +180,42 @@ _CODES = {
 
 
 def list_findings(fabric: Fabric, comparisons: Iterable[Comparison]) -> Iterator[StaticFinding]:
-    """Claims that the cabling contradicts, those that it exceeds, and those that cannot be checked."""
+    """Claims that the description contradicts, those that it exceeds, and those that cannot be checked."""
     for each in comparisons:
         if each.outcome is not ClaimOutcome.HOLDS:
             claim = each.claim
             severity, code = _CODES[each.outcome]
-            where = fabric.name if claim.scope == END_TO_END else claim.scope
+            where = fabric.name if claim.scope in (END_TO_END, "") else claim.scope
             source = f" ({claim.source})" if claim.source else ""
             if each.computed is None:
                 outcome = f"it cannot be checked: {each.why}"
             else:
-                outcome = f"the cabling gives {_describe_computed(each, each.computed)}"
-            whole, part = ("bisection", "bisection of") if claim.what == "bisection" else ("end to end", "at")
-            scope = whole if claim.scope == END_TO_END else f"{part} {claim.scope}"
-            text = f"stated {_format_number(claim, claim.value)} {scope}{source}; {outcome}"
+                given = "classes give" if claim.what in TOTALS else "cabling gives"
+                outcome = f"the {given} {_describe_computed(each, each.computed)}"
+            text = f"stated {_format_number(claim, claim.value)}{_describe_scope(claim)}{source}; {outcome}"
             yield StaticFinding(severity, code, where, text)
 
 
+def _describe_scope(claim: Claim) -> str:
+    if claim.what in TOTALS:
+        return f" of {claim.scope}" if claim.scope else ""
+    whole, part = ("bisection", "bisection of") if claim.what == "bisection" else ("end to end", "at")
+    return f" {whole}" if claim.scope == END_TO_END else f" {part} {claim.scope}"
+
+
 def _format_number(claim: Claim, value: float) -> str:
+    if claim.what in TOTALS:
+        return format_total(claim.what, value)
     return network_rate(value) if claim.what == "bisection" else shown(value)
 
 
 def _describe_computed(each: Comparison, computed: float) -> str:
     """The computed number, after the steps that lead to it."""
     claim, steps = each.claim, each.steps
+    if claim.what in TOTALS:
+        times = claim.value / computed
+        often = f"; stated is {round(times)} times that" if times > 1.5 and abs(times - round(times)) < ROUNDING else ""
+        return f"{_format_number(claim, computed)}: {', '.join(step.where for step in steps)}{often}"
     if claim.what == "bisection":
         return f"at most {_format_number(claim, computed)} ({', '.join(step.where for step in steps)})"
     if claim.scope == END_TO_END:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from benchconsole.topology.analysis import (
     bisection,
     bottlenecks,
+    class_arithmetic,
     connectivity,
     end_to_end,
     hashing,
@@ -60,6 +61,7 @@ def make_static_report(fabric: Fabric, *, buffers: Mapping[NodeId, float] | None
     claims = stated_vs_computed.compare_claims(cabled, ratios, ways, cuts)
     found = (
         *stated_vs_computed.list_findings(fabric, claims),
+        *class_arithmetic.list_findings(fabric),
         *connectivity.check_connectivity(cabled),
         *bottlenecks.find_bottlenecks(cabled),
         *oversubscription.list_findings(ratios),

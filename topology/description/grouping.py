@@ -1,6 +1,5 @@
-"""Resolves the groups of devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites, cohorts; and claims."""
+"""Resolves the groups of devices: networks, MLAG pairs, VLANs, chassis, racks, pods, sites and cohorts."""
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
@@ -8,25 +7,20 @@ from benchconsole.topology.description import raw
 from benchconsole.topology.description.document import Location, ProblemReport
 from benchconsole.topology.description.names import DeviceNames
 from benchconsole.topology.description.wiring import MAX_VLAN
-from benchconsole.topology.errors import find_near
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.cohorts import DIMENSION_WORDS, VALUE_WORDS, is_dimension, is_value
 from benchconsole.topology.model.fabric import (
-    Claim,
     Group,
     Link,
     LinkId,
     Mlag,
     Network,
     NodeId,
-    SwitchRole,
     Vlan,
     tcp_goodput,
 )
-from benchconsole.topology.units import UnitError, parse_link_speed
 
 KINDS = {"chassis": "chassis", "racks": "rack", "pods": "pod", "sites": "site"}
-_RATIO = re.compile(r"\s*(\d+(?:\.\d+)?)\s*:\s*(\d+(?:\.\d+)?)\s*")
 
 
 class Grouping:
@@ -108,29 +102,6 @@ class Grouping:
         for index, name in enumerate(names):
             yield Group(kind, name, tuple(members[index * size : (index + 1) * size]), written.model)
 
-    def claims(self) -> Iterator[Claim]:
-        for index, each in enumerate(self.written.stated):
-            here: Location = ("stated", index)
-            if each is None:
-                continue
-            if (each.oversubscription is None) == (each.bisection is None):
-                self.report.add(here, "both or neither", "one of oversubscription and bisection")
-                continue
-            what = "oversubscription" if each.oversubscription is not None else "bisection"
-            read = _parse_ratio if what == "oversubscription" else parse_link_speed
-            value = self.report.quantity(str(getattr(each, what)), (*here, what), read)
-            if value is not None and self._scope(each.of, (*here, "of")):
-                yield Claim(what, each.of, value, each.source)
-
-    def _scope(self, scope: str, here: Location) -> bool:
-        known = ["end-to-end", *(role.value for role in SwitchRole), *KINDS.values(), *self.names.switches]
-        known += [name for section in KINDS for name in getattr(self.written, section)]
-        if scope not in known:
-            self.report.add(
-                here, f"unknown scope {scope!r}", "end-to-end, a role, a kind or a name", find_near(scope, known)
-            )
-        return scope in known
-
 
 def resolve_cohorts(
     written: raw.RawTopology, report: ProblemReport, chosen: Callable[[str, Location], Collection[NodeId] | None]
@@ -159,10 +130,3 @@ def resolve_cohorts(
                 report.add((*here, name), also, f"each node in one cohort of {dimension}")
                 break
     return {node: tuple(sorted(pairs)) for node, pairs in found.items()}
-
-
-def _parse_ratio(text: str) -> float:
-    match = _RATIO.fullmatch(text)
-    if match is None or float(match[2]) == 0:
-        raise UnitError(text, "a ratio such as 2:1")
-    return float(match[1]) / float(match[2])

@@ -270,11 +270,17 @@ class RawStorage(_Strict):
 
 
 class RawStated(_Strict):
-    """What the documents say about the cabling; one of ``oversubscription`` and ``bisection``."""
+    """What the documents say about the machine: a ratio or cut of the cabling, or a total over the nodes of ``of``."""
 
     oversubscription: str | None = None
     bisection: Quantity | None = None
-    of: str = "end-to-end"
+    nodes: Quantity | None = None
+    sockets: Quantity | None = None
+    cores: Quantity | None = None
+    memory: Quantity | None = None
+    disk: Quantity | None = None
+    peak: Quantity | None = None
+    of: str | None = None
     source: str = ""
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from benchconsole.topology.description import raw
+from benchconsole.topology.description.claims import list_scopes, read_claims
 from benchconsole.topology.description.declarations import Declarations, resolve_hardware
 from benchconsole.topology.description.document import Document, Location, ProblemReport, read, read_text
 from benchconsole.topology.description.grouping import Grouping, resolve_cohorts
@@ -164,7 +165,6 @@ class _Resolver:
             mlags=tuple(pairs),
             vlans=MappingProxyType(vlans),
             storage=MappingProxyType(systems),
-            claims=tuple(grouping.claims()),
             parameters=MappingProxyType(dict(written.parameters)),
             caps=self.allowances.caps(written.caps, tuple(systems)),
             places=MappingProxyType(names.places),
@@ -173,8 +173,10 @@ class _Resolver:
         for node, labels in resolve_cohorts(written, self.report, declared.chosen).items():
             names.nodes[node] = replace(names.nodes[node], cohorts=labels)
         criteria = [declared.criterion(index, item) for index, item in enumerate(written.criteria) if item is not None]
+        scopes = list_scopes(written, [*names.switches])
         return replace(
             fabric,
+            claims=tuple(read_claims(written.stated, self.report, scopes, declared.chosen)),
             criteria=tuple(item for item in criteria if item is not None),
             suites=MappingProxyType({name: declared.suite(name, stages) for name, stages in written.suites.items()}),
         )

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NewType
 
 from benchconsole.topology.errors import Position
+from benchconsole.topology.model.claims import Claim
 from benchconsole.topology.model.storage import Storage
 from benchconsole.topology.model.sweep import Sweep
 from benchconsole.topology.units import Unit
@@ -271,20 +272,6 @@ class Vlan:
     id: int
     name: str
     members: frozenset[NodeId]
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """Something that the documents say about the machine, to be held against what is computed.
-
-    ``what`` is oversubscription (``value`` is down/up) or bisection (byte/s); ``scope`` is
-    ``end-to-end``, a tier, a group kind, or the name of a switch or group.
-    """
-
-    what: str
-    scope: str
-    value: float
-    source: str = ""
 
 
 class Basis(StrEnum):

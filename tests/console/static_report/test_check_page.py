@@ -1,6 +1,7 @@
 """The page of ``check``: every shipped example at every width, in ASCII too, and hostile names as text."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -57,9 +58,10 @@ def test_the_pages_in_the_documentation_are_what_is_printed(path: Path) -> None:
 
 
 def test_examples_are_short_enough_to_read() -> None:
-    assert {
-        path.name: len(path.read_text().splitlines()) for path in EXAMPLES if path.read_text().count("\n") > 60
-    } == {}
+    """The machine in 60 lines; what its documents say of it, and what is asked of it, in 40 more."""
+    machines = {path.name: re.split("(?m)^(?:stated|criteria|reported):", path.read_text())[0] for path in EXAMPLES}
+    assert {name: lines for name, text in machines.items() if (lines := text.count("\n")) > 60} == {}
+    assert {path.name: lines for path in EXAMPLES if (lines := path.read_text().count("\n")) > 100} == {}
 
 
 def test_jetstream_in_json() -> None:
@@ -69,6 +71,28 @@ def test_jetstream_in_json() -> None:
     mxl = next(each for each in found["switches"] if each["name"] == "mxl01-1")
     assert (mxl["down_bps"], mxl["up_bps"], mxl["ratio"]) == (160e9, 80e9, 2.0)
     assert "claim-contradicted" in {each["code"] for each in found["findings"]}
+
+
+def test_the_totals_of_jetstream_are_those_of_its_report() -> None:
+    found = json.loads(check(str(ROOT / "topology/examples/jetstream.yaml"), "--json").stdout)
+    assert {each["class"]: (each["nodes"], each["sockets"], each["cores"]) for each in found["totals"]} == {
+        "m630": (320, 640, 7680),
+        "r630": (7, 14, 168),
+        "r730": (20, 40, 480),
+    }
+    stated = {(each["what"], each["of"]): each for each in found["claims"]}
+    assert stated["cores", "@compute"] == {
+        "what": "cores", "of": "@compute", "source": "2", "stated": 15360, "computed": 7680, "outcome": "contradicted",
+    }  # fmt: skip
+    assert stated["disk", "@storage"]["computed"] == 960e12
+
+
+def test_the_total_of_all_classes_stands_below_them_where_each_declares_its_part() -> None:
+    shown = check(str(ROOT / "topology/examples/jetstream.yaml"), "--width", "100").stdout
+    assert [line.split() for line in shown.splitlines() if line.startswith(("m630 ", "all  "))] == [
+        ["m630", "320", "640", "7,680", "40.0", "TiB", "(44.0", "TB)", "640", "TB", "258", "TFLOP/s"],
+        ["all", "347", "694", "8,328", "41.7", "TiB", "(45.8", "TB)", "1.61", "PB", "280", "TFLOP/s"],
+    ]
 
 
 def test_another_parameter() -> None:

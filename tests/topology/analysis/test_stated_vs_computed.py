@@ -172,10 +172,75 @@ def test_jetstream_is_two_to_one_for_one_chassis_on_a_switch_only(per_tor: int, 
     assert compared(described).computed == pytest.approx(end)
     assert (compared(described).outcome is ClaimOutcome.HOLDS) == (per_tor == 1)
     if per_tor > 1:
-        assert said(described).text == (
+        assert next(list_findings(described, compare_all(described))).text == (
             f"stated 2.00:1 end to end (3.1.1, 3.1.9); the cabling gives 2.00:1 at the chassis, {per_tor}.00:1 at the leaf,"
             f" {end:.2f}:1 end to end; 2.00:1 holds up to the chassis only"
         )
+
+
+CLASSES = """\
+schema: 1
+fabric: cloud
+switches: {s1: {}}
+classes:
+  blade: {cpu: {sockets: 2, cores: 24}, memory: 128 GiB, disk: {count: 2, size: 1 TB}, peak: 806.4 GFLOP/s}
+  server: {cpu: {sockets: 2, cores: 24}, memory: 64 GiB}
+nodes:
+  b[1-320]: {class: blade}
+  st[1-20]: {class: server, role: storage}
+  vm[1-20]: {class: server, host: "st[1-20]"}
+links: [{from: "b[1-320],st[1-20]", to: s1, speed: 10 Gb/s}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "outcome", "text"),
+    [
+        ("nodes: 320, of: '@compute & @class:blade'", ClaimOutcome.HOLDS, ""),
+        ("sockets: 640, of: 'b[1-320]'", ClaimOutcome.HOLDS, ""),
+        ("cores: 7680, of: 'b[1-320]'", ClaimOutcome.HOLDS, ""),
+        ("peak: 258 TFLOP/s, of: 'b[1-320]'", ClaimOutcome.HOLDS, ""),
+        ("disk: 640 TB, of: 'b[1-320]'", ClaimOutcome.HOLDS, ""),
+        ("memory: 40 TiB, of: 'b[1-320]'", ClaimOutcome.HOLDS, ""),
+        (
+            "memory: 40 TB, of: 'b[1-320]', source: '2'",
+            ClaimOutcome.BETTER,
+            "stated 36.4 TiB (40.0 TB) of b[1-320] (2); the classes give 40.0 TiB (44.0 TB): 320 nodes of blade x 128 GiB",
+        ),
+        (
+            "cores: '15,360', of: 'b[1-320]', source: '2'",
+            ClaimOutcome.CONTRADICTED,
+            (
+                "stated 15,360 cores of b[1-320] (2); the classes give 7,680 cores: 320 nodes of blade x 24 cores; stated is"
+                " 2 times that"
+            ),
+        ),
+        (
+            "cores: 7681, of: 'b[1-320]'",
+            ClaimOutcome.CONTRADICTED,
+            "stated 7,681 cores of b[1-320]; the classes give 7,680 cores: 320 nodes of blade x 24 cores",
+        ),
+        (
+            "cores: 8000",
+            ClaimOutcome.BETTER,
+            "stated 8,000 cores; the classes give 8,160 cores: 320 nodes of blade x 24 cores, 20 nodes of server x 24 cores",
+        ),
+        (
+            "peak: 1 PFLOP/s",
+            ClaimOutcome.UNKNOWN,
+            "stated 1.00 PFLOP/s; it cannot be checked: class server declares no peak",
+        ),
+        (
+            "cores: 24, of: vm1",
+            ClaimOutcome.UNKNOWN,
+            "stated 24 cores of vm1; it cannot be checked: no machine is meant",
+        ),
+    ],
+)
+def test_a_total_beside_the_sum_over_its_classes(tmp_path: Path, claim: str, outcome: ClaimOutcome, text: str) -> None:
+    described = fabric(tmp_path, f"{CLASSES}stated: [{{{claim}}}]\n")
+    assert compared(described).outcome is outcome
+    assert [each.text for each in list_findings(described, compare_all(described))] == ([text] if text else [])
 
 
 def test_nothing_stated_is_nothing_computed(tmp_path: Path) -> None:

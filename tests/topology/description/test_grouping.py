@@ -1,11 +1,11 @@
-"""MLAG pairs, VLANs, chassis, racks, sites, networks and claims; contradictions are refused with their place."""
+"""MLAG pairs, VLANs, chassis, racks, sites and networks; contradictions are refused with their place."""
 
 from pathlib import Path
 
 import pytest
 
 from benchconsole.topology.errors import TopologyError
-from benchconsole.topology.model.fabric import Claim, Fabric, Group
+from benchconsole.topology.model.fabric import Fabric, Group
 from benchconsole.topology.selection import list_groups, select
 from tests.fabrics import fabric
 
@@ -58,14 +58,6 @@ def test_vlans(tmp_path: Path) -> None:
     assert list_groups(found)["vlan:10"] == ["n1", "n3", "n5", "n7"]
 
 
-def test_claims(tmp_path: Path) -> None:
-    text = 'stated: [{oversubscription: "2:1", source: offer}, {bisection: 1.6 Tb/s, of: leaf}]\n'
-    assert described(tmp_path, text).claims == (
-        Claim("oversubscription", "end-to-end", 2.0, "offer"),
-        Claim("bisection", "leaf", 2e11),
-    )
-
-
 def test_networks(tmp_path: Path) -> None:
     found = described(
         tmp_path, "network: {mtu: 9000}\nnetworks: {elan: {type: Elan3, goodput: 90 %}, ge: {mtu: 1500}}\n"
@@ -87,9 +79,6 @@ def test_networks(tmp_path: Path) -> None:
         ("vlans: {5000: {members: n1}}\n", "11:9", "the VLAN '5000'"),
         ("vlans: {ten: {members: n1}}\n", "11:9", "the VLAN 'ten'"),
         ("vlans: {10: {members: a1}}\n", "11:23", "'a1', which is no node"),
-        ('stated: [{oversubscription: "2 to 1"}]\n', "11:29", "a ratio such as 2:1"),
-        ('stated: [{oversubscription: "2:1", of: leef}]\n', "11:40", "did you mean leaf?"),
-        ("stated: [{source: x}]\n", "11:10", "one of oversubscription and bisection"),
         ("networks: {data: {}}\n", "11:12", "a network named 'data'"),
         ("networks: {x: {goodput: 120 %}}\n", "11:25", "at most 100 %"),
     ],

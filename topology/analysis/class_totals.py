@@ -1,0 +1,95 @@
+"""Totals over nodes by what their classes declare: processors, cores, memory, disks and peak.
+
+A total is known only where every class in it declares the fact: a part is never taken for the whole.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from benchconsole.topology.grouping import group_by_key
+from benchconsole.topology.model.fabric import Fabric, Hardware, Node, NodeId
+from benchconsole.topology.units import Unit, counted, disk_size, memory_size, show
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPart:
+    """The nodes of one class in a total; ``each`` is what one of them has, None where the class does not say."""
+
+    name: str
+    nodes: int
+    each: float | None
+
+    @property
+    def value(self) -> float | None:
+        return None if self.each is None else self.nodes * self.each
+
+
+def _read_fact(*names: str) -> Callable[[Hardware], float | None]:
+    """The product of declared facts; None where one is missing."""
+
+    def read(hardware: Hardware) -> float | None:
+        product = 1.0
+        for name in names:
+            value = hardware.facts.get(name)
+            if not isinstance(value, float):
+                return None
+            product *= value
+        return product
+
+    return read
+
+
+_PER_NODE: Mapping[str, Callable[[Hardware], float | None]] = MappingProxyType(
+    {
+        "nodes": lambda hardware: 1.0,
+        "sockets": _read_fact("cpu.sockets"),
+        "cores": _read_fact("cpu.cores"),
+        "memory": _read_fact("memory.total"),
+        "disk": _read_fact("disk.count", "disk.size"),
+        "peak": lambda hardware: hardware.peak,
+    }
+)
+TOTALS = tuple(_PER_NODE)
+"""What can be added up."""
+
+
+def list_parts(what: str, nodes: Iterable[Node]) -> tuple[ClassPart, ...]:
+    """``nodes`` by class, each with what one of them has of ``what``; virtual machines have the hardware of others."""
+    own = (node for node in nodes if node.host is None)
+    classes = group_by_key((node.hardware.name, node) for node in own)
+    return tuple(
+        ClassPart(name, len(members), _PER_NODE[what](members[0].hardware)) for name, members in classes.items()
+    )
+
+
+def add_up(parts: Iterable[ClassPart]) -> float | None:
+    """The sum of all parts; None without any, and where one is not known."""
+    values = [part.value for part in parts]
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def choose_nodes(fabric: Fabric, names: Iterable[str]) -> list[Node]:
+    """The nodes of these names."""
+    return [fabric.nodes[NodeId(name)] for name in names]
+
+
+def format_total(what: str, value: float) -> str:
+    """A number of things with its noun, or a quantity; memory as it is sold and as documents write it."""
+    if what == "memory":
+        return f"{memory_size(value)} ({disk_size(value)})"
+    if what == "disk":
+        return disk_size(value)
+    if what == "peak":
+        return show(value, Unit.FLOP_RATE)
+    return counted(round(value), what.removesuffix("s"))
+
+
+def format_part(what: str, part: ClassPart) -> str:
+    """``320 nodes of m630 x 24 cores``."""
+    nodes = f"{counted(part.nodes, 'node')} of {part.name}"
+    if what == "nodes" or part.each is None:
+        return nodes
+    each = memory_size(part.each) if what == "memory" else format_total(what, part.each)
+    return f"{nodes} x {each}"
