@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from benchconsole.probes.model.checklist import Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Verdict
@@ -18,6 +19,9 @@ from benchconsole.store.writing.write_cache import WriteCache
 from benchconsole.store.writing.write_queue import ResultJob
 from benchconsole.store.writing.writer import Writer
 from benchconsole.topology.model.fabric import Fabric
+
+if TYPE_CHECKING:
+    from benchconsole.probes.judging.detectable_loss import DetectableLoss
 
 
 class SessionStore(SessionReader):
@@ -84,15 +88,16 @@ class SessionStore(SessionReader):
         *,
         judged_by: str,
         findings: Sequence[Finding] | None = None,
+        losses: Sequence["DetectableLoss"] | None = None,
         chosen: ChosenCriteria | None = None,
         notes: Sequence[SessionNote] = (),
     ) -> None:
         """Write a new judgement of stored rounds, in one transaction; from now on it counts.
 
         ``verdicts`` is keyed by (round, attempt). ``findings`` hold over all judged rounds of the session with
-        these verdicts (None: not computed). ``chosen`` are the criteria that were used, from now on those of the
-        session (None: as before), ``notes`` what is to be said of that. It needs no claim. ConflictError when
-        ``judged_by`` has judged one of them before, or one of them is not stored.
+        these verdicts (None: not computed), and so do ``losses``. ``chosen`` are the criteria that were used, from
+        now on those of the session (None: as before), ``notes`` what is to be said of that. It needs no claim.
+        ConflictError when ``judged_by`` has judged one of them before, or one of them is not stored.
         """
 
         def append(cache: WriteCache) -> None:
@@ -103,6 +108,8 @@ class SessionStore(SessionReader):
                 session_rows.append_verdicts(cache, stored, judged, judged_by=judged_by, at=at)
             if findings is not None:
                 session_rows.append_findings(cache.connection, session, findings)
+            if losses is not None:
+                session_rows.append_losses(cache.connection, session, losses)
             if chosen is not None:
                 session_rows.append_criteria(cache.connection, session, chosen)
             for note in notes:
@@ -152,17 +159,21 @@ class SessionStore(SessionReader):
         complete: bool,
         because: str = "",
         findings: Sequence[Finding] | None = None,
+        losses: Sequence["DetectableLoss"] | None = None,
         verdict: StoredVerdict | None = None,
     ) -> None:
         """Note that nothing more will come, and let go of the session. ``at`` is UTC seconds.
 
-        ``findings`` hold over all judged rounds of the session, and so does ``verdict`` (None: not computed).
+        ``findings`` hold over all judged rounds of the session, and so do ``losses`` and ``verdict`` (None: not
+        computed).
         """
 
         def end(cache: WriteCache) -> None:
             session = cache.require_driven(self.id)
             if findings is not None:
                 session_rows.append_findings(cache.connection, session, findings)
+            if losses is not None:
+                session_rows.append_losses(cache.connection, session, losses)
             if verdict is not None:
                 session_rows.append_session_verdict(cache.connection, session, verdict)
             cache.release(self.id, at=at, complete=complete, because=because)

@@ -9,7 +9,7 @@ from benchconsole.console.session.criteria_changes import describe_choice
 from benchconsole.console.session.metadata import name_judgement
 from benchconsole.probes.judging.confirmation import plan_confirmation
 from benchconsole.probes.judging.context import JudgingContext
-from benchconsole.probes.judging.detectable_loss import DetectableLoss, list_detectable_losses
+from benchconsole.probes.judging.detectable_loss import DetectableLoss, DetectableLosses
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError
@@ -43,29 +43,41 @@ class JudgedRounds:
         self.by_number: dict[int, ClosedRound] = {}
         self._context = make_judging_context(fabric, probes)
         self._findings = Findings(self._context)
+        self._losses = DetectableLosses(self._context)
         self._probes = probes
         self._unread: list[ClosedRound] = []
         self.known_findings: tuple[Finding, ...] | None = ()
         """``findings`` where they were computed or restored since the last round was added, else None."""
+        self.known_losses: tuple[DetectableLoss, ...] | None = ()
+        """The same of ``losses``."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings over all rounds so far."""
         if self.known_findings is None:
-            for judged in self._unread:
-                self._findings.add_round(judged)
-            self._unread.clear()
+            self._read_waiting()
             self.known_findings = self._findings.rank()
         return self.known_findings
+
+    @property
+    def losses(self) -> tuple[DetectableLoss, ...]:
+        """The smallest loss that the rounds so far could have shown, by kind of element."""
+        if self.known_losses is None:
+            self._read_waiting()
+            self.known_losses = self._losses.sum_up()
+        return self.known_losses
+
+    def _read_waiting(self) -> None:
+        """Read the flows of rounds that were not read yet, each round once for all that asks for them."""
+        for judged in self._unread:
+            self._findings.add_round(judged)
+            self._losses.add_round(judged)
+        self._unread.clear()
 
     @property
     def in_order(self) -> tuple[ClosedRound, ...]:
         """The rounds in the order of their numbers."""
         return tuple(self.by_number[number] for number in sorted(self.by_number))
-
-    def list_detectable_losses(self) -> tuple[DetectableLoss, ...]:
-        """The smallest loss that the rounds so far could have shown, by kind of element."""
-        return list_detectable_losses(self._context, self.in_order)
 
     def plan_confirmation(self, nodes: Collection[NodeId], seconds: float, *, first: int) -> tuple[Round, ...]:
         """The rounds on ``nodes``, numbered from ``first``, that confirm what the findings only suspect."""
@@ -77,15 +89,20 @@ class JudgedRounds:
         """The round with its verdicts; it is not added."""
         return replace(closed, verdicts=judge_round(self._context, closed))
 
+    def take(self, judged: ClosedRound) -> None:
+        """Add a round that was judged just now, while its flows are at hand; findings are computed when asked for."""
+        self.restore(judged)
+        self._read_waiting()
+
     def restore(self, judged: ClosedRound) -> None:
-        """Add a judged round without computing findings: cheap for many rounds."""
+        """Add a judged round of which nothing is read yet: cheap for many rounds."""
         self.by_number[judged.round.number] = judged
         self._unread.append(judged)
-        self.known_findings = None
+        self.known_findings = self.known_losses = None
 
     def add(self, judged: ClosedRound) -> ClosedRound:
         """Add a judged round; the same with the findings over all rounds so far."""
-        self.restore(judged)
+        self.take(judged)
         return replace(judged, findings=self.findings)
 
 
@@ -124,7 +141,7 @@ async def judge_again(
     for stored in session.read_rounds(described):
         again = judged.judge(stored)
         verdicts[stored.round.number, stored.attempt] = again.verdicts
-        judged.restore(again)
+        judged.take(again)
     findings, now = judged.findings, clock()
     source = criteria_from.file if criteria_from is not None else ""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
@@ -132,6 +149,7 @@ async def judge_again(
         verdicts,
         judged_by=f"{name_judgement(fabric)}, again {stamp}",
         findings=findings,
+        losses=judged.losses,
         chosen=ChosenCriteria(None if criteria_from is None else fabric.criteria, source, now),
         notes=[SessionNote("criteria", text, now) for text in describe_choice(described, criteria_from, who)],
     )

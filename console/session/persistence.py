@@ -17,6 +17,7 @@ from benchconsole.store.errors import StoreError
 from benchconsole.store.model import StoredVerdict
 
 if TYPE_CHECKING:
+    from benchconsole.probes.judging.detectable_loss import DetectableLoss
     from benchconsole.store.session_store import SessionStore
     from benchconsole.store.spool.spool_file import Spool
     from benchconsole.store.store import Store
@@ -65,11 +66,14 @@ class DurableWriter:
         *,
         complete: bool,
         findings: Sequence[Finding] | None,
+        losses: Sequence["DetectableLoss"] | None,
         verdict: StoredVerdict | None,
     ) -> None:
-        """Keep that nothing more will come, findings and verdict; a spool that still holds something stays."""
+        """Keep that nothing more will come, and what was concluded; a spool that still holds something stays."""
         await self.keep(
-            lambda target: target.end(at=at, complete=complete, because=because, findings=findings, verdict=verdict)
+            lambda target: target.end(
+                at=at, complete=complete, because=because, findings=findings, losses=losses, verdict=verdict
+            )
         )
         self._store.on_trouble = lambda _: None
         if self._spool is not None:

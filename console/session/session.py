@@ -28,6 +28,7 @@ from benchconsole.probes.planning.suites import find_suite
 from benchconsole.probes.planning.sweeps import SweepEndings
 from benchconsole.probes.running.runner import can_be_resumed
 from benchconsole.store.model import SessionState
+from benchconsole.store.reading.loss_reading import read_losses
 from benchconsole.topology.model.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -114,6 +115,9 @@ class Session:
         findings = session.read_findings()
         if findings is not None:
             self._judged.known_findings = findings
+        losses = read_losses(session)
+        if losses is not None:
+            self._judged.known_losses = losses
         if isinstance(events[-1], ClosedRound):
             events[-1] = replace(events[-1], findings=self._judged.findings)  # what the last one knows, counts
         begun_rounds = session.read_open_rounds(self.fabric)
@@ -174,7 +178,7 @@ class Session:
 
     def list_detectable_losses(self) -> tuple[DetectableLoss, ...]:
         """The smallest loss that the rounds so far could have shown, by kind of element."""
-        return self._judged.list_detectable_losses()
+        return self._judged.losses
 
     def unfinished(self) -> tuple[Round, ...]:
         """What the plan still owes: rounds that are not closed, and in waves what a stopped round left out."""
@@ -318,11 +322,14 @@ class Session:
                     left = "left at once; the nodes were not searched"
                     await writer.keep(lambda target: target.append_note("abandoned", left, now))
                 findings = self._judged.known_findings
+                losses = None if findings is None else self._judged.losses
                 opened = self._make_opened(now, live=False)
                 events: tuple[Noticed | ClosedRound, ...] = (*self._left_out, *self._judged.in_order)
                 view = read_judged(opened, events, findings or (), ended)
                 # One sample of a watch knows no verdict: the watch stores that of them all.
                 verdict = None if self._sampled else make_stored_verdict(decide(view))
-                await writer.end(now, because, complete=self.complete, findings=findings, verdict=verdict)
+                await writer.end(
+                    now, because, complete=self.complete, findings=findings, losses=losses, verdict=verdict
+                )
         finally:
             self._tell(ended)

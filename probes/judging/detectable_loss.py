@@ -68,19 +68,39 @@ class DetectableLoss:
         return self.seen == self.elements
 
 
-def list_detectable_losses(context: JudgingContext, rounds: Iterable[ClosedRound]) -> tuple[DetectableLoss, ...]:
-    """What judged rounds could have shown, one for each kind of element that the fabric has.
+class DetectableLosses:
+    """What judged rounds could have shown, kept up to date as they close: ``sum_up`` looks at none of them.
 
-    Verdicts that are unknown show nothing, nor do tests without a number. Empty where nothing was held against the
-    capacity of links.
+    Verdicts that are unknown show nothing, nor do tests without a number. A round whose number is known counts instead
+    of the one before.
     """
-    found = _Losses(context)
-    for closed in rounds:
-        subjects = [subject for _, subject in read_subjects(context, closed) if not subject.is_disturbed]
+
+    def __init__(self, context: JudgingContext) -> None:
+        self._context = context
+        self._rounds: dict[int, ClosedRound] = {}
+        self._losses: _Losses | None = None
+
+    def add_round(self, closed: ClosedRound) -> None:
+        """Take in one more round; cheapest right after it was judged, while its flows are at hand."""
+        again = closed.round.number in self._rounds
+        self._rounds[closed.round.number] = closed
+        if again:
+            self._losses = None
+        for each in self._rounds.values() if again else (closed,):
+            self._add(each)
+
+    def _add(self, closed: ClosedRound) -> None:
+        subjects = [subject for _, subject in read_subjects(self._context, closed) if not subject.is_disturbed]
         for subject in subjects:
             apply_rules(subject)
-        found.add(closed, [subject for subject in subjects if subject.level is not Level.UNKNOWN])
-    return found.sum_up()
+        told = [subject for subject in subjects if subject.level is not Level.UNKNOWN]
+        if told:
+            self._losses = self._losses or _Losses(self._context)
+            self._losses.add(closed, told)
+
+    def sum_up(self) -> tuple[DetectableLoss, ...]:
+        """One for each kind of element that the fabric has; empty where nothing was held against its capacity."""
+        return () if self._losses is None else self._losses.sum_up()
 
 
 def list_planned_losses(context: JudgingContext, rounds: Iterable[Round]) -> tuple[DetectableLoss, ...]:

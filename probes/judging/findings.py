@@ -61,9 +61,11 @@ class Findings:
             self._observed.clear()
             for each in self._rounds.values():
                 self._carry(each)
+                self._observe(each)
             self._read_again()
             return
         self._carry(judged)
+        self._observe(judged)
         if self._low.is_next(judged):
             self._low.add_round(judged)
         else:
@@ -73,7 +75,7 @@ class Findings:
         """Everything that is wrong so far, worst level first, then by nodes affected."""
         self._before, self._kept = self._kept, {}
         low = self._low.list_by_kind()
-        self._causes, unexplained = self._attributor.explain(list(self._observe(low.get(Yardstick.CAPACITY, ()))))
+        self._causes, unexplained = self._attributor.explain(list(self._list_observed(low.get(Yardstick.CAPACITY, ()))))
         found = [
             *self._network(each for each in self._causes if self._is_told(each)),
             *self._unexplained(unexplained),
@@ -111,16 +113,16 @@ class Findings:
         for number in sorted(self._rounds):
             self._low.add_round(self._rounds[number])
 
-    def _observe(self, low: Iterable[Verdict]) -> Iterator[LowVerdict]:
-        """Low throughputs with their flows; made once for each round."""
+    def _observe(self, judged: ClosedRound) -> None:
+        """Take in the low throughputs of a round with their flows, while those are at hand."""
+        low = (each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and is_low(each))
+        self._observed[judged.round.number] = {
+            id(each): (each, self._context.flows.read(judged, each.metric).find_measured(each.evidence)) for each in low
+        }
+
+    def _list_observed(self, low: Iterable[Verdict]) -> Iterator[LowVerdict]:
+        """Low throughputs with their flows."""
         for verdict in low:
-            if verdict.round not in self._observed:
-                judged = self._rounds[verdict.round]
-                own = (each for each in judged.verdicts if each.kind is Yardstick.CAPACITY and is_low(each))
-                self._observed[verdict.round] = {
-                    id(each): (each, self._context.flows.read(judged, each.metric).find_measured(each.evidence))
-                    for each in own
-                }
             yield self._observed[verdict.round][id(verdict)]
 
     # -- what it means

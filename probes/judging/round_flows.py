@@ -20,6 +20,7 @@ from benchconsole.topology.capacity.expect import MODEL, Expectation, expect
 from benchconsole.topology.capacity.flow_streams import Model
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Criterion, Direction, Flow
+from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.hashed_paths import CableStep
 from benchconsole.topology.routing.routes import Route, Routes
 
@@ -85,15 +86,18 @@ class RoundFlows:
         self._parts = parts
         self.results: list[Result] = []
         self.measurements: list[Sequence[Reading]] = []
-        self.flows: list[Flow] = []
+        sent: list[Flow] = []
         for result in closed.results:
             readings = (each for each in result.measurements if each.metric == metric)
             for measurements in group_by_key((INWARD in each.labels, each) for each in readings).values():
-                flow = read_flow(routes, result.test, measurements[0])
+                flow = find_flow(result.test, measurements[0])
                 if flow is not None:
                     self.results.append(result)
                     self.measurements.append(measurements)
-                    self.flows.append(flow)
+                    sent.append(flow)
+        self._divided = [routes.route(flow) for flow in sent]
+        streams = [result.test.sending.streams for result in self.results]
+        self.flows: Sequence[Flow] = limit_flows(routes.graph, sent, self._divided, streams)
 
     @cached_property
     def _paths(self) -> Mapping[int, list[CableStep]]:
@@ -109,8 +113,8 @@ class RoundFlows:
     def routes(self) -> list[Route]:
         """The links that each flow crosses: those that it was steered over, or all when it divides ideally."""
         return [
-            self._routes.route(flow) if (path := self._paths.get(place)) is None else _make_route(path)
-            for place, flow in enumerate(self.flows)
+            divided if (path := self._paths.get(place)) is None else _make_route(path)
+            for place, divided in enumerate(self._divided)
         ]
 
     @cached_property
@@ -250,11 +254,10 @@ class FlowReader:
         return self._flows[metric]
 
 
-def read_flow(routes: Routes, test: Test, measurement: Reading) -> Flow | None:
+def find_flow(test: Test, measurement: Reading) -> Flow | None:
     """The flow of a test between two nodes that ``measurement`` is of; None for other tests.
 
-    Its demand is the rate that it is held to, or what its streams can reach at most: each
-    is on one member of every LAG on its way, and all on the same where the hash sees addresses only.
+    Its demand is the rate that it is held to.
     """
     if not test.flows:
         return None
@@ -262,13 +265,24 @@ def read_flow(routes: Routes, test: Test, measurement: Reading) -> Flow | None:
     if INWARD in measurement.labels:
         _, peer = test.target.nodes
         flow = Flow(peer.id, test.target.node.id, flow.demand)
-    fabric, shares = routes.fabric, routes.shares_of(flow)
-    most = compute_most(fabric, shares, test.sending.streams)
-    least = min(fabric.payload(fabric.links[way.link]) / share for way, share in shares.items())
-    demands = [] if flow.demand is None else [flow.demand]
-    if most < least * (1 - 1e-9):
-        demands.append(most)
-    return Flow(flow.source, flow.sink, min(demands)) if demands else flow
+    return flow
+
+
+def limit_flows(graph: Graph, flows: Sequence[Flow], routes: Sequence[Route], streams: Sequence[int]) -> list[Flow]:
+    """``flows`` with the demand that they can have: also no more than their ``streams`` can reach on these routes.
+
+    Each stream is on one member of every LAG on its way, and all on the same where the hash sees addresses only.
+    """
+    if not flows:
+        return []
+    found = []
+    for flow, route, most in zip(flows, routes, compute_most(graph, routes, streams).tolist(), strict=True):
+        least = float((graph.payload[route.ways] / route.shares).min())
+        demands = [] if flow.demand is None else [flow.demand]
+        if most < least * (1 - 1e-9):
+            demands.append(most)
+        found.append(Flow(flow.source, flow.sink, min(demands)) if demands else flow)
+    return found
 
 
 def find_steered_path(walks: StreamPaths, test: Test, flow: Flow) -> list[CableStep]:

@@ -18,7 +18,7 @@ from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Caps, Flow, NodeId
 from benchconsole.topology.routing.attachment import Legs
-from benchconsole.topology.routing.routes import Routes
+from benchconsole.topology.routing.routes import Route, Routes
 
 Parts = tuple[tuple[int, float], ...]
 """Position of a leg, or number of a directed link (``Graph.way``), with the load on it."""
@@ -165,8 +165,8 @@ class FlowClasses:
         capacity = self.capacity[path.ways]
         nominal = min(float((capacity / path.shares).min()), *(self._caps.storage[name] for name in systems), inf)
         if self.streams is not None and self.streams * self._member[path.ways].min() < nominal:
-            shares = self.routes.shares_of(path.flow)
-            nominal = min(nominal, compute_most(self.routes.fabric, shares, self.streams))
+            route = Route(path.ways, path.shares)
+            nominal = min(nominal, float(compute_most(self.routes.graph, [route], [self.streams])[0]))
         load = nominal * path.shares / capacity
         forked = self._hashed[path.ways] | (path.shares < 1 - 1e-9)
         return FlowClass(

@@ -5,33 +5,41 @@ at the first fork of the path. That assumes devices whose hash spreads neighbour
 publishes another hash. Of a hash that was not described so nothing is assumed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf, prod
 
-from benchconsole.topology.grouping import group_by_key
-from benchconsole.topology.model.fabric import Direction, Fabric, Flow, HashPolicy
+import numpy as np
+
+from benchconsole.topology.arrays import Floats
+from benchconsole.topology.model.fabric import Direction, Flow, HashPolicy
+from benchconsole.topology.routing.graph import Graph
 from benchconsole.topology.routing.hashed_paths import CableStep, HashChoice, Walker, hash_flows
-from benchconsole.topology.routing.routes import Routes, Shares
+from benchconsole.topology.routing.routes import Route, Routes
 
 FIRST_PORT, LAST_PORT = 10_000, 19_999
 """Source ports that tests use: above the registered services, below those that servers of ours and Linux hand out."""
 
 
-def compute_most(fabric: Fabric, shares: Shares, streams: int) -> float:
-    """The most that so many streams of a flow with these ``shares`` can reach, in byte/s of payload.
+def compute_most(graph: Graph, routes: Sequence[Route], streams: Sequence[int]) -> Floats:
+    """The most that so many ``streams`` of each flow can reach on its route, in byte/s of payload; inf without a bound.
 
     Where all of the flow leaves a device, or enters one, each stream is on one of the cables there, and all are on the
     same one where the hash sees addresses only.
     """
-    leaving = group_by_key((way.source, way) for way in shares)
-    entering = group_by_key((fabric.links[way.link].other(way.source), way) for way in shares)
-    stages = (ways for ways in (*leaving.values(), *entering.values()) if sum(map(shares.__getitem__, ways)) > 1 - 1e-9)
-    return min((max(_compute_most_of(fabric, way, streams) for way in ways) for ways in stages), default=inf)
-
-
-def _compute_most_of(fabric: Fabric, way: Direction, streams: int) -> float:
-    link = fabric.links[way.link]
-    return fabric.member_payload(link) * (streams if link.hash.sees_ports else 1)
+    crossed = [len(route.ways) for route in routes]
+    flow = np.repeat(np.arange(len(routes)), crossed)
+    way = np.concatenate([route.ways for route in routes])
+    share = np.concatenate([route.shares for route in routes])
+    rate = graph.member_payload[way] * np.where(graph.sees_ports[way], np.repeat(streams, crossed), 1)
+    most = np.full(len(routes), inf)
+    for device in (graph.starts[way], graph.starts[way ^ 1]):
+        devices = int(graph.starts.max()) + 1
+        stage, place = np.unique(flow * devices + device, return_inverse=True)
+        whole = np.bincount(place, share) > 1 - 1e-9
+        fastest = np.zeros(len(stage))
+        np.maximum.at(fastest, place, rate)
+        np.minimum.at(most, stage[whole] // devices, fastest[whole])
+    return most
 
 
 class PortForks:

@@ -350,7 +350,14 @@ def _add_low_end(connection: sqlite3.Connection) -> None:
     connection.execute(_VERDICT_VIEW.format(more=", verdict.least"))
 
 
-STEPS: tuple[Step, ...] = (_make_tables, _add_criteria, _add_session_verdict, _add_low_end)
+def _add_detectable_loss(connection: sqlite3.Connection) -> None:
+    connection.execute("""CREATE TABLE detectable_loss (  -- what a session could show through its judgement judging_id
+        judging_id INTEGER PRIMARY KEY REFERENCES judging (id),
+        losses TEXT NOT NULL              -- JSON array of objects, one for each kind of element
+    )""")
+
+
+STEPS: tuple[Step, ...] = (_make_tables, _add_criteria, _add_session_verdict, _add_low_end, _add_detectable_loss)
 """Every change of shape there ever was, the first one from an empty file to shape ``FIRST``."""
 
 

@@ -47,6 +47,8 @@ from benchconsole.topology.units import Unit
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+    from benchconsole.probes.judging.detectable_loss import DetectableLoss
+
 SUFFIX = ".spool"
 TORN = "it is torn: it was never acknowledged"
 LONGEST_LINE = 256 * 2**20
@@ -236,9 +238,10 @@ class Spool:
         complete: bool,
         because: str = "",
         findings: Sequence[Finding] | None = None,
+        losses: Sequence["DetectableLoss"] | None = None,
         verdict: StoredVerdict | None = None,
     ) -> None:
-        """Keep that this stretch of work ended. ``findings`` and ``verdict`` are not: they follow from the rest."""
+        """Keep that this stretch of work ended. What was concluded is not: it follows from the rest."""
         ended = require_finite(at, "an end")
         await self._keep(lambda: [EndRecord(self._session, self._token, ended, complete, replace_surrogates(because))])
 

@@ -9,7 +9,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchconsole.probes.model.checklist import MOST_BYTES, Checklist, Evidence, Mark
 from benchconsole.probes.model.judgement import Finding, Level, Verdict
@@ -34,6 +34,9 @@ from benchconsole.store.reading.session_reading import NEWEST_JUDGING
 from benchconsole.store.schema.tables import BASIS
 from benchconsole.store.writing.bulk_insert import insert_rows, insert_values
 from benchconsole.store.writing.write_cache import WriteCache
+
+if TYPE_CHECKING:
+    from benchconsole.probes.judging.detectable_loss import DetectableLoss
 
 _PLANNER = "report this as a fault of the planner"
 _RESERVED = re.compile(r"last(-[0-9]+)?")
@@ -203,6 +206,21 @@ def append_findings(connection: sqlite3.Connection, session: int, findings: Sequ
     connection.execute(
         "INSERT INTO finding_set (judging_id, findings) VALUES (?, ?) ON CONFLICT (judging_id) DO NOTHING",
         (judging, numbers),
+    )
+
+
+def append_losses(connection: sqlite3.Connection, session: int, losses: Sequence["DetectableLoss"]) -> None:
+    """Write what all judged rounds of a session could have shown, under the same conditions as its findings."""
+    (judging,) = connection.execute(NEWEST_JUDGING, (session,)).fetchone()
+    if judging is None:
+        return
+    try:
+        content = dump_document(tuple(losses), "a detectable loss")
+    except RefusedError:
+        return
+    connection.execute(
+        "INSERT INTO detectable_loss (judging_id, losses) VALUES (?, ?) ON CONFLICT (judging_id) DO NOTHING",
+        (judging, content),
     )
 
 

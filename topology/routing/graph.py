@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from benchconsole.topology.arrays import Floats
+from benchconsole.topology.arrays import Flags, Floats, Indices
 from benchconsole.topology.errors import RoutingError
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import Direction, Fabric, Link
@@ -65,13 +65,35 @@ class Graph:
         """byte/s of payload that each directed link carries, by its number (``way``)."""
         return np.repeat([self.fabric.payload(link) for link in self.links], 2)
 
+    @cached_property
+    def member_payload(self) -> Floats:
+        """byte/s of payload of the fastest member of each directed link: the most that one stream gets there."""
+        return np.repeat([self.fabric.member_payload(link) for link in self.links], 2)
+
+    @cached_property
+    def sees_ports(self) -> Flags:
+        """Per directed link whether its hash puts the streams of a flow on members of their own."""
+        return np.repeat(np.array([link.hash.sees_ports for link in self.links], bool), 2)
+
     def way(self, link: Link, source: str) -> int:
         """The number of a directed link: even from ``a`` to ``b``, odd back."""
         return 2 * self._number[link.id] + (source != link.a)
 
     def direction(self, way: int) -> Direction:
-        link = self.links[way >> 1]
-        return Direction(link.id, link.b if way & 1 else link.a)
+        return self._directions[way]
+
+    @cached_property
+    def _directions(self) -> tuple[Direction, ...]:
+        return tuple(Direction(link.id, end) for link in self.links for end in (link.a, link.b))
+
+    @cached_property
+    def starts(self) -> Indices:
+        """The number of the device that each directed link leaves, by the number of the link; it enters that of
+        ``way ^ 1``.
+        """
+        numbers: dict[str, int] = {}
+        ends = (end for link in self.links for end in (link.a, link.b))
+        return np.array([numbers.setdefault(end, len(numbers)) for end in ends], np.intp)
 
     def hop(self, source: str, links: Sequence[Link]) -> NextHop:
         cables = sum(link.count for link in links)

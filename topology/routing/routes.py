@@ -40,8 +40,9 @@ class _Middle:
     """What all flows between two attachments have in common; legs are given by position."""
 
     first: _Parts
-    inner: Route
+    inner: Indices
     last: _Parts
+    shares: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +117,10 @@ class Routes:
         if direct is not None:
             return Route(np.array(direct.ways, np.intp), np.array(direct.parts))
         middle = self._middle(flow, source, sink, via)
-        ways = np.concatenate((source.out(middle.first), middle.inner.ways, sink.into(middle.last)))
+        ways = np.concatenate((source.out(middle.first), middle.inner, sink.into(middle.last)))
         for way in self._channelled.intersection(ways.tolist()) if self._channelled else ():
             self.attachments.channels(flow, self.graph.links[way >> 1])
-        shares = (list(middle.first.values()), middle.inner.shares, list(middle.last.values()))
-        return Route(ways, np.concatenate(shares))
+        return Route(ways, middle.shares)
 
     def _middle(self, flow: Flow, source: Legs, sink: Legs, via: frozenset[int]) -> _Middle:
         key = (source.attachment, sink.attachment)
@@ -130,7 +130,7 @@ class Routes:
             if not via:
                 self._middles[key] = middle
         for device in {source.device, sink.device} & self.graph.vertex.keys():
-            if any(self.graph.direction(way).source == device for way in middle.inner.ways.tolist()):
+            if any(self.graph.direction(way).source == device for way in middle.inner.tolist()):
                 raise RoutingError(f"no path from {flow.source} to {flow.sink} but through {device} itself")
         return middle
 
@@ -157,7 +157,8 @@ class Routes:
                     _add(inner, way, part * through)
                 for leg, through in sink.by_cables(legs):
                     _add(last, leg, part * through)
-        return _Middle(first, _make_route(inner), last)
+        shares = np.array([*first.values(), *inner.values(), *last.values()], float)
+        return _Middle(first, np.array(list(inner), np.intp), last, shares)
 
     def _tail(self, carried: _Carried, towards: _Towards) -> _Spread:
         """The way on from where parts of a flow have come to.

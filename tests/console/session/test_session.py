@@ -19,6 +19,7 @@ from benchconsole.console.view.run_view import RunView, State, tally
 from benchconsole.console.view.session_verdict import decide
 from benchconsole.console.view.totals import compute_totals
 from benchconsole.probes.judging.attribution import Attributor
+from benchconsole.probes.judging.detectable_loss import DetectableLosses
 from benchconsole.probes.judging.findings import Findings
 from benchconsole.probes.model.judgement import ClosedRound
 from benchconsole.probes.model.measuring import Round
@@ -229,11 +230,16 @@ async def test_a_stored_session_is_reported_without_attribution(
     def fail(*_: object) -> None:
         raise AssertionError("findings are computed again")
 
+    losses = running.list_detectable_losses()
+    assert losses
     with monkeypatch.context() as patched:
+        patched.setattr(DetectableLosses, "add_round", fail)
         patched.setattr(Findings, "add_round", fail)
         patched.setattr(Findings, "rank", fail)
         patched.setattr(Attributor, "explain", fail)
-        view = Session.stored(store, running.id, PROBES).view()
+        stored = Session.stored(store, running.id, PROBES)
+        view = stored.view()
+        assert stored.list_detectable_losses() == losses
     assert view.findings == live.findings
     assert report(view) == report(live)
 

@@ -9,13 +9,13 @@ from hypothesis import assume, given, settings
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.detectable_loss import (
     DetectableLoss,
+    DetectableLosses,
     Fault,
-    list_detectable_losses,
     list_planned_losses,
 )
 from benchconsole.probes.judging.judge import judge_round
 from benchconsole.probes.model.errors import PlanError
-from benchconsole.probes.model.judgement import Level
+from benchconsole.probes.model.judgement import ClosedRound, Level
 from benchconsole.probes.model.measuring import Bundle, FailedAt, Failure, Round
 from benchconsole.topology.description.resolve import load_text
 from benchconsole.topology.model.fabric import Direction, Fabric
@@ -132,13 +132,32 @@ def test_too_few_streams_excuse_what_enough_would_show() -> None:
     assert not few[Fault.MEMBER_LOST].is_seen
 
 
+def sum_up_rounds(context: JudgingContext, rounds: Iterable[ClosedRound]) -> tuple[DetectableLoss, ...]:
+    found = DetectableLosses(context)
+    for each in rounds:
+        found.add_round(each)
+    return found.sum_up()
+
+
+def test_a_round_that_is_repeated_counts_instead_of_the_one_before() -> None:
+    described = star()
+    context = JudgingContext(described, METRICS)
+    one, two = close(described, 1, flow("n1", "n2", 1.0)), close(described, 2, flow("n3", "n4", 1.0))
+    (first,) = one.results
+    failed = replace(first, measurements=(), failure=Failure(FailedAt.TOOL, "broke", first.test.target.node.id))
+    again = replace(one, results=(failed,))
+    assert sum_up_rounds(context, [one, two, again]) == sum_up_rounds(context, [two])
+    assert sum_up_rounds(context, [again, two, one]) == sum_up_rounds(context, [one, two])
+    assert sum_up_rounds(context, [one, two]) != sum_up_rounds(context, [two])
+
+
 def test_only_tests_with_a_number_that_is_known_show_anything() -> None:
     described = star()
     closed = close(described, 1, flow("n1", "n2", 1.0), flow("n3", "n4", 0.9))
     context = JudgingContext(described, METRICS)
 
     def count_seen(*results: object) -> int:
-        (found, *_) = list_detectable_losses(context, [replace(closed, results=tuple(results))])  # type: ignore[arg-type]
+        (found, *_) = sum_up_rounds(context, [replace(closed, results=tuple(results))])  # type: ignore[arg-type]
         return found.seen
 
     first, second = closed.results
@@ -155,8 +174,8 @@ def test_a_flow_beside_one_in_trouble_may_not_fail_and_shows_nothing() -> None:
     first, second = closed.results
     lost = replace(second, measurements=(), failure=Failure(FailedAt.TIMEOUT, "slow", second.test.target.node.id))
     context = JudgingContext(described, METRICS)
-    assert list_detectable_losses(context, [closed])
-    assert list_detectable_losses(context, [replace(closed, results=(first, lost))]) == ()
+    assert sum_up_rounds(context, [closed])
+    assert sum_up_rounds(context, [replace(closed, results=(first, lost))]) == ()
 
 
 def test_of_a_link_that_flows_of_two_criteria_share_neither_is_sure_to_show_a_loss() -> None:
@@ -174,9 +193,9 @@ def test_a_bundle_that_lost_the_flow_that_fills_it_shows_nothing_nor_does_no_rou
     context = JudgingContext(described, METRICS)
     first, second = closed.results
     failed = replace(second, measurements=(), failure=Failure(FailedAt.LOST, "broke", second.test.target.node.id))
-    assert list_detectable_losses(context, [closed])
-    assert list_detectable_losses(context, [replace(closed, results=(first, failed))]) == ()
-    assert list_detectable_losses(context, []) == ()
+    assert sum_up_rounds(context, [closed])
+    assert sum_up_rounds(context, [replace(closed, results=(first, failed))]) == ()
+    assert sum_up_rounds(context, []) == ()
     assert list_planned_losses(context, [replace(closed.round, probe="ping")]) == ()
 
 

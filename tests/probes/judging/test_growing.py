@@ -185,7 +185,7 @@ def test_groups_that_share_no_link_are_explained_apart() -> None:
     for place in range(len(planned())):
         if not planned()[place].bundles:
             kept.add_round(judged(place, place + 1, 4))
-    low = list(kept._observe(kept._low.list_by_kind()[Yardstick.CAPACITY]))
+    low = list(kept._list_observed(kept._low.list_by_kind()[Yardstick.CAPACITY]))
     attributor = Attributor(context, kept._loads)
     causes, rest = attributor.explain(low)
     assert len(attributor._known) > 1

@@ -9,7 +9,7 @@ from benchconsole.probes.api import Reading, Unit
 from benchconsole.probes.judging.attribution import PartLoads
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.parts import Parts
-from benchconsole.probes.judging.round_flows import RoundFlows, find_steered_path, read_flow
+from benchconsole.probes.judging.round_flows import RoundFlows, find_flow, find_steered_path, limit_flows
 from benchconsole.probes.model.measuring import Target, Test
 from benchconsole.probes.model.sending import Directions, Sending
 from benchconsole.probes.planning.stream_placement import FIRST_PORT, StreamPaths
@@ -58,8 +58,10 @@ def test_a_flow_demands_its_rate_or_what_its_streams_can_reach(
     streams: int, rate: float | None, demand: float | None
 ) -> None:
     sending = Sending(streams, None if rate is None else rate * RATE)
-    flow = read_flow(Routes(FABRIC), pair(FABRIC, sending), Reading("iperf3.throughput", RATE, Unit.BYTE_RATE))
-    assert flow is not None
+    reading = Reading("iperf3.throughput", RATE, Unit.BYTE_RATE)
+    routes, sent = Routes(FABRIC), find_flow(pair(FABRIC, sending), reading)
+    assert sent is not None
+    (flow,) = limit_flows(routes.graph, [sent], [routes.route(sent)], [streams])
     assert flow.demand == (None if demand is None else demand * RATE)
 
 

@@ -60,7 +60,7 @@ def test_no_member_cable_is_given_more_than_it_carries(text: str) -> None:
     for each in steered(fabric):
         load: Counter[tuple[int, int]] = Counter()
         for test, flow in zip(each.tests, each.flows, strict=True):
-            rate = compute_most(fabric, routes.shares_of(flow), 1)
+            rate = compute_most(routes.graph, [routes.route(flow)], [1])[0]
             for step in walks.path(flow, PortForks(int(test.target.options["source_port"]))):
                 member = fabric.links[routes.graph.direction(step.way).link].members[step.member]
                 load[step.way, step.member] += round(1000 * rate / member / fabric.goodput)
@@ -75,7 +75,7 @@ def test_every_flow_expects_what_one_stream_gets_alone(text: str) -> None:
     for each in steered(fabric):
         closed = play(fabric, each, {}, noise=0.0)
         for found in context.flows.read(closed, context.criteria[-1].metric).measured(context.criteria[-1]):
-            alone = compute_most(fabric, context.routes.shares_of(found.flow), 1)
+            (alone,) = compute_most(context.routes.graph, [context.routes.route(found.flow)], [1])
             assert found.expected.value == pytest.approx(alone)
             forked = find_steered_path(StreamPaths(context.routes), found.result.test, found.flow)
             assert found.model == (Model.STEERED if forked else Model.FLUID).value
