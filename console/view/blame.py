@@ -9,6 +9,12 @@ from benchconsole.topology.grouping import group_by_key
 _OF_A_NODE = (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
 
 
+def read_unexplained(verdict: Verdict) -> State:
+    """What a verdict that no finding explains says of its nodes: a low flow alone is the fault of neither end."""
+    is_low_flow = verdict.kind is Yardstick.CAPACITY and verdict.level in (Level.FAIL, Level.WATCH)
+    return State.AFFECTED if is_low_flow else state_of(verdict)
+
+
 class Blame:
     """The findings of a session, asked by verdict. Made once for each set of findings."""
 
@@ -27,8 +33,10 @@ class Blame:
         return next(iter(explaining), None)
 
     def state(self, node: str, verdict: Verdict) -> State:
-        """What a verdict says of ``node``: affected when another element is to blame."""
-        return State.AFFECTED if self.elsewhere(node, verdict) is not None else state_of(verdict)
+        """What a verdict says of ``node``: affected when another element is to blame, or when only a flow was low."""
+        if self.elsewhere(node, verdict) is not None:
+            return State.AFFECTED
+        return state_of(verdict) if self._by_test.get(verdict.test) else read_unexplained(verdict)
 
     def concerns(self, node: str, verdict: Verdict) -> bool:
         """False where a partner is to blame and this node only took part."""

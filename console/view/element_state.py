@@ -7,6 +7,7 @@ that findings speak of now or no longer; all others are the same objects as befo
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
+from benchconsole.console.view.blame import read_unexplained
 from benchconsole.console.view.persistent_map import LayeredMap, make_layered
 from benchconsole.console.view.run_view import (
     LinkView,
@@ -14,7 +15,6 @@ from benchconsole.console.view.run_view import (
     RunView,
     State,
     owes_tests,
-    state_of,
     state_of_failure,
     state_of_level,
     superseding,
@@ -110,6 +110,7 @@ def _add_to_node(
 ) -> NodeView:
     """A node with more results: what a finding elsewhere explains does not count against it, it shows as affected.
 
+    It fails where a finding or a criterion names it; a low flow that no finding explains leaves it affected.
     ``explained`` are the ids of tests that findings explain.
     """
     results, verdicts = seen.results + new, seen.verdicts + judged
@@ -118,7 +119,7 @@ def _add_to_node(
     if finding is not None:
         states.add(state_of_level(finding.level) if finding.suspect in _OF_A_NODE else State.AFFECTED)
     states.update(
-        state_of(verdict)
+        read_unexplained(verdict)
         for verdict in verdicts
         if verdict.level in (Level.PASS, Level.UNKNOWN) or verdict.test not in explained
     )

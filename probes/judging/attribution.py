@@ -4,7 +4,7 @@ A part is a candidate for a low observation when it carried all or most of what 
 never carried clearly more in any round: whatever a part once carried, it can carry. Of a single cable one more thing
 is known: a flow that another cable holds back is slower there than most others, and who shares the bottleneck is not
 (max-min fairness: D. Bertsekas and R. Gallager, Data Networks, 1992, section 6.5.2). A LAG that slows one of
-several flows has a bad member, and is no candidate as a whole.
+several streams has a bad member, and is no candidate as a whole.
 
 A component covers what its parts are candidates for. One of several parts must have failed as a whole: nearly all of
 its parts that were loaded gave less than they should. The component that covers most is taken first, or a smaller
@@ -129,7 +129,8 @@ class PartLoads:
         # Of streams whose paths are only assumed a fast one beside slow ones may be on another member.
         mixed = np.bincount(part, (flows.slow & flows.assumed)[owner], minlength=size) > 0
         sums[mixed] = 0.0
-        filled = np.where(flows.loads >= FULL * self.capacity, flows.loads, 0.0)
+        loads = flows.loads * _share_of_time(crossed.part, crossed.owner, flows, size)
+        filled = np.where(loads >= FULL * self.capacity, loads, 0.0)
         carried = np.maximum(sums, filled)
         np.maximum(self.assumed, carried, out=self.assumed)
         if not flows.assumed.any():
@@ -262,6 +263,7 @@ class _Explanation:
         self._low = low
         self._loads = loads
         self._load: list[dict[int, float]] = [{} for _ in low]
+        self._beside: list[dict[int, float]] = [{} for _ in low]
         self._missing = [sum(each.missing for each in flows) for _, flows in low]
         self._candidates = [self._find_candidates(index) for index in range(len(low))]
         self._crossing = group_by_key((part, index) for index, load in enumerate(self._load) for part in load)
@@ -282,17 +284,20 @@ class _Explanation:
     def _find_candidates(self, index: int) -> list[int]:
         """The parts that can be the cause of one observation."""
         _, flows = self._low[index]
-        load, missing = self._load[index], self._missing[index]
+        load, beside, missing = self._load[index], self._beside[index], self._missing[index]
         lost: dict[int, float] = {}
         proven = self._loads.assumed if is_assumed(self._low[index]) else self._loads.proven
         abreast: set[int] = set()
         spared: set[int] = set()
         for each in flows:
-            spared.update(each.parts[each.spared].tolist())
+            if each.result.test.sending.streams == 1:  # more of them divide over the members, however bad one is
+                spared.update(each.parts[each.spared].tolist())
             abreast.update(each.parts[~each.outpaced].tolist())
+            shares = dict(zip(each.route.ways.tolist(), each.route.shares.tolist(), strict=True))
             for part, carried in zip(each.parts.tolist(), each.loads.tolist(), strict=True):
                 load[part] = carried
                 lost[part] = lost.get(part, 0.0) + each.missing
+                beside[part] = beside.get(part, 0.0) + (1 - shares.get(part, 1.0)) * each.missing
         return [
             part
             for part, missed in lost.items()
@@ -359,7 +364,7 @@ class _Explanation:
         is_certain = any(not is_assumed(self._low[index]) for index in found)
         proven = self._loads.proven if is_certain else self._loads.assumed
         carried = {
-            part: max(float(proven[part]), *(self._load[index].get(part, 0.0) for index in own))
+            part: max(float(proven[part]), *self._list_carried(part, own))
             for part in parts
             if (own := self._crossing.get(part))
         }
@@ -372,6 +377,20 @@ class _Explanation:
         self.causes.append(Cause(tuple(chosen), carried, low, further, share))
         self._lost = would
         self._open -= found | dragged
+
+    def _list_carried(self, part: int, own: Sequence[int]) -> list[float]:
+        """What a blamed part carried in its ``own`` observations, byte/s of payload.
+
+        How a load divides over equal ways is an assumption. Loads that crossed the part whole tell; without one all
+        that is missing was missing there, where the equal ways are sound; else loads count as divided evenly.
+        """
+        whole = [self._load[index][part] for index in own if not self._beside[index][part]]
+        if whole:
+            return whole
+        equals = self._context.parts.list_equals(part)
+        if not all(map(self._loads.is_sound, equals)):
+            return [self._load[index][part] for index in own]
+        return [self._load[index][part] - self._beside[index][part] for index in own]
 
     def _list_displaced(self, chosen: Sequence[Component]) -> set[int]:
         """The steered observations that the flows of a lost member may have disturbed on the further way.

@@ -4,7 +4,7 @@ A directed link has its number of the graph (``Graph.way``). The members of LAGs
 directions; the one cable of a link that is no LAG is the link.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -51,16 +51,26 @@ class Parts:
 
     @cached_property
     def shared(self) -> SharedLoads:
-        """The legs of a node, and the links between the same two switches or MLAG pairs, each in one direction."""
+        """The legs of a node, and the links that lead up from a switch or an MLAG pair, each in one direction.
+
+        Equal-cost paths divide a load over several switches above as they divide it over the links to one of them.
+        """
         numbers: dict[tuple[str, str, bool], int] = {}
         vertex, nodes = self.graph.vertex, self.graph.fabric.nodes
         of = np.empty(self.ways, np.intp)
         for number, link in enumerate(self.graph.links):
             is_leg = NodeId(link.a) in nodes
-            ends = (link.a, link.network) if is_leg else (vertex.get(link.a, link.a), vertex.get(link.b, link.b))
+            below = (link.a, link.network) if is_leg else (vertex.get(link.a, link.a), "")
             for back in (False, True):
-                of[2 * number + back] = numbers.setdefault((*ends, back), len(numbers))
+                of[2 * number + back] = numbers.setdefault((*below, back), len(numbers))
         return SharedLoads(of, sum_at(self.capacity[: self.ways], of, len(numbers)))
+
+    def list_equals(self, part: int) -> Sequence[int]:
+        """The other directed links that share loads with a directed link; none of a member."""
+        if part >= self.ways:
+            return ()
+        group = self.shared.of
+        return [each for each in np.flatnonzero(group == group[part]).tolist() if each != part]
 
     def member(self, way: int, member: int) -> int:
         """The number of a member (from 0) of a directed link; of a link that is no LAG, of the link itself."""

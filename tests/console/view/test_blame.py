@@ -48,13 +48,19 @@ def test_a_finding_on_the_subject_goes_before_one_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("findings", "node", "verdict", "state"),
     [
-        ((), "n1", PAIR, State.FAIL),
+        ((), "n1", PAIR, State.AFFECTED),  # a low flow names neither of its ends
+        ((), "n1", replace(PAIR, level=Level.WATCH), State.AFFECTED),
+        ((), "n1", replace(PAIR, level=Level.UNKNOWN), State.UNKNOWN),
+        ((), "n1", replace(PAIR, level=Level.PASS), State.PASS),
+        ((), "n1", replace(PAIR, kind=Yardstick.CRITERION), State.FAIL),
+        ((), "n1", replace(PAIR, kind=Yardstick.CRITERION, level=Level.WATCH), State.WATCH),
+        ((), "n1", replace(PAIR, kind=Yardstick.HARDWARE), State.FAIL),
         ((LAG,), "n1", PAIR, State.AFFECTED),
         ((LAG,), "n5", PAIR, State.AFFECTED),
         ((LAG,), "n1", replace(PAIR, level=Level.WATCH), State.AFFECTED),
         ((LAG,), "n1", replace(PAIR, level=Level.UNKNOWN), State.UNKNOWN),
         ((LAG,), "n1", replace(PAIR, level=Level.PASS), State.PASS),
-        ((LAG,), "n1", replace(PAIR, test="t2"), State.FAIL),
+        ((LAG,), "n1", replace(PAIR, test="t2"), State.AFFECTED),
         ((NIC,), "n1", PAIR, State.FAIL),  # its own
         ((NIC,), "n5", PAIR, State.AFFECTED),
         ((LAG, NIC), "n1", PAIR, State.FAIL),

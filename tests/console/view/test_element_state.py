@@ -205,13 +205,13 @@ LINK = replace(NIC, suspect=Suspect.LINK, element="leaf1--spine", where="leaf1 t
     ("findings", "level", "states"),
     [
         ((), Level.PASS, (State.PASS, State.PASS)),
-        ((), Level.WATCH, (State.WATCH, State.WATCH)),
-        ((), Level.FAIL, (State.FAIL, State.FAIL)),
+        ((), Level.WATCH, (State.AFFECTED, State.AFFECTED)),  # their flow was low, and neither is named
+        ((), Level.FAIL, (State.AFFECTED, State.AFFECTED)),
         ((), Level.UNKNOWN, (State.UNKNOWN, State.UNKNOWN)),
         ((), None, (State.MEASURED, State.MEASURED)),
         ((NIC,), Level.FAIL, (State.FAIL, State.MEASURED)),  # what n1 explains says nothing of its partner
         ((replace(NIC, level=Level.WATCH),), Level.WATCH, (State.WATCH, State.MEASURED)),
-        ((replace(NIC, tests=()),), Level.FAIL, (State.FAIL, State.FAIL)),
+        ((replace(NIC, tests=()),), Level.FAIL, (State.FAIL, State.AFFECTED)),
         ((NIC,), Level.UNKNOWN, (State.FAIL, State.UNKNOWN)),
         ((NIC,), Level.PASS, (State.FAIL, State.PASS)),
         ((LINK,), Level.FAIL, (State.AFFECTED, State.AFFECTED)),

@@ -16,6 +16,7 @@ from benchconsole.probes.judging.attribution import Attributor, PartLoads
 from benchconsole.probes.judging.context import JudgingContext
 from benchconsole.probes.judging.findings import Findings, list_findings
 from benchconsole.probes.judging.judge import judge_round
+from benchconsole.probes.judging.round_flows import MeasuredFlow
 from benchconsole.probes.judging.yardsticks.capacity import overlap
 from benchconsole.probes.model.judgement import ClosedRound, Level, Suspect, Yardstick
 from benchconsole.probes.model.measuring import FULL, Round
@@ -119,19 +120,20 @@ def certain(context: JudgingContext, closed: ClosedRound) -> dict[Direction, flo
     """The slow second way: what each link is known to have carried, link by link."""
     criterion = next(each for each in context.criteria if each.basis is Basis.CAPACITY)
     load: dict[Direction, float] = {}
-    whole: dict[Direction, list[object]] = {}
+    crossing: dict[Direction, list[MeasuredFlow]] = {}
+    whole: dict[Direction, list[MeasuredFlow]] = {}
     flows = context.flows.read(closed, criterion.metric).measured(criterion)
     for each in flows:
         for way, share in context.routes.shares(each.flow.source, each.flow.sink).items():
             load[way] = load.get(way, 0.0) + share * each.value
+            crossing.setdefault(way, []).append(each)
             if share > 1 - 1e-9:
                 whole.setdefault(way, []).append(each)
     fabric = context.fabric
-    full = {way: value for way, value in load.items() if value >= FULL * fabric.payload(fabric.links[way.link])}
-    return {
-        way: max(full.get(way, 0.0), overlap(whole.get(way, [])) * sum(each.value for each in whole.get(way, [])))  # type: ignore[arg-type, attr-defined]
-        for way in load
-    }
+    together = {way: value * overlap(crossing[way]) for way, value in load.items()}
+    full = {way: value for way, value in together.items() if value >= FULL * fabric.payload(fabric.links[way.link])}
+    alone = {way: overlap(each) * sum(one.value for one in each) for way, each in whole.items()}
+    return {way: max(full.get(way, 0.0), alone.get(way, 0.0)) for way in load}
 
 
 @pytest.mark.parametrize("apart", [0.0, 2.0])
