@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 
 from benchconsole.console.view.run_view import State, state_of
-from benchconsole.probes.model.judgement import Finding, Level, Suspect, Verdict, Yardstick
+from benchconsole.probes.model.judgement import Finding, Level, Verdict, Yardstick
 from benchconsole.topology.grouping import group_by_key
-
-_OF_A_NODE = (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
 
 
 def read_unexplained(verdict: Verdict) -> State:
@@ -28,7 +26,7 @@ class Blame:
         if verdict.level not in (Level.FAIL, Level.WATCH):
             return None
         explaining = self._by_test.get(verdict.test, [])
-        if any(node in finding.nodes and finding.suspect in _OF_A_NODE for finding in explaining):
+        if any(finding.is_of(node) for finding in explaining):
             return None
         return next(iter(explaining), None)
 

@@ -21,13 +21,12 @@ from benchconsole.console.view.run_view import (
     worst,
 )
 from benchconsole.probes.judging.link_state import read_links
-from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Suspect, Verdict, Yardstick
+from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.probes.model.measuring import Bundle, Failure, Result
 from benchconsole.topology.grouping import group_by_key
 from benchconsole.topology.model.fabric import LinkId, Node, NodeId
 
 Links = Mapping[LinkId, LinkView]
-_OF_A_NODE = (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
 
 
 def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mapping[NodeId, NodeView]:
@@ -37,9 +36,10 @@ def advance_nodes(before: RunView, view: RunView, closed: ClosedRound) -> Mappin
     judgements = (verdict for verdict in closed.verdicts if verdict.test not in view.replaced)
     verdicts = group_by_key((name, verdict) for verdict in judgements for name in verdict.nodes)
     blamed: dict[str, Finding] = {}
-    for each in sorted(view.findings, key=lambda finding: finding.suspect not in _OF_A_NODE):
+    for each in view.findings:
         for name in each.nodes:
-            blamed.setdefault(name, each)
+            if name not in blamed or (each.is_of(name) and not blamed[name].is_of(name)):
+                blamed[name] = each
     explained = {test for finding in view.findings for test in finding.tests}
     outdated = view.replaced - before.replaced
     if closed.round.number in before.closed:
@@ -117,7 +117,7 @@ def _add_to_node(
     failures = seen.failures + _list_failures(seen.node, new)
     states = {state_of_failure(failure.stage) for failure in failures}
     if finding is not None:
-        states.add(state_of_level(finding.level) if finding.suspect in _OF_A_NODE else State.AFFECTED)
+        states.add(state_of_level(finding.level) if finding.is_of(seen.node.id) else State.AFFECTED)
     states.update(
         read_unexplained(verdict)
         for verdict in verdicts

@@ -19,6 +19,9 @@ from benchconsole.probes.judging.finding_text import (
     make_unexplained_finding,
 )
 from benchconsole.probes.judging.low_verdicts import LowVerdicts, is_low
+from benchconsole.probes.judging.node_sets import JudgedSet, read_sets
+from benchconsole.probes.judging.set_causes import is_explained_by, list_causes, takes_part
+from benchconsole.probes.judging.set_finding_text import join_sets, make_set_finding
 from benchconsole.probes.model.judgement import ClosedRound, Finding, Level, Verdict, Yardstick
 from benchconsole.topology.grouping import group_by_key
 
@@ -79,9 +82,9 @@ class Findings:
         found = [
             *self._network(each for each in self._causes if self._is_told(each)),
             *self._unexplained(unexplained),
-            *self._hardware(low.get(Yardstick.HARDWARE, ())),
-            *self._nodes(low.get(Yardstick.CRITERION, ())),
         ]
+        found += self._hardware(low.get(Yardstick.HARDWARE, ()))
+        found = self._add_criteria(found, low.get(Yardstick.CRITERION, ()))
         return tuple(sorted(found, key=lambda each: (-each.level.severity, -len(each.nodes), each.where)))
 
     @property
@@ -168,10 +171,43 @@ class Findings:
             for nodes, parts in by_nodes.items()
         ]
 
-    def _nodes(self, low: Iterable[Verdict]) -> list[Finding]:
-        """Nodes below a fixed criterion: one finding for each node and probe."""
-        by_node = group_by_key(((each.nodes[0], each.probe), each) for each in low)
-        return [
+    def _add_criteria(self, found: Sequence[Finding], low: Sequence[Verdict]) -> list[Finding]:
+        """``found`` with what is below a fixed criterion, each cause once.
+
+        Nodes by themselves are one finding for each node and probe; what several did not reach together is one for
+        each cause, or belongs to a finding that explains it.
+        """
+        sets = read_sets((self._rounds[number] for number in sorted(self._rounds)), low)
+        in_sets = {id(each) for own in sets for each in own.low}
+        alone = group_by_key(((each.nodes[0], each.probe), each) for each in low if id(each) not in in_sets)
+        nodes = [
             self._keep(group, partial(make_node_finding, self._context, node, group))
-            for (node, _), group in by_node.items()
+            for (node, _), group in alone.items()
         ]
+        sets, explained = self._leave_explained(sets, found)
+        made = [*explained, *nodes]
+        for cause in list_causes(self._context, sets):
+            explaining = [index for index, each in enumerate(made) if is_explained_by(cause, each)]
+            if len(explaining) == 1:
+                (index,) = explaining
+                made[index] = self._keep((made[index], *cause.grounds), partial(join_sets, made[index], cause.low))
+            else:
+                own = [each for each in made if takes_part(each, cause)]
+                make = partial(make_set_finding, self._context, cause, own)
+                made.append(self._keep((*cause.grounds, *own), make))
+        return made
+
+    def _leave_explained(
+        self, sets: Sequence[JudgedSet], known: Sequence[Finding]
+    ) -> tuple[list[JudgedSet], list[Finding]]:
+        """``sets`` without the low ones whose test a ``known`` finding explains, and these findings with them."""
+        by_test = {test: index for index, each in enumerate(known) for test in each.tests}
+        places = {id(each): by_test.get(each.low[0].test) for each in sets if each.low}
+        explained = group_by_key((place, each) for each in sets if (place := places.get(id(each))) is not None)
+        found = [
+            self._keep((each, *(low for one in own for low in one.low)), partial(join_sets, each, own))
+            if (own := explained.get(index))
+            else each
+            for index, each in enumerate(known)
+        ]
+        return [each for each in sets if places.get(id(each)) is None], found

@@ -81,8 +81,15 @@ class Suspect(StrEnum):
     LAG = "lag"
     MLAG = "MLAG pair"
     SWITCH = "switch"
+    GATEWAY = "gateway"
+    VLAN = "VLAN path"
     STORAGE = "storage"
+    SYSTEM = "storage system"
+    SET = "set of nodes"
     FABRIC = "fabric"
+
+
+_OF_A_NODE = (Suspect.NODE, Suspect.NIC, Suspect.STORAGE)
 
 
 class Confidence(StrEnum):
@@ -97,8 +104,8 @@ class Confidence(StrEnum):
 class Finding:
     """One cause, named once, with everything it drags down counted under it. Goes to JSON and back unchanged.
 
-    ``element`` is the id of the node, link or switch; ``where`` says it in words
-    (``leaf1 to spine1``, ``n3 out``). ``what`` is the headline with both numbers; ``means`` the
+    ``element`` is the id of the node, link, switch, VLAN or storage system, of a set of nodes its short form; ``where``
+    says it in words (``leaf1 to spine1``, ``n3 out``). ``what`` is the headline with both numbers; ``means`` the
     consequence, ``cannot_tell`` what the measurements leave open, ``do`` the next step.
     ``nodes`` are those that are affected, ``nodes_at`` those whose own fault it is (at most one is known
     to be: empty for links between switches). ``links`` are ids of the links whose state it tells;
@@ -132,6 +139,10 @@ class Finding:
     def links_at(self) -> tuple[str, ...]:
         """Links whose own fault it is: none where it is a node's."""
         return () if self.nodes_at else self.links
+
+    def is_of(self, node: str) -> bool:
+        """Whether the fault is one of this node itself, not of what it shares with others."""
+        return node in self.nodes_at or (self.suspect in _OF_A_NODE and node in self.nodes)
 
     @property
     def key(self) -> str:

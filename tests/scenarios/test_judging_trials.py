@@ -54,13 +54,18 @@ class Site:
         path.write_text(text)
         return self.call("ingest", self.topology, probe, path, *options)
 
-    def verdicts(self) -> list[dict[str, Any]]:
-        """The verdicts of the last session, from its JSON report."""
+    def report(self) -> dict[str, Any]:
+        """The JSON report of the last session."""
         shutil.rmtree(self.folder / "out", ignore_errors=True)
         (self.folder / "out").mkdir()
         code, said = self.call("report", "-o", self.folder / "out" / "r.json")
         assert code == 0, said
-        found: list[dict[str, Any]] = json.loads((self.folder / "out" / "r.json").read_text())["verdicts"]
+        found: dict[str, Any] = json.loads((self.folder / "out" / "r.json").read_text())
+        return found
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        """The verdicts of the last session, from its JSON report."""
+        found: list[dict[str, Any]] = self.report()["verdicts"]
         return found
 
 

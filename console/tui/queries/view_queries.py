@@ -11,7 +11,7 @@ from benchconsole.console.text.sanitize import sanitize
 from benchconsole.console.view.blame import Blame
 from benchconsole.console.view.run_view import LinkView, NodeView, RunView, State, state_of_level
 from benchconsole.probes.judging.link_state import RackLoad, estimate_rack_load
-from benchconsole.probes.model.judgement import Finding, Level, Verdict
+from benchconsole.probes.model.judgement import Finding, Level, Suspect, Verdict
 from benchconsole.topology.model.fabric import Link, LinkId, NodeId
 from benchconsole.topology.units import Unit
 
@@ -52,6 +52,20 @@ def list_faults(view: RunView) -> tuple[Fault, ...]:
 def state_of_fault(fault: Fault) -> State:
     """The state that a fault gives its element."""
     return state_of_level(fault.level) if isinstance(fault, Finding) else State.UNREACHABLE
+
+
+def find_place(view: RunView, fault: Fault) -> str:
+    """The node, link or switch of the map where a fault is best seen; empty where it is nowhere on it.
+
+    Its own links or node come first, then a server of a storage system, then the first of the nodes that are affected.
+    """
+    places: list[str] = [*fault.links_at, *fault.nodes_at]
+    if isinstance(fault, Finding):
+        fabric = view.fabric
+        system = fabric.storage.get(fault.element) if fault.suspect is Suspect.SYSTEM else None
+        places += [fault.element] if fault.element in fabric.switches or fault.element in fabric.links else []
+        places += [*(system.servers if system is not None else ()), *fault.nodes]
+    return next(iter(places), "")
 
 
 def describe_own_fault(view: RunView, nodes: Container[str]) -> tuple[State, str] | None:

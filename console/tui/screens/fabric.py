@@ -166,11 +166,10 @@ class FabricScreen(Page):
         self.walked = True
         self._say_headline(self.run_view)
         self.also.show(self.faults, self.fault)
-        fault = self.faults[self.fault]
-        if fault.links_at:
-            self.map.go(MapMark(link=LinkId(fault.links_at[0])))
-        elif fault.nodes_at:
-            self.map.go(MapMark(node=NodeId(fault.nodes_at[0])))
+        place = view_queries.find_place(self.run_view, self.faults[self.fault])
+        mark = next((mark for mark in _marks(self.run_view.fabric, place) if self.map.shows(mark)), None)
+        if mark is not None:
+            self.map.go(mark)
 
     def action_values(self) -> None:
         """Cells as states or as values."""

@@ -10,6 +10,7 @@ from benchconsole.console.tui.actions import MOVES
 from benchconsole.console.tui.messages import Copy, OpenNode, PlanRun, ShowInFabric
 from benchconsole.console.tui.queries import raw_output, static_findings
 from benchconsole.console.tui.queries.static_findings import AlikeFindings
+from benchconsole.console.tui.queries.view_queries import find_place
 from benchconsole.console.tui.rows import severity
 from benchconsole.console.tui.rows.text_rows import CellText, Row
 from benchconsole.console.tui.rows.themes import FAIL, MUTED, WATCH
@@ -142,8 +143,8 @@ class FindingsScreen(Page):
             self.post_message(OpenPage(RawScreen(found[0].test.id, found[1], tab=self.tab)))
         elif finding.tests and finding.tests[0] in view.results:
             self.post_message(OpenPage(RawScreen(finding.tests[0], tab=self.tab)))
-        elif finding.nodes_at:
-            self.post_message(OpenNode(NodeId(finding.nodes_at[0])))
+        elif (place := find_place(view, finding)) in view.nodes:
+            self.post_message(OpenNode(NodeId(place)))
         else:
             self.say("This finding is computed from the description; nothing was run for it.")
 
@@ -193,8 +194,9 @@ class FindingsScreen(Page):
         chosen = self.list.chosen
         if isinstance(chosen, AlikeFindings):
             self._show_in_fabric(self._elements(chosen))
-        elif chosen is not None and (chosen.links_at or chosen.nodes_at):
-            self.post_message(ShowInFabric((chosen.links_at or chosen.nodes_at)[0]))
+        elif chosen is not None and self.run_view is not None:
+            place = find_place(self.run_view, chosen)
+            self._show_in_fabric((place,) if place else ())
 
     def action_repeat(self) -> None:
         chosen = self.list.chosen

@@ -10,7 +10,7 @@ from benchconsole.console.tui.rows.themes import MUTED, STRONG, TEXT, TRACK
 from benchconsole.console.tui.widgets.canvas import CellWidget
 from benchconsole.console.view.run_view import RunView, State, state_of_level
 from benchconsole.console.view.wording import SEVERITIES, format_quantity, format_share
-from benchconsole.probes.model.judgement import Finding, Suspect
+from benchconsole.probes.model.judgement import Finding
 from benchconsole.topology.model.fabric import LinkId
 from benchconsole.topology.units import Shown, Unit
 
@@ -118,11 +118,7 @@ def _measured(view: RunView, finding: Finding, width: int) -> list[Row]:
     wire = min(24, max(width - GUTTER - 34, 6))
     tone = value_tone(state_of_level(finding.level))
     unit = finding.unit or Unit.ONE
-    shown = (
-        Shown.NETWORK if finding.suspect in (Suspect.LINK, Suspect.LAG, Suspect.NIC, Suspect.SWITCH) else Shown.PLAIN
-    )
-    if unit is Unit.BYTE:
-        shown = Shown.MEMORY
+    shown = _find_shown(view, finding)
     built_slots = link_glyphs.slots(link.count, link.count, State.PASS) if link is not None else ()
     now_slots = link_glyphs.slots(link.count, up, seen.state) if link is not None and seen is not None else ()
     built = _measure_line("expected" if link is None else "as built", built_slots, link_glyphs.wire(wire, 1.0), width)
@@ -134,6 +130,13 @@ def _measured(view: RunView, finding: Finding, width: int) -> list[Row]:
     if link is not None and link.is_lag and up < link.count:
         now.put(f"   {up} of {link.count} members up", MUTED)
     return [built.row(), now.row()]
+
+
+def _find_shown(view: RunView, finding: Finding) -> Shown:
+    """How the numbers are written on which it rests."""
+    own = frozenset(finding.evidence)
+    verdicts = (verdict for test in finding.tests for verdict in view.verdicts.get(test, ()))
+    return next((verdict.shown for verdict in verdicts if own.intersection(verdict.evidence)), Shown.PLAIN)
 
 
 def _cut(section: list[Row], most: int) -> list[Row]:

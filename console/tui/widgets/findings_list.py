@@ -15,7 +15,8 @@ from benchconsole.probes.model.judgement import Finding, Suspect
 from benchconsole.topology.analysis.static_finding import Severity
 
 _SUSPECTS = {
-    Suspect.NIC: "NIC", Suspect.LAG: "LAG", Suspect.LEG: "leg", Suspect.MEMBER: "member", Suspect.MLAG: "MLAG"
+    Suspect.NIC: "NIC", Suspect.LAG: "LAG", Suspect.LEG: "leg", Suspect.MEMBER: "member", Suspect.MLAG: "MLAG",
+    Suspect.VLAN: "VLAN", Suspect.SYSTEM: "storage", Suspect.SET: "nodes",
 }  # fmt: skip
 
 

@@ -67,7 +67,10 @@ def test_a_finding_on_the_subject_goes_before_one_elsewhere() -> None:
         ((NIC, LAG), "n5", PAIR, State.AFFECTED),
         ((replace(NIC, suspect=Suspect.STORAGE),), "n1", PAIR, State.FAIL),
         ((replace(NIC, suspect=Suspect.NODE),), "n1", PAIR, State.FAIL),
-        ((replace(NIC, suspect=Suspect.SWITCH),), "n1", PAIR, State.AFFECTED),
+        ((replace(NIC, suspect=Suspect.LEG),), "n1", PAIR, State.FAIL),
+        ((replace(NIC, suspect=Suspect.SWITCH, nodes_at=()),), "n1", PAIR, State.AFFECTED),
+        ((replace(NIC, suspect=Suspect.SET, nodes_at=()),), "n1", PAIR, State.AFFECTED),
+        ((replace(NIC, suspect=Suspect.GATEWAY, nodes=("gw", "n1"), nodes_at=("gw",)),), "n1", PAIR, State.AFFECTED),
     ],
 )
 def test_a_node_is_affected_by_a_low_value_that_is_not_its_own_fault(

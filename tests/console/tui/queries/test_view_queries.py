@@ -95,3 +95,34 @@ def test_what_the_others_carry_is_between_nothing_and_all_they_can(total: float,
     seen = shared(4.0, total)
     seen[UPLINKS[0]] = LinkView(State.FAIL, blamed * FULL, FULL, finding=blame)
     assert list(load(seen).links.values()) == pytest.approx([blamed * FULL, *[others * FULL] * 3])
+
+
+STORED = TEXT + "storage: {lake: {servers: n2}}\n"
+
+
+@pytest.mark.parametrize(
+    ("suspect", "element", "nodes", "nodes_at", "links", "place"),
+    [
+        (Suspect.LAG, "leaf--s1", ("n1",), (), ("leaf--s1",), "leaf--s1"),
+        (Suspect.NIC, "n1", ("n1",), ("n1",), ("n1--leaf",), "n1"),
+        (Suspect.SWITCH, "s2", ("n1",), (), (), "s2"),
+        (Suspect.LINK, "leaf--s3", ("n1",), (), (), "leaf--s3"),
+        (Suspect.SYSTEM, "lake", ("n1",), (), (), "n2"),
+        (Suspect.SET, "n[1-2]", ("n1", "n2"), (), (), "n1"),
+        (Suspect.GATEWAY, "n2", ("n1", "n2"), ("n2",), (), "n2"),
+        (Suspect.FABRIC, "n1>n2", (), (), (), ""),
+    ],
+)
+def test_each_kind_of_suspect_has_its_place_on_the_map(
+    suspect: Suspect,
+    element: str,
+    nodes: tuple[str, ...],
+    nodes_at: tuple[str, ...],
+    links: tuple[str, ...],
+    place: str,
+) -> None:
+    view = RunView(load_text(STORED, "rack.yaml"))
+    finding = Finding(
+        suspect, element, element, "slow", Level.FAIL, Confidence.LIKELY, nodes, (), nodes_at=nodes_at, links=links
+    )
+    assert view_queries.find_place(view, finding) == place
